@@ -1,0 +1,15 @@
+"""Shared by all tests: the marks `torch` and `browser` skip, with the way out, what this machine cannot run."""
+
+import pytest
+from needs import REQUIRE_ALL, browser_missing, torch_missing
+
+_NEEDS = {"torch": torch_missing, "browser": browser_missing}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose mark names something that is missing; fail it where everything is required."""
+    for mark, missing in _NEEDS.items():
+        if item.get_closest_marker(mark) and (reason := missing()):
+            if REQUIRE_ALL:
+                pytest.fail(f"{reason}; COPYLAB_REQUIRE_ALL=1 lets nothing be skipped", pytrace=False)
+            pytest.skip(reason)

@@ -1,0 +1,47 @@
+"""What some tests need and a machine may lack: real PyTorch and a browser.
+
+The one place that says whether they are there, in words that tell the reader how to get them. Standard library alone:
+the test command asks here before anything else is imported.
+"""
+
+import importlib.metadata
+import os
+import shutil
+from pathlib import Path
+
+TORCH = "2.13"
+"""The release whose behaviour the tests compare with."""
+
+REQUIRE_ALL = os.environ.get("COPYLAB_REQUIRE_ALL") == "1"
+"""True where nothing may be left unchecked: a skipped test then counts as failed."""
+
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+def torch_missing() -> str | None:
+    """Return why tests against PyTorch cannot run, or None if they can."""
+    how = f"get it with: .venv/bin/pip install torch=={TORCH}.0"
+    try:
+        found = importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        return f"PyTorch is not installed ({how})"
+    if not found.startswith(TORCH + "."):
+        return f"PyTorch {found} is installed, the tests compare with {TORCH} ({how})"
+    return None
+
+
+def find_browser() -> str | None:
+    """Return the path of a Chromium-like browser: COPYLAB_BROWSER if set, else the first one on the PATH."""
+    named = os.environ.get("COPYLAB_BROWSER")
+    if named:
+        return named if Path(named).is_file() else None
+    return next((path for name in _BROWSERS if (path := shutil.which(name))), None)
+
+
+def browser_missing() -> str | None:
+    """Return why browser tests cannot run, or None if they can."""
+    if find_browser():
+        return None
+    return (
+        "no Chromium or Chrome was found (get one, on Debian: apt install chromium; or name yours in COPYLAB_BROWSER)"
+    )
