@@ -1,0 +1,23 @@
+"""When a tensor prints in scientific notation, and how wide its columns are."""
+import torch
+
+torch.tensor([1., 1000.])
+torch.tensor([1., 1001.5])
+torch.tensor([1.5, 1001.5])
+torch.tensor([1.5, 2000.])
+torch.tensor([1e9])
+torch.tensor([1.5e-5])
+torch.tensor([0., 1.5e-4])
+torch.tensor([1., float("nan"), float("inf")])
+torch.tensor([1.5, float("nan"), -float("inf")])
+torch.zeros(23)
+torch.ones(23)
+torch.ones(17)
+torch.tensor([])
+torch.tensor(3)
+torch.tensor([[True, False]])
+torch.zeros(2, 0)
+torch.arange(2000.)
+torch.tensor([1., 2.], dtype=torch.float64)
+torch.tensor([-1.5, 2.])
+torch.tensor([1 + 1e-8, 100000.5])

@@ -1,0 +1,210 @@
+"""Run a program the way a reader at the prompt would, and write down what they see.
+
+A program is an ordinary script that starts with ``import torch``.  Its statements run one after another; the
+transcript has each statement, what it printed, the value of a bare expression, every warning (category and message)
+and the exception that ended the statement, after which the next one runs.  Nothing that differs between two runs or
+two machines is kept: no path, no line number, no place in PyTorch's sources.
+
+As a command it (re)writes the transcripts that are stored beside the programs, with the PyTorch installed here:
+
+    python tests/programs/transcript.py            every program
+    python tests/programs/transcript.py -k linear  those whose name holds "linear"
+    python tests/programs/transcript.py --engine tinytorch --print tests/programs/seeds/s1_linear.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import builtins
+import contextlib
+import difflib
+import importlib
+import io
+import re
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+HERE = Path(__file__).resolve().parent
+SIMULATED = HERE / "cuda"
+
+# Where a C++ warning was raised says nothing to the reader and differs between builds.
+_TRIGGERED = re.compile(r"\s*\(Triggered internally at [^)]*\)")
+# ``torch.manual_seed`` returns a generator whose repr is its address: an echo that would differ from run to run.
+_ADDRESS = re.compile(r" object at 0x[0-9a-f]+")
+_TYPE_ONLY = "# transcript: type only"
+_ON_CPU = "# transcript: cpu"
+_ON_GPU = "# transcript: on a GPU "
+
+
+def programs(pattern: str = "") -> list[Path]:
+    """Every program, in a fixed order; with `pattern`, those that have it in their path."""
+    found = [p for folder in ("seeds", "rules", "cuda") for p in sorted((HERE / folder).glob("*.py"))]
+    return [p for p in found if pattern in p.relative_to(HERE).as_posix()]
+
+
+def stored(program: Path) -> Path:
+    """Where the transcript of `program` lies."""
+    return program.with_suffix(".out")
+
+
+def _importer(engine: str):
+    """Make an ``__import__`` under which ``torch`` and ``torch.x`` mean `engine` and ``engine.x``."""
+
+    def swapped(name: str, globals=None, locals=None, fromlist=(), level=0):  # noqa: A002 - the builtin's own names
+        if level == 0 and name.partition(".")[0] == "torch":
+            name = engine + name[len("torch") :]
+        return builtins.__import__(name, globals, locals, fromlist, level)
+
+    return swapped
+
+
+def _namespace(engine: str) -> dict[str, Any]:
+    names = dict(vars(builtins))
+    if engine != "torch":
+        names["__import__"] = _importer(engine)
+    return {"__name__": "__main__", "__builtins__": names}
+
+
+@contextlib.contextmanager
+def _fresh_state(torch: ModuleType) -> Iterator[None]:
+    """Warnings that come once per process come in every program; what a program sets ends with it."""
+    always = getattr(torch, "is_warn_always_enabled", None)
+    before = always() if always else False
+    if always:
+        torch.set_warn_always(True)
+    try:
+        with torch.enable_grad():
+            yield
+    finally:
+        if always:
+            torch.set_warn_always(before)
+
+
+@contextlib.contextmanager
+def _cuda_on_cpu(torch: ModuleType) -> Iterator[None]:
+    """PyTorch prints ``device=`` for a CPU tensor as well, in the place it has for a GPU's."""
+    real = torch._C._get_default_device
+    torch._C._get_default_device = lambda: "cuda"
+    try:
+        yield
+    finally:
+        torch._C._get_default_device = real
+
+
+def transcript(program: Path, engine: str = "torch") -> str:
+    """Give what a reader sees who types `program` into a prompt where ``torch`` is the module named `engine`.
+
+    Programs in ``cuda/`` under "torch" give the text that is deduced from a run on the CPU, see cuda/README.md.
+    """
+    source = program.read_text(encoding="utf-8")
+    deduce = program.parent == SIMULATED and engine == "torch"
+    torch = importlib.import_module(engine)
+    out = io.StringIO()
+    names = _namespace(engine)
+    lines = source.splitlines()
+    body = ast.parse(source, str(program)).body
+
+    def note(message, category, *_: Any, **__: Any) -> None:
+        print(f"{category.__name__}: {_TRIGGERED.sub('', str(message))}", file=out)
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_fresh_state(torch))
+        stack.enter_context(contextlib.redirect_stdout(out))
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("always")
+        warnings.showwarning = note
+        if deduce:
+            stack.enter_context(_cuda_on_cpu(torch))
+        for statement in body:
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                continue  # the docstring
+            text = "\n".join(lines[statement.lineno - 1 : statement.end_lineno])
+            print("\n".join((mark + line).rstrip() for mark, line in _prompts(text)), file=out)
+            if deduce and _ON_GPU in text:
+                print(text.partition(_ON_GPU)[2].splitlines()[0], file=out)
+                continue
+            start = out.tell()
+            _run(statement, str(program), names, out, type_only=_TYPE_ONLY in text or _ON_GPU in text, deduce=deduce)
+            if deduce:
+                out.seek(start)
+                said = out.read()
+                out.seek(start)
+                out.truncate()
+                out.write(_on_gpu(said, on_cpu=_ON_CPU in text))
+    return out.getvalue()
+
+
+def _prompts(text: str) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(text.splitlines()):
+        yield ("... " if number else ">>> "), line
+
+
+def _run(statement: ast.stmt, name: str, names: dict[str, Any], out: io.StringIO, *, type_only: bool, deduce: bool):
+    if deduce:
+        statement = _OnCpu().visit(statement)
+    try:
+        if isinstance(statement, ast.Expr):
+            value = eval(compile(ast.Expression(statement.value), name, "eval"), names)  # noqa: S307 - our programs
+            shown = repr(value)
+            if value is not None and not _ADDRESS.search(shown):
+                print(shown, file=out)
+        else:
+            exec(compile(ast.Module([statement], []), name, "exec"), names)  # noqa: S102 - our programs
+    except Exception as error:  # noqa: BLE001 - whatever it is, the reader sees it
+        print(type(error).__name__ + ("" if type_only else f": {error}"), file=out)
+
+
+class _OnCpu(ast.NodeTransformer):
+    """``"cuda"`` and ``"cuda:0"`` become ``"cpu"``; nothing else changes."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        if node.value in ("cuda", "cuda:0"):
+            return ast.copy_location(ast.Constant("cpu"), node)
+        return node
+
+
+def _on_gpu(said: str, *, on_cpu: bool) -> str:
+    """Turn a CPU run's text, made with ``device='cpu'`` in every repr, into what a GPU run prints."""
+    if on_cpu:
+        return said.replace(", device='cpu'", "")
+    said = said.replace(", device='cpu'", ", device='cuda:0'")
+    return said.replace("device(type='cpu')", "device(type='cuda', index=0)")
+
+
+def differences(expected: str, got: str) -> str:
+    """Give a unified diff, empty if the two transcripts are the same."""
+    return "\n".join(difflib.unified_diff(expected.splitlines(), got.splitlines(), "stored", "got", lineterm="", n=4))
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Write or print transcripts; see the module's text."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("-k", default="", metavar="TEXT", help="only programs whose path holds TEXT")
+    parser.add_argument("--engine", default="torch", help="the module to run them on; only torch's runs are stored")
+    parser.add_argument("--print", action="store_true", dest="show", help="print the transcripts, store nothing")
+    parser.add_argument("files", nargs="*", type=Path)
+    options = parser.parse_args(argv)
+    chosen = [f.resolve() for f in options.files] or programs(options.k)
+    for program in chosen:
+        text = transcript(program, options.engine)
+        if options.show:
+            print(f"----- {program.name}\n{text}", end="")
+            continue
+        if options.engine != "torch":
+            parser.error("stored transcripts are torch's; use --print with another engine")
+        old = stored(program).read_text(encoding="utf-8") if stored(program).exists() else ""
+        if old != text:
+            stored(program).write_text(text, encoding="utf-8", newline="\n")
+            print(f"wrote {stored(program).relative_to(HERE)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""What people type, run on tinytorch and compared line by line with what PyTorch prints."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from programs.transcript import HERE, differences, programs, stored, transcript
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAMS = programs()
+each_program = pytest.mark.parametrize(
+    "program", PROGRAMS, ids=lambda p: p.relative_to(HERE).with_suffix("").as_posix()
+)
+
+
+@each_program
+def test_tinytorch_prints_what_torch_prints(program: Path) -> None:
+    expected = stored(program).read_text(encoding="utf-8")
+    difference = differences(expected, transcript(program, "tinytorch"))
+    assert not difference, f"{program.name} on tinytorch:\n{difference}"
+
+
+@pytest.mark.torch
+@each_program
+def test_stored_transcript_is_torchs(program: Path) -> None:
+    difference = differences(stored(program).read_text(encoding="utf-8"), transcript(program, "torch"))
+    assert not difference, (
+        f"PyTorch prints another text now; look, then run tests/programs/transcript.py:\n{difference}"
+    )
+
+
+@each_program
+def test_program_is_fit_to_be_compared(program: Path) -> None:
+    text = stored(program).read_text(encoding="utf-8")
+    assert not re.search(r"0x[0-9a-f]{4,}|Triggered internally|File \"|tinytorch", text)
+    assert text.count("\n>>> ") >= 2, "a program with nothing to compare"
+    assert re.search(r"^(?!>>> |\.\.\. )", text, re.MULTILINE), "a program that prints nothing"
+
+
+def test_no_stored_transcript_is_left_over() -> None:
+    outs = {p for folder in ("seeds", "rules", "cuda") for p in (HERE / folder).glob("*.out")}
+    assert outs == {stored(p) for p in PROGRAMS}
+
+
+def test_a_transcript_notices_what_differs(tmp_path: Path) -> None:
+    program = tmp_path / "one.py"
+    program.write_text(
+        "import torch\nx = torch.ones(2)\nx\nx.nothing()  # transcript: type only\nx + 1\n", encoding="utf-8"
+    )
+    text = transcript(program, "tinytorch")
+    assert text.splitlines()[-2:] == [">>> x + 1", "tensor([2., 2.])"]
+    assert "AttributeError\n" in text
+    assert differences(text, text) == ""
+    assert "-tensor([2., 2.])" in differences(text, text.replace("[2.", "[3."))
