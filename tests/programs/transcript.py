@@ -131,7 +131,13 @@ def transcript(program: Path, engine: str = "torch") -> str:
                 print(text.partition(_ON_GPU)[2].splitlines()[0], file=out)
                 continue
             start = out.tell()
-            _run(statement, str(program), names, out, type_only=_TYPE_ONLY in text or _ON_GPU in text, deduce=deduce)
+            _run(
+                _OnCpu().visit(statement) if deduce else statement,
+                str(program),
+                names,
+                out,
+                type_only=_TYPE_ONLY in text or _ON_GPU in text,
+            )
             if deduce:
                 out.seek(start)
                 said = out.read()
@@ -146,9 +152,7 @@ def _prompts(text: str) -> Iterator[tuple[str, str]]:
         yield ("... " if number else ">>> "), line
 
 
-def _run(statement: ast.stmt, name: str, names: dict[str, Any], out: io.StringIO, *, type_only: bool, deduce: bool):
-    if deduce:
-        statement = _OnCpu().visit(statement)
+def _run(statement: ast.stmt, name: str, names: dict[str, Any], out: io.StringIO, *, type_only: bool) -> None:
     try:
         if isinstance(statement, ast.Expr):
             value = eval(compile(ast.Expression(statement.value), name, "eval"), names)  # noqa: S307 - our programs
