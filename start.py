@@ -1,0 +1,148 @@
+"""Set everything up in the folder .venv, then start it.
+
+    python3 start.py                          open the course in JupyterLab
+    python3 start.py --no-browser --port 8899 ... without opening a browser, on a port of your own
+    python3 start.py test                     run all tests
+    python3 start.py test lint unit           run some of them (--help lists them)
+
+Only Python 3.11 or newer is needed. The first run downloads what is missing, a second run takes seconds.
+Nothing outside this folder is changed.
+"""
+
+# Standard library alone. Up to the version check this file must also be readable for an old Python.
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from pathlib import Path
+
+if sys.version_info < (3, 11):
+    names = [name for name in ("python3.14", "python3.13", "python3.12", "python3.11") if shutil.which(name)]
+    newer = [name for name in names if subprocess.call([name, "-c", ""], stderr=subprocess.DEVNULL) == 0]
+    sys.exit(
+        "copylab needs Python 3.11 or newer, this is Python {}.{} ({}).\n{}".format(
+            sys.version_info[0],
+            sys.version_info[1],
+            sys.executable,
+            "Run it as: " + " ".join(newer[:1] + sys.argv) if newer else "Get a newer one from https://www.python.org",
+        )
+    )
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STAMP = VENV / "copylab-setup.txt"
+
+# For a Python that comes without ensurepip, as Debian's does.
+PIP_WHEEL = (
+    "https://files.pythonhosted.org/packages/44/3c/"
+    "d717024885424591d5376220b5e836c2d5293ce2011523c9de23ff7bf068/pip-25.3-py3-none-any.whl"
+)
+PIP_SHA256 = "9655943313a94722b7774661c21049070f6bbb0a1516bf02f7c8d5d9201514cd"
+
+
+def environment() -> dict[str, str]:
+    """Return the environment for the programs started here: none of the caller's settings that mix two Pythons."""
+    return {name: value for name, value in os.environ.items() if name not in ("PYTHONHOME", "PYTHONPATH")}
+
+
+def works(*command: str) -> bool:
+    """Say whether a command runs and succeeds, without a word of its own."""
+    try:
+        return subprocess.run(command, env=environment(), capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def do(what: str, *command: str) -> None:
+    """Run a command; if it fails, say what could not be done and stop."""
+    if subprocess.run(command, env=environment(), check=False).returncode != 0:
+        sys.exit(f"\nstart.py could not {what}; the lines above say why. Mend that and run it again.")
+
+
+def make_venv() -> None:
+    """Make sure that .venv holds a Python of the right version with pip in it."""
+    if works(str(PYTHON), "-c", "import sys, pip; sys.exit(sys.version_info < (3, 11))"):
+        return
+    if works(str(PYTHON), "-c", "import sys; sys.exit(sys.version_info >= (3, 11))"):
+        sys.exit(f"{VENV} was made by a Python older than 3.11. Delete that folder and run this again.")
+    print(f"Making {VENV} ...", flush=True)
+    if importlib.util.find_spec("venv") is None:
+        sys.exit("This Python lacks its module venv. On Debian or Ubuntu: sudo apt install python3-venv")
+    if importlib.util.find_spec("ensurepip"):
+        do("make the environment", sys.executable, "-m", "venv", "--clear", str(VENV))
+    else:
+        do("make the environment", sys.executable, "-m", "venv", "--clear", "--without-pip", str(VENV))
+        bring_pip()
+
+
+def bring_pip() -> None:
+    """Put pip into .venv without ensurepip: with uv, with a pip that is there already, or from the network."""
+    uv = shutil.which("uv")
+    if uv and works(uv, "pip", "install", "--python", str(PYTHON), "pip"):
+        return
+    if works(sys.executable, "-m", "pip", "--python", str(PYTHON), "install", "pip"):
+        return
+    try:
+        with urllib.request.urlopen(PIP_WHEEL, timeout=60) as answer:
+            wheel = answer.read()
+        if hashlib.sha256(wheel).hexdigest() != PIP_SHA256:
+            raise OSError("what came is not the file that was asked for")
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, PIP_WHEEL.rpartition("/")[2])
+            file.write_bytes(wheel)
+            do("install pip", str(PYTHON), str(file / "pip"), "install", "--quiet", "--no-index", str(file))
+    except OSError as error:
+        sys.exit(
+            f"This Python comes without pip, and pip could not be downloaded ({error}).\n"
+            "On Debian or Ubuntu this helps: sudo apt install python3-venv\nThen run start.py again."
+        )
+
+
+def set_up(*extras: str) -> None:
+    """Install copylab and the wanted extras of pyproject.toml into .venv, unless that was done before."""
+    make_venv()
+    # The path is in it because a moved .venv points to the old place, the version because Python may have changed.
+    parts = [(ROOT / "pyproject.toml").read_bytes(), str(ROOT).encode(), PYTHON.resolve().name.encode()]
+    digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
+    stamp = STAMP.read_text().split() if STAMP.exists() else [""]
+    if stamp[0] == digest and set(extras) <= set(stamp[1:]):
+        return
+    wanted = sorted({*extras, *stamp[1:]})
+    print(f"Installing copylab with {', '.join(wanted)}; this takes about a minute, once ...", flush=True)
+    STAMP.unlink(missing_ok=True)
+    target = f"{ROOT}[{','.join(wanted)}]"
+    uv = shutil.which("uv")
+    if not (uv and works(uv, "pip", "install", "--python", str(PYTHON), "--editable", target)):
+        do("install the packages", str(PYTHON), "-m", "pip", "install", "--quiet", "--no-user", "--editable", target)
+    STAMP.write_text("\n".join([digest, *wanted]))
+
+
+def become(*command: str) -> None:
+    """Hand over to a command of .venv, so that Ctrl-C and the exit status are its own."""
+    sys.stdout.flush()
+    if os.name == "nt":
+        sys.exit(subprocess.run([PYTHON, *command], env=environment(), check=False).returncode)
+    os.execve(PYTHON, [str(PYTHON), *command], environment())
+
+
+def main(arguments: list[str]) -> None:
+    """Do what the command line says; see the top of this file."""
+    if arguments[:1] == ["test"]:
+        set_up("course", "test")
+        become(str(ROOT / "tests" / "run_all.py"), *arguments[1:])
+    elif "-h" in arguments or "--help" in arguments:
+        print(__doc__.strip())
+    elif arguments and not arguments[0].startswith("-"):
+        sys.exit(f"start.py does not know {arguments[0]!r}.\n\n{__doc__.strip()}")
+    else:
+        set_up("course")
+        become("-P", "-m", "copylab.course", "--folder", str(ROOT / "course"), *arguments)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

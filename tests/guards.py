@@ -1,0 +1,185 @@
+"""The checkers behind test_guards.py: each takes plain data and returns what is wrong with it, in words."""
+
+import ast
+import graphlib
+import inspect
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parents[1]
+
+_NOT_OURS = {".git", ".venv", "course", "build", "dist", "node_modules", "test-results"}
+_TEXT = {".py", ".md", ".toml", ".cfg", ".ipynb", ".js", ".mjs", ".css", ".json", ".txt", ".out", ".svg", ""}
+
+
+def project_files(root: Path = ROOT) -> Iterator[Path]:
+    """Yield the project's own text files: not what tools and environments leave behind."""
+    for path in sorted(root.iterdir()):
+        if path.name in _NOT_OURS or path.name.endswith(("_cache", "__pycache__", ".egg-info", "_checkpoints")):
+            continue
+        if path.is_dir():
+            yield from project_files(path)
+        elif path.suffix in _TEXT and path.name != ".git":
+            yield path
+
+
+# Imports
+
+
+def modules(packages: dict[str, Path]) -> dict[str, Path]:
+    """Return the file of every module of the packages, by its dotted name."""
+    found = {}
+    for package, folder in packages.items():
+        for path in folder.rglob("*.py"):
+            parts = [package, *path.relative_to(folder).with_suffix("").parts]
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(name: str, path: Path, known: Iterable[str]) -> set[str]:
+    """Return which of the known modules a module imports, also inside functions, but not for type checkers alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    targets: set[str] = set()
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            todo.extend(node.orelse)
+        elif isinstance(node, ast.Import):
+            targets.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            full = {f"{base}.{alias.name}" for alias in node.names}
+            targets |= {t if t in known else base for t in full}
+        else:
+            todo.extend(ast.iter_child_nodes(node))
+    return (targets & set(known)) - {name}
+
+
+def import_graph(packages: dict[str, Path]) -> dict[str, set[str]]:
+    """Return, for every module of the packages, the modules of theirs that it imports."""
+    found = modules(packages)
+    return {name: imports(name, path, found) for name, path in found.items()}
+
+
+def import_circle(graph: dict[str, set[str]]) -> list[str]:
+    """Return the modules of a circle of imports, or an empty list."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def layer_of(name: str, layers: list[tuple[str, ...]]) -> int:
+    """Return the layer of a module: that of the longest listed name that it is or lies in. KeyError if of none."""
+    found = {entry: n for n, layer in enumerate(layers) for entry in layer if f"{name}.".startswith(f"{entry}.")}
+    if not found:
+        raise KeyError(f"{name} stands in no layer")
+    return found[max(found, key=len)]
+
+
+def wrong_way(graph: dict[str, set[str]], layers: list[tuple[str, ...]]) -> list[str]:
+    """Return the imports that go from a lower layer up to a higher one."""
+    return [
+        f"{name} imports {target}, which stands above it"
+        for name, targets in sorted(graph.items())
+        for target in sorted(targets)
+        if layer_of(name, layers) < layer_of(target, layers)
+    ]
+
+
+def strangers(loaded: Iterable[str], allowed: set[str], standard: Iterable[str]) -> set[str]:
+    """Return the top-level modules among the loaded ones that are neither allowed nor of the standard library."""
+    return {name.partition(".")[0] for name in loaded} - allowed - set(standard)
+
+
+# Files
+
+
+def too_long(files: Iterable[Path], limit: int = 500) -> list[str]:
+    """Return the files that have more lines than one idea needs."""
+    lengths = ((path, len(path.read_text(encoding="utf-8").splitlines())) for path in files)
+    return [f"{path.name} has {length} lines" for path, length in lengths if length > limit]
+
+
+def local_paths(text: str, folders: Iterable[str]) -> list[str]:
+    """Return the lines that name one of the folders, or anybody's home."""
+    wanted = "|".join([*map(re.escape, folders), r"/home/\w", r"/Users/\w", r"[A-Z]:\\+Users"])
+    return [line.strip()[:160] for line in text.splitlines() if re.search(rf"(?:{wanted})", line)]
+
+
+def sh_blocks(markdown: str) -> list[str]:
+    """Return the contents of the fenced `sh` blocks."""
+    return re.findall(r"^```sh\n(.*?)^```$", markdown, re.MULTILINE | re.DOTALL)
+
+
+# Notebooks
+
+TAGS = {"tinytorch-only", "raises-exception", "nbval-raises-exception", "hide-input", "remove-cell"}
+_BANNED = re.compile(r"\b(?:Output|interact|interactive|interactive_output|clear_output)\(|display_id|update_display")
+_UNCHECKED = re.compile(r"NBVAL_(?:IGNORE_OUTPUT|SKIP)|NBVAL_VARIABLE_OUTPUT")
+
+
+def notebook_faults(notebook: dict) -> list[str]:
+    """Return why nbval would not check all of a notebook, or could not: one line per fault."""
+    faults = []
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code" and "".join(cell["source"]).strip()]
+    if not cells:
+        faults.append("no code cell")
+    for number, cell in enumerate(cells, 1):
+        source, tags = "".join(cell["source"]), set(cell.get("metadata", {}).get("tags", []))
+        # nbval compares nothing where the count is missing; where it is there, missing outputs are a difference.
+        if cell.get("execution_count") != number:
+            faults.append(f"code cell {number}: its stored run has the number {cell.get('execution_count')}")
+        if tags - TAGS:
+            faults.append(f"code cell {number}: unknown tags {sorted(tags - TAGS)}")
+        if found := _BANNED.search(source):
+            faults.append(f"code cell {number}: {found.group()!r} does not survive nbval")
+        if found := _UNCHECKED.search(source):
+            faults.append(f"code cell {number}: {found.group()!r} turns the comparison off")
+        errors = [o["ename"] for o in cell.get("outputs", []) if o["output_type"] == "error"]
+        if errors and not tags & {"raises-exception", "nbval-raises-exception"}:
+            faults.append(f"code cell {number}: stored {errors} without the tag raises-exception")
+    return faults
+
+
+def read_notebook(path: Path) -> dict:
+    """Return a notebook as the plain data of its file."""
+    notebook: dict = json.loads(path.read_text(encoding="utf-8"))
+    return notebook
+
+
+# Docstrings
+
+
+def public(module: ModuleType) -> dict[str, object]:
+    """Return what a module offers: its `__all__`, or what it defines under a name without underscore."""
+    home = module.__name__.partition(".")[0]
+    names = getattr(module, "__all__", None) or [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and str(getattr(value, "__module__", "")).partition(".")[0] == home
+    ]
+    return {name: getattr(module, name) for name in names}
+
+
+def undocumented(module: ModuleType) -> list[str]:
+    """Return the public functions, classes and their public methods that have no docstring of their own."""
+    bare = []
+    for name, value in public(module).items():
+        if inspect.isclass(value):
+            parts = {f"{name}.{n}": v for n, v in vars(value).items() if not n.startswith("_")}
+            kinds = (staticmethod, classmethod, property)
+            methods = {n: v for n, v in parts.items() if inspect.isroutine(v) or isinstance(v, kinds)}
+            bare += [n for n, v in methods.items() if not (getattr(v, "__doc__", None) or "").strip()]
+            if not (vars(value).get("__doc__") or "").strip():
+                bare.append(name)
+        elif inspect.isroutine(value) and not (value.__doc__ or "").strip():
+            bare.append(name)
+    return [f"{module.__name__}.{name}" for name in bare]

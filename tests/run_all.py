@@ -1,0 +1,203 @@
+"""Run every check one after another and say at the end what passed, what failed and what was not checked.
+
+    python3 start.py test                all stages
+    python3 start.py test lint unit      some of them: {stages}
+
+With COPYLAB_REQUIRE_ALL=1 in the environment nothing may be skipped: what is skipped counts as failed.
+The last line gives the totals: N passed, N failed, N skipped. The exit status is 1 if anything failed.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from needs import REQUIRE_ALL, torch_missing
+from swap_engine import LEFT_OUT, swap_folder
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = ROOT / "notebooks"
+MINUTES = 20  # for one stage; past that it hangs
+
+
+@dataclass
+class Result:
+    """What came out of a stage: how many checks passed, failed, were skipped (and why), and what else to say."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    remarks: list[str] = field(default_factory=list)
+
+    def add(self, other: "Result") -> None:
+        """Count another result into this one."""
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.remarks += other.remarks
+
+
+def run(*arguments: str, env: dict[str, str] | None = None) -> int | None:
+    """Run a module of this Python from the top folder and return its exit status, None if it had to be stopped."""
+    command = [sys.executable, "-m", *arguments]
+    try:
+        return subprocess.run(command, cwd=ROOT, env=env, check=False, timeout=MINUTES * 60).returncode
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def check(*arguments: str) -> Result:
+    """Run a tool whose exit status says it all: one check."""
+    status = run(*arguments)
+    name = " ".join(arguments)
+    if status is None:
+        return Result(failed=1, remarks=[f"{name}: stopped after {MINUTES} minutes"])
+    return Result(failed=1, remarks=[f"{name}: see above"]) if status else Result(passed=1)
+
+
+def pytest(*arguments: str, env: dict[str, str] | None = None) -> Result:
+    """Run pytest and read its counts from its own report, xdist and nbval included."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report.xml")
+        status = run("pytest", "-q", f"--junit-xml={report}", *arguments, env=env)
+        if status not in (0, 1) or not report.exists():
+            why = {None: f"stopped after {MINUTES} minutes", 5: "no tests were found"}.get(status, f"exit {status}")
+            result = read_report(report) if report.exists() else Result()
+            result.add(Result(failed=1, remarks=[f"pytest {' '.join(arguments)}: {why}"]))
+            return result
+        result = read_report(report)
+    if status == 1 and result.failed == 0:
+        result.add(Result(failed=1, remarks=["pytest failed without a failing test; see above"]))
+    return result
+
+
+def read_report(report: Path) -> Result:
+    """Count the tests of a JUnit report; expected failures count as skipped, for they are not passes."""
+    result = Result()
+    for case in ET.parse(report).getroot().iter("testcase"):
+        skipped = case.find("skipped")
+        if case.find("failure") is not None or case.find("error") is not None:
+            result.failed += 1
+        elif skipped is not None:
+            result.skipped[skipped.get("message") or "no reason given"] += 1
+        else:
+            result.passed += 1
+    return result
+
+
+def nbval(folder: Path) -> Result:
+    """Run the notebooks in a folder and compare every output with the stored one."""
+    with tempfile.TemporaryDirectory() as own:
+        # Not the user's own IPython and Jupyter settings: they could change what is printed.
+        folders = dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"), own)
+        return pytest(
+            "--nbval",
+            "--nbval-current-env",
+            "--nbval-cell-timeout=60",
+            f"--nbval-sanitize-with={ROOT / 'tests' / 'nbval.cfg'}",
+            "--numprocesses=2",
+            "--dist=loadscope",
+            f"--rootdir={ROOT}",
+            f"--config-file={ROOT / 'pyproject.toml'}",
+            str(folder),
+            env=os.environ | folders,
+        )
+
+
+def lint() -> Result:
+    """Check style and layout of the code."""
+    result = check("ruff", "check")
+    result.add(check("ruff", "format", "--check"))
+    return result
+
+
+def types() -> Result:
+    """Check the types."""
+    return check("mypy")
+
+
+def unit() -> Result:
+    """Run all tests that need no browser."""
+    return pytest("tests", "--ignore=tests/browser", "--numprocesses=2")
+
+
+def notebooks() -> Result:
+    """Run the lessons on tinytorch."""
+    return nbval(NOTEBOOKS)
+
+
+def notebooks_torch() -> Result:
+    """Run the lessons on PyTorch and compare with the same stored outputs."""
+    with tempfile.TemporaryDirectory() as folder:
+        copies = Path(folder, "notebooks")
+        try:
+            swapped = swap_folder(NOTEBOOKS, copies)
+        except ValueError as error:
+            return Result(failed=1, remarks=[str(error)])
+        if missing := torch_missing():
+            return Result(skipped=Counter({missing: sum(lesson.cells for lesson in swapped)}))
+        result = nbval(copies)
+    left_out = [f"{lesson.left_out} in {lesson.name}" for lesson in swapped if lesson.left_out]
+    result.remarks.append(f"cells left out because they are tagged {LEFT_OUT}: {', '.join(left_out) or 'none'}")
+    return result
+
+
+def browser() -> Result:
+    """Use the lessons in JupyterLab as a reader does; a pytest run of its own, for Playwright keeps an event loop."""
+    return pytest("tests/browser")
+
+
+STAGES: dict[str, Callable[[], Result]] = {
+    "lint": lint,
+    "types": types,
+    "unit": unit,
+    "notebooks": notebooks,
+    "notebooks-torch": notebooks_torch,
+    "browser": browser,
+}
+
+
+def summary(results: dict[str, tuple[Result, float]], require_all: bool) -> tuple[str, int]:
+    """Return the closing report, whose last line is the totals, and the exit status."""
+    lines, total = [], Result()
+    lines.append(f"\n{'stage':<16}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
+    for name, (result, seconds) in results.items():
+        skipped = result.skipped.total()
+        lines.append(f"{name:<16}{result.passed:>8}{result.failed:>8}{skipped:>9}{seconds:>9.1f}")
+        total.add(result)
+    lines += [f"{name}: {remark}" for name, (result, _) in results.items() for remark in result.remarks]
+    if total.skipped:
+        lines.append("\nNOT CHECKED:")
+        for name, (result, _) in results.items():
+            lines += [f"  {name}, {count} of them: {reason}" for reason, count in result.skipped.items()]
+    skipped = total.skipped.total()
+    if require_all and skipped:
+        lines.append("COPYLAB_REQUIRE_ALL=1 lets nothing be skipped, so they count as failed.")
+        total.failed, skipped = total.failed + skipped, 0
+    lines.append(f"{total.passed} passed, {total.failed} failed, {skipped} skipped")
+    return "\n".join(lines), 1 if total.failed or not total.passed else 0
+
+
+def main(names: list[str]) -> int:
+    """Run the named stages, or all, and print the summary."""
+    if set(names) - set(STAGES):
+        print(__doc__.format(stages=", ".join(STAGES)).strip())
+        return 0 if {"-h", "--help"} & set(names) else 2
+    results = {}
+    for name in names or STAGES:
+        print(f"\n== {name}: {STAGES[name].__doc__}", flush=True)
+        start = time.monotonic()
+        results[name] = STAGES[name](), time.monotonic() - start
+    text, status = summary(results, REQUIRE_ALL)
+    print(text)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

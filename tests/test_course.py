@@ -1,0 +1,86 @@
+"""Laying the course out: what a learner wrote is never lost."""
+
+from pathlib import Path
+
+import pytest
+from copylab.course import lay_out, lessons
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    (folder / "one.ipynb").write_text("edition 1", encoding="utf-8")
+    (folder / "pictures").mkdir()
+    (folder / "pictures" / "a.svg").write_text("<svg/>", encoding="utf-8")
+    (folder / ".hidden").write_text("", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "mine"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_all_files_are_laid_out_once(source: Path, folder: Path) -> None:
+    assert lay_out(source, folder) == []
+    assert names(folder) == [".copylab.json", "one.ipynb", "pictures/a.svg"]
+    assert lay_out(source, folder) == []
+    assert names(folder) == [".copylab.json", "one.ipynb", "pictures/a.svg"]
+
+
+def test_what_the_learner_wrote_stays(source: Path, folder: Path) -> None:
+    lay_out(source, folder)
+    (folder / "one.ipynb").write_text("my answers", encoding="utf-8")
+    assert lay_out(source, folder) == []
+    assert (folder / "one.ipynb").read_text(encoding="utf-8") == "my answers"
+
+
+def test_a_new_edition_is_put_beside_what_the_learner_wrote(source: Path, folder: Path) -> None:
+    lay_out(source, folder)
+    (folder / "one.ipynb").write_text("my answers", encoding="utf-8")
+    (source / "one.ipynb").write_text("edition 2", encoding="utf-8")
+    (told,) = lay_out(source, folder)
+    assert "'one (new).ipynb'" in told
+    assert (folder / "one.ipynb").read_text(encoding="utf-8") == "my answers"
+    assert (folder / "one (new).ipynb").read_text(encoding="utf-8") == "edition 2"
+    assert lay_out(source, folder) == []
+
+    (folder / "one (new).ipynb").write_text("my second answers", encoding="utf-8")
+    (source / "one.ipynb").write_text("edition 3", encoding="utf-8")
+    lay_out(source, folder)
+    assert (folder / "one (new).ipynb").read_text(encoding="utf-8") == "my second answers"
+    assert (folder / "one (new 2).ipynb").read_text(encoding="utf-8") == "edition 3"
+
+
+def test_an_untouched_lesson_is_brought_up_to_date(source: Path, folder: Path) -> None:
+    lay_out(source, folder)
+    (source / "one.ipynb").write_text("edition 2", encoding="utf-8")
+    (told,) = lay_out(source, folder)
+    assert "replaced" in told
+    assert (folder / "one.ipynb").read_text(encoding="utf-8") == "edition 2"
+
+
+@pytest.mark.parametrize("state", [None, "no json", "[]"])
+def test_without_a_record_every_file_counts_as_the_learners(source: Path, folder: Path, state: str | None) -> None:
+    folder.mkdir()
+    (folder / "one.ipynb").write_text("mine", encoding="utf-8")
+    if state is not None:
+        (folder / ".copylab.json").write_text(state, encoding="utf-8")
+    lay_out(source, folder)
+    assert (folder / "one.ipynb").read_text(encoding="utf-8") == "mine"
+    assert (folder / "one (new).ipynb").read_text(encoding="utf-8") == "edition 1"
+
+
+def test_a_folder_that_is_a_file_is_an_error(source: Path, folder: Path) -> None:
+    folder.write_text("a file", encoding="utf-8")
+    with pytest.raises(OSError, match="mine"):
+        lay_out(source, folder)
+
+
+def test_the_lessons_are_found() -> None:
+    assert (lessons() / "LICENSE").is_file()

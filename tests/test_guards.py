@@ -1,0 +1,187 @@
+"""Guards: what holds for the project as a whole. Each is also shown a bad sample, for a guard must be able to fail."""
+
+import importlib
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+import guards
+import pytest
+from guards import ROOT
+
+PACKAGES = {"tinytorch": ROOT / "tinytorch", "copylab": ROOT / "widgets" / "copylab"}
+NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+LESSONS = [pytest.param(path, id=path.relative_to(ROOT).as_posix()) for path in NOTEBOOKS]
+
+LAYERS: list[tuple[str, ...]] = [
+    ("tinytorch.dtypes", "tinytorch.devices"),
+    ("tinytorch.storage",),
+    ("tinytorch.graph",),
+    ("tinytorch.tensor", "tinytorch.printing", "tinytorch.random"),
+    ("tinytorch.ops",),
+    ("tinytorch.autograd",),
+    ("tinytorch.nn", "tinytorch.optim"),
+    ("tinytorch",),
+    ("tinytorch.viz",),
+    ("copylab",),
+]
+"""Who may import whom: only what stands in the same line or above."""
+
+
+# Imports
+
+
+def test_tinytorch_loads_numpy_and_nothing_else() -> None:
+    program = (
+        "import sys; before = set(sys.modules)\n"
+        f"sys.path.insert(0, {str(ROOT)!r})\n"
+        "import tinytorch, json; print(json.dumps(sorted(set(sys.modules) - before)))"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = json.loads(answer.stdout)
+    assert "numpy" in loaded
+    assert not guards.strangers(loaded, {"numpy", "tinytorch"}, sys.stdlib_module_names)
+    assert not [name for name in loaded if name.startswith("tinytorch.viz")]
+
+
+def test_strangers_are_noticed() -> None:
+    assert guards.strangers(["json.decoder", "numpy.linalg", "scipy.sparse"], {"numpy"}, ["json"]) == {"scipy"}
+
+
+def test_imports_go_one_way() -> None:
+    graph = guards.import_graph(PACKAGES)
+    assert len(graph) > len(LAYERS)
+    assert guards.import_circle(graph) == []
+    assert guards.wrong_way(graph, LAYERS) == []
+
+
+def test_circles_and_wrong_ways_are_noticed(tmp_path: Path) -> None:
+    (tmp_path / "__init__.py").write_text("from . import top\n", encoding="utf-8")
+    (tmp_path / "low.py").write_text("def f():\n    from .top import g\n", encoding="utf-8")
+    (tmp_path / "top.py").write_text("import box.low\n", encoding="utf-8")
+    (tmp_path / "typed.py").write_text(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .top import g\n", encoding="utf-8"
+    )
+    graph = guards.import_graph({"box": tmp_path})
+    assert graph == {"box": {"box.top"}, "box.low": {"box.top"}, "box.top": {"box.low"}, "box.typed": set()}
+    assert set(guards.import_circle(graph)) == {"box.low", "box.top"}
+    assert guards.wrong_way(graph, [("box.low", "box.typed"), ("box",)]) == [
+        "box.low imports box.top, which stands above it"
+    ]
+    with pytest.raises(KeyError, match="no layer"):
+        guards.layer_of("boxes", [("box",)])
+
+
+# Files
+
+
+def test_files_are_short() -> None:
+    files = [path for path in guards.project_files() if path.suffix in {".py", ".js", ".mjs", ".css"}]
+    assert len(files) > len(LAYERS)
+    assert guards.too_long(files) == []
+
+
+def test_a_long_file_is_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "long.py"
+    file.write_text("pass\n" * 501, encoding="utf-8")
+    assert guards.too_long([file]) == ["long.py has 501 lines"]
+    assert guards.too_long([file], limit=501) == []
+
+
+def test_no_path_of_this_machine() -> None:
+    ordinary = {"/", "/tmp", "/root", "/home", "/usr", "/usr/local", "/opt", "/mnt", tempfile.gettempdir()}
+    folders = {str(folder) for folder in (ROOT, ROOT.parent, Path.home(), sys.prefix)} - ordinary
+    found = {
+        path.relative_to(ROOT).as_posix(): lines
+        for path in guards.project_files()
+        if not path.name.startswith(("guards", "test_guards"))
+        and (lines := guards.local_paths(path.read_text(encoding="utf-8"), folders))
+    }
+    assert found == {}
+
+
+def test_paths_are_noticed() -> None:
+    text = "fine: /usr/bin/chromium\nsee /srv/box/copylab/x.py\nC:\\Users\\me\n/home/me/notes\n"
+    assert len(guards.local_paths(text, ["/srv/box"])) == 3
+    assert guards.local_paths("fine: /usr/bin/chromium\n", ["/srv/box"]) == []
+
+
+def test_readme_starts_with_the_two_commands() -> None:
+    first, second = guards.sh_blocks((ROOT / "README.md").read_text(encoding="utf-8"))[:2]
+    assert first == "python3 start.py\n"
+    assert second == "python3 start.py test\n"
+
+
+def test_sh_blocks_are_found() -> None:
+    text = "a\n```sh\none\n```\n```python\nno\n```\n```sh\ntwo\nlines\n```\n"
+    assert guards.sh_blocks(text) == ["one\n", "two\nlines\n"]
+
+
+# Notebooks
+
+
+def test_there_are_lessons() -> None:
+    assert NOTEBOOKS
+
+
+@pytest.mark.parametrize("path", LESSONS)
+def test_lesson_carries_its_whole_run(path: Path) -> None:
+    assert guards.notebook_faults(guards.read_notebook(path)) == []
+
+
+def code_cell(source: str, count: int | None, *tags: str, **rest: object) -> dict:
+    return {
+        "cell_type": "code",
+        "source": source,
+        "execution_count": count,
+        "metadata": {"tags": list(tags)},
+        "outputs": [],
+        **rest,
+    }
+
+
+@pytest.mark.parametrize(
+    ("cell", "fault"),
+    [
+        (code_cell("1 + 1", None), "stored run"),
+        (code_cell("1 + 1", 7), "stored run"),
+        (code_cell("w = Output()", 1), "Output("),
+        (code_cell("@interact(x=1)", 1), "interact("),
+        (code_cell("clear_output()", 1), "clear_output("),
+        (code_cell("# NBVAL_IGNORE_OUTPUT\n1", 1), "turns the comparison off"),
+        (code_cell("1", 1, "nbval-skip"), "unknown tags"),
+        (code_cell("1 / 0", 1, outputs=[{"output_type": "error", "ename": "ZeroDivisionError"}]), "without the tag"),
+        ({"cell_type": "markdown", "source": "text"}, "no code cell"),
+    ],
+)
+def test_a_bad_cell_is_noticed(cell: dict, fault: str) -> None:
+    (found,) = guards.notebook_faults({"cells": [cell]})
+    assert fault in found
+
+
+def test_a_good_cell_passes() -> None:
+    error = {"output_type": "error", "ename": "RuntimeError"}
+    cells = [code_cell("1 + 1", 1), code_cell("boom()", 2, "raises-exception", outputs=[error])]
+    assert guards.notebook_faults({"cells": cells}) == []
+
+
+# Docstrings
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tinytorch", "tinytorch.autograd", "tinytorch.nn", "tinytorch.optim", "tinytorch.viz", "copylab"],
+)
+def test_public_names_are_documented(name: str) -> None:
+    module = importlib.import_module(name)
+    assert guards.public(module)
+    assert guards.undocumented(module) == []
+
+
+def test_a_missing_docstring_is_noticed() -> None:
+    module = ModuleType("sample")
+    exec("def f(): pass\nclass C:\n    'Doc.'\n    def m(self): pass\n    def _p(self): pass\n", vars(module))
+    assert guards.undocumented(module) == ["sample.f", "sample.C.m"]

@@ -1,0 +1,51 @@
+"""The package as users get it: built, unpacked and imported away from this folder."""
+
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+from guards import ROOT
+from hatchling.build import build_wheel
+
+
+@pytest.fixture
+def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(ROOT)
+    return tmp_path / build_wheel(str(tmp_path))
+
+
+def test_wheel_holds_engine_widgets_and_lessons(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    here = {
+        target + path.relative_to(source).as_posix()
+        for source, target in {
+            ROOT / "tinytorch": "tinytorch/",
+            ROOT / "widgets" / "copylab": "copylab/",
+            ROOT / "notebooks": "copylab/notebooks/",
+        }.items()
+        for path in source.rglob("*")
+        if path.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts)
+    }
+    assert {"tinytorch/__init__.py", "copylab/__init__.py"} <= here
+    assert any(name.startswith("copylab/notebooks/") and name.endswith(".ipynb") for name in here)
+    assert {name for name in names if ".dist-info/" not in name} == here
+    assert {name.rpartition("/")[2] for name in names - here} >= {"METADATA", "LICENSE", "entry_points.txt"}
+
+
+def test_unpacked_wheel_imports_alone(wheel: Path, tmp_path: Path) -> None:
+    installed = tmp_path / "installed"
+    zipfile.ZipFile(wheel).extractall(installed)
+    # -S leaves out the .pth file by which an editable install would bring this folder back.
+    program = (
+        "import sys; sys.path[:0] = sys.argv[1:]\n"
+        "import tinytorch, copylab, copylab.course\n"
+        "print(tinytorch.__file__, copylab.__file__, copylab.course.lessons(), sep='\\n')"
+    )
+    paths = [str(installed), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    command = [sys.executable, "-I", "-S", "-c", program, *paths]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert all(line.startswith(str(installed)) for line in answer.stdout.splitlines())
