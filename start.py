@@ -47,7 +47,8 @@ PIP_SHA256 = "9655943313a94722b7774661c21049070f6bbb0a1516bf02f7c8d5d9201514cd"
 
 def environment() -> dict[str, str]:
     """Return the environment for the programs started here: none of the caller's settings that mix two Pythons."""
-    return {name: value for name, value in os.environ.items() if name not in ("PYTHONHOME", "PYTHONPATH")}
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONHOME", "PYTHONPATH")}
+    return kept | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
 
 def works(*command: str) -> bool:

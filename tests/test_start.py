@@ -1,0 +1,105 @@
+"""start.py: it installs once, again when something changed, and says plainly what is missing."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from guards import ROOT
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return start.py as a module that believes to lie in an empty folder, with nothing set up."""
+    spec = importlib.util.spec_from_file_location("start", ROOT / "start.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    (tmp_path / "pyproject.toml").write_text("one", encoding="utf-8")
+    python = tmp_path / ".venv" / "bin" / "python"
+    places = {"ROOT": tmp_path, "VENV": tmp_path / ".venv", "PYTHON": python, "STAMP": tmp_path / ".venv" / "stamp"}
+    for name, value in places.items():
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    return module
+
+
+@pytest.fixture
+def installed(start: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Collect what would be installed instead of installing it; the environment itself is there."""
+    targets: list[str] = []
+    start.VENV.mkdir()
+    monkeypatch.setattr(start, "make_venv", lambda: None)
+    monkeypatch.setattr(start, "do", lambda _what, *command: targets.append(command[-1].partition("[")[2]))
+    return targets
+
+
+def test_a_second_run_installs_nothing(start: ModuleType, installed: list[str]) -> None:
+    start.set_up("course", "test")
+    start.set_up("course", "test")
+    start.set_up("course")
+    assert installed == ["course,test]"]
+
+
+def test_what_is_new_is_added_and_nothing_is_taken_away(start: ModuleType, installed: list[str]) -> None:
+    start.set_up("course")
+    start.set_up("test")
+    (start.ROOT / "pyproject.toml").write_text("two", encoding="utf-8")
+    start.set_up("course")
+    assert installed == ["course]", "course,test]", "course,test]"]
+
+
+def test_a_setup_that_failed_is_tried_again(start: ModuleType, installed: list[str], monkeypatch: Any) -> None:
+    fail = pytest.MonkeyPatch()
+    fail.setattr(start, "works", lambda *_: False)
+    fail.setattr(start, "do", lambda *_: sys.exit("no network"))
+    with pytest.raises(SystemExit, match="no network"):
+        start.set_up("course")
+    fail.undo()
+    monkeypatch.setattr(start, "do", lambda _what, *command: installed.append(command[-1]))
+    start.set_up("course")
+    assert len(installed) == 1
+
+
+def test_without_pip_and_network_the_way_out_is_said(start: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "works", lambda *_: False)
+    monkeypatch.setattr(start, "PIP_WHEEL", (start.ROOT / "nothing.whl").as_uri())
+    with pytest.raises(SystemExit, match="apt install python3-venv"):
+        start.bring_pip()
+
+
+def test_another_file_than_the_pip_asked_for_is_not_run(start: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    (start.ROOT / "pip.whl").write_bytes(b"something else")
+    monkeypatch.setattr(start, "works", lambda *_: False)
+    monkeypatch.setattr(start, "PIP_WHEEL", (start.ROOT / "pip.whl").as_uri())
+    monkeypatch.setattr(start, "do", lambda *_: pytest.fail("it was run"))
+    with pytest.raises(SystemExit, match="not the file that was asked for"):
+        start.bring_pip()
+
+
+def test_a_command_that_fails_stops_with_a_sentence(start: ModuleType) -> None:
+    start.do("succeed", sys.executable, "-c", "")
+    with pytest.raises(SystemExit, match="could not fail"):
+        start.do("fail", sys.executable, "-c", "raise SystemExit(3)")
+    assert not start.works("no-such-program-anywhere")
+
+
+def test_an_old_python_is_told_so() -> None:
+    # The file as an old Python would see it: only the version it is told differs.
+    program = "import sys; sys.version_info = (3, 8, 0); sys.argv = ['start.py']; exec(open('start.py').read())"
+    answer = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert answer.returncode == 1
+    assert "needs Python 3.11 or newer, this is Python 3.8" in answer.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["tset"]])
+def test_help_and_typing_errors_show_the_commands(arguments: list[str], tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "start.py"), *arguments]
+    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert answer.returncode == (0 if arguments == ["--help"] else 1)
+    assert "python3 start.py test" in answer.stdout + answer.stderr
