@@ -88,10 +88,8 @@ def _command(folder: Path, arguments: argparse.Namespace) -> list[str]:
     options = [
         f"--ServerApp.root_dir={folder}",
         f"--LabApp.default_url=/lab/tree/{first}",
-        # No request to the outside, and no question about it on the first start.
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-        "--log-level=ERROR",
+        "--ServerApp.log_level=ERROR",
+        "--LabApp.log_level=ERROR",
     ]
     if arguments.port is not None:
         options.append(f"--ServerApp.port={arguments.port}")
@@ -118,9 +116,12 @@ def main() -> None:
         sys.exit(f"The lessons could not be laid out in {folder}: {error}")
     print(*told, f"Your lessons are in {folder}. Stop JupyterLab with Ctrl-C.", sep="\n", flush=True)
     command = _command(folder, arguments)
+    # labconfig/ beside this file: no request to the outside, and no question about it on the first start.
+    paths = [str(_HERE), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
+    environment = os.environ | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
     if os.name == "nt":
-        sys.exit(subprocess.run(command, check=False).returncode)
-    os.execv(sys.executable, command)
+        sys.exit(subprocess.run(command, env=environment, check=False).returncode)
+    os.execve(sys.executable, command, environment)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,77 @@
+"""Stop a running program: after so many steps, after so many seconds, or when its user interrupts."""
+
+from __future__ import annotations
+
+import _thread
+import signal
+import threading
+import time
+from types import FrameType, TracebackType
+
+
+class Stop(BaseException):
+    """Raised inside the program to end it; a BaseException, so that `except Exception` does not hold it up."""
+
+
+class Watch:
+    """Watches one run: `check()` at every step, and a timer for what hangs within a step.
+
+    The timer sends SIGINT to the main thread, as Ctrl-C does, and the handler set here for the length of the run tells the two
+    apart. While `busy` is set (a step is being looked at) neither comes through before `check()`, so that a look is
+    never torn in the middle. Outside the main thread there are no signals, and the limits hold between steps only.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.reason: str | None = None  # "time" or "interrupt", once one of them has happened
+        self.busy = False
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._running = False
+        self._previous: object = None
+        self._signals = threading.current_thread() is threading.main_thread()
+
+    def __enter__(self) -> Watch:
+        self._end = time.monotonic() + self._seconds
+        self._running = True
+        if self._signals:
+            self._previous = signal.getsignal(signal.SIGINT)
+            signal.signal(signal.SIGINT, self._handle)
+            self._timer = threading.Timer(self._seconds, self._ring)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        with self._lock:
+            self._running = False
+        if self._signals:
+            self._timer.cancel()
+            previous = self._previous if self._previous is not None else signal.SIG_DFL
+            signal.signal(signal.SIGINT, previous)  # type: ignore[arg-type]
+
+    def check(self) -> None:
+        """Raise what is due: Stop if the time is up, KeyboardInterrupt if the user interrupted during a look."""
+        if self.reason is None and time.monotonic() > self._end:
+            self.reason = "time"
+        if self.reason == "time":
+            raise Stop
+        if self.reason == "interrupt":
+            raise KeyboardInterrupt
+
+    def _ring(self) -> None:
+        with self._lock:
+            if not self._running or self.reason is not None:
+                return
+            self.reason = "time"
+            if hasattr(signal, "pthread_kill"):  # wakes a sleep(), which interrupt_main() would not
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            else:
+                _thread.interrupt_main()
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if not self._running:
+            return
+        if self.reason is None:
+            self.reason = "interrupt"
+        if not self.busy:
+            self.check()

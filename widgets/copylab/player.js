@@ -1,0 +1,221 @@
+// The player of steps. One script, two hosts: it turns the static form (<details> for each step) into a player, in any
+// page that lets scripts run, and anywidget calls render() for the live form. It reads everything from the static form.
+
+const KEYS = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last" };
+const BUTTONS = [
+  ["first", "First step", "⇤ First"],
+  ["previous", "Previous step", "← Back"],
+  ["next", "Next step", "Next →"],
+  ["last", "Last step", "Last ⇥"],
+];
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+/** What the static form holds: the lines of code, and for each step its line, words, outputs and pictures. */
+function read(root) {
+  const lines = [...root.querySelectorAll(".cl-code .cl-line")].map((line) => line.textContent);
+  const steps = [...root.querySelectorAll("details.cl-step")].map((details) => ({
+    line: Number(details.dataset.line),
+    end: Number(details.dataset.end),
+    kind: details.dataset.kind,
+    title: details.querySelector("summary").textContent,
+    says: [...details.querySelectorAll(".cl-says > li")],
+    outputs: [...details.querySelectorAll(":scope > .cl-out")],
+    pictures: new Map([...details.querySelectorAll(".cl-picture")].map((p) => [p.dataset.picture, p])),
+  }));
+  for (const step of steps) {
+    for (const [kind, picture] of step.pictures) {
+      if (picture.dataset.as) step.pictures.set(kind, steps[picture.dataset.as - 1].pictures.get(kind));
+    }
+  }
+  return { lines, steps, end: root.querySelector(".cl-end")?.textContent ?? "" };
+}
+
+/** The SVG text of an image that carries it in its address. */
+function svgOf(image) {
+  const [head, body] = image.getAttribute("src").split(/,(.*)/s);
+  if (!head.endsWith(";base64")) return decodeURIComponent(body);
+  return new TextDecoder().decode(Uint8Array.from(atob(body), (c) => c.charCodeAt(0)));
+}
+
+class Player {
+  constructor(data, { onStep = () => {}, label } = {}) {
+    Object.assign(this, data, { onStep, index: -1, svgs: new Map() });
+    const count = this.steps.length;
+    this.buttons = new Map(
+      BUTTONS.map(([action, name, text]) => {
+        const button = element("button", { type: "button", "aria-label": name, title: name, "data-action": action }, text);
+        button.addEventListener("click", () => this.act(action));
+        return [action, button];
+      }),
+    );
+    this.slider = element("input", { type: "range", min: 1, max: count, step: 1, "aria-label": "Step" });
+    this.slider.addEventListener("input", () => this.show(this.slider.value - 1));
+    this.status = element("p", { class: "cl-status", role: "status", "aria-live": "polite" });
+    this.code = element("ol", { class: "cl-listing", "aria-label": "The code, the line of this step marked" });
+    this.rows = this.lines.map((line) => element("li", {}, element("code", {}, line || " ")));
+    this.code.append(...this.rows);
+    this.says = element("ul", { class: "cl-says" });
+    this.outputs = element("div", { class: "cl-outputs" });
+    this.panes = new Map(["memory", "graph"].map((kind) => [kind, this.pane(kind)]));
+    const { buttons: b } = this;
+    const bar = element("div", { class: "cl-bar" }, b.get("first"), b.get("previous"), this.slider, b.get("next"), b.get("last"));
+    const happened = element("div", { class: "cl-happened" }, element("h4", {}, "What this step did"), this.says, this.outputs);
+    this.root = element("div", { class: "cl-player", role: "group", tabindex: 0, "data-steps": count });
+    this.root.setAttribute("aria-label", `${label}. Arrow keys left and right go a step back and on, Home and End to the ends.`);
+    this.root.append(
+      bar,
+      this.status,
+      element("div", { class: "cl-halves cl-code-half" }, this.code, happened),
+      element("div", { class: "cl-halves cl-pictures" }, ...[...this.panes.values()].map((pane) => pane.figure)),
+      element("p", { class: "cl-end" }, this.end),
+    );
+    this.root.addEventListener("copylab-key", (event) => this.act(event.detail));
+    this.show(0);
+  }
+
+  pane(kind) {
+    const holder = element("div", { class: "cl-holder", role: "img" });
+    const words = element("pre", {});
+    const details = element("details", { class: "cl-words" }, element("summary", {}, "This picture in words"), words);
+    const figure = element("figure", { class: "cl-pane", "data-picture": kind });
+    figure.append(element("figcaption", {}, kind === "memory" ? "Memory" : "Graph"), holder, details);
+    // A shadow root keeps the styles and ids of one picture out of all others; the theme's variables still reach it.
+    return { figure, holder, words, shadow: holder.attachShadow({ mode: "open" }), shown: null };
+  }
+
+  act(action) {
+    const last = this.steps.length - 1;
+    const to = { first: 0, previous: this.index - 1, next: this.index + 1, last }[action];
+    this.show(Math.min(Math.max(to, 0), last));
+  }
+
+  show(index) {
+    if (index === this.index || !(index >= 0 && index < this.steps.length)) return;
+    this.index = index;
+    const step = this.steps[index];
+    const count = this.steps.length;
+    this.root.dataset.step = index + 1;
+    this.root.dataset.line = step.line;
+    this.root.dataset.kind = step.kind;
+    this.slider.value = index + 1;
+    this.slider.setAttribute("aria-valuetext", `Step ${index + 1} of ${count}, line ${step.line}`);
+    // A disabled button would drop the keyboard focus: these say that they are, and keep it.
+    for (const [action, button] of this.buttons) {
+      const ends = action === "first" || action === "previous" ? index === 0 : index === count - 1;
+      button.setAttribute("aria-disabled", String(ends));
+    }
+    this.rows.forEach((row, at) => {
+      const here = at + 1 >= step.line && at + 1 <= step.end;
+      row.classList.toggle("cl-here", here);
+      row.classList.toggle("cl-wrong", here && (step.kind === "error" || step.kind === "syntax"));
+      if (at + 1 === step.line) row.setAttribute("aria-current", "step");
+      else row.removeAttribute("aria-current");
+    });
+    this.scrollTo(this.rows[step.line - 1]);
+    this.says.replaceChildren(...step.says.map((item) => item.cloneNode(true)));
+    this.outputs.replaceChildren(...step.outputs.map((output) => output.cloneNode(true)));
+    for (const [kind, pane] of this.panes) this.draw(pane, step.pictures.get(kind));
+    const said = [...step.says, ...step.outputs].map((item) => item.textContent.trim()).join(" ");
+    this.status.replaceChildren(
+      element("strong", {}, `Step ${index + 1} of ${count}`),
+      `, ${step.title.replace(/^Step \d+, /, "")}`,
+      element("span", { class: "cl-only-heard" }, ` ${said.slice(0, 400)}`),
+    );
+    this.onStep(index);
+  }
+
+  /** Scroll the listing, and never the page, so that the line can be seen. */
+  scrollTo(row) {
+    if (!row) return;
+    const { code } = this;
+    const top = row.offsetTop - code.offsetTop;
+    if (top < code.scrollTop || top + row.offsetHeight > code.scrollTop + code.clientHeight) {
+      code.scrollTop = top - code.clientHeight / 2;
+    }
+  }
+
+  draw(pane, picture) {
+    pane.figure.hidden = !picture;
+    if (!picture || pane.shown === picture) return;
+    pane.shown = picture;
+    const image = picture.querySelector("img");
+    const words = picture.querySelector("pre")?.textContent ?? "";
+    pane.words.textContent = words;
+    pane.holder.setAttribute("aria-label", words);
+    if (image) {
+      if (!this.svgs.has(image)) this.svgs.set(image, svgOf(image));
+      pane.shadow.innerHTML = `<style>svg{max-width:100%;height:auto;display:block}</style>${this.svgs.get(image)}`;
+    } else {
+      pane.shadow.replaceChildren(...[...picture.querySelectorAll(".cl-none")].map((note) => note.cloneNode(true)));
+    }
+  }
+}
+
+/** Put a player in the place of the static form `root`; gives the player back. */
+function upgrade(root, options = {}) {
+  root.dataset.ready = "true";
+  const player = new Player(read(root), { label: root.getAttribute("aria-label") ?? "Step-through", ...options });
+  const style = root.querySelector(":scope > style");
+  root.replaceChildren(...(style ? [style] : []), player.root);
+  return player;
+}
+
+// JupyterLab listens for keys on the document before any widget sees them, and in its command mode it takes the arrows
+// and Enter. So the player's keys are caught one level above it, only while the focus is in a player; all others pass.
+function onKey(event) {
+  const target = event.composedPath()[0];
+  const player = target?.closest?.(".cl-player");
+  if (!player || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+  const slider = target.matches("input[type=range]");
+  if (slider && /^(Arrow|Home|End|Page)/.test(event.key)) {
+    event.stopImmediatePropagation(); // the browser moves the slider itself
+  } else if (event.key in KEYS) {
+    event.stopImmediatePropagation();
+    event.preventDefault();
+    player.dispatchEvent(new CustomEvent("copylab-key", { detail: KEYS[event.key] }));
+  } else if ((event.key === "Enter" || event.key === " ") && target.matches("button, summary")) {
+    event.stopImmediatePropagation(); // the browser presses it itself
+  }
+}
+
+const once = Symbol.for("copylab.player.keys"); // every output carries this script; one listener is enough
+if (!window[once]) {
+  window[once] = true;
+  window.addEventListener("keydown", onKey, true);
+}
+
+for (const root of document.querySelectorAll(".copylab-steps:not([data-ready])")) upgrade(root);
+
+/** The live form: the same static form as a trait, and the step as another. */
+function render({ model, el }) {
+  let player;
+  const build = () => {
+    el.innerHTML = model.get("form");
+    const root = el.querySelector(".copylab-steps");
+    const start = model.get("step") - 1;
+    player = upgrade(root, {
+      onStep(index) {
+        if (!player) return;
+        model.set("step", index + 1);
+        model.save_changes();
+      },
+    });
+    player.show(start);
+  };
+  const follow = () => player.show(model.get("step") - 1);
+  build();
+  model.on("change:form", build);
+  model.on("change:step", follow);
+  return () => {
+    model.off("change:form", build);
+    model.off("change:step", follow);
+  };
+}
+
+export default { render };

@@ -1,0 +1,220 @@
+"""The other end of the marks: turns what a running program reports into steps."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from threading import get_ident
+from types import FrameType, TracebackType
+from typing import Any
+
+from . import instrument
+from .capture import Output, describe_error
+from .instrument import Site
+from .limits import Stop, Watch
+from .program import FILENAME, Program
+
+Look = Callable[[Mapping[str, Any]], Any]
+_OPTIMIZED = 0x1  # inspect.CO_OPTIMIZED: the frame of a function, not of a module or a class body
+
+
+@dataclass(frozen=True)
+class Step:
+    """One executed line: where it stands, what it printed, the error it ended in, and what was seen after it.
+
+    kind: "ran"; "call" (it has called a function of the program, which now begins); "back" (such a function has come back and the line
+    is done); "branch" (the line decides where to go on: if, while, for, match, except); "return"; "error"; "stopped"
+    (limit or interrupt); "syntax".
+    """
+
+    kind: str
+    site: Site
+    output: tuple[tuple[str, str], ...] = ()
+    error: str | None = None
+    caught: bool = False
+    seen: Any = None
+
+
+class Recorder:
+    """Gathers the steps of one run of `program`, at most `max_steps`."""
+
+    def __init__(self, program: Program, look: Look, watch: Watch, max_steps: int) -> None:
+        self.steps: list[Step] = []
+        self.output = Output()
+        self.full = False
+        self._sites = program.marked.sites
+        self._entry = program.entry
+        self._known = program.namespace.keys() - program.marked.mentioned  # the user's other names: not shown
+        self._look, self._watch, self._max = look, watch, max_steps
+        self._open_at: tuple[int, int] | None = None  # site and id of the frame of a line that has begun
+        self._thread: int | None = get_ident()
+
+    def marks(self) -> dict[str, Callable[..., Any]]:
+        """The functions that the marks of the program call."""
+        return {
+            instrument.OPEN: self._guarded(self._open),
+            instrument.DONE: self._guarded(self._done),
+            instrument.TURN: self._guarded(self._turn),
+            instrument.TEST: self._guarded(self._turn),
+            instrument.RETURN: self._guarded(self._return),
+            instrument.CAUGHT: self._guarded(self._caught),
+            instrument.SHOW: self._show,
+        }
+
+    def _guarded(self, mark: Callable[..., None]) -> Callable[..., Any]:
+        """A mark as the program calls it: not torn by a signal, deaf to other threads, passing on a value."""
+
+        def call(site: int, value: Any = None) -> Any:
+            if get_ident() != self._thread:
+                return value
+            self._watch.busy = True
+            try:
+                if self.full:
+                    raise Stop
+                mark(site, sys._getframe(1), value)
+            finally:
+                self._watch.busy = False
+            self._watch.check()
+            return value
+
+        return call
+
+    def _open(self, site: int, frame: FrameType, _: object = None) -> None:
+        self._leave(frame)
+        if len(self.steps) >= self._max:
+            self.full = True
+            raise Stop
+        self._open_at = (site, id(frame))
+
+    def _done(self, site: int, frame: FrameType, _: object) -> None:
+        here = self._open_at == (site, id(frame))
+        if not here:
+            self._leave(frame)
+        self._record("ran" if here else "back", site, frame)
+
+    def _turn(self, site: int, frame: FrameType, _: object) -> None:
+        if self._open_at != (site, id(frame)):
+            self._open(site, frame)
+        self._record("branch", site, frame)
+
+    def _return(self, site: int, frame: FrameType, value: object) -> None:
+        if self._open_at != (site, id(frame)):
+            self._leave(frame)
+        if self._entry and not any(f is not frame for f in _functions(frame)):
+            self._show(value)
+        self._record("return", site, frame, extra={f"{self._sites[site].function}() returns": value})
+
+    def _caught(self, site: int, frame: FrameType, _: object) -> None:
+        error = sys.exc_info()[1]
+        self._fail(error, error, frame, caught=True)
+        self._open(site, frame)
+        self._record("branch", site, frame)
+
+    def _show(self, value: Any) -> Any:
+        """Show the value of a last line, as a notebook does; None shows nothing."""
+        if value is not None and get_ident() == self._thread:
+            self.output.add("value", repr(value))
+        return value
+
+    def _leave(self, frame: FrameType) -> None:
+        """The line that had begun goes on elsewhere: record where it is now."""
+        if self._open_at is None:
+            return
+        site, begun = self._open_at
+        deeper = id(frame) != begun and any(id(f) == begun for f in _functions(frame, modules=True))
+        self._record("call" if deeper else "branch", site, frame)
+
+    def fail(self, error: BaseException | None, raised: BaseException) -> None:
+        """The program ended in `raised`; without an `error` of its own, it was stopped from outside."""
+        self._fail(error, raised, None)
+
+    def _fail(
+        self,
+        error: BaseException | None,
+        raised: BaseException | None,
+        frame: FrameType | None,
+        *,
+        caught: bool = False,
+    ) -> None:
+        trace = raised.__traceback__ if raised is not None else None
+        places = [(t.tb_frame, t.tb_lineno) for t in _walk(trace) if t.tb_frame.f_code.co_filename == FILENAME]
+        if places:
+            frame, line = places[-1]
+            open_at = self._open_at
+            site = open_at[0] if open_at and open_at[1] == id(frame) else self._site_at(line)
+        elif self._open_at is not None:
+            site = self._open_at[0]
+        else:  # raised between two lines: it belongs to the last that ran
+            site = self._sites.index(self.steps[-1].site) if self.steps else 0
+        if site is None or frame is None or not self._sites:
+            return
+        text = describe_error(error) if error is not None else None
+        self._record("error" if error is not None else "stopped", site, frame, error=text, caught=caught)
+
+    def _site_at(self, line: int) -> int | None:
+        near = [n for n, s in enumerate(self._sites) if s.line <= line <= s.end_line]
+        return min(near, key=lambda n: self._sites[n].end_line - self._sites[n].line, default=None)
+
+    def finish(self, names: Mapping[str, Any]) -> None:
+        """The program is over; functions of it that live on (a hook, say) run unwatched from here."""
+        output = self.output.take()
+        if self._open_at is not None and not self.full:
+            site, self._open_at = self._open_at[0], None
+            self.steps.append(Step("branch", self._sites[site], output, seen=self._look(self.globals(names))))
+        elif output and self.steps:  # printed after the last line was done, on leaving a `with` for example
+            last = self.steps[-1]
+            self.steps[-1] = Step(last.kind, last.site, last.output + output, last.error, last.caught, last.seen)
+        self._thread = None
+
+    def _record(
+        self,
+        kind: str,
+        site: int,
+        frame: FrameType,
+        *,
+        extra: Mapping[str, Any] | None = None,
+        error: str | None = None,
+        caught: bool = False,
+    ) -> None:
+        self._open_at = None
+        seen = self._look({**self._names(frame), **(extra or {})})
+        self.steps.append(Step(kind, self._sites[site], self.output.take(), error, caught, seen))
+
+    def globals(self, names: Mapping[str, Any]) -> dict[str, Any]:
+        """The program's own global names, and of the user's those that it mentions."""
+        return {k: v for k, v in names.items() if k not in self._known and not _private(k)}
+
+    def _names(self, frame: FrameType) -> dict[str, Any]:
+        """What can be seen from `frame`: globals, then the variables of the functions that run, the outermost first."""
+        names = self.globals(frame.f_globals)
+        running = [f for f in _functions(frame)][::-1]
+        counts: dict[str, int] = {}
+        for depth, function in enumerate(running):
+            name = function.f_code.co_name
+            counts[name] = counts.get(name, 0) + 1
+            place = "" if depth == 0 and name == self._entry else f" in {name}"
+            again = f" (call {counts[name]})" if counts[name] > 1 else ""
+            local = {k: v for k, v in function.f_locals.items() if not _private(k)}
+            names.update({f"{k}{place}{again}": v for k, v in local.items()})
+        return names
+
+
+def _private(name: str) -> bool:
+    return name == "_" or name.startswith((".", "__"))
+
+
+def _functions(frame: FrameType, *, modules: bool = False) -> Iterator[FrameType]:
+    """`frame` and those that called it, as far as they are functions of the program."""
+    at: FrameType | None = frame
+    while at is not None:
+        code = at.f_code
+        if code.co_filename == FILENAME and (modules or (code.co_flags & _OPTIMIZED and code.co_name[0] != "<")):
+            yield at
+        at = at.f_back
+
+
+def _walk(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next

@@ -1,0 +1,143 @@
+"""The static form of a step-through: HTML that can be read anywhere, and plain text that leaves nothing out.
+
+The HTML needs no script: a `<details>` for each step, pictures as images that carry their SVG. It stays readable in a
+notebook that is not trusted, where scripts, styles and attributes such as `class` are taken away. Where scripts run, the
+player's script, which comes last, turns it into the player. Everything of the user's is escaped here.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+from tinytorch.viz.style import PALETTE
+
+from .frames import Frame, Picture
+
+_TITLES = {"memory": "Memory", "graph": "Graph"}
+_KINDS = {"out": "Output", "err": "Error output", "warning": "Warning", "value": "Value", "cut": "Cut"}
+
+
+@cache
+def script() -> str:
+    """The player's script: an ECMAScript module of our own, with no dependency."""
+    return files("copylab").joinpath("player.js").read_text("utf-8")
+
+
+@cache
+def style() -> str:
+    """The player's style sheet, with the colours of the pictures.
+
+    A page that says which theme it has (JupyterLab, VS Code, Colab) is believed, any other follows the system.
+    """
+    light, dark = _colours(0), _colours(1)
+    hosts = {
+        "light": ("[data-jp-theme-light=true]", ".vscode-light", "html[theme=light]"),
+        "dark": ("[data-jp-theme-light=false]", ".vscode-dark", "html[theme=dark]"),
+    }
+    said = {theme: ",".join(f"{host} .cl-player" for host in names) for theme, names in hosts.items()}
+    themes = (
+        f".cl-player{{{light}}}@media (prefers-color-scheme:dark){{.cl-player{{{dark}}}}}"
+        f"{said['light']}{{{light}}}{said['dark']}{{{dark}}}"
+    )
+    return files("copylab").joinpath("player.css").read_text("utf-8") + themes
+
+
+def _colours(theme: int) -> str:
+    scheme = ("light", "dark")[theme]
+    return f"color-scheme:{scheme};" + "".join(f"--tt-{name}:{shades[theme]};" for name, shades in PALETTE.items())
+
+
+def form(source: str, frames: Sequence[Frame], summary: str, end: str) -> str:
+    """The static form without style and script: what the live form carries."""
+    lines = source.splitlines() or [""]
+    digits = len(str(len(lines)))
+    code = "\n".join(f"{n:>{digits}}  <span class='cl-line'>{escape(line)}</span>" for n, line in enumerate(lines, 1))
+    steps = "".join(_step(frame, len(frames)) for frame in frames)
+    ending = f"<p class='cl-end'>{escape(end)}</p>" if end else ""
+    return (
+        f'<div class="copylab-steps" aria-label="{escape(summary)}">'
+        f"<p><strong>{escape(summary)}</strong></p><pre class='cl-code'>{code}</pre>{steps}{ending}</div>"
+    )
+
+
+def page(source: str, frames: Sequence[Frame], summary: str, end: str) -> str:
+    """The static form with the script that turns it into the player."""
+    made = form(source, frames, summary, end).removesuffix("</div>")
+    return f'{made}<style>{style()}</style><script type="module">{script()}</script></div>'
+
+
+def _step(frame: Frame, count: int) -> str:
+    site, step = frame.step.site, frame.step
+    says = "".join(f"<li>{escape(change)}</li>" for change in _says(frame))
+    opened = " open" if frame.number == count else ""  # the last step shows where it led
+    return (
+        f'<details class="cl-step" data-line="{site.line}" data-end="{site.end_line}" data-kind="{step.kind}"{opened}>'
+        f"<summary>Step {frame.number}, {escape(frame.title)}</summary>"
+        f"<ul class='cl-says'>{says}</ul>"
+        f"{''.join(_output(*part) for part in _outputs(frame))}"
+        f"{''.join(_picture(kind, picture, frame) for kind, picture in frame.pictures.items())}"
+        "</details>"
+    )
+
+
+def _says(frame: Frame) -> tuple[str, ...]:
+    if frame.changes:
+        return frame.changes
+    if frame.step.error is not None:
+        return ()
+    return ("Nothing changed in memory or on the graph.",)
+
+
+def _outputs(frame: Frame) -> list[tuple[str, str]]:
+    parts = [(_KINDS[kind], text.rstrip("\n")) for kind, text in frame.step.output]
+    if frame.step.error is not None:
+        parts.append(("Raised, and caught" if frame.step.caught else "Error", frame.step.error))
+    return parts
+
+
+def _output(title: str, text: str) -> str:
+    kind = title.partition(",")[0].lower().replace(" ", "-")
+    return f"<div class='cl-out cl-{kind}'><strong>{title}</strong><pre>{escape(text)}</pre></div>"
+
+
+def _picture(kind: str, picture: Picture, frame: Frame) -> str:
+    title = _TITLES[kind]
+    if picture.step != frame.number:
+        return (
+            f'<p class="cl-picture" data-picture="{kind}" data-as="{picture.step}">'
+            f"{title}: as in step {picture.step}.</p>"
+        )
+    source = base64.b64encode(picture.svg.encode()).decode()
+    return (
+        f'<figure class="cl-picture" data-picture="{kind}"><figcaption>{title} after step {frame.number}</figcaption>'
+        f'<img alt="{title} after step {frame.number}, told in words below" src="data:image/svg+xml;base64,{source}">'
+        f"<details><summary>{title} in words</summary><pre>{escape(picture.text)}</pre></details></figure>"
+    )
+
+
+def plain(source: str, frames: Sequence[Frame], summary: str, end: str) -> str:
+    """The whole step-through as text: the code, then every step with its changes, outputs and pictures in words."""
+    lines = source.splitlines() or [""]
+    digits = len(str(len(lines)))
+    parts = [summary, *_indented((f"{n:>{digits}}  {line}".rstrip() for n, line in enumerate(lines, 1)), "  ")]
+    for frame in frames:
+        parts += ["", f"Step {frame.number}, {frame.title}"]
+        parts += [f"  - {change}" for change in _says(frame)]
+        for title, text in _outputs(frame):
+            parts += [f"  {title}:", *_indented(text.split("\n"), "    ")]
+        for kind, picture in frame.pictures.items():
+            if picture.step == frame.number:
+                parts += [f"  {_TITLES[kind]}:", *_indented(picture.text.split("\n"), "    ")]
+            else:
+                parts.append(f"  {_TITLES[kind]}: as in step {picture.step}")
+    if end:
+        parts += ["", end]
+    return "\n".join(parts)
+
+
+def _indented(lines: Iterable[str], by: str) -> list[str]:
+    return [f"{by}{line}".rstrip() for line in lines]

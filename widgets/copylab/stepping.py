@@ -1,0 +1,193 @@
+"""`steps(code)`: run code line by line and look at memory and graph after each line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from types import ModuleType
+from typing import Any, overload
+
+from . import static
+from .frames import Frame, Looker, make
+from .program import from_code, from_function
+from .trace import Trace, run, syntax_error
+
+MAX_STEPS = 200
+SECONDS = 10.0
+
+
+def steps(
+    code: str | Callable[..., Any],
+    *args: Any,
+    engine: ModuleType | None = None,
+    namespace: Mapping[str, Any] | None = None,
+    max_steps: int = MAX_STEPS,
+    seconds: float = SECONDS,
+    **kwargs: Any,
+) -> Steps:
+    """Run `code` statement by statement and show, after each, its output, the memory and the graph.
+
+    `code` is a string, run in a namespace of its own, or a function, called with `args` and `kwargs`. Only code that stands there
+    is stepped, loops and calls of its own functions included; what it calls elsewhere runs in one go.
+
+    engine: the module that the code knows as `torch`; by default the caller's global `torch`, otherwise tinytorch.
+    namespace: variables that the code may use, for example `globals()`. It works on a copy of the mapping, so none of
+        your names is rebound; the tensors are your own, and code that writes into them does write into them.
+    max_steps, seconds: the run ends there, and says so. Interrupting it keeps the steps so far.
+
+    Returns a Steps, which a notebook shows as a player: buttons, a slider, the arrow keys, Home and End. `.live()` gives the same
+    as a widget, `print(s.text)` the same in words. Errors of the code, syntax errors included, are shown at their line and
+    not raised.
+
+    Raises:
+        TypeError: `code` is neither a string nor a function with a source, or `engine` is no module with a Tensor.
+        ValueError: a limit is not positive.
+
+    """
+    if max_steps < 1 or seconds <= 0:
+        raise ValueError(f"the limits must be positive, not max_steps={max_steps} and seconds={seconds}")
+    caller = sys._getframe(1).f_globals
+    module = engine if engine is not None else _engine_of(caller)
+    if not isinstance(module, ModuleType) or not hasattr(module, "Tensor"):
+        raise TypeError(f"engine must be a module with a Tensor, such as torch or tinytorch, not {_kind(engine)}")
+    if isinstance(code, str):
+        if args or kwargs:
+            raise TypeError("code given as a string takes no arguments: pass variables with namespace={'x': x}")
+        try:
+            program = from_code(code, namespace)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return Steps(syntax_error(code, error), max_steps, seconds)
+    else:
+        if namespace is not None:
+            raise TypeError("a function has its own globals: namespace is for code given as a string")
+        program = from_function(code, args, kwargs)
+    trace = run(program, Looker(), engine=module, max_steps=max_steps, seconds=seconds)
+    return Steps(trace, max_steps, seconds)
+
+
+def _engine_of(names: Mapping[str, Any]) -> ModuleType:
+    torch = names.get("torch")
+    if isinstance(torch, ModuleType) and hasattr(torch, "Tensor"):
+        return torch
+    import tinytorch
+
+    return tinytorch
+
+
+def _kind(thing: object) -> str:
+    return f"the module {thing.__name__}" if isinstance(thing, ModuleType) else type(thing).__name__
+
+
+class Steps(Sequence[Frame]):
+    """A run, step by step: a sequence of frames that a notebook shows as a player.
+
+    `s[0]` is the first step: `.line`, `.source`, `.output`, `.error`, `.changes`, and `.pictures["memory"]` and
+    `["graph"]`, each with `.svg` and `.text`. `s.ended` says how the run ended, `s.text` tells all of it in words, `s.save(path)`
+    writes a page, `s.live()` makes the widget.
+    """
+
+    def __init__(self, trace: Trace, max_steps: int, seconds: float) -> None:
+        self._trace = trace
+        self._limits = (max_steps, seconds)
+
+    @property
+    def code(self) -> str:
+        """The code that was run."""
+        return self._trace.source
+
+    @property
+    def ended(self) -> str:
+        """How the run ended: finished, error, syntax, steps (the step limit), time (the time limit) or interrupted."""
+        return self._trace.ended
+
+    @cached_property
+    def frames(self) -> tuple[Frame, ...]:
+        """The frames; their pictures are drawn when they are first asked for."""
+        return make(self._trace)
+
+    def __len__(self) -> int:
+        return len(self._trace.steps)
+
+    @overload
+    def __getitem__(self, index: int) -> Frame: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Frame]: ...
+    def __getitem__(self, index: int | slice) -> Frame | Sequence[Frame]:
+        """One frame, counted from 0, or several."""
+        return self.frames[index]
+
+    def __iter__(self) -> Iterator[Frame]:
+        return iter(self.frames)
+
+    def __repr__(self) -> str:
+        return f"Steps({_count(len(self._lines), 'line')}, {_count(len(self), 'step')}, ended={self.ended!r})"
+
+    @property
+    def _lines(self) -> list[str]:
+        return self.code.splitlines()
+
+    @property
+    def summary(self) -> str:
+        """What this is, in half a sentence."""
+        if self.ended == "syntax":
+            return "Step-through: the code cannot be read, so nothing was run"
+        return f"Step-through: {_count(len(self), 'step')} through {_count(len(self._lines), 'line')} of code"
+
+    @property
+    def end(self) -> str:
+        """How the run ended, in a sentence; empty where it simply finished."""
+        return _ending(self._trace, *self._limits)
+
+    @cached_property
+    def text(self) -> str:
+        """Everything in words: the code, each step, its changes, its output, its pictures."""
+        return static.plain(self.code, self.frames, self.summary, self.end)
+
+    @cached_property
+    def html(self) -> str:
+        """The static form, which turns itself into the player where scripts run."""
+        return static.page(self.code, self.frames, self.summary, self.end)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": self.text, "text/html": self.html}
+
+    def save(self, path: str) -> None:
+        """Write a page of its own that needs no network: UTF-8 HTML. An existing file is replaced."""
+        head = (
+            '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        )
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"{head}<title>Step-through</title>\n<body>{self.html}</body></html>\n")
+
+    def live(self) -> Any:
+        """The player as a widget: its trait `step` (from 1) can be set and observed."""
+        from .live import StepsWidget
+
+        return StepsWidget(self)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _ending(trace: Trace, max_steps: int, seconds: float) -> str:
+    after = f"after {_count(len(trace.steps), 'step')}"
+    match trace.ended:
+        case "steps":
+            return (
+                f"Stopped {after}: that is the limit (max_steps={max_steps}), and the code was still running. "
+                "An endless loop? Otherwise raise max_steps."
+            )
+        case "time":
+            return (
+                f"Stopped {after}: the time is up (seconds={seconds:g}), and the code was still running. "
+                "An endless loop? Otherwise raise seconds."
+            )
+        case "interrupted":
+            return f"Interrupted {after}. The steps so far are kept."
+        case "error" if trace.steps:
+            return f"The error on line {trace.steps[-1].site.line} ended the run."
+        case "finished" if not trace.steps:
+            return "There is no statement in this code, so there is nothing to step through."
+    return ""
