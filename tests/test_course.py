@@ -1,5 +1,12 @@
 """Laying the course out: what a learner wrote is never lost."""
 
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -84,3 +91,41 @@ def test_a_folder_that_is_a_file_is_an_error(source: Path, folder: Path) -> None
 
 def test_the_lessons_are_found() -> None:
     assert (lessons() / "LICENSE").is_file()
+
+
+@pytest.mark.slow
+def test_jupyterlab_opens_the_first_lesson_and_asks_nothing(folder: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    # Nothing of the user's own Jupyter settings, and none of the port numbers that something else may hold.
+    keep = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
+    command = [sys.executable, "-m", "copylab.course", "--no-browser", "--port=0", f"--folder={folder}"]
+    log = tmp_path / "log"
+    with log.open("w") as out:
+        server = subprocess.Popen(command, env=keep | {"HOME": str(home)}, stdout=out, stderr=out)
+    try:
+        url = wait_for_address(log, server)
+        page = urllib.request.urlopen(url, timeout=30).read().decode()
+        assert "JupyterLab" in page
+        assert re.search(r"/lab/tree/[^/]+\.ipynb\?", url)
+        assert (folder / url.partition("/lab/tree/")[2].partition("?")[0]).is_file()
+        settings = url.replace(url[url.index("/lab/tree") : url.index("?")], "/lab/api/settings/" + NOTIFICATION)
+        answer = json.load(urllib.request.urlopen(settings, timeout=30))
+        assert answer["schema"]["properties"]["fetchNews"]["default"] == "false"
+        assert answer["schema"]["properties"]["checkForUpdates"]["default"] is False
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+NOTIFICATION = "@jupyterlab/apputils-extension:notification"
+
+
+def wait_for_address(log: Path, server: subprocess.Popen) -> str:
+    """Return the address that JupyterLab prints, or fail with all that it printed."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end and server.poll() is None:
+        if found := re.search(r"http://127\.0\.0\.1:\S+", log.read_text()):
+            return found.group()
+        time.sleep(0.1)
+    pytest.fail(log.read_text() or "JupyterLab said nothing")
