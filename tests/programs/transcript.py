@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
 HERE = Path(__file__).resolve().parent
@@ -54,13 +54,13 @@ def stored(program: Path) -> Path:
     return program.with_suffix(".out")
 
 
-def _importer(engine: str):
+def _importer(engine: str) -> Callable[..., Any]:
     """Make an ``__import__`` under which ``torch`` and ``torch.x`` mean `engine` and ``engine.x``."""
 
-    def swapped(name: str, globals=None, locals=None, fromlist=(), level=0):  # noqa: A002 - the builtin's own names
-        if level == 0 and name.partition(".")[0] == "torch":
+    def swapped(name: str, *rest: Any) -> Any:
+        if name.partition(".")[0] == "torch":
             name = engine + name[len("torch") :]
-        return builtins.__import__(name, globals, locals, fromlist, level)
+        return builtins.__import__(name, *rest)
 
     return swapped
 
@@ -111,7 +111,7 @@ def transcript(program: Path, engine: str = "torch") -> str:
     lines = source.splitlines()
     body = ast.parse(source, str(program)).body
 
-    def note(message, category, *_: Any, **__: Any) -> None:
+    def note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         print(f"{category.__name__}: {_TRIGGERED.sub('', str(message))}", file=out)
 
     with contextlib.ExitStack() as stack:
@@ -155,12 +155,12 @@ def _prompts(text: str) -> Iterator[tuple[str, str]]:
 def _run(statement: ast.stmt, name: str, names: dict[str, Any], out: io.StringIO, *, type_only: bool) -> None:
     try:
         if isinstance(statement, ast.Expr):
-            value = eval(compile(ast.Expression(statement.value), name, "eval"), names)  # noqa: S307 - our programs
+            value = eval(compile(ast.Expression(statement.value), name, "eval"), names)
             shown = repr(value)
             if value is not None and not _ADDRESS.search(shown):
                 print(shown, file=out)
         else:
-            exec(compile(ast.Module([statement], []), name, "exec"), names)  # noqa: S102 - our programs
+            exec(compile(ast.Module([statement], []), name, "exec"), names)
     except Exception as error:  # noqa: BLE001 - whatever it is, the reader sees it
         print(type(error).__name__ + ("" if type_only else f": {error}"), file=out)
 
