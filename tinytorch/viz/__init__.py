@@ -1,0 +1,28 @@
+"""Pictures and texts of tensors: what shares memory, what shares a version counter, what backward will find.
+
+Works on the tensors of tinytorch and of torch. Looking changes nothing and keeps nothing alive.
+
+    snapshot(x, y)     everything about some tensors as plain data
+    memory(x, y)       names, tensors, storages and version counters, drawn and told
+    graph(y)           the autograd graph with its saved tensors, a `graphviz.Digraph`
+
+A picture has `.svg`, `.text` and `.save(path)`, and shows itself in a notebook.
+"""
+
+from .graph import graph
+from .layout import LayoutError
+from .memory import memory
+from .picture import Picture
+from .records import Snapshot
+from .snapshot import snapshot
+
+__all__ = ["GraphPicture", "LayoutError", "Picture", "Snapshot", "graph", "memory", "snapshot"]
+
+
+def __getattr__(name: str) -> object:
+    # GraphPicture needs the graphviz package, and the rest does not.
+    if name == "GraphPicture":
+        from .digraph import GraphPicture
+
+        return GraphPicture
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

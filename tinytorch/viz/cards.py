@@ -1,0 +1,115 @@
+"""What stands in the graph picture: cards for nodes, pills for names, and their sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import words
+from .records import Node, Saved, Snapshot, Tensor
+from .style import clean, shorten, show, width
+
+LIMIT = 34
+ROW, HEAD, PAD = 16, 26, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One box of the graph picture; its lines are (text, classes, mark)."""
+
+    name: str
+    kind: str
+    lines: tuple[tuple[str, str, str], ...]
+    whole: str = ""
+
+    @property
+    def width(self) -> float:
+        marks = [18 if mark else 0 for _, _, mark in self.lines]
+        widths = [width(text, kind) + mark for (text, kind, _), mark in zip(self.lines, marks, strict=True)]
+        return max(40.0, round(max(widths) + 2 * PAD))
+
+    @property
+    def height(self) -> float:
+        return HEAD + ROW * (len(self.lines) - 1) + (4 if len(self.lines) > 1 else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One line of the graph picture, from card to card."""
+
+    tail: str
+    head: str
+    kind: str
+    label: str = ""
+
+
+def build(snap: Snapshot) -> tuple[list[Card], list[Wire]]:
+    """The cards and wires of a snapshot, in a fixed order."""
+    cards: list[Card] = []
+    wires: list[Wire] = []
+    named = list(dict.fromkeys(tid for _, tid in snap.names))
+    tensors = {tensor.id: tensor for tensor in snap.tensors}
+    leaves = [node.variable for node in snap.nodes if node.variable is not None]
+    for tid in named:
+        if tid not in leaves:
+            cards.append(_pill(snap, tensors[tid]))
+            if tensors[tid].grad_fn is not None:
+                wires.append(Wire(tid, str(tensors[tid].grad_fn), "name"))
+    for node in snap.nodes:
+        cards.append(_node(snap, node))
+        numbered = len(node.edges) > 1
+        for edge in node.edges:
+            if edge.node is not None:
+                wires.append(Wire(node.id, edge.node, "next", str(edge.index) if numbered else ""))
+        if node.variable is not None:
+            wires.append(Wire(node.id, node.variable, "leaf", ".grad"))
+    for tid in dict.fromkeys(leaves):
+        cards.append(_pill(snap, tensors[tid]))
+    return cards, wires
+
+
+def short(name: str) -> str:
+    """`AccumulateGrad` for `torch::autograd::AccumulateGrad`."""
+    return clean(name).rpartition("::")[2]
+
+
+def _pill(snap: Snapshot, tensor: Tensor) -> Card:
+    name = words.label(snap, tensor.id)
+    if tensor.is_leaf and tensor.requires_grad:
+        kind, below = "leaf", f"leaf {words.shape(tensor.shape)}"
+    elif tensor.requires_grad:
+        kind, below = "name", words.shape(tensor.shape)
+    else:
+        kind, below = "off", "requires no grad: not on the graph"
+    lines = ((shorten(name, LIMIT), "mono b", ""), (shorten(below, 40), "s", ""))
+    return Card(tensor.id, kind, lines, name)
+
+
+def _node(snap: Snapshot, node: Node) -> Card:
+    head = short(node.name)
+    lines = [(shorten(head, LIMIT), "b", "")]
+    lines += [_saved_line(snap, saved) for saved in node.saved]
+    if node.cut:
+        lines.append(("the graph goes on", "s", ""))
+    return Card(node.id, "node", tuple(lines), head)
+
+
+def _saved_line(snap: Snapshot, saved: Saved) -> tuple[str, str, str]:
+    name = shorten(clean(saved.name), 14)
+    what = ""
+    if saved.tensor is not None:
+        what = shorten(words.label(snap, saved.tensor), 18)
+    elif saved.value is not None:
+        what = show(saved.value)
+    head = f"saved {name}" + (f" = {what}" if what else "")
+    match saved.state:
+        case "live":
+            return (head + (f", version {saved.version}" if saved.tensor else ""), "s", "check")
+        case "stale":
+            return (f"{head}: saved at version {saved.saved_version}, now at {saved.version}", "s b", "cross")
+        case "freed":
+            return (f"saved {name}: freed", "s", "void")
+        case "number":
+            return (head, "s", "dot")
+        case "packed":
+            return (f"saved {name}: packed by a hook", "s", "dot")
+    return (f"saved {name}: cannot be read", "s", "void")

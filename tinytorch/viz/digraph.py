@@ -1,0 +1,172 @@
+"""The graph picture as an object: a `graphviz.Digraph` that draws itself.
+
+Its source is plain DOT that any Graphviz can render. Its own SVG takes only the
+places from Graphviz and draws the boxes itself, so the picture has the same colours,
+marks and themes as the memory picture. Labels are plain ones: HTML-like labels would
+be dropped without a word by the WebAssembly build. No URL is ever written.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import graphviz
+
+from . import layout
+from .cards import Card, Wire, build
+from .picture import bundle
+from .records import Snapshot
+from .restyle import restyle
+from .route import draw
+from .text import graph_text
+
+_DOT_COLOURS = {
+    "node": {"fillcolor": "#ffffff", "color": "#828b96"},
+    "name": {"fillcolor": "#dcecff", "color": "#1f6fd0", "style": "rounded,filled"},
+    "leaf": {"fillcolor": "#dcf5e3", "color": "#1b7a38", "style": "rounded,filled"},
+    "off": {"fillcolor": "#ffffff", "color": "#828b96", "style": "rounded,dashed"},
+}
+_MARKS = {"": "", "check": "+ ", "cross": "! ", "void": "- ", "dot": ""}
+
+
+class GraphPicture(graphviz.Digraph):
+    """The autograd graph of a snapshot: a Digraph with `.svg`, `.text` and a notebook display of its own."""
+
+    def __init__(self, snap: Snapshot | None = None, **options: Any) -> None:
+        options.setdefault("name", "autograd")
+        options.setdefault("format", "svg")
+        super().__init__(**options)
+        self._snap = snap
+        self._cards: list[Card] = []
+        self._wires: list[Wire] = []
+        if snap is not None and not self.body:
+            self._fill(snap)
+        self._as_made = self._source_now()
+
+    def _fill(self, snap: Snapshot) -> None:
+        self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
+        self.node_attr.update(shape="box", style="filled", fontname="Helvetica", fontsize="11", fixedsize="true")
+        self.edge_attr.update(arrowsize="0.7", fontname="Helvetica", fontsize="10")
+        self._cards, self._wires = build(snap)
+        for card in self._cards:
+            lines = [graphviz.escape(_MARKS[mark] + text) for text, _, mark in card.lines]
+            label = str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
+            self.node(
+                card.name,
+                label=graphviz.nohtml(label),
+                width=f"{card.width / 72:.3f}",
+                height=f"{card.height / 72:.3f}",
+                **_DOT_COLOURS[card.kind],
+            )
+        for wire in self._wires:
+            style = {"next": "solid", "name": "dashed", "leaf": "solid"}[wire.kind]
+            self.edge(wire.tail, wire.head, label=wire.label or None, style=style)
+
+    def _source_now(self) -> str:
+        return self.source
+
+    @property
+    def svg(self) -> str:
+        """The picture as a self-contained SVG document that follows the page's theme.
+
+        Raises layout.LayoutError where neither the WebAssembly build nor `dot` is found.
+        """
+        return self.themed(None)
+
+    @property
+    def text(self) -> str:
+        """Everything that the picture says, in words; needs no Graphviz."""
+        return graph_text(self._snap) if self._snap is not None else self.source
+
+    @property
+    def dot(self) -> str:
+        """The DOT source, as `source`."""
+        return self.source
+
+    def themed(self, theme: str | None) -> str:
+        """The SVG in one fixed theme, "light", "dark" or "print"; ValueError for another."""
+        if theme not in (None, "light", "dark", "print"):
+            raise ValueError(f'theme must be "light", "dark" or "print", not {theme!r}')
+        if self._snap is None or self.source != self._as_made:
+            # Someone added to the graph: then Graphviz draws it, and only the colours are ours.
+            return restyle(layout.render(self.source, "svg", self.engine), theme)
+        return draw(self._snap, self._cards, self._wires, theme)
+
+    # -- what people expect of a Digraph ----------------------------------------
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> dict[str, Any]:
+        try:
+            svg = self.svg
+        except layout.LayoutError as error:
+            return {"text/plain": f"{self.text}\n\n({error})"}
+        return bundle(svg, self.text)
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def pipe(self, format: str | None = None, *args: Any, encoding: str | None = None, **options: Any) -> Any:
+        """The rendered bytes (a str with `encoding`), as Digraph.pipe; SVG needs no `dot`."""
+        if (format or self.format) == "svg" and not args and not any(options.values()):
+            return self.svg if encoding else self.svg.encode()
+        return _or_say(super().pipe, format, *args, encoding=encoding, **options)
+
+    def render(  # type: ignore[override]
+        self,
+        filename: Any = None,
+        directory: Any = None,
+        view: bool = False,
+        cleanup: bool = False,
+        format: str | None = None,
+        *args: Any,
+        outfile: Any = None,
+        **options: Any,
+    ) -> str:
+        """Write the DOT source and the rendered file, as Digraph.render; SVG needs no `dot`."""
+        kind = format or (Path(outfile).suffix.removeprefix(".") if outfile else None) or self.format
+        if kind != "svg" or args or any(options.values()):
+            return _or_say(
+                super().render, filename, directory, view, cleanup, format, *args, outfile=outfile, **options
+            )
+        if outfile and filename is None:
+            filename = Path(outfile).with_suffix(".gv")
+        saved = super().save(filename, directory)
+        target = str(outfile) if outfile else f"{saved}.svg"
+        Path(target).write_text(self.svg, encoding="utf-8")
+        if cleanup:
+            os.remove(saved)
+        if view:
+            self._view(target, format="svg", quiet=False)
+        return target
+
+    def save(self, filename: Any = None, directory: Any = None, *, theme: str | None = None, **options: Any) -> str:
+        """Write the picture (.svg, .txt; .png and .pdf where `dot` is) or the DOT source (any other name)."""
+        path = Path(directory or self.directory or "", filename or self.filename)
+        if path.suffix == ".svg":
+            path.write_text(self.themed(theme), encoding="utf-8")
+        elif path.suffix == ".txt":
+            path.write_text(self.text + "\n", encoding="utf-8")
+        elif path.suffix in (".png", ".pdf"):
+            path.write_bytes(_or_say(super().pipe, path.suffix[1:]))
+        else:
+            return super().save(filename, directory, **options)
+        return str(path)
+
+    def _copy_kwargs(self, **kwargs: Any) -> dict[str, Any]:
+        return super()._copy_kwargs(snap=self._snap, **kwargs)
+
+    def copy(self) -> GraphPicture:
+        """An independent copy, as Digraph.copy."""
+        other = super().copy()
+        other._cards, other._wires, other._as_made = self._cards, self._wires, self._as_made
+        return other
+
+
+def _or_say(call: Any, *args: Any, **options: Any) -> Any:
+    try:
+        return call(*args, **options)
+    except graphviz.ExecutableNotFound as error:
+        raise layout.LayoutError(
+            "this format needs the program `dot` (Debian: `apt install graphviz`); SVG, text and DOT do without it"
+        ) from error

@@ -1,0 +1,27 @@
+"""The graph picture: which nodes backward will walk, and what they saved."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from .records import Snapshot
+from .snapshot import read
+
+if TYPE_CHECKING:
+    from .digraph import GraphPicture
+
+
+def graph(*tensors: Any, since: Snapshot | None = None, **named: Any) -> GraphPicture:
+    """Draw the autograd graph behind some tensors as a `graphviz.Digraph`; the arguments are those of `snapshot`.
+
+    A snapshot may be given instead. Nodes, leaves and saved tensors (live, stale, freed) are as
+    torch's `grad_fn`, `next_functions` and `_saved_*` tell them.
+    Raises TypeError for an argument that is no tensor and holds none; ImportError without the
+    `graphviz` package; on drawing, LayoutError where no Graphviz can be found.
+    """
+    snap = read(tensors, named, sys._getframe(1), since)
+    # Imported here: snapshots and memory pictures do without the graphviz package.
+    from .digraph import GraphPicture
+
+    return GraphPicture(snap)

@@ -1,0 +1,143 @@
+"""From what the user hands over to (name, tensor) pairs.
+
+Tensors given by position are named as the caller wrote them: `memory(x, net.weight)`
+is read from the source of the call. Containers give dotted names: `net.0.weight`.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from collections.abc import Iterator, Mapping
+from types import FrameType
+from typing import Any
+
+# What IPython and Python add to the user's names: In, Out, _, __, _12, _i3, _oh, __name__.
+_NOT_THE_USERS = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__")
+_MAX_DEPTH = 6
+_MAX_NAMES = 10_000
+
+
+def is_tensor(thing: object) -> bool:
+    """Whether `thing` is a tensor of an engine that can be read (tinytorch, torch)."""
+    # Asking the class, not the object, runs no code of the user's.
+    kind = type(thing)
+    return all(hasattr(kind, name) for name in ("untyped_storage", "storage_offset", "grad_fn", "_version"))
+
+
+def collect(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> list[tuple[str, Any]]:
+    """All tensors handed over, with their names, in order; the frame is the caller's.
+
+    Raises TypeError for an argument that is no tensor and holds none.
+    """
+    written = _as_written(frame, len(args)) if args and frame is not None else None
+    pairs: list[tuple[str, Any]] = []
+    for index, arg in enumerate(args):
+        name = written[index] if written else ""
+        if is_tensor(arg):
+            pairs.append((name or f"argument {index}", arg))
+        elif isinstance(arg, Mapping):
+            # snapshot(locals()): names are the keys, and what is no tensor is passed over.
+            pairs.extend(_from_mapping(arg))
+        else:
+            found = list(_inside("" if _is_module(arg) else name or f"argument {index}", arg))
+            if not found:
+                raise TypeError(_not_a_tensor(name or f"argument {index}", arg))
+            pairs.extend(found)
+    for name, arg in named.items():
+        found = [(name, arg)] if is_tensor(arg) else list(_inside(name, arg))
+        if not found:
+            raise TypeError(_not_a_tensor(name, arg))
+        pairs.extend(found)
+    return pairs[:_MAX_NAMES]
+
+
+def _from_mapping(mapping: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in list(mapping.items()):
+        name = str(key)
+        if _NOT_THE_USERS.fullmatch(name):
+            continue
+        if is_tensor(value):
+            yield name, value
+        elif not isinstance(value, type):
+            yield from _inside(name, value)
+
+
+def _inside(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
+    """The tensors inside lists, tuples, dicts, modules and optimisers, without recursion."""
+    waiting: list[tuple[str, Any, int]] = [(name, thing, 0)]
+    seen: set[int] = set()
+    while waiting:
+        name, thing, depth = waiting.pop()
+        if is_tensor(thing):
+            yield name, thing
+            continue
+        if depth > _MAX_DEPTH or id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        inner = _members(thing)
+        waiting.extend((_join(name, key), value, depth + 1) for key, value in reversed(inner))
+
+
+def _members(thing: Any) -> list[tuple[str, Any]]:
+    if isinstance(thing, Mapping):
+        return [(str(key), value) for key, value in thing.items()]
+    if isinstance(thing, list | tuple):
+        return [(str(index), value) for index, value in enumerate(thing)]
+    if _is_module(thing):
+        return [*thing.named_parameters(), *thing.named_buffers()]
+    if _is_optimizer(thing):
+        groups = [parameter for group in thing.param_groups for parameter in group["params"]]
+        where = {id(parameter): index for index, parameter in enumerate(groups)}
+        return [(f"state.{where.get(id(key), '?')}", value) for key, value in thing.state.items()]
+    return []
+
+
+def _is_module(thing: Any) -> bool:
+    kind = type(thing)
+    return callable(getattr(kind, "named_parameters", None)) and callable(getattr(kind, "named_buffers", None))
+
+
+def _is_optimizer(thing: Any) -> bool:
+    return callable(getattr(type(thing), "zero_grad", None)) and isinstance(getattr(thing, "param_groups", None), list)
+
+
+def _join(outer: str, inner: str) -> str:
+    return f"{outer}.{inner}" if outer else inner
+
+
+def _not_a_tensor(name: str, thing: object) -> str:
+    kind = type(thing).__name__
+    return (
+        f"{name} is of type {kind}, which is no tensor and holds none: give tensors, "
+        f"a module, an optimizer, or lists and dicts of tensors"
+    )
+
+
+def _as_written(frame: FrameType, count: int) -> list[str] | None:
+    """The source text of the positional arguments of the call that `frame` is in.
+
+    Local variables are not looked at: reading a function's `f_locals` makes Python
+    3.11 and 3.12 keep a second reference to each of them.
+    """
+    call = _call_node(frame)
+    if call is None or len(call.args) != count or any(isinstance(arg, ast.Starred) for arg in call.args):
+        return None
+    return [ast.unparse(arg) for arg in call.args]
+
+
+def _call_node(frame: FrameType) -> ast.Call | None:
+    try:
+        positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+        first, last, start, end = positions
+        if first is None or last is None or start is None or end is None:
+            return None
+        lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)[first - 1 : last]
+        raw = [line.encode() for line in lines]
+        raw[-1] = raw[-1][:end]
+        raw[0] = raw[0][start:]
+        tree = ast.parse("(" + b"".join(raw).decode() + ")", mode="eval")
+    except (IndexError, SyntaxError, ValueError):
+        return None
+    return tree.body if isinstance(tree.body, ast.Call) else None

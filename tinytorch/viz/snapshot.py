@@ -1,0 +1,378 @@
+"""Reading tensors of any engine into plain data.
+
+Only attributes that torch's public tensors have are read, so one reader serves
+tinytorch and torch. Looking changes nothing: gradients of non-leaves are not asked
+for (torch would warn), saved-tensor hooks are not called, versions are put back.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import deque
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from . import probe
+from .blocks import Blocks, address_of
+from .identity import serial
+from .naming import collect, is_tensor
+from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
+
+MAX_NODES = 5_000
+"""A larger graph is read up to here; the snapshot says so."""
+
+_VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
+_GEOMETRY = re.compile(r"size|stride|offset|dim|layout|dtype|device|numel|^(start|end|step|index|keepdim|options)$")
+
+
+def snapshot(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Snapshot:
+    """Read tensors, their storages, version counters and autograd graph into plain data.
+
+    `tensors` may be tensors (named as the caller wrote them), mappings such as
+    `locals()`, modules, optimisers, lists and dicts; `named` tensors keep their
+    keyword. With `since`, an earlier snapshot, what is still alive keeps its id.
+
+    Raises TypeError for an argument that is no tensor and holds none.
+    """
+    return read(tensors, named, sys._getframe(1), since)
+
+
+def read(
+    args: tuple[Any, ...], named: dict[str, Any], frame: FrameType | None = None, since: Snapshot | None = None
+) -> Snapshot:
+    """`snapshot` for callers that hand over their own caller's frame; a lone Snapshot is returned as it is."""
+    if len(args) == 1 and not named and isinstance(args[0], Snapshot):
+        return args[0]
+    reader = _Reader(since)
+    for name, tensor in collect(args, named, frame):
+        reader.add(tensor, "named", name)
+    return reader.finish()
+
+
+class _Reader:
+    """Collects everything reachable, then makes the records. Lives for one snapshot."""
+
+    def __init__(self, since: Snapshot | None) -> None:
+        self.since = since
+        self.tensors: list[Any] = []
+        self.names: list[list[str]] = []
+        self.roles: list[str] = []
+        self.index: dict[int, int] = {}
+        self.grads: dict[int, int] = {}
+        self.grad_fns: dict[int, Any] = {}
+        self.leafness: dict[int, bool | None] = {}
+        self.trouble: dict[int, list[str]] = {}
+        self.graph: list[Any] = []
+        self.graph_index: dict[int, int] = {}
+        self.waiting: deque[int] = deque()
+        self.saved: dict[int, list[Saved]] = {}
+        self.variables: dict[int, int] = {}
+        self.given: list[tuple[str, int]] = []
+        self.too_large = False
+
+    def add(self, tensor: Any, role: str, name: str | None = None) -> int:
+        where = self.index.get(id(tensor))
+        if where is None:
+            where = len(self.tensors)
+            self.index[id(tensor)] = where
+            self.tensors.append(tensor)
+            self.names.append([])
+            self.roles.append(role)
+        if name is not None and name not in self.names[where]:
+            self.names[where].append(name)
+            self.given.append((name, where))
+        return where
+
+    def finish(self) -> Snapshot:
+        done = 0
+        while done < len(self.tensors):
+            self._look_at(done)
+            self._walk()
+            done += 1
+        blocks = Blocks(self.tensors)
+        counters, of_tensor, known = self._counters()
+        ids, last = self._ids()
+        grad_of = {grad: owner for owner, grad in reversed(self.grads.items())}
+        tensors = tuple(
+            self._record(i, ids, blocks, of_tensor.get(i), grad_of.get(i)) for i in range(len(self.tensors))
+        )
+        notes = (f"the graph is larger: only its first {MAX_NODES:,} nodes were read",) if self.too_large else ()
+        return Snapshot(
+            names=tuple((name, ids[where]) for name, where in self.given),
+            tensors=tensors,
+            storages=blocks.records(ids),
+            counters=tuple(
+                Counter(f"C{n}", version, tuple(ids[i] for i in members))
+                for n, (version, members) in enumerate(counters, 1)
+            ),
+            nodes=self._nodes(ids),
+            counters_known=known,
+            notes=notes,
+            last_ids=last,
+        )
+
+    # -- tensors ---------------------------------------------------------------
+
+    def _look_at(self, where: int) -> None:
+        tensor = self.tensors[where]
+        notes = self.trouble.setdefault(where, [])
+        try:
+            self.leafness[where] = bool(tensor.is_leaf)
+            grad_fn = tensor.grad_fn
+        except RuntimeError:
+            # A view made under no_grad whose base was written since: torch prints
+            # grad_fn=<Invalid> and refuses to answer.
+            self.leafness[where] = None
+            notes.append("its grad_fn is invalid: a view made in no_grad mode, whose base was written since")
+            return
+        if grad_fn is not None:
+            self.grad_fns[where] = grad_fn
+            self._meet(grad_fn)
+        if self.leafness[where] or getattr(tensor, "retains_grad", False):
+            grad = tensor.grad
+            if grad is not None and is_tensor(grad):
+                self.grads[where] = self.add(grad, "grad")
+
+    def _record(
+        self, i: int, ids: list[str], blocks: Blocks, counter: tuple[str, int] | None, grad_of: int | None
+    ) -> Tensor:
+        tensor = self.tensors[i]
+        place = blocks.place(i)
+        base = getattr(tensor, "_base", None)
+        grad_fn = self.grad_fns.get(i)
+        grad = self.grads.get(i)
+        return Tensor(
+            id=ids[i],
+            names=tuple(self.names[i]),
+            shape=tuple(int(size) for size in tensor.shape),
+            stride=place.stride,
+            offset=place.offset,
+            dtype=str(tensor.dtype),
+            itemsize=place.itemsize,
+            device=str(tensor.device),
+            requires_grad=bool(tensor.requires_grad),
+            is_leaf=self.leafness.get(i),
+            storage=place.storage,
+            start_byte=place.start_byte,
+            counter=counter[0] if counter else None,
+            version=counter[1] if counter else None,
+            grad_fn=self._node_id(grad_fn),
+            grad_fn_name=None if grad_fn is None else grad_fn.name(),
+            grad=None if grad is None else ids[grad],
+            grad_of=None if grad_of is None else ids[grad_of],
+            base=None if base is None or id(base) not in self.index else ids[self.index[id(base)]],
+            is_view=base is not None,
+            role=self.roles[i],
+            notes=(*self.trouble.get(i, ()), *place.notes),
+            key=self._key(i),
+        )
+
+    def _key(self, i: int) -> Any:
+        # torch hands out a new object each time a saved result is read: known by its place, not by itself.
+        if self.roles[i] == "saved":
+            return ("saved", *address_of(self.tensors[i]))
+        return serial(self.tensors[i])
+
+    def _ids(self) -> tuple[list[str], tuple[int, int]]:
+        """Ids in order of first sight; what `since` knew keeps its id."""
+        known = {tensor.key: tensor.id for tensor in self.since.tensors} if self.since else {}
+        last = self.since.last_ids[0] if self.since else 0
+        ids = []
+        for i in range(len(self.tensors)):
+            found = known.pop(self._key(i), None)
+            if found is None:
+                last += 1
+                found = f"T{last}"
+            ids.append(found)
+        return ids, (last, 0)
+
+    def _counters(self) -> tuple[list[tuple[int, list[int]]], dict[int, tuple[str, int]], bool]:
+        """The counters with their members, each tensor's counter, and whether sharing is known."""
+        versions = [probe.version_of(tensor) for tensor in self.tensors]
+        by_engine: dict[str, list[int]] = {}
+        for i, version in enumerate(versions):
+            if version is not None:
+                by_engine.setdefault(_engine_name(self.tensors[i]), []).append(i)
+        firsts: dict[int, int] = {}
+        known = True
+        for engine, members in by_engine.items():
+            shared = probe.sharing([self.tensors[i] for i in members], sys.modules.get(engine))
+            if shared is None:
+                known = False
+            else:
+                firsts.update((i, members[first]) for i, first in zip(members, shared, strict=True))
+        groups: dict[int, list[int]] = {}
+        for i in sorted(firsts):
+            groups.setdefault(firsts[i], []).append(i)
+        counters = [(versions[first] or 0, members) for first, members in groups.items()]
+        of_tensor = {i: (f"C{n}", version) for n, (version, members) in enumerate(counters, 1) for i in members}
+        return counters, of_tensor, known
+
+    # -- graph -----------------------------------------------------------------
+
+    def _meet(self, node: Any) -> None:
+        if id(node) in self.graph_index:
+            return
+        if len(self.graph) >= MAX_NODES:
+            self.too_large = True
+            return
+        self.graph_index[id(node)] = len(self.graph)
+        self.waiting.append(len(self.graph))
+        self.graph.append(node)
+
+    def _walk(self) -> None:
+        while self.waiting:
+            where = self.waiting.popleft()
+            node = self.graph[where]
+            variable = getattr(node, "variable", None)
+            if variable is not None and is_tensor(variable):
+                self.variables[where] = self.add(variable, "leaf")
+            for follower, _ in node.next_functions:
+                if follower is not None:
+                    self._meet(follower)
+            self.saved[where] = list(_saved_by(node, self))
+
+    def _node_id(self, node: Any) -> str | None:
+        where = None if node is None else self.graph_index.get(id(node))
+        return None if where is None else f"N{where + 1}"
+
+    def _nodes(self, ids: list[str]) -> tuple[Node, ...]:
+        owners: dict[int, list[str]] = {}
+        for i, grad_fn in self.grad_fns.items():
+            owners.setdefault(id(grad_fn), []).append(ids[i])
+        made = []
+        for where, node in enumerate(self.graph):
+            edges = tuple(
+                Edge(index, self._node_id(follower), int(entry))
+                for index, (follower, entry) in enumerate(node.next_functions)
+            )
+            variable = self.variables.get(where)
+            made.append(
+                Node(
+                    id=f"N{where + 1}",
+                    name=node.name(),
+                    edges=edges,
+                    saved=tuple(_with_id(saved, ids) for saved in self.saved.get(where, ())),
+                    variable=None if variable is None else ids[variable],
+                    tensors=tuple(owners.get(id(node), ())),
+                    cut=any(
+                        follower is not None and id(follower) not in self.graph_index
+                        for follower, _ in node.next_functions
+                    ),
+                )
+            )
+        return tuple(made)
+
+    def known(self, tensor: Any, node: Any = None) -> int | None:
+        """A tensor already met that is this one, or (with `node`) lies at the same place with that history."""
+        where = self.index.get(id(tensor))
+        if where is not None:
+            return where
+        place = address_of(tensor)
+        same = [i for i, other in enumerate(self.tensors) if address_of(other) == place]
+        for i in same:
+            if self.grad_fns.get(i) is node:
+                return i
+        return None
+
+
+def _saved_by(node: Any, reader: _Reader) -> Iterator[Saved]:
+    """What one node keeps for backward, each piece with its state."""
+    if is_tensor(getattr(node, "variable", None)):
+        return
+    for attribute in dir(node):
+        if attribute.startswith("_saved_"):
+            yield from _one_saved(node, attribute, attribute.removeprefix("_saved_"), reader)
+        elif attribute == "saved_tensors":  # a custom Function keeps its tensors here
+            yield from _one_saved(node, attribute, "tensors", reader)
+
+
+def _one_saved(node: Any, attribute: str, name: str, reader: _Reader) -> Iterator[Saved]:
+    raw = _quietly(node, "_raw_saved_" + name)
+    raws = raw if isinstance(raw, tuple) else (raw,)
+    if any(getattr(one, "unpack_hook", None) is not None for one in raws):
+        yield Saved(name, "packed")
+        return
+    try:
+        value = getattr(node, attribute)
+    except RuntimeError as error:
+        yield _refused(name, str(error), raw, node, reader)
+        return
+    except Exception:  # whatever a custom Function's own attribute raises is not ours to pass on
+        yield Saved(name, "unreadable")
+        return
+    if isinstance(value, tuple | list) and any(is_tensor(piece) for piece in value):
+        for index, piece in enumerate(value):
+            if is_tensor(piece):
+                yield _live(f"{name}[{index}]", piece, reader)
+    elif is_tensor(value):
+        yield _live(name, value, reader)
+    elif _worth_showing(name, value):
+        yield Saved(name, "number", value=value)
+
+
+def _live(name: str, tensor: Any, reader: _Reader) -> Saved:
+    version = probe.version_of(tensor)
+    where = reader.known(tensor, _quietly(tensor, "grad_fn"))
+    if where is None and not tuple(tensor.shape) and not tensor.requires_grad:
+        # The 2 of `x * 2`: torch wraps it in a 0-d tensor, and backward frees it like one.
+        try:
+            return Saved(name, "live", value=tensor.tolist())
+        except (RuntimeError, NotImplementedError):
+            pass
+    if where is None:
+        where = reader.add(tensor, "saved")
+    return Saved(name, "live", tensor=str(where), saved_version=version, version=version)
+
+
+def _refused(name: str, message: str, raw: Any, node: Any, reader: _Reader) -> Saved:
+    stale = _VERSIONS.search(message)
+    if stale is None:
+        return Saved(name, "freed" if "already been freed" in message else "unreadable")
+    now, then = int(stale[1]), int(stale[2])
+    data = _quietly(raw, "data")
+    where = None
+    if is_tensor(data):
+        place = address_of(data)
+        same = [i for i, other in enumerate(reader.tensors) if address_of(other) == place]
+        mine = [i for i in same if reader.grad_fns.get(i) is node]
+        followers = [follower for follower, _ in node.next_functions if follower is not None]
+        inputs = [
+            i
+            for i in same
+            if any(
+                reader.grad_fns.get(i) is one or _quietly(one, "variable") is reader.tensors[i] for one in followers
+            )
+        ]
+        where = next(iter(mine or inputs or same), None)
+    return Saved(
+        name, "stale", tensor=None if where is None else str(where), saved_version=then, version=now
+    )
+
+
+def _with_id(saved: Saved, ids: list[str]) -> Saved:
+    if saved.tensor is None:
+        return saved
+    return Saved(saved.name, saved.state, ids[int(saved.tensor)], saved.saved_version, saved.version, saved.value)
+
+
+def _worth_showing(name: str, value: Any) -> bool:
+    """Numbers that take part in the derivative; sizes and dimensions only say where."""
+    return isinstance(value, int | float | complex) and not isinstance(value, bool) and not _GEOMETRY.search(name)
+
+
+def _quietly(thing: Any, attribute: str) -> Any:
+    try:
+        return getattr(thing, attribute, None)
+    except (RuntimeError, NotImplementedError):
+        return None
+
+
+def _engine_name(tensor: Any) -> str:
+    for kind in type(tensor).__mro__:
+        root = kind.__module__.partition(".")[0]
+        if root in ("torch", "tinytorch"):
+            return root
+    return type(tensor).__module__.partition(".")[0]

@@ -1,0 +1,227 @@
+"""What both pictures share: colours, text widths, escaping and a small SVG writer.
+
+No font is ever measured: widths are computed from a table, so that a picture is the
+same to the byte on every machine. Every colour is `var(--tt-NAME, ...)`: a page that
+puts the SVG inline may set the variables; alone, as an <img>, the picture follows
+`prefers-color-scheme`. It has its own background, so it is legible on any page.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from xml.sax.saxutils import escape, quoteattr
+
+# name: (light, dark, print). Each ink on its ground reaches a contrast of 4.5 or more.
+PALETTE: dict[str, tuple[str, str, str]] = {
+    "bg": ("#ffffff", "#0f1419", "#ffffff"),
+    "ink": ("#1b2129", "#e8edf3", "#000000"),
+    "muted": ("#545d68", "#a3adb8", "#3a3a3a"),
+    "line": ("#828b96", "#75808c", "#555555"),
+    "band": ("#f3f5f8", "#1a2129", "#ffffff"),
+    "card": ("#ffffff", "#0f1419", "#ffffff"),
+    "cell": ("#ffffff", "#0f1419", "#ffffff"),
+    "name-bg": ("#dcecff", "#11315a", "#ffffff"),
+    "name-line": ("#1f6fd0", "#5aa2f7", "#000000"),
+    "name-ink": ("#0a3069", "#cfe4ff", "#000000"),
+    "view-bg": ("#e4e9f0", "#2b3541", "#eeeeee"),
+    "view-ink": ("#2a323c", "#d8e0e9", "#000000"),
+    "count-bg": ("#f1e6ff", "#33205a", "#ffffff"),
+    "count-line": ("#7a45cf", "#ab7df0", "#000000"),
+    "count-ink": ("#47218f", "#e6d7ff", "#000000"),
+    "leaf-bg": ("#dcf5e3", "#113d22", "#ffffff"),
+    "leaf-line": ("#1b7a38", "#41b464", "#000000"),
+    "leaf-ink": ("#0d4a20", "#c8f2d3", "#000000"),
+    "new-bg": ("#fff3bf", "#4a3800", "#ffffff"),
+    "new-line": ("#946200", "#e0ab2a", "#000000"),
+    "new-ink": ("#5c3d00", "#ffe08a", "#000000"),
+    "bad-bg": ("#ffe4e1", "#5a1512", "#ffffff"),
+    "bad-line": ("#c4231c", "#ff7b72", "#000000"),
+    "bad-ink": ("#8a0f0a", "#ffd6d2", "#000000"),
+}
+THEMES = {"light": 0, "dark": 1, "print": 2}
+
+MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
+SANS = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Noto Sans',sans-serif"
+
+# class -> (property, palette name) pairs; both pictures use these and nothing else for colour.
+_RULES: dict[str, tuple[tuple[str, str], ...]] = {
+    "page": (("fill", "bg"),),
+    "t": (("fill", "ink"),),
+    "m": (("fill", "muted"),),
+    "band": (("fill", "band"), ("stroke", "line")),
+    "card": (("fill", "card"), ("stroke", "line")),
+    "cell": (("fill", "cell"), ("stroke", "ink")),
+    "arrow": (("stroke", "ink"),),
+    "tip": (("fill", "ink"),),
+    "thin": (("stroke", "line"),),
+    "name": (("fill", "name-bg"), ("stroke", "name-line")),
+    "name-t": (("fill", "name-ink"),),
+    "view": (("fill", "view-bg"),),
+    "view-t": (("fill", "view-ink"),),
+    "count": (("fill", "count-bg"), ("stroke", "count-line")),
+    "count-l": (("stroke", "count-line"),),
+    "count-t": (("fill", "count-ink"),),
+    "leaf": (("fill", "leaf-bg"), ("stroke", "leaf-line")),
+    "leaf-l": (("stroke", "leaf-line"),),
+    "leaf-t": (("fill", "leaf-ink"),),
+    "new": (("fill", "new-bg"), ("stroke", "new-line")),
+    "new-t": (("fill", "new-ink"),),
+    "bad": (("fill", "bad-bg"), ("stroke", "bad-line")),
+    "bad-l": (("stroke", "bad-line"),),
+    "bad-t": (("fill", "bad-ink"),),
+}
+_SHAPES = (
+    ".tt-pic .arrow,.tt-pic .thin,.tt-pic .count-l,.tt-pic .leaf-l,.tt-pic .bad-l{fill:none;stroke-width:1.5}"
+    ".tt-pic .thin{stroke-width:1}"
+    ".tt-pic .dash{stroke-dasharray:4 3}"
+    ".tt-pic .new,.tt-pic .bad{stroke-width:2}"
+    f".tt-pic text{{font-family:{SANS};font-size:12px;white-space:pre}}"
+    f".tt-pic .mono{{font-family:{MONO}}}"
+    ".tt-pic .s{font-size:11px}.tt-pic .xs{font-size:10px}.tt-pic .l{font-size:13px}"
+    ".tt-pic .b{font-weight:600}.tt-pic .c{text-anchor:middle}.tt-pic .e{text-anchor:end}"
+    "@media print{.tt-pic{print-color-adjust:exact}}"
+)
+SIZES = {"xs": 10.0, "s": 11.0, "l": 13.0}
+
+
+def stylesheet(theme: str | None = None) -> str:
+    """The CSS of a picture: following the page and the system, or fixed to one theme."""
+    if theme is not None:
+        column = THEMES[theme]
+        fixed = {name: colours[column] for name, colours in PALETTE.items()}
+        return _rules(lambda name: fixed[name])
+    light = "".join(f"--_{name}:{colours[0]};" for name, colours in PALETTE.items())
+    dark = "".join(f"--_{name}:{colours[1]};" for name, colours in PALETTE.items())
+    paper = "".join(f"--_{name}:{colours[2]};" for name, colours in PALETTE.items())
+    return (
+        f".tt-pic{{{light}}}@media (prefers-color-scheme:dark){{.tt-pic{{{dark}}}}}@media print{{.tt-pic{{{paper}}}}}"
+        + _rules(lambda name: f"var(--tt-{name},var(--_{name}))")
+    )
+
+
+def _rules(colour) -> str:
+    rules = (
+        f".tt-pic .{kind}{{{';'.join(f'{prop}:{colour(name)}' for prop, name in pairs)}}}"
+        for kind, pairs in _RULES.items()
+    )
+    return "".join(rules) + _SHAPES
+
+
+def clean(text: str) -> str:
+    """`text` with every character that cannot be seen written as an escape, as repr does.
+
+    Control and direction-override characters could otherwise break the XML or turn
+    the text around them; joiners are kept, since scripts and emoji need them.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() or char in "\u200c\u200d" else char.encode("unicode_escape", "replace").decode()
+        for char in text
+    )
+
+
+def shorten(text: str, limit: int) -> str:
+    """`text` cut to about `limit` columns, with an ellipsis where something was cut."""
+    if len(text) <= limit and _columns(text) <= limit:
+        return text
+    kept, width = [], 0.0
+    for char in text[: limit + 1]:
+        width += _char_columns(char)
+        if width > limit - 1:
+            break
+        kept.append(char)
+    return "".join(kept) + "…"
+
+
+def _char_columns(char: str) -> float:
+    if char.isascii():
+        return 1.0
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0.0
+    if ord(char) >= 0x1F000:  # emoji are drawn a little wider than ideographs
+        return 2.3
+    return 1.8 if unicodedata.east_asian_width(char) in "WF" else 1.15
+
+
+def _columns(text: str) -> float:
+    return float(len(text)) if text.isascii() else sum(_char_columns(char) for char in text)
+
+
+def width(text: str, kind: str = "mono") -> float:
+    """The width of `text` in px: exact for ASCII in a monospaced font, generous for the rest."""
+    size = next((SIZES[word] for word in kind.split() if word in SIZES), 12.0)
+    per_column = 0.602 if "mono" in kind else 0.565 if " b" in f" {kind}" else 0.54
+    return round(_columns(text) * size * per_column, 1)
+
+
+def number(value: float) -> str:
+    """A coordinate: at most one decimal, no trailing zero, never `-0`."""
+    text = f"{value:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
+
+
+def show(value: object) -> str:
+    """A value of a tensor in few characters: 4 digits are enough to recognise it."""
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            return str(value)
+        if value == int(value) and abs(value) < 1e5:
+            return f"{value:.1f}"
+        return f"{value:.4g}"
+    if isinstance(value, complex):
+        return f"{value.real:.3g}{value.imag:+.3g}j"
+    text = clean(str(value))
+    return text if len(text) <= 9 or not isinstance(value, int) else f"{value:.3e}"
+
+
+class Canvas:
+    """Collects SVG elements. Texts are escaped here and nowhere else."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+
+    def rect(self, x: float, y: float, w: float, h: float, kind: str, radius: float = 0) -> None:
+        rx = f' rx="{number(radius)}"' if radius else ""
+        self.parts.append(
+            f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"{rx}/>'
+        )
+
+    def path(self, d: str, kind: str) -> None:
+        self.parts.append(f'<path class="{kind}" d="{d}"/>')
+
+    def line(self, points: Iterable[tuple[float, float]], kind: str) -> None:
+        self.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in points), kind)
+
+    def arrow(self, x1: float, y1: float, x2: float, y2: float, kind: str = "arrow", tip: str = "tip") -> None:
+        """A level arrow from left to right."""
+        self.line([(x1, y1), (x2 - 4, y2)], kind)
+        self.path(f"M{number(x2)} {number(y2)}l-8 -4v8z", tip)
+
+    def text(self, x: float, y: float, text: str, kind: str = "t", limit: int | None = None) -> None:
+        """One line of text; with `limit`, cut to that many columns and whole in a <title>."""
+        text = clean(text)
+        shown = text if limit is None else shorten(text, limit)
+        title = f"<title>{escape(text)}</title>" if shown != text else ""
+        # What is not ASCII is squeezed or stretched to the width reserved for it, whatever font draws it.
+        fit = "" if shown.isascii() else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
+        self.parts.append(
+            f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{fit}>{title}{escape(shown)}</text>'
+        )
+
+    def check(self, x: float, y: float, kind: str) -> None:
+        self.path(f"M{number(x - 4)} {number(y)}l3 3l6 -7", kind)
+
+    def cross(self, x: float, y: float, kind: str) -> None:
+        self.path(f"M{number(x - 4)} {number(y - 4)}l8 8m0 -8l-8 8", kind)
+
+    def svg(self, w: float, h: float, label: str, theme: str | None = None) -> str:
+        """The whole document."""
+        w, h = round(w), round(h)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="tt-pic" role="img" aria-label={quoteattr(clean(label))} '
+            f'width="{w}" height="{h}" viewBox="0 0 {w} {h}" style="max-width:100%;height:auto">'
+            f"<style>{stylesheet(theme)}</style>"
+            f'<rect class="page" width="{w}" height="{h}" rx="8"/>' + "".join(self.parts) + "</svg>"
+        )

@@ -1,0 +1,152 @@
+"""The text twins: everything that a picture says, in plain words and in a fixed order."""
+
+from __future__ import annotations
+
+from . import words
+from .changes import Changes, changes
+from .records import Saved, Snapshot, Storage, Tensor
+from .style import clean, show
+
+
+def memory_text(snap: Snapshot, since: Snapshot | None = None) -> str:
+    """The memory picture in words."""
+    changed = changes(snap, since)
+    bands = words.shown_storages(snap)
+    loose = [snap.tensor(tid) for _, tid in snap.names if snap.tensor(tid).storage is None]
+    if not bands and not loose:
+        lines = ["Memory: no tensors to show."]
+    else:
+        tensors = len({one.id for _, members in bands for one in members} | {one.id for one in loose})
+        lines = [f"Memory: {words.plural(tensors, 'tensor')} in {words.plural(len(bands), 'storage')}."]
+    for storage, members in bands:
+        lines += ["", *_storage_lines(snap, storage, members, changed)]
+    for tensor in dict.fromkeys(loose):
+        lines += ["", *_tensor_lines(snap, tensor, changed)]
+    tail = []
+    if changed.gone:
+        tail.append(f"No longer there: {words.listed([clean(name) for name in changed.gone])}.")
+    count, nbytes = words.hidden(snap)
+    if count:
+        tail.append(f"Also kept alive by the graph: {words.plural(count, 'storage')} without a name, {nbytes:,} bytes.")
+    tail += [f"Note: {note}." for note in snap.notes]
+    return "\n".join([*lines, *([""] if tail else []), *tail])
+
+
+def _storage_lines(snap: Snapshot, storage: Storage, members: list[Tensor], changed: Changes) -> list[str]:
+    lines = [f"{storage.id}, {words.title(snap, storage, members)}: {words.size(storage)}."]
+    if storage.objects > 1:
+        lines.append(f"  The same memory is seen through {storage.objects} storage objects.")
+    if storage.runs:
+        lines.append("  cells: " + _cells(storage))
+    lines += [f"  Note: {note}." for note in storage.notes]
+    was = changed.cells.get(storage.id, {})
+    if was:
+        lines.append("  changed: " + ", ".join(f"cell {cell} was {show(value)}" for cell, value in sorted(was.items())) + ".")
+    for tensor in members:
+        lines += ["  " + line for line in _tensor_lines(snap, tensor, changed)]
+    for which in dict.fromkeys(tensor.counter for tensor in members):
+        lines += ["  " + line for line in _counter_lines(snap, which, members, changed)]
+    return lines
+
+
+def _cells(storage: Storage) -> str:
+    parts, expected = [], 0
+    for run in storage.runs:
+        if run.start != expected:
+            parts.append("...")
+        parts += [f"{cell}: {show(value)}" for cell, value in enumerate(run.values, run.start)]
+        expected = run.stop
+    if expected != storage.cells:
+        parts.append("...")
+    return ", ".join(parts)
+
+
+def _tensor_lines(snap: Snapshot, tensor: Tensor, changed: Changes) -> list[str]:
+    head = words.label(snap, tensor.id)
+    if tensor.id in changed.new:
+        head += " (new)"
+    facts = [f"shape {words.shape(tensor.shape)}"]
+    if tensor.stride is not None:
+        facts.append(f"stride {words.shape(tensor.stride)}")
+        facts.append(f"offset {tensor.offset}")
+    facts += [words.dtype(tensor.dtype), words.history(tensor)]
+    if tensor.storage is not None:
+        facts.append("covers " + words.covered(tensor))
+    if tensor.base is not None:
+        facts.append(f"view of {words.label(snap, tensor.base)}")
+    if tensor.grad is not None:
+        facts.append(f".grad is {words.label(snap, tensor.grad)}")
+    lines = [f"{head}: {'; '.join(facts)}."]
+    lines += [f"  Changed: {fact}." for fact in changed.facts.get(tensor.id, ())]
+    lines += [f"  Changed: {clean(name)} is now another tensor." for name in tensor.names if name in changed.rebound]
+    lines += [f"  Changed: {clean(name)} is a new name." for name in tensor.names if name in changed.added]
+    lines += [f"  Stale: {clean(node)} saved it at version {saved.saved_version}, now at {saved.version}: backward will raise."
+              for node, saved in words.stale_by(snap) if saved.tensor == tensor.id]
+    lines += [f"  Note: {note}." for note in tensor.notes]
+    return lines
+
+
+def _counter_lines(snap: Snapshot, which: str | None, members: list[Tensor], changed: Changes) -> list[str]:
+    if which is None:
+        return [
+            f"{words.label(snap, one.id)}: no version counter (an inference tensor)." if one.version is None
+            else f"{words.label(snap, one.id)}: at version {one.version}; who shares the counter is not known."
+            for one in members if one.counter is None
+        ]
+    counter = snap.counter(which)
+    seen = [one.id for _, inside in words.shown_storages(snap) for one in inside if one.counter == which]
+    names = [words.label(snap, tid) for tid in seen]
+    was = next((changed.versions[tid] for tid in counter.tensors if tid in changed.versions), None)
+    now = f"at version {counter.version}" + ("" if was is None else f" (was {was})")
+    owner = f"shared by {words.listed(names)}" if len(names) > 1 else f"of {names[0]} alone"
+    return [f"version counter {which}, {owner}: {now}."]
+
+
+def graph_text(snap: Snapshot) -> str:
+    """The graph picture in words."""
+    named = [snap.tensor(tid) for tid in dict.fromkeys(tid for _, tid in snap.names)]
+    if not named:
+        return "Graph: no tensors to show."
+    lines = [f"Graph: {words.plural(len(snap.nodes), 'node')}."] if snap.nodes else ["Graph: no node. Nothing here was computed from a tensor that requires grad."]
+    lines += [f"  {words.label(snap, one.id)}: {_standing(one)}." for one in named]
+    for node in snap.nodes:
+        lines += ["", f"{node.id} {clean(node.name)}"]
+        if node.variable is not None:
+            lines.append(f"  adds to {words.label(snap, node.variable)}.grad")
+        for edge in node.edges:
+            lines.append(f"  next_functions[{edge.index}]: {_target(snap, edge.node, node.cut)}")
+        lines += [f"  saved {clean(saved.name)}: {saved_words(snap, saved)}" for saved in node.saved]
+    lines += [f"Note: {note}." for note in snap.notes]
+    return "\n".join(lines)
+
+
+def _target(snap: Snapshot, which: str | None, cut: bool) -> str:
+    if which is None:
+        return "not read (the graph is too large)" if cut else "None (needs no gradient)"
+    return f"{which} {clean(snap.node(which).name)}"
+
+
+def _standing(tensor: Tensor) -> str:
+    if tensor.is_leaf is None:
+        return "its grad_fn is invalid"
+    if tensor.is_leaf:
+        return "a leaf that requires grad" if tensor.requires_grad else "not on the graph (requires no grad)"
+    return f"made by {tensor.grad_fn or 'a node that was not read'} {clean(tensor.grad_fn_name or '')}"
+
+
+def saved_words(snap: Snapshot, saved: Saved) -> str:
+    """What one saved entry is, and its state."""
+    what = words.label(snap, saved.tensor) if saved.tensor is not None else show(saved.value)
+    match saved.state:
+        case "live":
+            return f"{what}, live" + ("" if saved.version is None else f" at version {saved.version}")
+        case "stale":
+            named = "" if saved.tensor is None else f"{what}, "
+            return f"{named}STALE: saved at version {saved.saved_version}, now at {saved.version}; backward will raise"
+        case "freed":
+            return "freed by a backward; another backward will raise"
+        case "number":
+            return show(saved.value)
+        case "packed":
+            return "packed by a saved-tensor hook, not opened"
+    return "cannot be read"
