@@ -36,6 +36,12 @@ class _Block:
     device: str
     members: list[int] = field(default_factory=list)
     objects: dict[int, Any] = field(default_factory=dict)
+    id: str = ""
+
+    @property
+    def key(self) -> Any:
+        """Equal in two snapshots for one piece of memory."""
+        return serial(next(iter(self.objects.values())))
 
 
 def address_of(tensor: Any) -> tuple[Any, ...]:
@@ -51,8 +57,11 @@ def address_of(tensor: Any) -> tuple[Any, ...]:
 class Blocks:
     """The blocks of memory behind some tensors."""
 
-    def __init__(self, tensors: list[Any]) -> None:
+    def __init__(self, tensors: list[Any], known: dict[Any, str] | None = None, last: int = 0) -> None:
+        """`known` are the ids of an earlier snapshot by key, `last` the highest number it gave."""
         self.tensors = tensors
+        self.known = known or {}
+        self.last = last
         self.places = [Place() for _ in tensors]
         self.blocks: list[_Block] = []
         found: list[tuple[int, Any, int, int, str]] = []
@@ -83,13 +92,15 @@ class Blocks:
             block.start, block.stop = min(block.start, start), max(block.stop, start + nbytes)
             block.members.append(i)
             block.objects[id(storage)] = storage
-        for number, block in enumerate(self.blocks, 1):
-            for i in block.members:
-                place = self.places[i]
-                place.storage = f"S{number}"
-        for i, _, start, _, _ in found:
+        for block in self.blocks:
+            block.id = self.known.pop(block.key, "")
+            if not block.id:
+                self.last += 1
+                block.id = f"S{self.last}"
+        for i, storage, start, _, device in found:
             place = self.places[i]
-            block = self.blocks[int(str(place.storage)[1:]) - 1]
+            block = by_object[device, id(storage)]
+            place.storage = block.id
             place.start_byte = start - block.start + (place.offset or 0) * place.itemsize
 
     def _overlapping(self, device: str, start: int, nbytes: int) -> _Block | None:
@@ -106,9 +117,9 @@ class Blocks:
 
     def records(self, ids: list[str]) -> tuple[Storage, ...]:
         """One record for each block, with the values of the cells worth showing."""
-        return tuple(self._record(f"S{n}", block, ids) for n, block in enumerate(self.blocks, 1))
+        return tuple(self._record(block, ids) for block in self.blocks)
 
-    def _record(self, name: str, block: _Block, ids: list[str]) -> Storage:
+    def _record(self, block: _Block, ids: list[str]) -> Storage:
         first = block.members[0]
         itemsize = self.places[first].itemsize
         nbytes = block.stop - block.start
@@ -117,7 +128,7 @@ class Blocks:
         widest = max(block.members, key=lambda i: (_span(self.tensors[i]), -i))
         runs, notes = self._read(widest, block, itemsize, cells)
         return Storage(
-            id=name,
+            id=block.id,
             nbytes=nbytes,
             device=block.device,
             dtype=str(self.tensors[first].dtype),
@@ -127,7 +138,7 @@ class Blocks:
             tensors=tuple(ids[i] for i in block.members),
             objects=len(block.objects),
             notes=notes,
-            key=serial(next(iter(block.objects.values()))),
+            key=block.key,
         )
 
     def _read(self, i: int, block: _Block, itemsize: int, cells: int) -> tuple[tuple[Run, ...], tuple[str, ...]]:

@@ -23,12 +23,14 @@ class Card:
 
     @property
     def width(self) -> float:
+        """In px."""
         marks = [18 if mark else 0 for _, _, mark in self.lines]
         widths = [width(text, kind) + mark for (text, kind, _), mark in zip(self.lines, marks, strict=True)]
         return max(40.0, round(max(widths) + 2 * PAD))
 
     @property
     def height(self) -> float:
+        """In px."""
         return HEAD + ROW * (len(self.lines) - 1) + (4 if len(self.lines) > 1 else 0)
 
 
@@ -57,13 +59,14 @@ def build(snap: Snapshot) -> tuple[list[Card], list[Wire]]:
     for node in snap.nodes:
         cards.append(_node(snap, node))
         numbered = len(node.edges) > 1
-        for edge in node.edges:
-            if edge.node is not None:
-                wires.append(Wire(node.id, edge.node, "next", str(edge.index) if numbered else ""))
+        wires += [
+            Wire(node.id, edge.node, "next", str(edge.index) if numbered else "")
+            for edge in node.edges
+            if edge.node is not None
+        ]
         if node.variable is not None:
             wires.append(Wire(node.id, node.variable, "leaf", ".grad"))
-    for tid in dict.fromkeys(leaves):
-        cards.append(_pill(snap, tensors[tid]))
+    cards += [_pill(snap, tensors[tid]) for tid in dict.fromkeys(leaves)]
     return cards, wires
 
 
@@ -86,7 +89,7 @@ def _pill(snap: Snapshot, tensor: Tensor) -> Card:
 
 def _node(snap: Snapshot, node: Node) -> Card:
     head = short(node.name)
-    lines = [(shorten(head, LIMIT), "b", "")]
+    lines = [(shorten(head, LIMIT), "mono b", "")]
     lines += [_saved_line(snap, saved) for saved in node.saved]
     if node.cut:
         lines.append(("the graph goes on", "s", ""))

@@ -65,9 +65,7 @@ def changes(now: Snapshot, since: Snapshot | None) -> Changes:
         new=frozenset(tensor.id for tensor in now.tensors if tensor.key not in before and tensor.role != "saved"),
         gone=tuple(name for name in old_names if name not in names),
         rebound=frozenset(name for name in names if name in key_then and name not in same_key),
-        added=frozenset(
-            name for name in names if name not in key_then and now.tensor(name).key in before
-        ),
+        added=frozenset(name for name in names if name not in key_then and now.tensor(name).key in before),
         cells=_cells(now, since),
         versions=versions,
         facts=facts,

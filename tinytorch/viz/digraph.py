@@ -8,7 +8,6 @@ be dropped without a word by the WebAssembly build. No URL is ever written.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ _DOT_COLOURS = {
 _MARKS = {"": "", "check": "+ ", "cross": "! ", "void": "- ", "dot": ""}
 
 
-class GraphPicture(graphviz.Digraph):
+class GraphPicture(graphviz.Digraph):  # type: ignore[misc]
     """The autograd graph of a snapshot: a Digraph with `.svg`, `.text` and a notebook display of its own."""
 
     def __init__(self, snap: Snapshot | None = None, **options: Any) -> None:
@@ -112,7 +111,7 @@ class GraphPicture(graphviz.Digraph):
             return self.svg if encoding else self.svg.encode()
         return _or_say(super().pipe, format, *args, encoding=encoding, **options)
 
-    def render(  # type: ignore[override]
+    def render(
         self,
         filename: Any = None,
         directory: Any = None,
@@ -135,7 +134,7 @@ class GraphPicture(graphviz.Digraph):
         target = str(outfile) if outfile else f"{saved}.svg"
         Path(target).write_text(self.svg, encoding="utf-8")
         if cleanup:
-            os.remove(saved)
+            Path(saved).unlink()
         if view:
             self._view(target, format="svg", quiet=False)
         return target

@@ -97,7 +97,7 @@ class _Wasm:
             config.cache = True
             engine = wasmtime.Engine(config)
             return engine, wasmtime.Module.from_file(engine, path)
-        except Exception:
+        except (wasmtime.WasmtimeError, OSError):
             # A home that cannot be written, or a cache that is broken: compile without it.
             engine = wasmtime.Engine()
             return engine, wasmtime.Module.from_file(engine, path)

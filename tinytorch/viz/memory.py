@@ -17,7 +17,7 @@ from .picture import Picture
 from .records import Saved, Snapshot, Storage, Tensor
 from .snapshot import read
 from .strip import Strip
-from .style import Canvas, shorten, width
+from .style import Canvas, columns_in, shorten, width
 from .text import memory_text
 
 PAD, GAP, ARROW = 14, 12, 30
@@ -41,12 +41,16 @@ class _Drawing:
         self.changes: Changes = changes(snap, since)
         self.canvas = Canvas()
         self.bands = words.shown_storages(snap)
-        self.strips = [Strip(storage, members, self.changes.cells.get(storage.id, {})) for storage, members in self.bands]
+        self.strips = [
+            Strip(storage, members, self.changes.cells.get(storage.id, {})) for storage, members in self.bands
+        ]
         members = [tensor for _, inside in self.bands for tensor in inside]
         self.loose = [tensor for tid in dict(snap.names).values() if (tensor := snap.tensor(tid)).storage is None]
         everyone = members + self.loose
         self.names_w = max((self._pill_width(name) for one in everyone for name in words.pills(snap, one)), default=40)
-        self.card_w = max((self._card_width(one) for one in everyone), default=100)
+        self.card_w = max((self._card_width(one) for one in everyone), default=100.0)
+        # Wide enough for the usual title of a band, which stands above names and cards.
+        self.card_w = max(self.card_w, 270 - self.names_w)
         self.strip_w = max(90.0, *(strip.width for strip in self.strips), 0)
         self.names_x = 2 * PAD
         self.card_x = self.names_x + self.names_w + ARROW
@@ -55,7 +59,7 @@ class _Drawing:
         self.count_w = 104
 
     def svg(self, theme: str | None) -> str:
-        y = PAD
+        y = float(PAD)
         summary = _summary(self.snap, self.bands)
         if self.bands or self.loose:
             self._headings(y + 12)
@@ -91,12 +95,14 @@ class _Drawing:
         badge = width(storage.id, "mono b") + 14
         canvas.rect(PAD + 8, y + 8, badge, 18, "cell", 4)
         canvas.text(PAD + 8 + badge / 2, y + 21, storage.id, "t mono b c")
-        room = int((self.strip_x - PAD - badge - 24) / 7.4)
-        canvas.text(PAD + badge + 16, y + 21, words.title(self.snap, storage, members), "t b l", room)
+        text_x = PAD + badge + 16
+        room = self.strip_x - text_x - 10
+        head = words.title(self.snap, storage, members)
+        canvas.text(text_x, y + 21, head, "t b l", columns_in(room, "b l"))
         note = words.size(storage)
         if storage.objects > 1:
             note += f", {storage.objects} storage objects"
-        canvas.text(PAD + badge + 16, y + 37, note, "m", int((self.strip_x - PAD - badge - 24) / 6.5))
+        canvas.text(text_x, y + 37, note, "m s", columns_in(room, "s"))
         strip.draw(canvas, self.strip_x, y + 6)
         row_y = rows_y
         places: dict[str, list[float]] = {}
@@ -108,7 +114,7 @@ class _Drawing:
             places.setdefault(one.counter or one.id, []).append(middle)
             row_y += height
         for which, rows in places.items():
-            self._counter(which, rows, self.strip_x + strip.width + 6)
+            self._counter(which, rows, self.strip_x + max(strip.width, 82) + 6)
         return bottom
 
     def _row_height(self, tensor: Tensor, strip: Strip | None) -> float:
@@ -188,7 +194,7 @@ class _Drawing:
         found += [
             (f"{name} is now another tensor", "new-t s b") for name in tensor.names if name in self.changes.rebound
         ]
-        found += [(stale_sentence(name, saved), "bad-t s b") for name, saved in self._stale(tensor)]
+        found += [(words.stale_sentence(name, saved), "bad-t s b") for name, saved in self._stale(tensor)]
         found += [(note, "m s") for note in tensor.notes]
         if tensor.grad is not None and not any(tensor.grad == t.id for _, inside in self.bands for t in inside):
             found.append((f".grad is {words.label(self.snap, tensor.grad)}", "m s"))
@@ -204,14 +210,9 @@ class _Drawing:
         return max(26.0, width(shorten(name, NAME_COLUMNS), "mono b") + 16)
 
     def _card_width(self, tensor: Tensor) -> float:
-        return max(
-            width(shorten(_geometry(tensor), 60), "mono s"), width(shorten(words.history(tensor), 48), "s b")
-        ) + 16
-
-
-def stale_sentence(node: str, saved: Saved) -> str:
-    """What a stale saved tensor means, in one line."""
-    return f"{node} saved it at version {saved.saved_version}, now at {saved.version}: backward will raise"
+        return (
+            max(width(shorten(_geometry(tensor), 60), "mono s"), width(shorten(words.history(tensor), 48), "s b")) + 16
+        )
 
 
 def footer(snap: Snapshot, changed: Changes, drawn: bool) -> list[str]:

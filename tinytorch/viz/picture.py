@@ -6,6 +6,7 @@ import base64
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
+from typing import Any
 
 
 def bundle(svg: str, text: str) -> dict[str, str]:
@@ -60,5 +61,5 @@ class Picture:
     def __repr__(self) -> str:
         return self.text
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> dict[str, str]:
         return bundle(self.svg, self.text)

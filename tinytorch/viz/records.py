@@ -68,6 +68,7 @@ class Run:
 
     @property
     def stop(self) -> int:
+        """The cell after the last one."""
         return self.start + len(self.values)
 
 
@@ -160,7 +161,8 @@ class Snapshot:
     counters_known: bool = True
     """False where the engine offers no way to find out who shares a version counter."""
     notes: tuple[str, ...] = ()
-    last_ids: tuple[int, int] = field(default=(0, 0), compare=False, repr=False)
+    last_ids: tuple[int, int, int] = field(default=(0, 0, 0), compare=False, repr=False)
+    """The highest number given so far to a tensor, a storage and a counter."""
 
     def tensor(self, which: str) -> Tensor:
         """The tensor with this id or this name; KeyError if there is none."""

@@ -15,7 +15,10 @@ Point = tuple[float, float]
 
 def dot_for(cards: list[Card], wires: list[Wire]) -> str:
     """DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
-    lines = ["digraph{graph[rankdir=TB nodesep=.3 ranksep=.4 ordering=out]node[shape=box fixedsize=true label=\"\"]edge[dir=none]"]
+    lines = [
+        "digraph{graph[rankdir=TB nodesep=.3 ranksep=.4 ordering=out]",
+        'node[shape=box fixedsize=true label=""]edge[dir=none]',
+    ]
     lines += [f"{card.name}[width={card.width / 72:.4f} height={card.height / 72:.4f}]" for card in cards]
     lines += [f"{wire.tail}->{wire.head}" for wire in wires]
     return "\n".join([*lines, "}"])

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 from . import probe
-from .blocks import Blocks, address_of
+from .blocks import Blocks, Place, address_of
 from .identity import serial
 from .naming import collect, is_tensor
 from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
@@ -91,26 +91,24 @@ class _Reader:
             self._look_at(done)
             self._walk()
             done += 1
-        blocks = Blocks(self.tensors)
-        counters, of_tensor, known = self._counters()
-        ids, last = self._ids()
+        since = self.since
+        old_storages = {storage.key: storage.id for storage in since.storages} if since else {}
+        blocks = Blocks(self.tensors, old_storages, since.last_ids[1] if since else 0)
+        ids, last_tensor = self._ids()
+        counters, known, last_counter = self._counters(ids)
+        of_tensor = {tid: counter for counter in counters for tid in counter.tensors}
         grad_of = {grad: owner for owner, grad in reversed(self.grads.items())}
-        tensors = tuple(
-            self._record(i, ids, blocks, of_tensor.get(i), grad_of.get(i)) for i in range(len(self.tensors))
-        )
-        notes = (f"the graph is larger: only its first {MAX_NODES:,} nodes were read",) if self.too_large else ()
         return Snapshot(
             names=tuple((name, ids[where]) for name, where in self.given),
-            tensors=tensors,
-            storages=blocks.records(ids),
-            counters=tuple(
-                Counter(f"C{n}", version, tuple(ids[i] for i in members))
-                for n, (version, members) in enumerate(counters, 1)
+            tensors=tuple(
+                self._record(i, ids, blocks.places[i], of_tensor.get(tid), grad_of.get(i)) for i, tid in enumerate(ids)
             ),
+            storages=blocks.records(ids),
+            counters=counters,
             nodes=self._nodes(ids),
             counters_known=known,
-            notes=notes,
-            last_ids=last,
+            notes=(f"the graph is larger: only its first {MAX_NODES:,} nodes were read",) if self.too_large else (),
+            last_ids=(last_tensor, blocks.last, last_counter),
         )
 
     # -- tensors ---------------------------------------------------------------
@@ -135,11 +133,8 @@ class _Reader:
             if grad is not None and is_tensor(grad):
                 self.grads[where] = self.add(grad, "grad")
 
-    def _record(
-        self, i: int, ids: list[str], blocks: Blocks, counter: tuple[str, int] | None, grad_of: int | None
-    ) -> Tensor:
+    def _record(self, i: int, ids: list[str], place: Place, counter: Counter | None, grad_of: int | None) -> Tensor:
         tensor = self.tensors[i]
-        place = blocks.place(i)
         base = getattr(tensor, "_base", None)
         grad_fn = self.grad_fns.get(i)
         grad = self.grads.get(i)
@@ -156,8 +151,8 @@ class _Reader:
             is_leaf=self.leafness.get(i),
             storage=place.storage,
             start_byte=place.start_byte,
-            counter=counter[0] if counter else None,
-            version=counter[1] if counter else None,
+            counter=counter.id if counter else None,
+            version=counter.version if counter else probe.version_of(tensor),
             grad_fn=self._node_id(grad_fn),
             grad_fn_name=None if grad_fn is None else grad_fn.name(),
             grad=None if grad is None else ids[grad],
@@ -175,8 +170,8 @@ class _Reader:
             return ("saved", *address_of(self.tensors[i]))
         return serial(self.tensors[i])
 
-    def _ids(self) -> tuple[list[str], tuple[int, int]]:
-        """Ids in order of first sight; what `since` knew keeps its id."""
+    def _ids(self) -> tuple[list[str], int]:
+        """Ids in order of first sight, and the highest number; what `since` knew keeps its id."""
         known = {tensor.key: tensor.id for tensor in self.since.tensors} if self.since else {}
         last = self.since.last_ids[0] if self.since else 0
         ids = []
@@ -186,29 +181,34 @@ class _Reader:
                 last += 1
                 found = f"T{last}"
             ids.append(found)
-        return ids, (last, 0)
+        return ids, last
 
-    def _counters(self) -> tuple[list[tuple[int, list[int]]], dict[int, tuple[str, int]], bool]:
-        """The counters with their members, each tensor's counter, and whether sharing is known."""
+    def _counters(self, ids: list[str]) -> tuple[tuple[Counter, ...], bool, int]:
+        """The version counters, whether it is known who shares them, and the highest number."""
         versions = [probe.version_of(tensor) for tensor in self.tensors]
         by_engine: dict[str, list[int]] = {}
         for i, version in enumerate(versions):
             if version is not None:
                 by_engine.setdefault(_engine_name(self.tensors[i]), []).append(i)
-        firsts: dict[int, int] = {}
+        groups: dict[int, list[int]] = {}
         known = True
         for engine, members in by_engine.items():
             shared = probe.sharing([self.tensors[i] for i in members], sys.modules.get(engine))
-            if shared is None:
-                known = False
-            else:
-                firsts.update((i, members[first]) for i, first in zip(members, shared, strict=True))
-        groups: dict[int, list[int]] = {}
-        for i in sorted(firsts):
-            groups.setdefault(firsts[i], []).append(i)
-        counters = [(versions[first] or 0, members) for first, members in groups.items()]
-        of_tensor = {i: (f"C{n}", version) for n, (version, members) in enumerate(counters, 1) for i in members}
-        return counters, of_tensor, known
+            known = known and shared is not None
+            for i, first in zip(members, shared or (), strict=shared is not None):
+                groups.setdefault(members[first], []).append(i)
+        old = {tid: counter.id for counter in self.since.counters for tid in counter.tensors} if self.since else {}
+        last = self.since.last_ids[2] if self.since else 0
+        taken: set[str] = set()
+        counters = []
+        for first, members in sorted(groups.items()):
+            name = next((old[ids[i]] for i in members if ids[i] in old and old[ids[i]] not in taken), None)
+            if name is None:
+                last += 1
+                name = f"C{last}"
+            taken.add(name)
+            counters.append(Counter(name, versions[first] or 0, tuple(ids[i] for i in members)))
+        return tuple(counters), known, last
 
     # -- graph -----------------------------------------------------------------
 
@@ -300,7 +300,7 @@ def _one_saved(node: Any, attribute: str, name: str, reader: _Reader) -> Iterato
     except RuntimeError as error:
         yield _refused(name, str(error), raw, node, reader)
         return
-    except Exception:  # whatever a custom Function's own attribute raises is not ours to pass on
+    except Exception:  # noqa: BLE001 - whatever a custom Function's own attribute raises is not ours to pass on
         yield Saved(name, "unreadable")
         return
     if isinstance(value, tuple | list) and any(is_tensor(piece) for piece in value):
@@ -342,14 +342,10 @@ def _refused(name: str, message: str, raw: Any, node: Any, reader: _Reader) -> S
         inputs = [
             i
             for i in same
-            if any(
-                reader.grad_fns.get(i) is one or _quietly(one, "variable") is reader.tensors[i] for one in followers
-            )
+            if any(reader.grad_fns.get(i) is one or _quietly(one, "variable") is reader.tensors[i] for one in followers)
         ]
         where = next(iter(mine or inputs or same), None)
-    return Saved(
-        name, "stale", tensor=None if where is None else str(where), saved_version=then, version=now
-    )
+    return Saved(name, "stale", tensor=None if where is None else str(where), saved_version=then, version=now)
 
 
 def _with_id(saved: Saved, ids: list[str]) -> Saved:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from . import words
 from .records import Storage, Tensor
 from .style import Canvas, number, show, width
@@ -84,7 +86,8 @@ class Strip:
                 canvas.text(x + w / 2, y + 9, str(cell), "m xs c")
                 was = cell in self.changed
                 canvas.rect(x, y + 14, w, CELL_H, "new" if was else "cell")
-                canvas.text(x + w / 2, y + 14 + CELL_H / 2 + 4, self._value(cell), ("new-t b" if was else "t") + " mono c")
+                ink = "new-t b mono c" if was else "t mono c"
+                canvas.text(x + w / 2, y + 14 + CELL_H / 2 + 4, self._value(cell), ink)
                 if was:
                     canvas.text(x + w / 2, y + 14 + CELL_H + 12, "was " + show(self.changed[cell]), "new-t xs c")
             x += w
@@ -119,9 +122,10 @@ class Strip:
     def _walk(self, canvas: Canvas, y: float, tensor: Tensor, middles: dict[int, float]) -> None:
         cells = [byte // tensor.itemsize for _, byte in words.elements(tensor, 24)]
         points = [middles[cell] for cell in cells if cell in middles]
-        for a, b in zip(points, points[1:], strict=False):
+        for a, b in pairwise(points):
             deep = 6 + min(abs(b - a) / 14, 10)
-            canvas.path(f"M{number(a)} {number(y)}Q{number((a + b) / 2)} {number(y + 2 * deep)} {number(b)} {number(y)}", "thin")
+            middle, low = number((a + b) / 2), number(y + 2 * deep)
+            canvas.path(f"M{number(a)} {number(y)}Q{middle} {low} {number(b)} {number(y)}", "thin")
         if len(points) > 1:
             side = 1 if points[-1] > points[-2] else -1
             end = points[-1]
@@ -136,7 +140,7 @@ class Strip:
 
 
 def _element_labels(tensor: Tensor) -> dict[int, str]:
-    """byte -> index text, for a tensor of few elements."""
+    """The index text at each byte, for a tensor of few elements."""
     if tensor.numel > MANY:
         return {}
     first: dict[int, tuple[int, ...]] = {}

@@ -8,8 +8,10 @@ puts the SVG inline may set the variables; alone, as an <img>, the picture follo
 
 from __future__ import annotations
 
+import math
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from xml.sax.saxutils import escape, quoteattr
 
 # name: (light, dark, print). Each ink on its ground reaches a contrast of 4.5 or more.
@@ -100,7 +102,7 @@ def stylesheet(theme: str | None = None) -> str:
     )
 
 
-def _rules(colour) -> str:
+def _rules(colour: Callable[[str], str]) -> str:
     rules = (
         f".tt-pic .{kind}{{{';'.join(f'{prop}:{colour(name)}' for prop, name in pairs)}}}"
         for kind, pairs in _RULES.items()
@@ -151,9 +153,20 @@ def _columns(text: str) -> float:
 
 def width(text: str, kind: str = "mono") -> float:
     """The width of `text` in px: exact for ASCII in a monospaced font, generous for the rest."""
-    size = next((SIZES[word] for word in kind.split() if word in SIZES), 12.0)
-    per_column = 0.602 if "mono" in kind else 0.565 if " b" in f" {kind}" else 0.54
-    return round(_columns(text) * size * per_column, 1)
+    return round(_columns(text) * _column_width(kind), 1)
+
+
+def columns_in(space: float, kind: str) -> int:
+    """How many columns of text fit into `space` px."""
+    return max(1, int(space / _column_width(kind)))
+
+
+@lru_cache(maxsize=64)
+def _column_width(kind: str) -> float:
+    classes = kind.split()
+    size = next((SIZES[word] for word in classes if word in SIZES), 12.0)
+    # Sans-serif fonts differ; DejaVu Sans, among the widest, sets the measure.
+    return size * (0.602 if "mono" in classes else 0.68 if "b" in classes else 0.58)
 
 
 def number(value: float) -> str:
@@ -165,7 +178,7 @@ def number(value: float) -> str:
 def show(value: object) -> str:
     """A value of a tensor in few characters: 4 digits are enough to recognise it."""
     if isinstance(value, float):
-        if value != value or value in (float("inf"), float("-inf")):
+        if not math.isfinite(value):
             return str(value)
         if value == int(value) and abs(value) < 1e5:
             return f"{value:.1f}"
@@ -183,15 +196,18 @@ class Canvas:
         self.parts: list[str] = []
 
     def rect(self, x: float, y: float, w: float, h: float, kind: str, radius: float = 0) -> None:
+        """A box with its upper left corner at x, y."""
         rx = f' rx="{number(radius)}"' if radius else ""
         self.parts.append(
             f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"{rx}/>'
         )
 
     def path(self, d: str, kind: str) -> None:
+        """A path in SVG's own notation."""
         self.parts.append(f'<path class="{kind}" d="{d}"/>')
 
     def line(self, points: Iterable[tuple[float, float]], kind: str) -> None:
+        """Straight lines from point to point."""
         self.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in points), kind)
 
     def arrow(self, x1: float, y1: float, x2: float, y2: float, kind: str = "arrow", tip: str = "tip") -> None:
@@ -206,14 +222,14 @@ class Canvas:
         title = f"<title>{escape(text)}</title>" if shown != text else ""
         # What is not ASCII is squeezed or stretched to the width reserved for it, whatever font draws it.
         fit = "" if shown.isascii() else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
-        self.parts.append(
-            f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{fit}>{title}{escape(shown)}</text>'
-        )
+        self.parts.append(f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{fit}>{title}{escape(shown)}</text>')
 
     def check(self, x: float, y: float, kind: str) -> None:
+        """A tick mark."""
         self.path(f"M{number(x - 4)} {number(y)}l3 3l6 -7", kind)
 
     def cross(self, x: float, y: float, kind: str) -> None:
+        """A cross mark."""
         self.path(f"M{number(x - 4)} {number(y - 4)}l8 8m0 -8l-8 8", kind)
 
     def svg(self, w: float, h: float, label: str, theme: str | None = None) -> str:

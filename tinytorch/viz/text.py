@@ -41,7 +41,8 @@ def _storage_lines(snap: Snapshot, storage: Storage, members: list[Tensor], chan
     lines += [f"  Note: {note}." for note in storage.notes]
     was = changed.cells.get(storage.id, {})
     if was:
-        lines.append("  changed: " + ", ".join(f"cell {cell} was {show(value)}" for cell, value in sorted(was.items())) + ".")
+        cells = ", ".join(f"cell {cell} was {show(value)}" for cell, value in sorted(was.items()))
+        lines.append(f"  changed: {cells}.")
     for tensor in members:
         lines += ["  " + line for line in _tensor_lines(snap, tensor, changed)]
     for which in dict.fromkeys(tensor.counter for tensor in members):
@@ -80,8 +81,11 @@ def _tensor_lines(snap: Snapshot, tensor: Tensor, changed: Changes) -> list[str]
     lines += [f"  Changed: {fact}." for fact in changed.facts.get(tensor.id, ())]
     lines += [f"  Changed: {clean(name)} is now another tensor." for name in tensor.names if name in changed.rebound]
     lines += [f"  Changed: {clean(name)} is a new name." for name in tensor.names if name in changed.added]
-    lines += [f"  Stale: {clean(node)} saved it at version {saved.saved_version}, now at {saved.version}: backward will raise."
-              for node, saved in words.stale_by(snap) if saved.tensor == tensor.id]
+    lines += [
+        f"  Stale: {words.stale_sentence(node, saved)}."
+        for node, saved in words.stale_by(snap)
+        if saved.tensor == tensor.id
+    ]
     lines += [f"  Note: {note}." for note in tensor.notes]
     return lines
 
@@ -89,9 +93,11 @@ def _tensor_lines(snap: Snapshot, tensor: Tensor, changed: Changes) -> list[str]
 def _counter_lines(snap: Snapshot, which: str | None, members: list[Tensor], changed: Changes) -> list[str]:
     if which is None:
         return [
-            f"{words.label(snap, one.id)}: no version counter (an inference tensor)." if one.version is None
+            f"{words.label(snap, one.id)}: no version counter (an inference tensor)."
+            if one.version is None
             else f"{words.label(snap, one.id)}: at version {one.version}; who shares the counter is not known."
-            for one in members if one.counter is None
+            for one in members
+            if one.counter is None
         ]
     counter = snap.counter(which)
     seen = [one.id for _, inside in words.shown_storages(snap) for one in inside if one.counter == which]
@@ -107,7 +113,11 @@ def graph_text(snap: Snapshot) -> str:
     named = [snap.tensor(tid) for tid in dict.fromkeys(tid for _, tid in snap.names)]
     if not named:
         return "Graph: no tensors to show."
-    lines = [f"Graph: {words.plural(len(snap.nodes), 'node')}."] if snap.nodes else ["Graph: no node. Nothing here was computed from a tensor that requires grad."]
+    lines = [
+        f"Graph: {words.plural(len(snap.nodes), 'node')}."
+        if snap.nodes
+        else "Graph: no node. Nothing here was computed from a tensor that requires grad."
+    ]
     lines += [f"  {words.label(snap, one.id)}: {_standing(one)}." for one in named]
     for node in snap.nodes:
         lines += ["", f"{node.id} {clean(node.name)}"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, product
+from itertools import islice, pairwise, product
 
 from .records import Saved, Snapshot, Storage, Tensor
 from .style import clean
@@ -25,7 +25,8 @@ def label(snap: Snapshot, which: str) -> str:
     if tensor.names:
         return " = ".join(clean(name) for name in tensor.names)
     if tensor.grad_of is not None:
-        return label(snap, tensor.grad_of) + ".grad" if snap.tensor(tensor.grad_of).names else f"{tensor.id}, a gradient"
+        named = snap.tensor(tensor.grad_of).names
+        return f"{label(snap, tensor.grad_of)}.grad" if named else f"{tensor.id}, a gradient"
     return f"{tensor.id} (no name)"
 
 
@@ -60,10 +61,11 @@ def index_at(tensor: Tensor, byte: int) -> tuple[int, ...] | None:
     rest, odd = divmod(byte - tensor.start_byte, tensor.itemsize)
     if odd or rest < 0:
         return None
-    order = sorted(range(len(tensor.shape)), key=lambda d: (-tensor.stride[d], d))
+    stride = tensor.stride
+    order = sorted(range(len(stride)), key=lambda d: (-stride[d], d))
     index = [0] * len(tensor.shape)
     for d in order:
-        step = tensor.stride[d]
+        step = stride[d]
         if step > 0:
             index[d] = min(rest // step, tensor.shape[d] - 1)
             rest -= index[d] * step
@@ -100,10 +102,12 @@ def covered(tensor: Tensor) -> str:
     cells = [byte // tensor.itemsize for _, byte in elements(tensor, 24)]
     if tensor.numel == 1:
         return f"cell {cells[0]}"
-    steps = {b - a for a, b in zip(cells, cells[1:], strict=False)}
     last = cells[-1] if tensor.numel <= 24 else _last(tensor)
-    if steps == {1} and in_order(tensor) and last - cells[0] + 1 == tensor.numel:
-        return f"cells {cells[0]} to {last}"
+    step = cells[1] - cells[0]
+    if step > 0 and in_order(tensor) and last - cells[0] == step * (tensor.numel - 1):
+        even = all(b - a == step for a, b in pairwise(cells))
+        if even:
+            return f"cells {cells[0]} to {last}" + ("" if step == 1 else f" in steps of {step}")
     shown = ", ".join(str(cell) for cell in cells)
     return f"cells {shown}" + (f", ... ({tensor.numel:,} elements)" if tensor.numel > 24 else "") + ", in this order"
 
@@ -131,6 +135,11 @@ def stale_by(snap: Snapshot, storage: Storage | None = None) -> list[tuple[str, 
         if saved.state == "stale"
         and (storage is None or (saved.tensor is not None and snap.tensor(saved.tensor).storage == storage.id))
     ]
+
+
+def stale_sentence(node: str, saved: Saved) -> str:
+    """What a stale saved tensor means, in one line."""
+    return f"{clean(node)} saved it at version {saved.saved_version}, now at {saved.version}: backward will raise"
 
 
 def shown_storages(snap: Snapshot) -> list[tuple[Storage, list[Tensor]]]:
@@ -170,4 +179,5 @@ def size(storage: Storage) -> str:
     """`3 cells of float32 = 12 bytes on cpu`."""
     if not storage.cells:
         return f"no cells, {storage.nbytes} bytes, on {storage.device}"
-    return f"{plural(storage.cells, 'cell')} of {dtype(storage.dtype)}, {plural(storage.nbytes, 'byte')}, on {storage.device}"
+    cells = f"{plural(storage.cells, 'cell')} of {dtype(storage.dtype)}"
+    return f"{cells}, {plural(storage.nbytes, 'byte')}, on {storage.device}"
