@@ -1,0 +1,91 @@
+"""Devices: the CPU, and a simulated second device that calls itself `cuda:0`.
+
+The simulated device has storages of its own and torch's rules for mixing devices; its memory is ordinary memory.
+Copies between the devices are counted, so that a lesson can show them. Nothing runs on a GPU.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+class device:
+    """Where a storage lies: `device("cpu")` or `device("cuda", 0)`.
+
+    Raises RuntimeError, in torch's words, for a string that names no device.
+    """
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, type: str | int | device, index: int | None = None) -> None:
+        if isinstance(type, device):
+            type, index = type.type, type.index
+        elif isinstance(type, int):
+            type, index = "cuda", type
+        elif isinstance(type, str):
+            m = re.fullmatch(r"([a-z]+)(?::(\d+))?", type)
+            if not m:
+                raise RuntimeError(f"Invalid device string: '{type}'")
+            if m[2] is not None:
+                if index is not None:
+                    raise RuntimeError(
+                        f"type (string) must not include an index because index was passed explicitly: {type}"
+                    )
+                index = int(m[2])
+            type = m[1]
+        else:
+            raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}")
+        if type not in ("cpu", "cuda", "meta"):
+            raise RuntimeError(
+                f"Expected one of cpu, cuda, meta device type at start of device string: {type} "
+                "(tinytorch has the CPU and a simulated cuda device)"
+            )
+        self.type: str = type
+        self.index: int | None = index
+
+    def __repr__(self) -> str:
+        return f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> tuple:
+        return device, (self.type, self.index)
+
+
+CPU = device("cpu")
+CUDA = device("cuda", 0)
+
+
+class Transfers:
+    """How many copies crossed between the CPU and the simulated device, and how many bytes they moved."""
+
+    to_cuda = to_cpu = bytes = 0
+
+    @classmethod
+    def count(cls, target: device, nbytes: int) -> None:
+        if target is CUDA:
+            cls.to_cuda += 1
+        else:
+            cls.to_cpu += 1
+        cls.bytes += nbytes
+
+
+def as_device(d: device | str | int | None) -> device:
+    """The one object for a device, so that the engine can compare devices by identity. None means the CPU."""
+    if d is None:
+        return CPU
+    d = d if isinstance(d, device) else device(d)
+    if d.type == "cpu":
+        return CPU
+    if d.type == "cuda" and d.index in (None, 0):
+        return CUDA
+    if d.type == "cuda":
+        raise RuntimeError("CUDA error: invalid device ordinal (tinytorch simulates one device, cuda:0)")
+    raise RuntimeError(f"tinytorch has no '{d}' device: it has 'cpu' and a simulated 'cuda'")

@@ -1,0 +1,166 @@
+"""Element types: torch's names over NumPy's types, and the rules by which two of them meet.
+
+Source: the promotion table of torch's `promote_types` and the category rule of its type promotion notes
+(a dimensioned tensor outranks a 0-d tensor, which outranks a Python number, unless the category is higher).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class dtype:
+    """An element type, such as `torch.float32`.
+
+    Instances are singletons and compare by identity, like torch's. `np` is the NumPy type; `tensor_type` is the
+    legacy class name that torch's messages use (`FloatTensor`).
+    """
+
+    __slots__ = ("aliases", "category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "np",
+                 "scalar_name", "tensor_type")  # fmt: skip
+
+    def __init__(self, name: str, np_name: str, tensor_type: str, scalar_name: str, *aliases: str) -> None:
+        self.name = name
+        self.np = np.dtype(np_name)
+        self.tensor_type = tensor_type
+        self.scalar_name = scalar_name
+        self.aliases = aliases
+        self.itemsize = self.np.itemsize
+        self.is_floating_point = self.np.kind == "f"
+        self.is_complex = self.np.kind == "c"
+        self.is_signed = self.np.kind in "ifc"
+        self.category = "buifc".index(self.np.kind.replace("u", "i")) if self.np.kind != "b" else 0
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+    def to_real(self) -> dtype:
+        """The dtype of the real part; every dtype here is real."""
+        return self
+
+
+bool_ = dtype("bool", "?", "BoolTensor", "Bool")
+uint8 = dtype("uint8", "u1", "ByteTensor", "Byte")
+int8 = dtype("int8", "i1", "CharTensor", "Char")
+int16 = dtype("int16", "i2", "ShortTensor", "Short", "short")
+int32 = dtype("int32", "i4", "IntTensor", "Int", "int")
+int64 = dtype("int64", "i8", "LongTensor", "Long", "long")
+uint16 = dtype("uint16", "u2", "UInt16Tensor", "UInt16")
+uint32 = dtype("uint32", "u4", "UInt32Tensor", "UInt32")
+uint64 = dtype("uint64", "u8", "UInt64Tensor", "UInt64")
+float16 = dtype("float16", "f2", "HalfTensor", "Half", "half")
+float32 = dtype("float32", "f4", "FloatTensor", "Float", "float")
+float64 = dtype("float64", "f8", "DoubleTensor", "Double", "double")
+
+ALL = (bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, float32, float64)
+BY_NAME = {n: d for d in ALL for n in (d.name, *d.aliases)}
+BY_NUM = {d.np.num: d for d in ALL} | {np.dtype(np.longlong).num: int64, np.dtype(np.ulonglong).num: uint64}
+for _d in (np.dtype(np.intc), np.dtype(np.uintc), np.dtype(np.int_), np.dtype(np.uint)):
+    BY_NUM.setdefault(_d.num, BY_NUM[np.dtype(f"{_d.kind}{_d.itemsize}").num])
+_INTEGER_ORDER = (bool_, uint8, int8, int16, int32, int64)
+_FLOAT_ORDER = (float16, float32, float64)
+_BAREBONES = (uint16, uint32, uint64)
+
+
+class _Default:
+    dtype = float32
+
+
+def get_default_dtype() -> dtype:
+    """The dtype that Python floats become; `torch.float32` unless set."""
+    return _Default.dtype
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Make `d` the dtype that Python floats become. `d`: a floating point dtype; anything else is a TypeError."""
+    if not isinstance(d, dtype):
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
+    if not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _Default.dtype = d
+
+
+def from_numpy_dtype(n: np.dtype) -> dtype:
+    """The torch dtype of a NumPy one; a TypeError in torch's words where there is none."""
+    found = BY_NUM.get(n.num)
+    if found is None or not n.isnative:
+        names = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, "
+        raise TypeError(
+            f"can't convert np.ndarray of type {n.type.__module__}.{n.type.__name__}. "
+            f"The only supported types are: {names}uint8, and bool."
+        )
+    return found
+
+
+def promote_types(a: dtype, b: dtype) -> dtype:
+    """The smallest dtype that holds both, by torch's table (int64 with float16 gives float16)."""
+    if a is b:
+        return a
+    if a.is_floating_point or b.is_floating_point:
+        if not a.is_floating_point:
+            return b
+        if not b.is_floating_point:
+            return a
+        return max(a, b, key=_FLOAT_ORDER.index)
+    if a in _BAREBONES or b in _BAREBONES:
+        if bool_ in (a, b):
+            return b if a is bool_ else a
+        raise RuntimeError(
+            f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+            f"{a.scalar_name} and {b.scalar_name}"
+        )
+    if uint8 in (a, b):
+        other = b if a is uint8 else a
+        return int16 if other is int8 else uint8 if other is bool_ else other
+    return max(a, b, key=_INTEGER_ORDER.index)
+
+
+def of_number(value: object) -> dtype:
+    """The dtype of a Python number as a 0-d tensor: bool, int64, or the default dtype."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool_
+    if isinstance(value, (int, np.integer)):
+        return int64
+    return _Default.dtype
+
+
+def can_cast(source: dtype, target: dtype) -> bool:
+    """Whether a result of dtype `source` may be written into `target` (no float into int, no int into bool)."""
+    if source.is_floating_point and not target.is_floating_point:
+        return False
+    return not (target is bool_ and source is not bool_)
+
+
+class finfo:
+    """Numerical limits of a floating point dtype; attributes as in `torch.finfo`."""
+
+    def __init__(self, d: dtype | None = None) -> None:
+        d = d or _Default.dtype
+        if not d.is_floating_point:
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{d!r}'")
+        i = np.finfo(d.np)
+        self.bits, self.dtype = i.bits, d.name
+        self.eps, self.max, self.min, self.tiny = float(i.eps), float(i.max), float(i.min), float(i.tiny)
+        self.smallest_normal, self.resolution = float(i.tiny), float(i.resolution)
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})"
+        )
+
+
+class iinfo:
+    """Numerical limits of an integer dtype; attributes as in `torch.iinfo`."""
+
+    def __init__(self, d: dtype) -> None:
+        if d.np.kind not in "iu":
+            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{d!r}'")
+        i = np.iinfo(d.np)
+        self.bits, self.max, self.min, self.dtype = i.bits, int(i.max), int(i.min), d.name
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

@@ -1,0 +1,264 @@
+"""Walking the graph backward: in torch's order, iteratively, for graphs of any depth.
+
+Source: torch's autograd engine (`engine.cpp`): ready nodes run by falling sequence number, AccumulateGrad first; nodes
+of equal rank leave the queue as a binary heap in the C++ standard library would let them.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from . import hooks
+from .modes import MODES
+from .node import LAST, AccumulateGrad, Node
+
+
+class _Root(Node):
+    """Stands before several roots, so that backward starts from one node."""
+
+    __slots__ = ("grads",)
+
+    def __init__(self, edges: tuple, grads: tuple) -> None:
+        self.edges, self.grads, self.hooks, self.saved, self.seq = edges, grads, None, (), 0
+
+    def apply(self, grads: tuple) -> tuple:
+        return self.grads
+
+
+def _push(heap: list[Node], fn: Node) -> None:
+    heap.append(fn)
+    i, seq = len(heap) - 1, fn.seq
+    while i > 0 and heap[(i - 1) >> 1].seq < seq:
+        heap[i] = heap[(i - 1) >> 1]
+        i = (i - 1) >> 1
+    heap[i] = fn
+
+
+def _pop(heap: list[Node]) -> Node:
+    if len(heap) == 1:
+        return heap.pop()
+    top, last = heap[0], heap.pop()
+    n, i = len(heap), 0
+    while (child := 2 * i + 2) < n:
+        if heap[child].seq < heap[child - 1].seq:
+            child -= 1
+        heap[i] = heap[child]
+        i = child
+    if child == n:
+        heap[i] = heap[n - 1]
+        i = n - 1
+    while i > 0 and heap[(i - 1) >> 1].seq < last.seq:
+        heap[i] = heap[(i - 1) >> 1]
+        i = (i - 1) >> 1
+    heap[i] = last
+    return top
+
+
+def _dependencies(root: Node) -> dict[Node, int]:
+    """How many gradients each node below `root` waits for."""
+    waits: dict[Node, int] = {}
+    stack = [root]
+    while stack:
+        for edge in stack.pop().edges:
+            if edge is not None:
+                fn = edge[0]
+                if fn in waits:
+                    waits[fn] += 1
+                else:
+                    waits[fn] = 1
+                    stack.append(fn)
+    return waits
+
+
+def _on_the_way(root: Node, goals: set[Node]) -> set[Node]:
+    """The nodes from which a goal can be reached, the goals themselves left out unless one lies below."""
+    needed: set[Node] = set()
+    seen = {root}
+    stack: list[tuple[Node, int]] = [(root, 0)]
+    while stack:
+        fn, i = stack.pop()
+        if i < len(fn.edges):
+            stack.append((fn, i + 1))
+            edge = fn.edges[i]
+            if edge is not None and edge[0] not in seen:
+                seen.add(edge[0])
+                stack.append((edge[0], 0))
+        elif any(e is not None and (e[0] in goals or e[0] in needed) for e in fn.edges):
+            needed.add(fn)
+    return needed
+
+
+def run(
+    edges: tuple, grads: tuple, keep_graph: bool, create_graph: bool, inputs: tuple | None = None, accumulate: bool = True
+) -> list[Any]:
+    """Walk backward from `edges` with `grads`; gradients of `inputs` are returned, or accumulated into leaves.
+
+    `inputs`: edges to stop at, or None for every leaf. Returns one gradient (or None) for each of `inputs` if not
+    `accumulate`.
+    """
+    captures: dict[Node, list[tuple[int, int]]] = {}
+    goals: set[Node] = set()
+    for at, edge in enumerate(inputs or ()):
+        if edge is not None:
+            goals.add(edge[0])
+            if not accumulate:
+                captures.setdefault(edge[0], []).append((edge[1], at))
+    captured: list[Any] = [None] * len(inputs or ())
+    if len(edges) == 1:
+        (root, nr), first = edges[0], grads[0]
+    else:
+        root, nr, first = _Root(edges, grads), 0, None
+    waits = _dependencies(root)
+    needed: set[Node] | None = None
+    if inputs is not None:
+        needed = _on_the_way(root, goals)
+        if accumulate:
+            needed |= goals
+    outside = MODES.grad
+    MODES.grad = create_graph
+    try:
+        _walk(root, nr, first, waits, needed, captures, captured, keep_graph)
+    finally:
+        MODES.grad = outside
+    return captured
+
+
+def _walk(
+    root: Node, nr: int, first: Any, waits: dict[Node, int], needed: set[Node] | None,
+    captures: dict[Node, list[tuple[int, int]]], captured: list[Any], keep_graph: bool,
+) -> None:  # fmt: skip
+    buffers: dict[Node, list[Any]] = {}
+    buffer = [None] * root.outputs
+    buffer[nr] = first
+    buffers[root] = buffer
+    del buffer, first
+    heap = [root]
+    while heap:
+        fn = heap.pop() if len(heap) == 1 else _pop(heap)
+        grads = tuple(buffers.pop(fn))
+        if needed is not None and fn not in needed:
+            if fn.hooks is not None or type(fn) is AccumulateGrad:
+                grads = _tensor_hooks(fn, grads)
+            for position, at in captures.get(fn, ()):
+                captured[at] = grads[position]
+            continue
+        if fn.hooks is not None:
+            grads = hooks.before(fn, grads)
+            for position, at in captures.get(fn, ()):
+                captured[at] = grads[position]
+            grads = hooks.before_node(fn, grads)
+        elif captures and fn in captures:
+            for position, at in captures[fn]:
+                captured[at] = grads[position]
+        if fn.seq == LAST:
+            leaf = fn.variable  # type: ignore[attr-defined]
+            grad = grads[0]
+            if leaf._hooks is not None and leaf._hooks.on_grad:
+                grad = hooks.call(leaf._hooks.on_grad, grad)
+            grads = None
+            if grad is not None:
+                _accumulate(leaf, grad)
+                if leaf._hooks is not None:
+                    for hook in list(leaf._hooks.after_accumulate.values()):
+                        hook(leaf)
+            if fn.hooks is not None and fn.hooks.post:
+                hooks.after_node(fn, (), (grad,))
+            continue
+        outputs = _call(fn, grads, keep_graph)
+        del grads
+        for i, edge in enumerate(fn.edges):
+            if edge is None:
+                continue
+            below = edge[0]
+            waits[below] -= 1
+            buffer = buffers.get(below)
+            if buffer is None:
+                if needed is not None and below not in needed and below not in captures:
+                    continue
+                buffer = buffers[below] = [None] * below.outputs
+            grad = outputs[i]
+            if grad is not None:
+                position = edge[1]
+                before = buffer[position]
+                buffer[position] = grad if before is None else before + grad
+            del grad
+            if not waits[below]:
+                if heap:
+                    _push(heap, below)
+                else:
+                    heap.append(below)
+        del outputs
+
+
+def _tensor_hooks(fn: Node, grads: tuple) -> tuple:
+    if type(fn) is AccumulateGrad:
+        leaf = fn.variable
+        if leaf._hooks is not None and leaf._hooks.on_grad:
+            return (hooks.call(leaf._hooks.on_grad, grads[0]),)
+        return grads
+    return hooks.before(fn, grads)
+
+
+def _call(fn: Node, grads: tuple, keep_graph: bool) -> list[Any]:
+    """Run one node: its formulas, the check of what came out, its posthooks; then free what it saved."""
+    if MODES.anomaly:
+        from .anomaly import watched
+
+        outputs = watched(fn, grads)
+    else:
+        outputs = fn.apply(grads)
+    outputs = list(outputs)
+    for i, edge in enumerate(fn.edges):
+        grad = outputs[i]
+        if edge is None:
+            continue
+        if grad is not None:
+            data = grad._data
+            below = edge[0]
+            shape, kind, device = below.expects(edge[1])
+            if data.shape != shape or data.dtype is not kind or grad._device is not device:
+                outputs[i] = _fitted(fn, i, grad, shape, kind, device)
+    if fn.hooks is not None and fn.hooks.post:
+        outputs = list(hooks.after_node(fn, tuple(outputs), grads))
+    if not keep_graph:
+        fn.release()
+    return outputs
+
+
+def _fitted(fn: Node, i: int, grad: Any, shape: tuple, kind: Any, device: Any) -> Any:
+    """A gradient brought to the shape and dtype of the value it belongs to, or torch's error."""
+    if grad._data.shape != shape:
+        have = grad._data.shape
+        fits = len(shape) <= len(have) and all(a in (1, b) for a, b in zip(reversed(shape), reversed(have)))  # noqa: B905
+        if not fits:
+            raise RuntimeError(
+                f"Function {fn.name()} returned an invalid gradient at index {i} - got {list(have)} but expected shape "
+                f"compatible with {list(shape)}"
+            )
+        grad = grad.sum_to_size(shape)
+    if grad._data.dtype != kind:
+        grad = grad._to_numpy_dtype(kind)
+    if grad._device is not device:
+        if grad._data.ndim == 0:
+            return grad.to(device)
+        raise RuntimeError(
+            f"Function {fn.name()} returned an invalid gradient at index {i} - expected device {device} but got "
+            f"{grad._device}"
+        )
+    return grad
+
+
+def _accumulate(leaf: Any, grad: Any) -> None:
+    """Add a gradient to a leaf's `.grad`: in place, or out of place if the graph of the gradient is being built."""
+    old = leaf._grad
+    if old is None:
+        # Nobody else holds a fresh gradient (this frame and its caller's do), so its memory can become `.grad`.
+        if not MODES.grad and grad._storage is None and sys.getrefcount(grad) <= 3 and grad._obeys_layout(leaf):
+            leaf._grad = grad._alias()
+        else:
+            leaf._grad = grad._clone_in_layout(leaf)
+    elif MODES.grad:
+        leaf._grad = old + grad
+    else:
+        old.add_(grad)

@@ -1,0 +1,264 @@
+"""How a tensor's history is written, checked and rewritten: edges, views, and in-place operations.
+
+The rules of views and in-place writes stand here once. Source: torch's `variable.cpp` (`rebase_history`, the lazily
+regenerated `grad_fn` of views), `VariableTypeUtils.h` (`check_inplace`) and `CopySlices`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .modes import MODES
+from .node import Edge, Node, accumulator, node
+from .saved import FREED
+
+# How a view came about; it decides what an in-place write to it, or under it, says.
+DEFAULT, IN_FUNCTION, MULTI_OUTPUT, NO_GRAD, INFERENCE = range(5)
+
+
+class View:
+    """What makes a tensor a view: its base, how it was made, and the version that its `grad_fn` belongs to."""
+
+    __slots__ = ("base", "creation", "version")
+
+    def __init__(self, base: Any, creation: int, version: int) -> None:
+        self.base = base
+        self.creation = creation
+        self.version = version
+
+
+def needs_grad(t: Any) -> bool:
+    """Whether a tensor requires grad. A view does if its base does."""
+    return t._requires_grad or (t._view is not None and t._view.base._requires_grad)
+
+
+def grad_fn_of(t: Any) -> Node | None:
+    """The tensor's `grad_fn`; for a view whose memory was written to since, made anew from its base."""
+    view = t._view
+    if view is None:
+        return t._grad_fn
+    base = view.base
+    if t._grad_fn is None and not base._requires_grad:
+        return None
+    version = t._vc.version
+    if version != view.version:
+        check_view(t, indirect=True)
+        fn = AsStridedBackward0(
+            (edge_of(base),), (Geometry.of(base), tuple(t._data.shape), t.stride(), t.storage_offset())
+        )
+        fn.describe(t)
+        old, t._grad_fn, t._output_nr, t._requires_grad = t._grad_fn, fn, 0, True
+        view.version = version
+        if t._hooks is not None:
+            t._hooks.moved(t, old, fn)
+    return t._grad_fn
+
+
+def edge_of(t: Any) -> Edge | None:
+    """Where a gradient for this tensor flows: its `grad_fn`, a leaf's accumulator, or nowhere."""
+    fn = t._grad_fn if t._view is None else grad_fn_of(t)
+    if fn is not None:
+        return (fn, t._output_nr)
+    if t._requires_grad:
+        return (accumulator(t), 0)
+    return None
+
+
+def set_history(t: Any, fn: Node, nr: int = 0) -> None:
+    """Make `t` output `nr` of `fn`."""
+    t._grad_fn = fn
+    t._output_nr = nr
+    t._requires_grad = True
+
+
+def make_view(out: Any, source: Any, creation: int | None = None) -> Any:
+    """Make `out`, which shares `source`'s memory and counter, a view of it (of its base, if it is a view itself)."""
+    if creation is None:
+        creation = DEFAULT if MODES.grad else INFERENCE if MODES.inference else NO_GRAD
+    outer = source._view
+    if outer is None:
+        out._view = View(source, creation, out._vc.version)
+    else:
+        out._view = View(outer.base, outer.creation if creation == DEFAULT else creation, out._vc.version)
+    return out
+
+
+def check_view(t: Any, indirect: bool = False) -> None:
+    """Raise torch's error if this view may not be written to (or regenerated after a write elsewhere)."""
+    creation = t._view.creation
+    if creation == DEFAULT:
+        return
+    what = "its base or another view of its base has been" if indirect else "is being"
+    ambiguous = (
+        "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+        "both the view and the inplace either both inside the {0} block (if you don't want the inplace to be tracked) "
+        "or both outside (if you want the inplace to be tracked)."
+    )
+    fn = t._grad_fn
+    if creation == INFERENCE:
+        raise RuntimeError(
+            f"A view was created in inference mode and {what} modified inplace in normal mode. "
+            + ambiguous.format("inference_mode")
+        )
+    if creation == NO_GRAD or fn is None:
+        raise RuntimeError(
+            f"A view was created in no_grad mode and {what} modified inplace with grad mode enabled. "
+            + ambiguous.format("no_grad")
+        )
+    head = f"Output {t._output_nr} of {fn.short_name()} is a view and {what} modified inplace. "
+    if creation == MULTI_OUTPUT:
+        raise RuntimeError(
+            head + "This view is the output of a function that returns multiple views. Such functions do not allow the "
+            "output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+        )
+    raise RuntimeError(
+        head + "This view was created inside a custom Function (or because an input was returned as-is) and the "
+        "autograd logic to handle view+inplace would override the custom backward associated with the custom Function, "
+        "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the "
+        "custom Function."
+    )
+
+
+def check_inplace(t: Any, recorded: bool) -> None:
+    """Raise torch's error if `t` may not be written to in place. `recorded`: the write is to be in the graph."""
+    if MODES.grad and recorded:
+        if t._view is not None:
+            check_view(t)
+            if needs_grad(t) and t._view.base._grad_fn is None and t._view.base._requires_grad:
+                raise RuntimeError(
+                    "a view of a leaf Variable that requires grad is being used in an in-place operation."
+                )
+        if needs_grad(t) and grad_fn_of(t) is None:
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if t._inference and not MODES.inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
+
+
+def rebase_history(t: Any, fn: Node) -> None:
+    """After an in-place write recorded as `fn`: `t` is now its output; if `t` is a view, its base becomes CopySlices."""
+    view = t._view
+    if view is not None:
+        check_view(t)
+        base = view.base
+        copy = CopySlices(base, t, fn)
+        old = base._grad_fn
+        set_history(base, copy)
+        if base._hooks is not None:
+            base._hooks.moved(base, old, copy)
+        grad_fn_of(t)
+        return
+    old = t._grad_fn
+    set_history(t, fn)
+    if t._hooks is not None:
+        t._hooks.moved(t, old, fn)
+
+
+class Geometry:
+    """Shape, strides and offset of a tensor, in elements, without the tensor."""
+
+    __slots__ = ("offset", "shape", "stride")
+
+    def __init__(self, shape: tuple, stride: tuple, offset: int) -> None:
+        self.shape, self.stride, self.offset = shape, stride, offset
+
+    @classmethod
+    def of(cls, t: Any) -> Geometry:
+        return cls(tuple(t._data.shape), t.stride(), t.storage_offset())
+
+    def overlaps(self) -> bool:
+        """Whether two indices may reach one element."""
+        extent = 1
+        for step, n in sorted((s, n) for s, n in zip(self.stride, self.shape, strict=True) if n > 1):
+            if step < extent:
+                return True
+            extent = step * (n - 1) + extent
+        return False
+
+    def reach(self) -> int:
+        """How many elements lie from the first to the last that an index reaches."""
+        if 0 in self.shape:
+            return 0
+        return 1 + sum(s * (n - 1) for s, n in zip(self.stride, self.shape, strict=True))
+
+
+def as_strided_grad(grad: Any, self_geometry: Geometry, size: tuple, stride: tuple, storage_offset: int | None) -> Any:
+    """The gradient of `as_strided`: each element's gradients are added where they lie in the source's memory."""
+    source = self_geometry
+    view = Geometry(size, stride, source.offset if storage_offset is None else storage_offset)
+    if 0 in source.shape or 0 in size:
+        return grad.new_zeros(source.shape)
+    start = min(source.offset, view.offset)
+    room = max(source.offset + source.reach(), view.offset + view.reach()) - start
+    memory = grad.new_zeros(room)
+    if view.overlaps():
+        where = memory.new_tensor(range(room), dtype=_int64(grad)).as_strided(size, stride, view.offset - start)
+        memory = memory.index_add(0, where.reshape(-1), grad.reshape(-1))
+    else:
+        memory.as_strided(size, stride, view.offset - start).copy_(grad)
+    if source.overlaps():
+        where = memory.new_tensor(range(room), dtype=_int64(grad)).as_strided(source.shape, source.stride, source.offset - start)  # fmt: skip
+        ones = memory.new_ones(1).expand(where.numel())
+        memory = memory / memory.new_zeros(room).index_add(0, where.reshape(-1), ones)
+    return memory.as_strided(source.shape, source.stride, source.offset - start)
+
+
+def _int64(grad: Any) -> Any:
+    return grad.long().dtype
+
+
+AsStridedBackward0 = node(
+    "AsStridedBackward0",
+    lambda grad, self_geometry, size, stride, storage_offset: as_strided_grad(
+        grad, self_geometry, size, stride, storage_offset
+    ),
+)
+
+
+class CopySlices(Node):
+    """What the base of a view becomes when the view is written to in place.
+
+    The gradient of the written cells goes through the write's own node, that of the others straight to the base's
+    earlier history. Source: torch's `CopySlices`.
+    """
+
+    __slots__ = ("base", "fn", "view")
+
+    def __init__(self, base: Any, view: Any, fn: Node) -> None:
+        super().__init__((edge_of(base), *fn.edges[1:]), ())
+        self.base, self.view, self.fn = Geometry.of(base), Geometry.of(view), fn
+        self.describe(base)
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+    def short_name(self) -> str:
+        return self.name()
+
+    def __repr__(self) -> str:
+        return f"<torch::autograd::CopySlices object at 0x{id(self):x}>"
+
+    def apply(self, grads: tuple) -> tuple:
+        grad = grads[0]
+        if grad is None:
+            return (None,) * len(self.edges)
+        if self.fn is None:
+            raise RuntimeError(FREED)
+        result = grad.new_empty_strided(self.base.shape, self.base.stride)
+        result.copy_(grad)
+        here = result.as_strided(self.view.shape, self.view.stride, self.view.offset - self.base.offset)
+        inner = self.fn.apply((here.clone(),))
+        if self.edges[0] is None:
+            return (None, *inner[1:])
+        if inner[0] is None:
+            here.zero_()
+        else:
+            here.copy_(inner[0])
+        return (result, *inner[1:])
+
+    def release(self) -> None:
+        if self.fn is not None:
+            self.fn.release()
+            self.fn = None

@@ -1,0 +1,143 @@
+"""Hooks on tensors: on their gradient, on a retained gradient, and after a leaf's `.grad` was accumulated.
+
+Source: torch's rules (semantics of tensor hooks after in-place writes): a hook stays with the history it was registered
+on; `retain_grad` moves to the newest history and runs after every tensor hook.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from .node import Handle, hooks_of
+
+
+class TensorHooks:
+    """The hooks that were registered on one tensor."""
+
+    __slots__ = ("after_accumulate", "on_grad", "retains")
+
+    def __init__(self) -> None:
+        self.on_grad: dict[int, Callable] | None = None
+        self.after_accumulate: dict[int, Callable] = {}
+        self.retains = False
+
+    def moved(self, tensor: Any, old: Any, new: Any) -> None:
+        """The tensor's history was replaced: new hooks go to the new one, retain_grad moves along."""
+        self.on_grad = None
+        if self.retains and old is not None and old.hooks is not None:
+            for nr, hook in list(old.hooks.retain.items()):
+                if hook.tensor() is tensor:
+                    del old.hooks.retain[nr]
+                    hooks_of(new).retain[tensor._output_nr] = hook
+
+
+def _tensor_hooks(tensor: Any) -> TensorHooks:
+    if tensor._hooks is None:
+        tensor._hooks = TensorHooks()
+    return tensor._hooks
+
+
+def register_hook(tensor: Any, hook: Callable) -> Handle:
+    """Call `hook(grad)` when the tensor's gradient is computed; a returned tensor replaces the gradient.
+
+    RuntimeError if the tensor does not require grad.
+    """
+    if not tensor.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    fn = tensor.grad_fn
+    hooks = _tensor_hooks(tensor)
+    if hooks.on_grad is None:
+        hooks.on_grad = {}
+        if fn is not None:
+            hooks_of(fn).on_output.append((tensor._output_nr, hooks.on_grad))
+    return Handle(hooks.on_grad, hook)
+
+
+def register_post_accumulate_grad_hook(tensor: Any, hook: Callable) -> Handle:
+    """Call `hook(tensor)` after backward added to the leaf's `.grad`. RuntimeError unless a leaf that requires grad."""
+    if not tensor.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if tensor.grad_fn is not None:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    return Handle(_tensor_hooks(tensor).after_accumulate, hook)
+
+
+class _Retain:
+    """Keeps a non-leaf's gradient in its `.grad`, without keeping the tensor alive."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = weakref.ref(tensor)
+
+    def __call__(self, grad: Any) -> None:
+        tensor = self.tensor()
+        if tensor is not None and grad is not None:
+            tensor._grad = grad._clone_contiguous() if tensor._grad is None else tensor._grad + grad
+
+
+def retain_grad(tensor: Any) -> None:
+    """Keep this non-leaf's gradient in `.grad` when backward runs; nothing to do for a leaf.
+
+    RuntimeError if the tensor does not require grad.
+    """
+    if not tensor.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    fn = tensor.grad_fn
+    hooks = _tensor_hooks(tensor)
+    if fn is None or hooks.retains:
+        return
+    hooks.retains = True
+    hooks_of(fn).retain[tensor._output_nr] = _Retain(tensor)
+
+
+def call(hooks: dict[int, Callable], grad: Any) -> Any:
+    """Run tensor hooks in order on one gradient."""
+    for hook in list(hooks.values()):
+        new = hook(grad)
+        if new is not None:
+            grad = _replacement(hook, grad, new)
+    return grad
+
+
+def _replacement(hook: Callable, grad: Any, new: Any) -> Any:
+    name = getattr(hook, "__name__", "<unknown>")
+    if not hasattr(new, "_vc"):
+        raise TypeError(f"expected Tensor, but hook returned '{type(new).__name__}'")
+    if grad is not None and grad.shape != new.shape:
+        raise RuntimeError(f"hook '{name}' has changed the size of value")
+    if grad is not None and grad.dtype is not new.dtype:
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was torch.{_kind(grad)} got torch.{_kind(new)})")  # fmt: skip
+    return new
+
+
+def _kind(t: Any) -> str:
+    return f"{'cuda.' if t.device.type == 'cuda' else ''}{t.dtype.tensor_type}"
+
+
+def before(fn: Any, grads: tuple) -> tuple:
+    """The gradients that reach a node, after the hooks of its outputs."""
+    out = list(grads)
+    for nr, hooks in fn.hooks.on_output:
+        out[nr] = call(hooks, out[nr])
+    for nr, retain in fn.hooks.retain.items():
+        retain(out[nr])
+    return tuple(out)
+
+
+def before_node(fn: Any, grads: tuple) -> tuple:
+    """The gradients that reach a node, after its own prehooks."""
+    for hook in list(fn.hooks.pre.values()):
+        new = hook(grads)
+        if new is not None:
+            grads = new if isinstance(new, tuple) else (new,)
+    return grads
+
+
+def after_node(fn: Any, outputs: tuple, inputs: tuple) -> tuple:
+    """A node's results, after its posthooks."""
+    for hook in list(fn.hooks.post.values()):
+        new = hook(outputs, inputs)
+        if new is not None:
+            outputs = new if isinstance(new, tuple) else (new,)
+    return outputs

@@ -1,0 +1,317 @@
+"""Nodes of the autograd graph.
+
+A kind of node is declared by `node(name, ...)`: one formula per differentiable input. A formula's parameter names say
+what the node saves: `lambda grad, other: grad * other` saves `other`, and saves it only if that formula is needed. The
+names are those of torch's derivative table, so `grad_fn._saved_other` reads as in torch.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from .saved import FREED, SavedResult, SavedTensor
+
+_sequence = itertools.count()
+Edge = tuple["Node", int]
+LAST = 1 << 62  # AccumulateGrad runs before every other ready node, as in torch
+
+
+class Node:
+    """One recorded operation: where its gradients go (`next_functions`) and what it saved for that."""
+
+    __slots__ = ("__dict__", "__weakref__", "device", "dtype", "edges", "hooks", "saved", "seq", "shape")
+
+    saved_names: tuple[str, ...] = ()
+    outputs = 1
+
+    def __init__(self, edges: tuple[Edge | None, ...], saved: tuple | None = None) -> None:
+        self.edges = edges
+        self.saved = saved
+        self.seq = next(_sequence)
+        self.hooks = None
+
+    # what torch shows ---------------------------------------------------------------------------------------------
+
+    def name(self) -> str:
+        """The name torch prints, such as `MulBackward0`."""
+        return type(self).__name__
+
+    def short_name(self) -> str:
+        """The name without its suffix, as torch's in-place errors say it (`Mul`)."""
+        return re.sub(r"Backward\d*$", "", self.name())
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes that this node's gradients flow into, one pair (node, output number) an input."""
+        return tuple((None, 0) if e is None else e for e in self.edges)
+
+    @property
+    def metadata(self) -> dict:
+        """A dictionary for the user's own notes on this node."""
+        return self.__dict__.setdefault("_metadata", {})
+
+    @property
+    def requires_grad(self) -> bool:
+        """Always True: only nodes that need a gradient are recorded."""
+        return True
+
+    def _sequence_nr(self) -> int:
+        return self.seq
+
+    def __getattr__(self, name: str) -> Any:
+        for prefix in ("_saved_", "_raw_saved_"):
+            if name.startswith(prefix) and name[len(prefix) :] in self.saved_names:
+                if self.saved is None:
+                    raise RuntimeError(FREED)
+                value = self.saved[self.saved_names.index(name[len(prefix) :])]
+                if prefix == "_raw_saved_":
+                    if isinstance(value, SavedTensor):
+                        return value
+                    break
+                return self._read(value)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def _read(self, value: Any) -> Any:
+        if isinstance(value, SavedTensor):
+            return value.show(self)
+        if type(value) is tuple and any(isinstance(v, SavedTensor) for v in value):
+            return tuple(self._read(v) for v in value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        names = [f"_saved_{n}" for n in self.saved_names]
+        raw = [f"_raw_saved_{n}" for n, v in zip(self.saved_names, self.saved or (), strict=False) if isinstance(v, SavedTensor)]  # fmt: skip
+        return [*super().__dir__(), *names, *raw]
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at 0x{id(self):x}>"
+
+    # hooks ----------------------------------------------------------------------------------------------------------
+
+    def register_hook(self, hook: Callable) -> Any:
+        """Call `hook(grad_inputs, grad_outputs)` after this node ran; what it returns replaces `grad_inputs`."""
+        return _hooks_of(self).add_post(hook)
+
+    def register_prehook(self, hook: Callable) -> Any:
+        """Call `hook(grad_outputs)` before this node runs; what it returns replaces `grad_outputs`."""
+        return _hooks_of(self).add_pre(hook)
+
+    # what backward does ---------------------------------------------------------------------------------------------
+
+    def expects(self, nr: int) -> tuple[tuple[int, ...], Any, Any]:
+        """Shape, dtype and device of the gradient for output `nr`."""
+        return self.shape, self.dtype, self.device
+
+    def describe(self, tensor: Any) -> None:
+        """Remember what the gradient of this node's output must look like."""
+        data = tensor._data
+        self.shape = data.shape
+        self.dtype = data.dtype
+        self.device = tensor._device
+
+    def apply(self, grads: tuple) -> tuple:
+        """Gradients for the inputs, from those of the outputs."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Free what was saved."""
+        saved = self.saved
+        if saved:
+            for value in saved:
+                if isinstance(value, SavedTensor):
+                    value.release()
+            self.saved = None
+
+    def __call__(self, *grads: Any) -> Any:
+        out = self.apply(grads)
+        return out[0] if len(out) == 1 else out
+
+
+class MultiNode(Node):
+    """A node with several outputs; `metas` holds what each of their gradients must look like."""
+
+    __slots__ = ("metas",)
+
+    def expects(self, nr: int) -> tuple[tuple[int, ...], Any, Any]:
+        return self.metas[nr]
+
+    def describe_all(self, tensors: tuple) -> None:
+        self.metas = [None if t is None else (t._data.shape, t._data.dtype, t._device) for t in tensors]
+        self.outputs = len(tensors)
+
+
+class AccumulateGrad(Node):
+    """Adds a gradient to a leaf's `.grad`. Keeps the leaf alive; the leaf finds it by a weak reference."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable: Any) -> None:
+        self.variable = variable
+        self.edges = ()
+        self.saved = ()
+        self.hooks = None
+        self.seq = LAST
+
+    def short_name(self) -> str:
+        return "AccumulateGrad"
+
+    def expects(self, nr: int) -> tuple:
+        v = self.variable
+        return v._data.shape, v._data.dtype, v._device
+
+
+def accumulator(leaf: Any) -> AccumulateGrad:
+    """The leaf's one AccumulateGrad node, made anew if nothing holds the last one."""
+    node = leaf._acc() if leaf._acc is not None else None
+    if node is None:
+        node = AccumulateGrad(leaf)
+        leaf._acc = weakref.ref(node)
+    return node
+
+
+class _Hooks:
+    """The hooks of one node: tensor hooks and retain_grad by output, then node prehooks and posthooks."""
+
+    __slots__ = ("on_output", "post", "pre", "retain")
+
+    def __init__(self) -> None:
+        self.on_output: list[tuple[int, dict]] = []
+        self.retain: dict[int, Callable] = {}
+        self.pre: dict[int, Callable] = {}
+        self.post: dict[int, Callable] = {}
+
+    def add_pre(self, hook: Callable) -> Any:
+        return Handle(self.pre, hook)
+
+    def add_post(self, hook: Callable) -> Any:
+        return Handle(self.post, hook)
+
+
+def _hooks_of(node: Node) -> _Hooks:
+    if node.hooks is None:
+        node.hooks = _Hooks()
+    return node.hooks
+
+
+hooks_of = _hooks_of
+
+
+class Handle:
+    """What registering a hook returns; `remove()` takes the hook back. Works as a context manager."""
+
+    _ids = itertools.count()
+
+    def __init__(self, hooks: dict, hook: Callable) -> None:
+        self.id = next(Handle._ids)
+        self.hooks_dict_ref = weakref.ref(hooks) if type(hooks) is not dict else (lambda: hooks)
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        """Unregister the hook; removing it twice does nothing."""
+        hooks = self.hooks_dict_ref()
+        if hooks is not None:
+            hooks.pop(self.id, None)
+
+    def __enter__(self) -> Handle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+# declaring kinds of nodes -----------------------------------------------------------------------------------------
+
+
+def _parameters(formula: Callable) -> tuple[str, ...]:
+    code = formula.__code__
+    return code.co_varnames[1 : code.co_argcount]
+
+
+def _as_property(name: str) -> property:
+    return property(lambda self: Node.__getattr__(self, f"_saved_{name}"))
+
+
+def node(
+    name: str, *formulas: Callable | None, also: tuple[str, ...] = (), base: type = Node, spread: bool = False
+) -> type:
+    """A kind of node: `formulas[i](grad, saved...)` is the gradient for input i; None stands for no gradient.
+
+    `also` names values that are kept although no formula reads them, because torch keeps them. With `spread` the one
+    formula returns a tuple with the gradients of all inputs (for `cat`, whose inputs are as many as are given).
+    """
+    names: list[str] = []
+    for f in formulas:
+        names += [p for p in _parameters(f) if p not in names] if f is not None else []
+    names += [a for a in also if a not in names]
+    wanted = tuple(() if f is None else tuple(names.index(p) for p in _parameters(f)) for f in formulas)
+    users = {n: tuple(i for i, f in enumerate(formulas) if f is not None and n in _parameters(f)) for n in names}
+    body = {
+        "__slots__": (),
+        "__doc__": f"The backward of torch's {name}.",
+        "saved_names": tuple(names),
+        "formulas": formulas,
+        "wanted": wanted,
+        "users": users,
+        "apply": _apply_spread if spread else _apply,
+        "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
+    }
+    return type(name, (base,), body | {f"_saved_{n}": _as_property(n) for n in names})
+
+
+def _apply(self: Any, grads: tuple) -> tuple:
+    saved = self.saved
+    if saved is None:
+        raise RuntimeError(FREED)
+    grad = grads[0] if self.outputs == 1 else grads
+    if grad is None:
+        return (None,) * len(self.edges)
+    out = []
+    for formula, wanted, edge in zip(self.formulas, self.wanted, self.edges, strict=False):
+        if edge is None or formula is None:
+            out.append(None)
+            continue
+        values = []
+        for i in wanted:
+            value = saved[i]
+            if isinstance(value, SavedTensor):
+                value = value.unpack(self)
+            elif type(value) is tuple:
+                value = self._read(value)
+            values.append(value)
+        out.append(formula(grad, *values))
+    return tuple(out)
+
+
+def _apply_spread(self: Any, grads: tuple) -> tuple:
+    if self.saved is None:
+        raise RuntimeError(FREED)
+    grad = grads[0] if self.outputs == 1 else grads
+    if grad is None:
+        return (None,) * len(self.edges)
+    return self.formulas[0](grad, *[self._read(self.saved[i]) for i in self.wanted[0]])
+
+
+def keep(kind: type, edges: tuple[Edge | None, ...], values: dict[str, Any]) -> tuple:
+    """What a node of this kind saves: each value that a needed formula reads, tensors with their version."""
+    out = []
+    users = kind.users  # type: ignore[attr-defined]
+    for name in kind.saved_names:  # type: ignore[attr-defined]
+        by = users[name]
+        value = values.get(name)
+        if name == "result":
+            value = SavedResult(value)
+        elif hasattr(value, "_vc"):
+            needed = len(by) != 1 or edges[by[0]] is not None
+            value = SavedTensor(value) if needed else None
+        elif type(value) is tuple and any(hasattr(v, "_vc") for v in value):
+            value = tuple(SavedTensor(v) if hasattr(v, "_vc") else v for v in value)
+        out.append(value)
+    return tuple(out)
+
+
+__all__ = ["AccumulateGrad", "Edge", "Handle", "MultiNode", "Node", "SavedResult", "accumulator", "hooks_of", "keep",
+           "node"]  # fmt: skip

@@ -1,0 +1,430 @@
+"""Copying and converting: what is shared, what is recorded, and where the bytes go."""
+
+from __future__ import annotations
+
+import copy as _copy
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..devices import CPU, Transfers, as_device, device
+from ..graph.history import Geometry, check_inplace, edge_of, needs_grad, rebase_history
+from ..graph.modes import MODES
+from ..graph.node import Node, node
+from ..storage import UntypedStorage, VersionCounter
+from ..tensor import Tensor, empty_strided, fresh
+from .core import check_overlap, expect_tensor, op, record, recording, store
+from .pointwise import check_broadcast_into
+
+
+class MemoryFormat:
+    """How a copy is laid out."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    __reduce__ = lambda self: self.name  # noqa: E731
+
+
+contiguous_format = MemoryFormat("contiguous_format")
+preserve_format = MemoryFormat("preserve_format")
+
+
+def dense_strides(t: Tensor) -> tuple[int, ...]:
+    """The strides (bytes, for the tensor's own item size) of a dense tensor with this one's order of dimensions."""
+    a = t._data
+    if a.flags.c_contiguous:
+        from ..storage import contiguous_strides
+
+        own = a.strides
+        return own if Geometry.of(t).reach() == a.size else contiguous_strides(a.shape, a.itemsize)
+    g = Geometry.of(t)
+    if not g.overlaps() and g.reach() == a.size:
+        return a.strides
+    # torch's infer_dense_strides: dimensions keep their order of strides, gaps and repeats are closed
+    order = list(range(a.ndim - 1, -1, -1))
+    steps, shape = a.strides, a.shape
+
+    def compare(d0: int, d1: int) -> int:
+        if steps[d0] == 0 or steps[d1] == 0:
+            return 0
+        if steps[d0] != steps[d1]:
+            return -1 if steps[d0] < steps[d1] else 1
+        return 1 if shape[d0] > shape[d1] else 0
+
+    for i in range(1, len(order)):
+        at = i
+        for j in range(i - 1, -1, -1):
+            c = compare(order[j], order[at])
+            if c > 0:
+                order[j], order[at] = order[at], order[j]
+                at = j
+            elif c < 0:
+                break
+    out, step = [0] * a.ndim, a.itemsize
+    for d in order:
+        out[d] = step
+        step *= max(shape[d], 1)
+    return tuple(out)
+
+
+def copied(t: Tensor, kind: np.dtype | None = None, where: device | None = None, memory_format: Any = None) -> Tensor:
+    """A tensor with the same values and memory of its own, without history."""
+    a = t._data
+    kind = kind or a.dtype
+    where = where or t._device
+    if where is t._device and kind is a.dtype and a.flags.c_contiguous and a.ndim < 2:
+        return fresh(a.copy(), where)
+    if memory_format is contiguous_format:
+        from ..storage import contiguous_strides
+
+        strides = contiguous_strides(a.shape, kind.itemsize)
+    else:
+        strides = tuple(s // a.itemsize * kind.itemsize for s in dense_strides(t))
+    out = empty_strided(a.shape, strides, kind, where)
+    store(out, a)
+    if where is not t._device:
+        Transfers.count(where, out.nbytes)
+    return out
+
+
+_CloneBackward0 = node("CloneBackward0", lambda grad: grad)
+_ToCopyBackward0 = node("ToCopyBackward0", lambda grad, options: grad.to(options[0], device=options[1]))
+_ToCopyBackward0.__dir__ = lambda self: [n for n in Node.__dir__(self) if "options" not in n]  # type: ignore[method-assign]
+
+
+@op()
+def clone(input: Tensor, *, memory_format: MemoryFormat = preserve_format) -> Tensor:
+    """A copy with memory and version counter of its own, recorded: gradients flow back through it.
+
+    A dense tensor keeps its strides, a tensor with gaps becomes dense. Source: `torch.clone`.
+    """
+    expect_tensor(input, "clone")
+    out = copied(input, memory_format=memory_format)
+    if MODES.grad and needs_grad(input):
+        record(out, _CloneBackward0, (input,))
+    return out
+
+
+@op()
+def detach(input: Tensor) -> Tensor:
+    """The same memory and version counter, without history.
+
+    Source: `torch.Tensor.detach`.
+    """
+    return input._alias()
+
+
+@op(method=False)
+def detach_(input: Tensor) -> Tensor:
+    """Cut a tensor off its history, in place.
+
+    Source: `torch.detach_`.
+    """
+    return input.detach_()
+
+
+@op(function=False)
+def contiguous(self: Tensor, memory_format: MemoryFormat = contiguous_format) -> Tensor:
+    """The tensor itself if row-major and dense, else a recorded copy that is.
+
+    Source: `torch.Tensor.contiguous`.
+    """
+    return self if self._data.flags.c_contiguous else clone(self, memory_format=contiguous_format)
+
+
+class CopyBackwards(Node):
+    """The backward of `copy_`: nothing for the overwritten values, the gradient for the source."""
+
+    __slots__ = ("source",)
+
+    def name(self) -> str:
+        return "torch::autograd::CopyBackwards"
+
+    def short_name(self) -> str:
+        return self.name()
+
+    def __repr__(self) -> str:
+        return f"<torch::autograd::CopyBackwards object at 0x{id(self):x}>"
+
+    def apply(self, grads: tuple) -> tuple:
+        grad = grads[0]
+        if grad is None:
+            return (None, None)
+        kind, where = self.source
+        to_source = None if self.edges[1] is None else grad.to(kind, device=where)
+        return (None if self.edges[0] is None else grad.new_zeros(grad.shape), to_source)
+
+
+CopyBackwards.__module__ = "torch.autograd"
+
+
+@op(function=False)
+def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """Write another tensor's values into this one's memory, converting dtype and device, broadcasting the source.
+
+    Recorded as `CopyBackwards`: the source gets the gradient, the overwritten values get zeros.
+    Source: `torch.Tensor.copy_`.
+    """
+    if not isinstance(src, Tensor):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    recorded = recording(self, src) and self._data.dtype.kind == "f"
+    check_inplace(self, recorded)
+    if src is not self:
+        _check_copy_shape(self, src)
+        check_overlap(self, src)
+    fn = None
+    if recorded:
+        fn = CopyBackwards((edge_of(self), edge_of(src)), ())
+        fn.source = (src.dtype, src._device)
+        fn.describe(self)
+    if src is not self:
+        store(self, src._data)
+        if src._device is not self._device:
+            Transfers.count(self._device, self.nbytes)
+    self._vc.version += 1
+    if fn is not None:
+        rebase_history(self, fn)
+    return self
+
+
+def _check_copy_shape(target: Tensor, src: Tensor) -> None:
+    shape, want = src._data.shape, target._data.shape
+    if shape != want:
+        lead = len(want) - len(shape)
+        if lead < 0:
+            check_broadcast_into(target, shape)
+        for i, n in enumerate(shape):
+            if n not in (1, want[i + lead]):
+                from .core import broadcast_error
+
+                raise broadcast_error(want, shape)
+
+
+# conversions -----------------------------------------------------------------------------------------------------------
+
+
+def converted(
+    self: Tensor, d: dtypes.dtype | None, where: device | None, copy: bool = False, memory_format: Any = preserve_format
+) -> Tensor:
+    """The tensor itself if it has this dtype and device already (and no copy is asked for), else a recorded copy."""
+    kind = self._data.dtype if d is None else d.np
+    where = self._device if where is None else where
+    if not copy and kind == self._data.dtype and where is self._device:
+        if memory_format is contiguous_format and not self._data.flags.c_contiguous:
+            return clone(self, memory_format=memory_format)
+        return self
+    out = copied(self, kind, where, memory_format)
+    if kind.kind == "f" and recording(self):
+        record(out, _ToCopyBackward0, (self,), options=(self.dtype, self._device))
+    return out
+
+
+@op(function=False)
+def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """Another dtype or device: `to(dtype)`, `to(device)`, `to(device, dtype)` or `to(other_tensor)`, and `copy=`.
+
+    Returns the very tensor if nothing changes and `copy` is False. Source: `torch.Tensor.to`.
+    """
+    copy = kwargs.pop("copy", False)
+    memory_format = kwargs.pop("memory_format", preserve_format) or preserve_format
+    kwargs.pop("non_blocking", None)
+    d, where = kwargs.pop("dtype", None), kwargs.pop("device", None)
+    other = kwargs.pop("other", None)
+    if kwargs:
+        raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    args = list(args)
+    if args and isinstance(args[0], Tensor):
+        other = args.pop(0)
+    elif args and isinstance(args[0], dtypes.dtype):
+        d = args.pop(0)
+    elif args and isinstance(args[0], (str, device, int)) and not isinstance(args[0], bool):
+        where = args.pop(0)
+        if args and (isinstance(args[0], dtypes.dtype) or args[0] is None):
+            d = args.pop(0)
+    elif args and args[0] is None:
+        args.pop(0)
+        if args and isinstance(args[0], dtypes.dtype):
+            d = args.pop(0)
+    if other is not None:
+        d, where = other.dtype, other._device
+    if len(args) > 0:
+        args.pop(0)  # non_blocking
+    if len(args) > 0:
+        copy = args.pop(0)
+    return converted(self, d, None if where is None else as_device(where), copy, memory_format)
+
+
+def _conversion(name: str, d: dtypes.dtype) -> None:
+    def convert(self: Tensor, memory_format: Any = preserve_format) -> Tensor:
+        return converted(self, d, None, memory_format=memory_format)
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"As `{d!r}`: the tensor itself if it is already.\n\nSource: `torch.Tensor.{name}`."
+    setattr(Tensor, name, convert)
+
+
+for _name, _d in {
+    "float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "int": dtypes.int32,
+    "long": dtypes.int64, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_,
+}.items():  # fmt: skip
+    _conversion(_name, _d)
+
+
+@op(function=False)
+def cpu(self: Tensor, memory_format: Any = preserve_format) -> Tensor:
+    """On the CPU: the tensor itself if it is there already.
+
+    Source: `torch.Tensor.cpu`.
+    """
+    return converted(self, None, CPU, memory_format=memory_format)
+
+
+@op(function=False)
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = preserve_format) -> Tensor:
+    """On the simulated cuda device: the tensor itself if it is there already.
+
+    Source: `torch.Tensor.cuda`.
+    """
+    return converted(self, None, as_device("cuda" if device is None else device), memory_format=memory_format)
+
+
+@op(function=False)
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """Another tensor's dtype.
+
+    Source: `torch.Tensor.type_as`.
+    """
+    return converted(self, other.dtype, other._device)
+
+
+@op(function=False)
+def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The legacy type name, or with a dtype the tensor converted to it.
+
+    Source: `torch.Tensor.type`.
+    """
+    if dtype is None:
+        from .core import tensor_type
+
+        return tensor_type(self)
+    if isinstance(dtype, str):
+        name = dtype.rpartition(".")[2]
+        found = next((d for d in dtypes.ALL if d.tensor_type == name), None)
+        if found is None:
+            raise ValueError(f"invalid type: '{dtype}'")
+        where = as_device("cuda") if ".cuda." in dtype else CPU
+        return converted(self, found, where)
+    return converted(self, getattr(dtype, "dtype", dtype), None)
+
+
+Tensor._clone_contiguous = lambda self: clone(self, memory_format=contiguous_format)  # type: ignore[attr-defined]
+
+
+def _clone_in_layout(self: Tensor, leaf: Tensor) -> Tensor:
+    """A copy of a gradient with the leaf's strides if the leaf is dense, else row-major."""
+    g = Geometry.of(leaf)
+    if not g.overlaps() and g.reach() == leaf._data.size:
+        if not MODES.grad:
+            out = empty_strided(self._data.shape, leaf._data.strides, self._data.dtype, self._device)
+            store(out, self._data)
+            return out
+        return self.new_empty_strided(self._data.shape, leaf.stride()).copy_(self)
+    return clone(self, memory_format=contiguous_format)
+
+
+def _obeys_layout(self: Tensor, leaf: Tensor) -> bool:
+    if self._data.strides == leaf._data.strides:
+        return leaf._data.flags.c_contiguous or not Geometry.of(leaf).overlaps()
+    g = Geometry.of(leaf)
+    return (g.overlaps() or g.reach() != leaf._data.size) and self._data.flags.c_contiguous
+
+
+Tensor._clone_in_layout = _clone_in_layout  # type: ignore[attr-defined]
+Tensor._obeys_layout = _obeys_layout  # type: ignore[attr-defined]
+Tensor._to_numpy_dtype = lambda self, kind: converted(self, dtypes.BY_NUM[kind.num], None)  # type: ignore[attr-defined]
+
+
+# NumPy -------------------------------------------------------------------------------------------------------------------
+
+
+@op(function=False)
+def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
+    """The memory as a NumPy array, shared. RuntimeError if the tensor requires grad; TypeError on the cuda device.
+
+    Source: `torch.Tensor.numpy`.
+    """
+    if force:
+        self = self.detach().cpu()
+    if self.requires_grad:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    if self._device is not CPU:
+        raise TypeError(
+            "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )
+    self._own_storage().resizable = False
+    return self._data[...] if self._data.ndim else self._data.view()
+
+
+def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    a = numpy(self)
+    if dtype is not None and a.dtype != dtype:
+        return a.astype(dtype)
+    return a.copy() if copy else a
+
+
+Tensor.__array__ = _array  # type: ignore[attr-defined]
+
+
+# Python's copy and pickle --------------------------------------------------------------------------------------------------
+
+
+def _deepcopy(self: Tensor, memo: dict) -> Tensor:
+    if self.grad_fn is not None:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+            "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
+            "see https://github.com/pytorch/pytorch/pull/103001"
+        )
+    if id(self) in memo:
+        return memo[id(self)]
+    with _no_grad():
+        store_ = _copy.deepcopy(self._own_storage(), memo)
+        out = fresh(np.ndarray(self._data.shape, self._data.dtype, store_.buffer, self._offset, self._data.strides), self._device)  # fmt: skip
+        out._storage, out._offset = store_, self._offset
+        out._requires_grad = self._requires_grad
+        out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
+        if self._grad is not None:
+            out._grad = _copy.deepcopy(self._grad, memo)
+    memo[id(self)] = out
+    return out
+
+
+def _storage_deepcopy(self: UntypedStorage, memo: dict) -> UntypedStorage:
+    if id(self) not in memo:
+        memo[id(self)] = self.clone()
+    return memo[id(self)]
+
+
+def _no_grad() -> Any:
+    from ..graph.modes import no_grad
+
+    return no_grad()
+
+
+def _shallow_copy(self: Tensor) -> Tensor:
+    """`copy.copy`: the same memory, a version counter of its own, a leaf."""
+    out = self._alias()
+    out._vc = VersionCounter()
+    out._requires_grad = self.requires_grad
+    out.__dict__.update(self.__dict__)
+    return out
+
+
+Tensor.__deepcopy__ = _deepcopy  # type: ignore[attr-defined]
+Tensor.__copy__ = _shallow_copy  # type: ignore[attr-defined]
+UntypedStorage.__deepcopy__ = _storage_deepcopy  # type: ignore[attr-defined]

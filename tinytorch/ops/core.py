@@ -1,0 +1,387 @@
+"""What all operations share: operands brought together, results recorded, writes in place made once and rightly."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..devices import CPU, device
+from ..graph.history import Geometry, check_inplace, edge_of, needs_grad, rebase_history, set_history
+from ..graph.modes import MODES
+from ..graph.node import Node, SavedResult, SavedTensor, keep
+from ..tensor import Tensor, fresh
+from ..warn import warn_in_torch
+
+ndarray = np.ndarray
+
+
+class _Quiet(threading.local):
+    """Runs NumPy without its floating point warnings, as torch gives inf and nan in silence.
+
+    A context of its own keeps the user's `np.errstate` as it is and costs a tenth of what `np.errstate` costs.
+    """
+
+    def __init__(self) -> None:
+        context = contextvars.copy_context()
+        context.run(np.seterr, all="ignore")
+        self.run = context.run
+
+
+quiet = _Quiet()
+
+
+def tensor_type(t: Tensor) -> str:
+    """The legacy type name of a tensor, as torch's messages say it: `torch.FloatTensor`."""
+    return f"torch.{'cuda.' if t._device is not CPU else ''}{t.dtype.tensor_type}"
+
+
+def is_number(x: Any) -> bool:
+    """Whether torch would take `x` as a Python number."""
+    return isinstance(x, (Number, np.number, np.bool_))
+
+
+def expect_tensor(x: Any, function: str, argument: str = "input", position: int = 1) -> Tensor:
+    """`x` if it is a tensor, else torch's TypeError."""
+    if isinstance(x, Tensor):
+        return x
+    raise TypeError(
+        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(x).__name__}"
+    )
+
+
+# the registry -------------------------------------------------------------------------------------------------------
+
+FUNCTIONS: dict[str, Callable] = {}
+
+
+def op(*names: str, method: bool = True, function: bool = True) -> Callable:
+    """Offer a function under torch's names: as `torch.name`, as a method of Tensor, or both."""
+
+    def offer(f: Callable) -> Callable:
+        for name in names or (f.__name__,):
+            if function:
+                FUNCTIONS[name] = f
+            if method:
+                setattr(Tensor, name, f)
+        return f
+
+    return offer
+
+
+# operands ----------------------------------------------------------------------------------------------------------
+
+
+def common_device(function: str, *tensors: Tensor) -> device:
+    """The one device of the operands; 0-d CPU tensors go along with any. RuntimeError in torch's words."""
+    found = None
+    for t in tensors:
+        if t._data.ndim or found is None:
+            if found is not None and t._device is not found:
+                raise RuntimeError(
+                    f"Expected all tensors to be on the same device, but found at least two devices, {found} and "
+                    f"{t._device}!"
+                    if {found, t._device} != {CPU}
+                    else ""
+                )
+            if t._data.ndim:
+                found = t._device
+    if found is None:
+        found = next((t._device for t in tensors if t._device is not CPU), CPU)
+    return found
+
+
+def result_dtype(*operands: Any) -> dtypes.dtype:
+    """The dtype that operands meet in: tensors with dimensions, then 0-d tensors, then numbers, by category."""
+    best: list[dtypes.dtype | None] = [None, None, None]
+    for x in operands:
+        if isinstance(x, Tensor):
+            level, d = (0 if x._data.ndim else 1), x.dtype
+        else:
+            level, d = 2, dtypes.of_number(x)
+        known = best[level]
+        best[level] = d if known is None else dtypes.promote_types(known, d)
+    out: dtypes.dtype | None = None
+    for level, d in enumerate(best):
+        if d is None:
+            continue
+        if out is None or d.category > out.category:
+            out = dtypes.get_default_dtype() if level == 2 and d.category == 2 and out is not None else d
+            if level == 2 and best[0] is None and best[1] is None:
+                out = d
+    assert out is not None
+    return out
+
+
+def as_array(x: Any, d: dtypes.dtype) -> np.ndarray:
+    """An operand as an array of dtype `d`; a number is wrapped the way torch wraps one."""
+    if isinstance(x, Tensor):
+        a = x._data
+        return a if a.dtype == d.np else quiet.run(a.astype, d.np)
+    if d.np.kind in "iu":
+        x = int(x)
+        bits = d.itemsize * 8
+        return np.array(x & ((1 << bits) - 1), f"u{d.itemsize}").view(d.np) if not _fits(x, d) else np.array(x, d.np)
+    return quiet.run(np.array, x, d.np)
+
+
+def _fits(x: int, d: dtypes.dtype) -> bool:
+    info = np.iinfo(d.np)
+    return info.min <= x <= info.max
+
+
+def broadcast_error(a: tuple, b: tuple) -> RuntimeError:
+    """torch's words for two shapes that do not broadcast."""
+    n = max(len(a), len(b))
+    for i in range(n - 1, -1, -1):
+        x = a[i - n + len(a)] if i - n + len(a) >= 0 else 1
+        y = b[i - n + len(b)] if i - n + len(b) >= 0 else 1
+        if x != y and x != 1 and y != 1:
+            return RuntimeError(
+                f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}"
+            )
+    return RuntimeError("shapes do not broadcast")
+
+
+def torch_layout(data: np.ndarray, operands: tuple) -> np.ndarray:
+    """A pointwise result laid out as torch's TensorIterator lays it out: in the operands' order of dimensions.
+
+    Only called when an operand is not row-major; NumPy and torch agree on all others.
+    """
+    shape, n = data.shape, data.ndim
+    steps = []
+    for a in operands:
+        if a.ndim == 0:
+            continue
+        lead = n - a.ndim
+        steps.append([0] * lead + [0 if a.shape[i] == 1 and shape[lead + i] != 1 else a.strides[i] for i in range(a.ndim)])  # fmt: skip
+    same = {tuple(s) for s in steps}
+    if len(same) == 1 and not any(a.shape != shape for a in operands if a.ndim):
+        strides = next(iter(same))
+        if Geometry(shape, tuple(s // data.itemsize for s in strides), 0).reach() == data.size and data.itemsize == operands[0].itemsize:  # fmt: skip
+            if tuple(strides) == data.strides:
+                return data
+            if not Geometry(shape, tuple(s // data.itemsize for s in strides), 0).overlaps():
+                return _laid_out(data, tuple(strides))
+    perm = list(range(n - 1, -1, -1))
+
+    def should_swap(d0: int, d1: int) -> int:
+        for s in steps:
+            a, b = s[d0], s[d1]
+            if a == 0 or b == 0:
+                continue
+            if a != b:
+                return -1 if a < b else 1
+            if shape[d0] > shape[d1]:
+                return 1
+        return 0
+
+    for i in range(1, n):
+        at = i
+        for j in range(i - 1, -1, -1):
+            order = should_swap(perm[j], perm[at])
+            if order > 0:
+                perm[j], perm[at] = perm[at], perm[j]
+                at = j
+            elif order < 0:
+                break
+    strides_out, step = [0] * n, data.itemsize
+    for d in perm:
+        strides_out[d] = step
+        step *= max(shape[d], 1)
+    return data if tuple(strides_out) == data.strides else _laid_out(data, tuple(strides_out))
+
+
+def _laid_out(data: np.ndarray, strides: tuple) -> np.ndarray:
+    out = np.ndarray(data.shape, data.dtype, np.empty(data.size, data.dtype), 0, strides)
+    out[...] = data
+    return out
+
+
+def result(data: Any, device: device, *operands: np.ndarray) -> Tensor:
+    """A fresh tensor from a kernel's result, in torch's layout."""
+    if type(data) is not ndarray:
+        data = np.asarray(data)
+    if data.ndim > 1:
+        for a in operands:
+            if not a.flags.c_contiguous:
+                data = torch_layout(data, operands)
+                break
+    return fresh(data, device)
+
+
+# recording -----------------------------------------------------------------------------------------------------------
+
+
+def recording(*tensors: Any) -> bool:
+    """Whether an operation on these tensors is to be recorded."""
+    if MODES.grad:
+        for t in tensors:
+            if needs_grad(t):
+                return True
+    return False
+
+
+class SavedNumber(SavedTensor):
+    """A Python number where torch saves a wrapped 0-d tensor: reads as that tensor, computes as the number."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: Any) -> None:
+        self.number = number
+
+    def unpack(self, node: Any = None) -> Any:
+        return self.number
+
+    def show(self, node: Any = None) -> Any:  # type: ignore[override]
+        return fresh(np.array(self.number, dtypes.of_number(self.number).np if not isinstance(self.number, float) else np.float64))  # fmt: skip
+
+    def release(self) -> None:
+        pass
+
+
+def node_for(kind: type, inputs: tuple, values: dict[str, Any]) -> Node:
+    """A node of this kind whose gradients flow to `inputs`, with what it saves."""
+    edges = tuple([edge_of(t) if isinstance(t, Tensor) else None for t in inputs])
+    return kind(edges, keep(kind, edges, values))
+
+
+def record(out: Tensor, kind: type, inputs: tuple, **values: Any) -> Tensor:
+    """Make `out` the output of a new node."""
+    if "result" in kind.saved_names:  # type: ignore[attr-defined]
+        values["result"] = out
+    fn = node_for(kind, inputs, values)
+    fn.describe(out)
+    set_history(out, fn)
+    return out
+
+
+# writing in place --------------------------------------------------------------------------------------------------------
+
+
+def check_overlap(target: Tensor, *sources: Any) -> None:
+    """Raise torch's error if elements of `target` share memory, with each other or partly with a source."""
+    if 0 in target._data.strides and Geometry.of(target).overlaps() and _internally_overlaps(target):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
+    for s in sources:
+        if isinstance(s, Tensor) and s is not target:
+            check_partial_overlap(target, s)
+
+
+def _internally_overlaps(t: Tensor) -> bool:
+    return any(s == 0 and n > 1 for s, n in zip(t._data.strides, t._data.shape, strict=True))
+
+
+def check_partial_overlap(a: Tensor, b: Tensor) -> None:
+    """Raise torch's error if two tensors cover some, but not the same, memory."""
+    if a._storage is None or b._storage is None or a._storage.buffer is not b._storage.buffer:
+        return
+    if not (a._data.size and b._data.size):
+        return
+    first, second = Geometry.of(a), Geometry.of(b)
+    if not (_dense(first) and _dense(second)):
+        return
+    a0, b0 = a._offset, b._offset
+    a1, b1 = a0 + a.nbytes, b0 + b.nbytes
+    if a0 == b0 and a1 == b1 and a._data.strides == b._data.strides:
+        return
+    if a0 < b1 and b0 < a1 and not (a0 == b0 and a1 == b1):
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+            "memory location. Please clone() the tensor before performing the operation."
+        )
+    if a0 == b0 and a1 == b1:
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+            "memory location. Please clone() the tensor before performing the operation."
+        )
+
+
+def _dense(g: Geometry) -> bool:
+    n = 1
+    for k in g.shape:
+        n *= k
+    return not g.overlaps() and g.reach() == n
+
+
+def store(target: Tensor, data: Any) -> None:
+    """Put values into the tensor's memory, converted to its dtype as torch converts."""
+    a = target._data
+    if isinstance(data, ndarray) and data.dtype.kind == "f" and a.dtype.kind in "iu":
+        data = float_to_int(data, a.dtype)
+    quiet.run(np.copyto, a, data, "unsafe")
+
+
+def float_to_int(data: np.ndarray, kind: np.dtype) -> np.ndarray:
+    """Floats cut to integers; through int64 for narrow types, so that out of range values wrap as torch's do."""
+    if kind.itemsize < 8 or kind.kind == "u":
+        data = quiet.run(data.astype, np.int64)
+    return quiet.run(data.astype, kind)
+
+
+def write_in_place(
+    target: Tensor, inputs: tuple, kind: type | None, values: dict[str, Any], kernel: Callable[[], Any]
+) -> Tensor:
+    """One in-place operation: checks, saves, writes what `kernel()` returns, counts the version, rewrites history.
+
+    `inputs` are the tensors that gradients flow to, the target's old value first if at all. `kernel` returns the new
+    values, or None if it wrote them itself.
+    """
+    recorded = recording(target, *[t for t in inputs if isinstance(t, Tensor)])
+    check_inplace(target, recorded)
+    fn = None
+    if recorded and kind is not None:
+        names = kind.saved_names  # type: ignore[attr-defined]
+        edges = tuple([edge_of(t) if isinstance(t, Tensor) else None for t in inputs])
+        if "self" in names and values.get("self") is target:
+            by = kind.users["self"]  # type: ignore[attr-defined]
+            values["self"] = target.clone() if len(by) != 1 or edges[by[0]] is not None else None
+        fn = kind(edges, keep(kind, edges, {k: v for k, v in values.items() if k != "result"} | ({"result": target} if "result" in names else {})))  # fmt: skip
+    data = kernel()
+    if data is not None:
+        store(target, data)
+    target._vc.version += 1
+    if fn is not None:
+        fn.describe(target)
+        rebase_history(target, fn)
+        if "result" in kind.saved_names:  # type: ignore[union-attr]
+            at = kind.saved_names.index("result")  # type: ignore[union-attr]
+            fn.saved = (*fn.saved[:at], SavedResult(target), *fn.saved[at + 1 :])  # type: ignore[index]
+    return target
+
+
+def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any) -> Tensor:
+    """Give a result through `out=`: resized if need be (with torch's warning), converted if torch may, counted."""
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if recording(out, *[t for t in inputs if isinstance(t, Tensor)]):
+        raise RuntimeError(
+            f"{function}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+    data = np.asarray(data)
+    d = dtypes.BY_NUM[data.dtype.num]
+    if not dtypes.can_cast(d, out.dtype):
+        raise RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {out.dtype.scalar_name}")  # fmt: skip
+    if out._data.shape != data.shape:
+        if out._data.size:
+            warn_in_torch(
+                f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not "
+                f"match the required output shape {list(data.shape)}. This behavior is deprecated, and in a future "
+                "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse "
+                "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+                "aten/src/ATen/native/Resize.cpp:30",
+            )
+        out.resize_(data.shape)
+    check_overlap(out)
+    store(out, data)
+    out._vc.version += 1
+    return out

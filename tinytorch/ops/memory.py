@@ -1,0 +1,166 @@
+"""Writing whole tensors, and changing which memory a tensor looks at: fill_, zero_, resize_, set_."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graph.history import check_inplace, grad_fn_of, needs_grad, rebase_history
+from ..graph.modes import MODES
+from ..graph.node import Node, node
+from ..storage import UntypedStorage, contiguous_strides
+from ..tensor import Tensor, fresh
+from .core import as_array, op, quiet, record, recording, write_in_place
+from .views import shape_argument
+
+_FillBackward0 = node("FillBackward0", lambda grad: grad.new_zeros(grad.shape))
+_FillBackward1 = node("FillBackward1", lambda grad: grad.new_zeros(grad.shape), lambda grad: grad.sum())
+_ZeroBackward0 = node("ZeroBackward0", lambda grad: grad.new_zeros(grad.shape))
+
+
+@op()
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Write one value into every element.
+
+    Source: `torch.Tensor.fill_`.
+    """
+    if isinstance(value, Tensor):
+        if value._data.ndim:
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value._data.ndim} dimensions."
+            )
+        return write_in_place(self, (self, value), _FillBackward1, {}, lambda: value._data)
+    a = as_array(value, self.dtype)
+    return write_in_place(self, (self,), _FillBackward0, {}, lambda: a)
+
+
+@op(method=False)
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A copy with every element set to one value.
+
+    Source: `torch.fill`.
+    """
+    out = input.detach().clone().fill_(value)
+    if recording(input):
+        record(out, _FillBackward0, (input,))
+    return out
+
+
+@op()
+def zero_(self: Tensor) -> Tensor:
+    """Write zero into every element.
+
+    Source: `torch.Tensor.zero_`.
+    """
+    return write_in_place(self, (self,), _ZeroBackward0, {}, lambda: np.zeros((), self._data.dtype))
+
+
+def _refuse_resize(t: Tensor) -> None:
+    if t.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+
+
+@op(function=False)
+def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
+    """Another shape, row-major from the same offset; the storage grows if it must, and everyone on it follows.
+
+    Old elements keep their place in memory. RuntimeError if the tensor requires grad.
+    Source: `torch.Tensor.resize_`.
+    """
+    _refuse_resize(self)
+    shape = shape_argument(size, "resize_")
+    if any(n < 0 for n in shape):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
+    return _resized(self, shape)
+
+
+def _resized(self: Tensor, shape: tuple[int, ...]) -> Tensor:
+    a, storage = self._data, self._own_storage()
+    if shape == a.shape:
+        return self
+    need = 0 if 0 in shape else self._offset + int(np.prod(shape, dtype=np.int64)) * a.itemsize
+    if need > storage.nbytes():
+        storage.resize_(need)
+    self._data = np.ndarray(shape, a.dtype, storage.buffer, min(self._offset, storage.nbytes()), contiguous_strides(shape, a.itemsize))  # fmt: skip
+    self._vc.version += 1
+    return self
+
+
+@op(function=False)
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """Another tensor's shape, like `resize_`.
+
+    Source: `torch.Tensor.resize_as_`.
+    """
+    _refuse_resize(self)
+    return _resized(self, the_template._data.shape)
+
+
+class _NotImplemented(Node):
+    """Stands for an operation without a derivative: printing works, backward raises."""
+
+    __slots__ = ("what",)
+
+    def name(self) -> str:
+        return "NotImplemented"
+
+    def apply(self, grads: tuple) -> tuple:
+        raise RuntimeError(f"derivative for {self.what} is not implemented")
+
+
+_NotImplemented.__name__ = "NotImplemented"
+_NotImplemented.__module__ = "builtins"
+
+
+def not_differentiable(out: Tensor, what: str, edges: tuple) -> Node:
+    """The node of an operation that torch has no derivative for."""
+    fn = _NotImplemented(edges, ())
+    fn.what = what
+    fn.describe(out)
+    return fn
+
+
+@op(function=False)
+def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
+    """Look at another tensor's or storage's memory from now on (an empty one if none is given).
+
+    RuntimeError for another dtype. Source: `torch.Tensor.set_`.
+    """
+    from ..graph.history import edge_of
+
+    recorded = recording(self, *([source] if isinstance(source, Tensor) else []))
+    check_inplace(self, recorded)
+    fn_edges = (edge_of(self),) if recorded else ()
+    if source is None:
+        source = fresh(np.empty(0, self._data.dtype), self._device)
+    kind = self._data.dtype
+    if isinstance(source, Tensor) and size is None:
+        if source.dtype is not self.dtype:
+            raise RuntimeError("Could not set tensor of type {} to a tensor of type {}".format(
+                _cpp_name(source), _cpp_name(self)))  # fmt: skip
+        self._storage, self._offset, self._data = source._own_storage(), source._offset, source._data
+        self._device = source._device
+    else:
+        storage = source if isinstance(source, UntypedStorage) else source._own_storage()
+        n = kind.itemsize
+        shape = (storage.nbytes() // n,) if size is None else shape_argument((size,))
+        steps = contiguous_strides(shape) if stride is None else shape_argument((stride,))
+        reach = 0 if 0 in shape else 1 + sum(s * (k - 1) for s, k in zip(steps, shape, strict=True))
+        if (storage_offset + reach) * n > storage.nbytes():
+            storage.resize_((storage_offset + reach) * n)
+        self._storage, self._offset = storage, storage_offset * n
+        self._data = np.ndarray(shape, kind, storage.buffer, storage_offset * n, tuple(s * n for s in steps))
+    self._vc.version += 1
+    if recorded:
+        rebase_history(self, not_differentiable(self, "set_", fn_edges))
+    return self
+
+
+def _cpp_name(t: Tensor) -> str:
+    names = {"Float": "float", "Double": "double", "Long": "int64_t", "Int": "int", "Bool": "bool", "Half": "c10::Half",
+             "Byte": "unsigned char", "Char": "signed char", "Short": "short"}  # fmt: skip
+    return names.get(t.dtype.scalar_name, t.dtype.name)
+
+
+__all__ = ["MODES", "grad_fn_of", "needs_grad", "not_differentiable", "quiet"]

@@ -1,0 +1,539 @@
+"""The Tensor: a strided view of a storage, a version counter, and a place in the autograd graph.
+
+The operations are attached by the modules in `ops`; here stand what a tensor is made of and what can be read off it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes
+from .devices import CPU, device
+from .graph import history, hooks
+from .graph.modes import MODES
+from .graph.node import hooks_of
+from .storage import UntypedStorage, VersionCounter, contiguous_strides
+from .warn import warn_in_torch
+
+_new = object.__new__
+
+
+class Size(tuple):
+    """A shape: a tuple that prints as torch prints shapes."""
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(repr, self))}])"
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of this shape."""
+        n = 1
+        for k in self:
+            n *= k
+        return n
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Size:
+        return Size(other + tuple(self))
+
+    def __mul__(self, n: Any) -> Size:
+        return Size(tuple.__mul__(self, n))
+
+    __rmul__ = __mul__
+
+    def __getitem__(self, i: Any) -> Any:
+        out = tuple.__getitem__(self, i)
+        return Size(out) if isinstance(i, slice) else out
+
+    def __reduce__(self) -> tuple:
+        return Size, (tuple(self),)
+
+
+class TensorMeta(type):
+    """Prints the class by torch's name."""
+
+    def __repr__(cls) -> str:
+        return type.__repr__(cls).replace("'tinytorch.", "'torch.")
+
+
+class TensorBase:
+    """The slots of a tensor and what can be read off them."""
+
+    __slots__ = (
+        "__dict__", "__weakref__",
+        "_acc",            # weak reference to the leaf's AccumulateGrad
+        "_data",           # the ndarray: shape, strides and dtype come from it
+        "_device",
+        "_grad", "_grad_fn", "_hooks", "_inference",
+        "_offset",         # of the first element in the storage, in bytes
+        "_output_nr",
+        "_requires_grad",  # True for leaves that ask for it and for every result with a grad_fn
+        "_storage",        # None until someone shares or looks at it: the ndarray alone then owns its memory
+        "_vc",             # the version counter
+        "_view",           # None, or what makes this tensor a view
+    )  # fmt: skip
+
+
+class Tensor(TensorBase, metaclass=TensorMeta):
+    """A multi-dimensional array of one dtype on one device, with torch's copying, viewing and gradient rules."""
+
+    __slots__ = ()
+    __module__ = "tinytorch"
+    __array_priority__ = 1000
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return _legacy_constructor(cls, *args, **kwargs)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    # making tensors from tensors ---------------------------------------------------------------------------------------
+
+    def _own_storage(self) -> UntypedStorage:
+        """The storage, made now if the array was the only owner of its memory."""
+        s = self._storage
+        if s is None:
+            s = self._storage = UntypedStorage(self._data.ravel("K"), self._device)
+        return s
+
+    def _alias(self) -> Tensor:
+        """A tensor without history over the same memory, sharing the version counter (what `detach()` returns)."""
+        t = _new(Tensor)
+        t._data = self._data
+        t._storage = self._storage or self._own_storage()
+        t._offset = self._offset
+        t._vc = self._vc
+        t._device = self._device
+        t._inference = self._inference
+        t._requires_grad = False
+        t._grad = t._grad_fn = t._hooks = t._view = t._acc = None
+        t._output_nr = 0
+        return t
+
+    def _strided(self, shape: tuple, strides: tuple, offset: int) -> Tensor:
+        """An alias with other shape, strides and offset, in bytes."""
+        t = self._alias()
+        t._data = np.ndarray(shape, self._data.dtype, t._storage.buffer, offset, strides)
+        t._offset = offset
+        return t
+
+    def _follow_storage(self) -> None:
+        buffer, a = self._storage.buffer, self._data
+        end = self._offset + sum(s * (n - 1) for s, n in zip(a.strides, a.shape, strict=True)) + a.itemsize
+        if a.size == 0 or end <= buffer.nbytes:
+            self._data = np.ndarray(a.shape, a.dtype, buffer, min(self._offset, buffer.nbytes), a.strides)
+
+    def _with_history(self, fn: Any, nr: int) -> Tensor:
+        """An alias that is output `nr` of a node: a saved result as it is read."""
+        t = self._alias()
+        history.set_history(t, fn, nr)
+        return t
+
+    def _with_history_of_leaf(self, leaf: Tensor) -> Tensor:
+        t = self._alias()
+        t._requires_grad = True
+        t._acc = leaf._acc
+        return t
+
+    # shape and memory ----------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        """The size along each dimension."""
+        return Size(self._data.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size along one dimension."""
+        return Size(self._data.shape) if dim is None else self._data.shape[wrap_dim(dim, self._data.ndim)]
+
+    def stride(self, dim: int | None = None) -> Any:
+        """The steps in elements from one index to the next, for all dimensions or one."""
+        n = self._data.itemsize
+        steps = tuple(s // n for s in self._data.strides)
+        return steps if dim is None else steps[wrap_dim(dim, len(steps))]
+
+    def storage_offset(self) -> int:
+        """Where in the storage the first element lies, in elements."""
+        return self._offset // self._data.itemsize
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self._data.ndim
+
+    ndimension = dim
+    ndim = property(dim)
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self._data.size
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        """Bytes an element takes."""
+        return self._data.itemsize
+
+    itemsize = property(element_size)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the elements take (a view may look at fewer or count some twice)."""
+        return self._data.size * self._data.itemsize
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Whether the elements lie in row-major order without gaps."""
+        if str(memory_format) in ("torch.channels_last", "torch.channels_last_3d"):
+            return False
+        return self._data.flags.c_contiguous
+
+    def untyped_storage(self) -> UntypedStorage:
+        """The storage that this tensor looks at."""
+        return self._own_storage()
+
+    def data_ptr(self) -> int:
+        """Address of the first element, 0 for an empty tensor."""
+        return self._own_storage().data_ptr() + self._offset if self._data.size else 0
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """The element type."""
+        return dtypes.BY_NUM[self._data.dtype.num]
+
+    @property
+    def device(self) -> device:
+        """Where the storage lies."""
+        return self._device
+
+    is_cuda = property(lambda self: self._device is not CPU)
+    is_cpu = property(lambda self: self._device is CPU)
+    is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = property(lambda self: False)  # noqa: RUF012
+    layout = property(lambda self: strided)
+
+    def get_device(self) -> int:
+        """The device's index, -1 for the CPU."""
+        return -1 if self._device is CPU else 0
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is a floating point type."""
+        return self._data.dtype.kind == "f"
+
+    def is_complex(self) -> bool:
+        """Whether the dtype is complex; no dtype here is."""
+        return False
+
+    def is_signed(self) -> bool:
+        """Whether the dtype has negative values."""
+        return self._data.dtype.kind in "if"
+
+    def is_inference(self) -> bool:
+        """Whether the tensor was made in inference mode."""
+        return self._inference
+
+    # versions and views ----------------------------------------------------------------------------------------------
+
+    @property
+    def _version(self) -> int:
+        if self._inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return self._vc.version
+
+    @property
+    def _base(self) -> Tensor | None:
+        return None if self._view is None else self._view.base
+
+    def _is_view(self) -> bool:
+        return self._view is not None
+
+    # autograd ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node that this tensor is an output of; None for a leaf."""
+        return self._grad_fn if self._view is None else history.grad_fn_of(self)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made this tensor."""
+        return (self._grad_fn if self._view is None else history.grad_fn_of(self)) is None
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of its `grad_fn` this tensor is."""
+        return self._output_nr
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether this non-leaf keeps its gradient."""
+        return self.grad_fn is not None and self._hooks is not None and self._hooks.retains
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients are to be computed with respect to this tensor."""
+        return self._requires_grad or (self._view is not None and self._view.base._requires_grad)
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if self.grad_fn is not None:
+            if not value:
+                raise RuntimeError(
+                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+                    "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+                )
+            return
+        if value and self._data.dtype.kind != "f":
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+        self._set_requires_grad(bool(value))
+
+    def _set_requires_grad(self, value: bool) -> None:
+        if value and self._inference and not MODES.inference:
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+            )
+        self._requires_grad = value
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set whether this leaf requires grad, and return it."""
+        if self.grad_fn is None and requires_grad and self._data.dtype.kind != "f":
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient accumulated so far. Reading it on a non-leaf that does not retain it warns, as in torch."""
+        if self._grad_fn is not None and not (self._hooks is not None and self._hooks.retains) and self._grad is None:
+            warn_in_torch(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
+                "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
+                "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
+                "mistake, make sure you access the leaf Tensor instead. See "
+                "github.com/pytorch/pytorch/pull/30531 for more information.",
+                "build/aten/src/ATen/core/TensorBody.h:493",
+            )
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            if not isinstance(value, Tensor):
+                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")  # fmt: skip
+            if value is self:
+                raise RuntimeError("can't assign Variable as its own grad")
+            if value.dtype is not self.dtype:
+                short = value.dtype.aliases[-1] if value.dtype.aliases else value.dtype.name
+                raise RuntimeError(
+                    f"attempting to assign a gradient with dtype '{short}' to a tensor with grad_dtype "
+                    f"'{self.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
+                    "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
+                    "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient "
+                    "may break downstream systems that assume they match."
+                )
+            if value._device is not self._device:
+                raise RuntimeError(
+                    f"attempting to assign a gradient located on device with type '{value._device.type}' to a tensor "
+                    f"located on device with type '{self._device.type}'. Please ensure that the gradient and the "
+                    "tensor are on the same device"
+                )
+            if value._data.shape != self._data.shape:
+                raise RuntimeError(
+                    f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
+                    f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
+                )
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory without history, with a version counter of its own: autograd does not see its writes."""
+        t = self._alias()
+        t._vc = VersionCounter()
+        return t
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self.requires_grad and value._data.dtype.kind != "f":
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        self._storage, self._offset = value._own_storage(), value._offset
+        self._data, self._device = value._data, value._device
+
+    def register_hook(self, hook: Callable) -> Any:
+        """Call `hook(grad)` when this tensor's gradient is computed."""
+        return hooks.register_hook(self, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable) -> Any:
+        """Call `hook(tensor)` after `.grad` was accumulated."""
+        return hooks.register_post_accumulate_grad_hook(self, hook)
+
+    def retain_grad(self) -> None:
+        """Keep this non-leaf's gradient in `.grad`."""
+        hooks.retain_grad(self)
+
+    def detach_(self) -> Tensor:
+        """Cut this tensor off its history, in place. RuntimeError for a view: detaching it would not detach its base."""
+        if self._view is not None:
+            if self._view.creation == history.MULTI_OUTPUT and self._grad_fn is not None:
+                head = f"Output {self._output_nr} of {self._grad_fn.short_name()} is a view"
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+                "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+                "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+                "Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution."
+            )
+        self._requires_grad = False
+        self._grad_fn = None
+        self._output_nr = 0
+        return self
+
+    @property
+    def _backward_hooks(self) -> Any:
+        return None if self._hooks is None or not self._hooks.on_grad else self._hooks.on_grad
+
+    # Python's protocols ------------------------------------------------------------------------------------------------
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __len__(self) -> int:
+        if self._data.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self._data.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self._data.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __bool__(self) -> bool:
+        if self._data.size > 1:
+            raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+        if self._data.size == 0:
+            raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+        return bool(self._data)
+
+    def item(self) -> Any:
+        """The one element as a Python number. RuntimeError for any other count of elements."""
+        if self._data.size != 1:
+            raise RuntimeError(f"a Tensor with {self._data.size} elements cannot be converted to Scalar")
+        return self._data.item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers, or one number for a 0-d tensor."""
+        return self._data.tolist()
+
+    def _number(self, kind: type) -> Any:
+        if self._data.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        if self.requires_grad:
+            warn_in_torch(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider "
+                "using tensor.detach() first.",
+                "torch/csrc/autograd/generated/python_variable_methods.cpp:822",
+                once=True,
+            )
+        return kind(self._data.item())
+
+    def __float__(self) -> float:
+        return self._number(float)
+
+    def __int__(self) -> int:
+        return self._number(int)
+
+    def __complex__(self) -> complex:
+        return self._number(complex)
+
+    def __index__(self) -> int:
+        if self._data.size != 1 or self._data.dtype.kind not in "iub":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self._data.item())
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        from .printing import tensor_repr
+
+        return tensor_repr(self)
+
+    def __format__(self, spec: str) -> str:
+        if self._data.ndim == 0:
+            return self.item().__format__(spec)
+        return object.__format__(self, spec)
+
+    def __dir__(self) -> list[str]:
+        return sorted(n for n in object.__dir__(self) if n not in TensorBase.__slots__)
+
+
+class Layout:
+    """How elements are laid out; tinytorch has `torch.strided` alone."""
+
+    def __repr__(self) -> str:
+        return "torch.strided"
+
+
+strided = Layout()
+
+
+def fresh(data: np.ndarray, device: device = CPU) -> Tensor:
+    """A leaf tensor over an array that nothing else uses; the array must be dense."""
+    if type(data) is not np.ndarray:
+        data = np.asarray(data)
+    t = _new(Tensor)
+    t._data = data
+    t._device = device
+    t._vc = VersionCounter()
+    t._requires_grad = False
+    t._storage = t._grad = t._grad_fn = t._hooks = t._view = t._acc = None
+    t._offset = t._output_nr = 0
+    t._inference = MODES.inference
+    return t
+
+
+def empty_strided(shape: tuple, strides: tuple, kind: np.dtype, device: device = CPU) -> Tensor:
+    """A tensor with memory of its own, not initialised. `strides` in bytes."""
+    if strides == contiguous_strides(shape, kind.itemsize):
+        return fresh(np.empty(shape, kind), device)
+    reach = 0 if 0 in shape else kind.itemsize + sum(s * (n - 1) for s, n in zip(strides, shape, strict=True))
+    buffer = np.empty(reach // kind.itemsize, kind)
+    t = fresh(np.ndarray(shape, kind, buffer, 0, strides), device)
+    t._storage = UntypedStorage(buffer, device)
+    return t
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """A dimension counted from the end brought to one from the start. IndexError in torch's words out of range."""
+    n = max(ndim, 1)
+    if not isinstance(dim, int):
+        dim = dim.__index__()
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return dim + n if dim < 0 else dim
+
+
+def _legacy_constructor(cls: type, *args: Any, **kwargs: Any) -> Any:
+    from .ops.creation import legacy_constructor
+
+    return legacy_constructor(cls, *args, **kwargs)
+
+
+def method(*names: str) -> Callable:
+    """Attach a function to Tensor under these names (its own if none is given)."""
+
+    def attach(function: Callable) -> Callable:
+        for name in names or (function.__name__,):
+            setattr(Tensor, name, function)
+        return function
+
+    return attach
+
+
+__all__ = ["Size", "Tensor", "empty_strided", "fresh", "hooks_of", "method", "strided", "wrap_dim"]
