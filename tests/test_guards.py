@@ -17,10 +17,10 @@ NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 LESSONS = [pytest.param(path, id=path.relative_to(ROOT).as_posix()) for path in NOTEBOOKS]
 
 LAYERS: list[tuple[str, ...]] = [
-    ("tinytorch.dtypes", "tinytorch.devices"),
+    ("tinytorch.dtypes", "tinytorch.devices", "tinytorch.warn", "tinytorch.random", "tinytorch.printing"),
     ("tinytorch.storage",),
     ("tinytorch.graph",),
-    ("tinytorch.tensor", "tinytorch.printing", "tinytorch.random"),
+    ("tinytorch.tensor",),
     ("tinytorch.ops",),
     ("tinytorch.autograd",),
     ("tinytorch.nn", "tinytorch.optim"),
