@@ -1,7 +1,7 @@
 """Pictures and widgets that show what copying a tensor does: over tinytorch and over PyTorch.
 
     from copylab import steps
-    steps("x = torch.ones(3)\\ny = x.clone()")
+    steps("x = torch.ones(3); y = x.clone()")
 
 `steps` runs code line by line and shows memory and graph after each line; `memory`, `graph` and `snapshot` look at
 tensors as they are now. Nothing is loaded before it is used.

@@ -9,6 +9,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from typing import TextIO
 
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{4,}")
 _TRIGGERED = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")
@@ -26,7 +27,7 @@ def describe_error(error: BaseException) -> str:
     name = type(error).__name__
     try:
         message = str(error)
-    except Exception:  # a broken __str__ is the program's own business, and is said
+    except Exception:  # noqa: BLE001  # a broken __str__ is the program's own business, and is said
         message = "<the message of this exception could not be read>"
     return cut(steady(f"{name}: {message}" if message else name), 4000)
 
@@ -81,11 +82,11 @@ class Output:
 class _Stream(io.TextIOBase):
     """Stands in for sys.stdout; what threads print that were there before goes where it always went."""
 
-    def __init__(self, kind: str, output: Output, original: object) -> None:
+    encoding = "utf-8"
+
+    def __init__(self, kind: str, output: Output, original: TextIO | None) -> None:
         self._kind, self._output, self._original = kind, output, original
         self._others = {thread.ident for thread in threading.enumerate()} - {threading.get_ident()}
-
-    encoding = "utf-8"  # type: ignore[assignment]
 
     def writable(self) -> bool:
         return True
@@ -94,7 +95,7 @@ class _Stream(io.TextIOBase):
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         if threading.get_ident() in self._others and self._original is not None:
-            return self._original.write(text)  # type: ignore[attr-defined]
+            return self._original.write(text)
         self._output.add(self._kind, text)
         return len(text)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tinytorch.viz import Snapshot
+    from tinytorch.viz.records import Snapshot
 
 _MOST = 12
 
@@ -56,7 +56,7 @@ class _Comparison:
             if name.endswith("() returns"):
                 start = name
             if tensor.key in self.old or tid in told:
-                yield f"{start} {self._known(name, tensor, told)}."
+                yield f"{start} {self._known(name, tensor)}."
             else:
                 yield f"{start} a new tensor {self._where(tensor)}{self._graph(tensor)}."
                 told[tid] = name
@@ -65,7 +65,7 @@ class _Comparison:
         if gone:
             yield f"{_listed(gone)} {'is' if len(gone) == 1 else 'are'} gone."
 
-    def _known(self, name: str, tensor: Any, told: dict[str, str]) -> str:
+    def _known(self, name: str, tensor: Any) -> str:
         others = [n for n in self.named.get(tensor.id, ()) if n != name and not n.endswith("() returns")]
         if others:
             return f"the same tensor object as {_listed(others)}: one more name, nothing was copied"
@@ -144,7 +144,9 @@ class _Comparison:
         counted: dict[str, list[Any]] = {}
         for tensor in self.after.tensors:
             was = self.old.get(tensor.key)
-            if was is not None and None not in (was.version, tensor.version) and was.version != tensor.version:
+            if was is None or tensor.counter is None or was.version is None:
+                continue
+            if was.version != tensor.version:
                 counted.setdefault(tensor.counter, []).append((tensor, was))
         for members in counted.values():
             names = [name for tensor, _ in members if (name := self._called(tensor))]
@@ -154,8 +156,8 @@ class _Comparison:
                 yield f"Written in place: the version counter of {_listed(names)} went up, {step}."
         moved = {tensor.id for members in counted.values() for tensor, _ in members}
         for storage in self.after.storages:
-            was = self.old_storages.get(storage.key)
-            if was is None or not _differ(was, storage):
+            before = self.old_storages.get(storage.key)
+            if before is None or not _differ(before, storage):
                 continue
             there = [t for t in self.after.tensors if t.storage == storage.id and t.key in self.old and self._called(t)]
             if there:

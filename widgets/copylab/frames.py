@@ -12,6 +12,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tinytorch import viz
+from tinytorch.viz.records import Snapshot
 
 from .capture import cut, steady
 from .changes import describe
@@ -25,7 +26,7 @@ PICTURES = ("memory", "graph")
 class Seen:
     """What a step left behind: a snapshot of its tensors, and short texts of its other variables."""
 
-    snapshot: viz.Snapshot
+    snapshot: Snapshot
     plain: Mapping[str, str]
 
 
@@ -33,9 +34,10 @@ class Looker:
     """Looks at the names of a program after each step. What is still alive keeps its id from look to look."""
 
     def __init__(self) -> None:
-        self._last: viz.Snapshot | None = None
+        self._last: Snapshot | None = None
 
     def __call__(self, names: Mapping[str, Any]) -> Seen:
+        """What `names` hold now."""
         shown = {
             name: value for name, value in names.items() if not isinstance(value, ModuleType | FunctionType | type)
         }
@@ -135,7 +137,7 @@ def make(trace: Trace) -> tuple[Frame, ...]:
     return tuple(frames)
 
 
-def _draw(kind: str, now: viz.Snapshot, before: viz.Snapshot) -> tuple[str, str] | None:
+def _draw(kind: str, now: Snapshot, before: Snapshot) -> tuple[str, str] | None:
     if not now.tensors:
         return None
     if kind == "graph" and not now.nodes:

@@ -157,8 +157,7 @@ class Instrumented:
                 self._methods(inner)
 
     def _site(self, node: ast.stmt | ast.ExceptHandler, function: str | None) -> int:
-        decorators = getattr(node, "decorator_list", [])
-        line = min([node.lineno, *(d.lineno for d in decorators)])
+        line = _start(node)
         inner = [*(getattr(node, "body", None) or []), *getattr(node, "cases", [])]
         first = min((c.pattern.lineno if isinstance(c, ast.match_case) else _start(c) for c in inner), default=None)
         end = (node.end_lineno or line) if first is None else max(first - 1, line)
@@ -178,7 +177,7 @@ class Instrumented:
 def _function(name: str, arguments: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:
     made = ast.FunctionDef(name, arguments, body, [])
     if "type_params" in ast.FunctionDef._fields:  # since Python 3.12
-        made.type_params = []
+        setattr(made, "type_params", [])  # noqa: B010  # older Pythons know of none
     return made
 
 
@@ -190,8 +189,9 @@ def _around(name: str, site: int, value: ast.expr) -> ast.expr:
     return ast.copy_location(_call(name, ast.Constant(site), value), value)
 
 
-def _start(stmt: ast.stmt) -> int:
-    return min([stmt.lineno, *(d.lineno for d in getattr(stmt, "decorator_list", []))])
+def _start(stmt: ast.stmt | ast.ExceptHandler) -> int:
+    decorators: list[ast.expr] = getattr(stmt, "decorator_list", [])
+    return min([stmt.lineno, *(d.lineno for d in decorators)])
 
 
 def _is_text(stmt: ast.stmt) -> bool:

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from types import FrameType, TracebackType
+from typing import Self
 
 
 class Stop(BaseException):
@@ -16,21 +17,21 @@ class Stop(BaseException):
 class Watch:
     """Watches one run: `check()` at every step, and a timer for what hangs within a step.
 
-    The timer sends SIGINT to the main thread, as Ctrl-C does, and the handler set here for the length of the run tells the two
-    apart. While `busy` is set (a step is being looked at) neither comes through before `check()`, so that a look is
-    never torn in the middle. Outside the main thread there are no signals, and the limits hold between steps only.
+    The timer sends SIGINT to the main thread, as Ctrl-C does, and the handler set here for the length of the run tells
+    the two apart. While `busy` is set (a step is being looked at) neither comes through before `check()`, so that a
+    look is never torn in the middle. Outside the main thread there are no signals: the limits hold between steps only.
     """
 
     def __init__(self, seconds: float) -> None:
         self.reason: str | None = None  # "time" or "interrupt", once one of them has happened
-        self.busy = False
+        self.busy = True
         self._seconds = seconds
         self._lock = threading.Lock()
         self._running = False
         self._previous: object = None
         self._signals = threading.current_thread() is threading.main_thread()
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> Self:
         self._end = time.monotonic() + self._seconds
         self._running = True
         if self._signals:
@@ -68,7 +69,7 @@ class Watch:
             else:
                 _thread.interrupt_main()
 
-    def _handle(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
         if not self._running:
             return
         if self.reason is None:

@@ -29,10 +29,11 @@ class StepsWidget(anywidget.AnyWidget):
     @traitlets.validate("step")
     def _within(self, proposal: Any) -> int:
         steps = getattr(self, "_steps", None)
-        count = len(steps) if steps is not None else proposal["value"]
-        if not 1 <= proposal["value"] <= max(count, 1):
-            raise traitlets.TraitError(f"step must be between 1 and {count}, not {proposal['value']}")
-        return proposal["value"]
+        step = int(proposal["value"])
+        count = len(steps) if steps is not None else step
+        if not 1 <= step <= max(count, 1):
+            raise traitlets.TraitError(f"step must be between 1 and {count}, not {step}")
+        return step
 
     def __repr__(self) -> str:
         return f"StepsWidget({self._steps!r}, step={self.step})"
@@ -40,5 +41,6 @@ class StepsWidget(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         made = super()._repr_mimebundle_(**kwargs)
         bundle = made[0] if isinstance(made, tuple) else made
-        bundle["text/plain"] = self._steps.text
+        if bundle is not None:
+            bundle["text/plain"] = self._steps.text
         return made

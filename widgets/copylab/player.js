@@ -28,24 +28,34 @@ function read(root) {
     outputs: [...details.querySelectorAll(":scope > .cl-out")],
     pictures: new Map([...details.querySelectorAll(".cl-picture")].map((p) => [p.dataset.picture, p])),
   }));
+  const packed = root.querySelector(':scope > script[type="application/json"]');
+  const pack = packed ? JSON.parse(packed.textContent) : null;
   for (const step of steps) {
-    for (const [kind, picture] of step.pictures) {
-      if (picture.dataset.as) step.pictures.set(kind, steps[picture.dataset.as - 1].pictures.get(kind));
+    for (const [kind, holder] of step.pictures) {
+      const same = holder.dataset.as ? steps[holder.dataset.as - 1].pictures.get(kind) : null;
+      step.pictures.set(kind, same ?? picture(holder, pack));
     }
   }
   return { lines, steps, end: root.querySelector(".cl-end")?.textContent ?? "" };
 }
 
-/** The SVG text of an image that carries it in its address. */
-function svgOf(image) {
-  const [head, body] = image.getAttribute("src").split(/,(.*)/s);
-  if (!head.endsWith(";base64")) return decodeURIComponent(body);
-  return new TextDecoder().decode(Uint8Array.from(atob(body), (c) => c.charCodeAt(0)));
+/** A picture of the static form: an image that carries its SVG in its address, or parts from the table. */
+function picture(holder, pack) {
+  const { packed } = holder.dataset;
+  if (packed) {
+    const join = (what) => pack.texts[`${packed} ${what}`].map((part) => pack.parts[part]).join("");
+    return { svg: () => join("svg"), text: () => join("text") };
+  }
+  const body = holder.querySelector("img").getAttribute("src").split(",")[1];
+  return {
+    svg: () => new TextDecoder().decode(Uint8Array.from(atob(body), (c) => c.charCodeAt(0))),
+    text: () => holder.querySelector("pre").textContent,
+  };
 }
 
 class Player {
   constructor(data, { onStep = () => {}, label } = {}) {
-    Object.assign(this, data, { onStep, index: -1, svgs: new Map() });
+    Object.assign(this, data, { onStep, index: -1 });
     const count = this.steps.length;
     this.buttons = new Map(
       BUTTONS.map(([action, name, text]) => {
@@ -58,11 +68,12 @@ class Player {
     this.slider.addEventListener("input", () => this.show(this.slider.value - 1));
     this.status = element("p", { class: "cl-status", role: "status", "aria-live": "polite" });
     this.code = element("ol", { class: "cl-listing", "aria-label": "The code, the line of this step marked" });
-    this.rows = this.lines.map((line) => element("li", {}, element("code", {}, line || " ")));
+    this.rows = this.lines.map((line) => element("li", {}, element("span", { class: "cl-text" }, line || " ")));
     this.code.append(...this.rows);
     this.says = element("ul", { class: "cl-says" });
     this.outputs = element("div", { class: "cl-outputs" });
     this.panes = new Map(["memory", "graph"].map((kind) => [kind, this.pane(kind)]));
+    this.ending = element("p", { class: "cl-end" }, this.end);
     const { buttons: b } = this;
     const bar = element("div", { class: "cl-bar" }, b.get("first"), b.get("previous"), this.slider, b.get("next"), b.get("last"));
     const happened = element("div", { class: "cl-happened" }, element("h4", {}, "What this step did"), this.says, this.outputs);
@@ -73,18 +84,19 @@ class Player {
       this.status,
       element("div", { class: "cl-halves cl-code-half" }, this.code, happened),
       element("div", { class: "cl-halves cl-pictures" }, ...[...this.panes.values()].map((pane) => pane.figure)),
-      element("p", { class: "cl-end" }, this.end),
+      this.ending,
     );
     this.root.addEventListener("copylab-key", (event) => this.act(event.detail));
     this.show(0);
   }
 
   pane(kind) {
-    const holder = element("div", { class: "cl-holder", role: "img" });
+    const title = kind === "memory" ? "Memory" : "Graph";
+    const holder = element("div", { class: "cl-holder", role: "img", "aria-label": `${title}, told in words below` });
     const words = element("pre", {});
-    const details = element("details", { class: "cl-words" }, element("summary", {}, "This picture in words"), words);
+    const details = element("details", { class: "cl-words" }, element("summary", {}, `${title} in words`), words);
     const figure = element("figure", { class: "cl-pane", "data-picture": kind });
-    figure.append(element("figcaption", {}, kind === "memory" ? "Memory" : "Graph"), holder, details);
+    figure.append(element("figcaption", {}, title), holder, details);
     // A shadow root keeps the styles and ids of one picture out of all others; the theme's variables still reach it.
     return { figure, holder, words, shadow: holder.attachShadow({ mode: "open" }), shown: null };
   }
@@ -120,12 +132,13 @@ class Player {
     this.scrollTo(this.rows[step.line - 1]);
     this.says.replaceChildren(...step.says.map((item) => item.cloneNode(true)));
     this.outputs.replaceChildren(...step.outputs.map((output) => output.cloneNode(true)));
+    this.ending.hidden = !this.end || index < count - 1; // how it ended is no news before the end
     for (const [kind, pane] of this.panes) this.draw(pane, step.pictures.get(kind));
-    const said = [...step.says, ...step.outputs].map((item) => item.textContent.trim()).join(" ");
+    const said = [...step.says, ...step.outputs, ...(this.ending.hidden ? [] : [this.ending])];
     this.status.replaceChildren(
       element("strong", {}, `Step ${index + 1} of ${count}`),
       `, ${step.title.replace(/^Step \d+, /, "")}`,
-      element("span", { class: "cl-only-heard" }, ` ${said.slice(0, 400)}`),
+      element("span", { class: "cl-only-heard" }, ` ${said.map((item) => item.textContent.trim()).join(" ").slice(0, 500)}`),
     );
     this.onStep(index);
   }
@@ -144,16 +157,8 @@ class Player {
     pane.figure.hidden = !picture;
     if (!picture || pane.shown === picture) return;
     pane.shown = picture;
-    const image = picture.querySelector("img");
-    const words = picture.querySelector("pre")?.textContent ?? "";
-    pane.words.textContent = words;
-    pane.holder.setAttribute("aria-label", words);
-    if (image) {
-      if (!this.svgs.has(image)) this.svgs.set(image, svgOf(image));
-      pane.shadow.innerHTML = `<style>svg{max-width:100%;height:auto;display:block}</style>${this.svgs.get(image)}`;
-    } else {
-      pane.shadow.replaceChildren(...[...picture.querySelectorAll(".cl-none")].map((note) => note.cloneNode(true)));
-    }
+    pane.words.textContent = picture.text();
+    pane.shadow.innerHTML = `<style>svg{max-width:100%;height:auto;display:block}</style>${picture.svg()}`;
   }
 }
 

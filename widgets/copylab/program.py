@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,12 @@ class Program:
     namespace: dict[str, Any]
     start: Callable[[CodeType, dict[str, Any]], object]
     entry: str | None = None  # the function that is stepped, if it is one
+
+
+def tidy(code: str) -> str:
+    """`code` without empty lines around it, and moved to the left: as one writes it between triple quotes."""
+    text = re.sub(r"\A(?:[ \t]*\r?\n)+", "", code).rstrip()
+    return textwrap.dedent(text) if text[:1] in (" ", "\t") else text
 
 
 def from_code(source: str, namespace: Mapping[str, Any] | None) -> Program:

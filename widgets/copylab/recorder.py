@@ -23,9 +23,9 @@ _OPTIMIZED = 0x1  # inspect.CO_OPTIMIZED: the frame of a function, not of a modu
 class Step:
     """One executed line: where it stands, what it printed, the error it ended in, and what was seen after it.
 
-    kind: "ran"; "call" (it has called a function of the program, which now begins); "back" (such a function has come back and the line
-    is done); "branch" (the line decides where to go on: if, while, for, match, except); "return"; "error"; "stopped"
-    (limit or interrupt); "syntax".
+    kind: "ran"; "call" (it has called a function of the program, which now begins); "back" (such a function has come
+    back, and the line is done); "branch" (the line decides where to go on: if, while, for, match, except); "return";
+    "error"; "stopped" (limit or interrupt); "syntax".
     """
 
     kind: str
@@ -188,7 +188,7 @@ class Recorder:
     def _names(self, frame: FrameType) -> dict[str, Any]:
         """What can be seen from `frame`: globals, then the variables of the functions that run, the outermost first."""
         names = self.globals(frame.f_globals)
-        running = [f for f in _functions(frame)][::-1]
+        running = list(_functions(frame))[::-1]
         counts: dict[str, int] = {}
         for depth, function in enumerate(running):
             name = function.f_code.co_name

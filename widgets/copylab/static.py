@@ -1,8 +1,8 @@
 """The static form of a step-through: HTML that can be read anywhere, and plain text that leaves nothing out.
 
 The HTML needs no script: a `<details>` for each step, pictures as images that carry their SVG. It stays readable in a
-notebook that is not trusted, where scripts, styles and attributes such as `class` are taken away. Where scripts run, the
-player's script, which comes last, turns it into the player. Everything of the user's is escaped here.
+notebook that is not trusted, where scripts and styles are taken away. Where scripts run, the player's script, which
+comes last, turns it into the player. Everything of the user's is escaped here.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from importlib.resources import files
 from tinytorch.viz.style import PALETTE
 
 from .frames import Frame, Picture
+from .packing import Pack, slim
+
+ROOM = 400_000
+"""Characters that a form gives to images; what is over goes into the table of parts."""
 
 _TITLES = {"memory": "Memory", "graph": "Graph"}
 _KINDS = {"out": "Output", "err": "Error output", "warning": "Warning", "value": "Value", "cut": "Cut"}
@@ -56,11 +60,13 @@ def form(source: str, frames: Sequence[Frame], summary: str, end: str) -> str:
     lines = source.splitlines() or [""]
     digits = len(str(len(lines)))
     code = "\n".join(f"{n:>{digits}}  <span class='cl-line'>{escape(line)}</span>" for n, line in enumerate(lines, 1))
-    steps = "".join(_step(frame, len(frames)) for frame in frames)
+    pictures = _Pictures()
+    steps = "".join(_step(frame, len(frames), pictures) for frame in frames)
     ending = f"<p class='cl-end'>{escape(end)}</p>" if end else ""
+    packed = f'<script type="application/json">{pictures.pack.json()}</script>' if pictures.pack else ""
     return (
         f'<div class="copylab-steps" aria-label="{escape(summary)}">'
-        f"<p><strong>{escape(summary)}</strong></p><pre class='cl-code'>{code}</pre>{steps}{ending}</div>"
+        f"<p><strong>{escape(summary)}</strong></p><pre class='cl-code'>{code}</pre>{steps}{ending}{packed}</div>"
     )
 
 
@@ -70,7 +76,7 @@ def page(source: str, frames: Sequence[Frame], summary: str, end: str) -> str:
     return f'{made}<style>{style()}</style><script type="module">{script()}</script></div>'
 
 
-def _step(frame: Frame, count: int) -> str:
+def _step(frame: Frame, count: int, pictures: _Pictures) -> str:
     site, step = frame.step.site, frame.step
     says = "".join(f"<li>{escape(change)}</li>" for change in _says(frame))
     opened = " open" if frame.number == count else ""  # the last step shows where it led
@@ -79,7 +85,7 @@ def _step(frame: Frame, count: int) -> str:
         f"<summary>Step {frame.number}, {escape(frame.title)}</summary>"
         f"<ul class='cl-says'>{says}</ul>"
         f"{''.join(_output(*part) for part in _outputs(frame))}"
-        f"{''.join(_picture(kind, picture, frame) for kind, picture in frame.pictures.items())}"
+        f"{''.join(pictures.put(kind, picture, frame) for kind, picture in frame.pictures.items())}"
         "</details>"
     )
 
@@ -104,19 +110,33 @@ def _output(title: str, text: str) -> str:
     return f"<div class='cl-out cl-{kind}'><strong>{title}</strong><pre>{escape(text)}</pre></div>"
 
 
-def _picture(kind: str, picture: Picture, frame: Frame) -> str:
-    title = _TITLES[kind]
-    if picture.step != frame.number:
+class _Pictures:
+    """The pictures of one form: images while there is room, then parts that only the player can put together."""
+
+    def __init__(self) -> None:
+        self.pack = Pack()
+        self._room = ROOM
+
+    def put(self, kind: str, picture: Picture, frame: Frame) -> str:
+        """The HTML of a picture, or where to find it."""
+        title = _TITLES[kind]
+        about = f'class="cl-picture" data-picture="{kind}"'
+        if picture.step != frame.number:
+            return f'<p {about} data-as="{picture.step}">{title}: as in step {picture.step}.</p>'
+        svg = slim(picture.svg)
+        source = base64.b64encode(svg.encode()).decode()
+        self._room -= len(source) + len(picture.text)
+        if self._room < 0:
+            name = f"{kind} {frame.number}"
+            self.pack.add(f"{name} svg", picture.svg)
+            self.pack.add(f"{name} text", picture.text)
+            return f'<p {about} data-packed="{name}">{title}: not shown here, there are too many pictures.</p>'
         return (
-            f'<p class="cl-picture" data-picture="{kind}" data-as="{picture.step}">'
-            f"{title}: as in step {picture.step}.</p>"
+            f"<figure {about}><figcaption>{title} after step {frame.number}</figcaption>"
+            f'<img alt="{title} after step {frame.number}, told in words below" '
+            f'src="data:image/svg+xml;base64,{source}">'
+            f"<details><summary>{title} in words</summary><pre>{escape(picture.text)}</pre></details></figure>"
         )
-    source = base64.b64encode(picture.svg.encode()).decode()
-    return (
-        f'<figure class="cl-picture" data-picture="{kind}"><figcaption>{title} after step {frame.number}</figcaption>'
-        f'<img alt="{title} after step {frame.number}, told in words below" src="data:image/svg+xml;base64,{source}">'
-        f"<details><summary>{title} in words</summary><pre>{escape(picture.text)}</pre></details></figure>"
-    )
 
 
 def plain(source: str, frames: Sequence[Frame], summary: str, end: str) -> str:

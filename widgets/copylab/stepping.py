@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from types import ModuleType
 from typing import Any, overload
 
 from . import static
 from .frames import Frame, Looker, make
-from .program import from_code, from_function
+from .program import from_code, from_function, tidy
 from .trace import Trace, run, syntax_error
 
 MAX_STEPS = 200
@@ -28,17 +30,17 @@ def steps(
 ) -> Steps:
     """Run `code` statement by statement and show, after each, its output, the memory and the graph.
 
-    `code` is a string, run in a namespace of its own, or a function, called with `args` and `kwargs`. Only code that stands there
-    is stepped, loops and calls of its own functions included; what it calls elsewhere runs in one go.
+    `code` is a string, run in a namespace of its own, or a function, called with `args` and `kwargs`. Only code that
+    stands there is stepped, loops and calls of its own functions included; what it calls elsewhere runs in one go.
 
     engine: the module that the code knows as `torch`; by default the caller's global `torch`, otherwise tinytorch.
     namespace: variables that the code may use, for example `globals()`. It works on a copy of the mapping, so none of
         your names is rebound; the tensors are your own, and code that writes into them does write into them.
     max_steps, seconds: the run ends there, and says so. Interrupting it keeps the steps so far.
 
-    Returns a Steps, which a notebook shows as a player: buttons, a slider, the arrow keys, Home and End. `.live()` gives the same
-    as a widget, `print(s.text)` the same in words. Errors of the code, syntax errors included, are shown at their line and
-    not raised.
+    Returns a Steps, which a notebook shows as a player: buttons, a slider, the arrow keys, Home and End. `.live()`
+    gives the same as a widget, `print(s.text)` the same in words. Errors of the code, syntax errors included, are shown
+    at their line and not raised.
 
     Raises:
         TypeError: `code` is neither a string nor a function with a source, or `engine` is no module with a Tensor.
@@ -54,6 +56,7 @@ def steps(
     if isinstance(code, str):
         if args or kwargs:
             raise TypeError("code given as a string takes no arguments: pass variables with namespace={'x': x}")
+        code = tidy(code)
         try:
             program = from_code(code, namespace)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -83,8 +86,8 @@ class Steps(Sequence[Frame]):
     """A run, step by step: a sequence of frames that a notebook shows as a player.
 
     `s[0]` is the first step: `.line`, `.source`, `.output`, `.error`, `.changes`, and `.pictures["memory"]` and
-    `["graph"]`, each with `.svg` and `.text`. `s.ended` says how the run ended, `s.text` tells all of it in words, `s.save(path)`
-    writes a page, `s.live()` makes the widget.
+    `["graph"]`, each with `.svg` and `.text`. `s.ended` says how the run ended, `s.text` tells all of it in words,
+    `s.save(path)` writes a page, `s.live()` makes the widget.
     """
 
     def __init__(self, trace: Trace, max_steps: int, seconds: float) -> None:
@@ -149,16 +152,15 @@ class Steps(Sequence[Frame]):
         """The static form, which turns itself into the player where scripts run."""
         return static.page(self.code, self.frames, self.summary, self.end)
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.text, "text/html": self.html}
 
-    def save(self, path: str) -> None:
+    def save(self, path: str | PathLike[str]) -> None:
         """Write a page of its own that needs no network: UTF-8 HTML. An existing file is replaced."""
         head = (
             '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         )
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(f"{head}<title>Step-through</title>\n<body>{self.html}</body></html>\n")
+        Path(path).write_text(f"{head}<title>Step-through</title>\n<body>{self.html}</body></html>\n", "utf-8")
 
     def live(self) -> Any:
         """The player as a widget: its trait `step` (from 1) can be set and observed."""

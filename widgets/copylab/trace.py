@@ -1,7 +1,7 @@
 """Run a program statement by statement and record, after each, what it printed and what could be seen.
 
-What is "seen" is up to the caller: a function of the program's names, called after every step. Nothing here knows what a
-tensor is.
+What is "seen" is up to the caller: a function of the program's names, called after every step. Nothing here knows
+what a tensor is.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _run(program: Program, code: Any, recorder: Recorder, watch: Watch) -> str:
         watch.busy = False
         program.start(code, program.namespace)
         return "finished"
-    except BaseException as error:  # SystemExit or KeyboardInterrupt of the program end it, not the session
+    except BaseException as error:  # noqa: BLE001  # SystemExit or KeyboardInterrupt of the program end it, not the session
         watch.busy = True
         if isinstance(error, (Stop, KeyboardInterrupt)) and (recorder.full or watch.reason):
             ended = "steps" if recorder.full else {"time": "time", "interrupt": "interrupted"}[str(watch.reason)]
@@ -89,7 +89,7 @@ def syntax_error(source: str, error: Exception) -> Trace:
     return Trace(source, (step,), None, "syntax")
 
 
-def _no_input(prompt: object = "", /) -> str:
+def _no_input(_prompt: object = "", /) -> str:
     raise RuntimeError("input() cannot be answered while the code is stepped: write the answer into the code instead")
 
 
@@ -100,11 +100,12 @@ def _no_breakpoint(*_: object, **__: object) -> None:
 def _importer(engine: ModuleType) -> Callable[..., Any]:
     """An `import` to which `torch` is `engine`, so that the same program runs under both."""
 
-    def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
-        if level == 0 and name.partition(".")[0] == "torch" and engine.__name__ != "torch":
+    def import_(name: str, *rest: Any, **named: Any) -> Any:
+        relative = named.get("level", rest[3] if len(rest) > 3 else 0)
+        if name.partition(".")[0] == "torch" and not relative and engine.__name__ != "torch":
             name = engine.__name__ + name[len("torch") :]
             if name == engine.__name__:
                 return engine
-        return builtins.__import__(name, globals, locals, fromlist, level)
+        return builtins.__import__(name, *rest, **named)
 
     return import_

@@ -1,0 +1,151 @@
+"""One JupyterLab for all browser tests, with a home of its own, and pages that fail on any error or outside request."""
+
+import contextlib
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from needs import find_browser
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+_OVERRIDES: dict[str, dict[str, Any]] = {
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
+    "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True},
+}
+_FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --disable-background-networking --disable-component-update "
+    "--disable-sync --no-first-run"
+)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    return {**browser_type_launch_args, "executable_path": find_browser(), "args": _FLAGS.split()}
+
+
+@dataclass
+class Lab:
+    """A running JupyterLab: its address, its token, and the folder that it serves."""
+
+    url: str
+    token: str
+    folder: Path
+
+    def address(self, notebook: str) -> str:
+        return f"{self.url}/doc/tree/{notebook}?reset&token={self.token}"
+
+    def api(self, path: str, method: str = "GET") -> bytes:
+        request = urllib.request.Request(  # noqa: S310 if enabled: our own server
+            f"{self.url}/api/{path}", method=method, headers={"Authorization": f"token {self.token}"}
+        )
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return bytes(answer.read())
+
+    def close_sessions(self) -> None:
+        for session in json.loads(self.api("sessions")):
+            self.api(f"sessions/{session['id']}", "DELETE")
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    home = tmp_path_factory.mktemp("home")
+    folder = tmp_path_factory.mktemp("served")
+    settings = home / "config" / "labconfig"
+    settings.mkdir(parents=True)
+    (settings / "default_setting_overrides.json").write_text(json.dumps(_OVERRIDES))
+    lab = Lab(f"http://127.0.0.1:{_free_port()}", secrets.token_hex(16), folder)
+    own = {"HOME": home, "IPYTHONDIR": home / "ipython", "JUPYTER_CONFIG_DIR": home / "config"}
+    own |= {"JUPYTER_DATA_DIR": home / "data", "JUPYTER_RUNTIME_DIR": home / "runtime"}
+    path = os.pathsep.join(filter(None, [*(p for p in sys.path if p), os.environ.get("PYTHONPATH")]))
+    environment = os.environ | {name: str(value) for name, value in own.items()} | {"PYTHONPATH": path}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--IdentityProvider.token={lab.token}"]
+    command += [f"--ServerApp.port={lab.url.rpartition(':')[2]}", "--ServerApp.port_retries=0"]
+    command += [f"--ServerApp.root_dir={folder}", "--LabApp.expose_app_in_browser=True"]
+    with (home / "log").open("w") as log:
+        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        _wait(lambda: lab.api("status"), server, home / "log")
+        yield lab
+        lab.close_sessions()
+    finally:
+        server.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(10)
+        server.kill()
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def _wait(ask: Callable[[], object], server: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + 60
+    while True:
+        try:
+            ask()
+        except OSError:
+            if server.poll() is not None or time.monotonic() > end:
+                pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
+            time.sleep(0.1)
+        else:
+            return
+
+
+@dataclass
+class Watched:
+    """A page, and everything on it that must not happen: errors in the console, requests that leave the machine."""
+
+    page: Page
+    wrong: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
+        self.page.on("request", self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.wrong.append(f"console: {message.text} ({message.location.get('url')})")
+
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith(("http://127.0.0.1:", "file:", "data:", "blob:", "about:")):
+            self.wrong.append(f"outside request: {request.url}")
+
+    def run_all(self, address: str) -> None:
+        """Open a notebook in JupyterLab and run all its cells; comes back when they are done."""
+        self.page.goto(address)
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=30_000)
+        self.page.evaluate(
+            """async () => {
+                const app = window.jupyterapp;
+                await app.restored;
+                const panel = app.shell.currentWidget;
+                await panel.context.ready;
+                await panel.sessionContext.ready;
+                await app.commands.execute('notebook:run-all-cells');
+            }"""
+        )
+
+
+@pytest.fixture
+def watched(browser: Browser) -> Iterator[Watched]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    context.set_default_timeout(10_000)
+    watched = Watched(context.new_page())
+    yield watched
+    context.close()
+    assert watched.wrong == []
