@@ -70,11 +70,6 @@ def build(snap: Snapshot) -> tuple[list[Card], list[Wire]]:
     return cards, wires
 
 
-def short(name: str) -> str:
-    """`AccumulateGrad` for `torch::autograd::AccumulateGrad`."""
-    return clean(name).rpartition("::")[2]
-
-
 def _pill(snap: Snapshot, tensor: Tensor) -> Card:
     name = words.label(snap, tensor.id)
     if tensor.is_leaf and tensor.requires_grad:
@@ -88,7 +83,7 @@ def _pill(snap: Snapshot, tensor: Tensor) -> Card:
 
 
 def _node(snap: Snapshot, node: Node) -> Card:
-    head = short(node.name)
+    head = words.short(node.name)
     lines = [(shorten(head, LIMIT), "mono b", "")]
     lines += [_saved_line(snap, saved) for saved in node.saved]
     if node.cut:

@@ -24,6 +24,7 @@ MAX_NODES = 5_000
 """A larger graph is read up to here; the snapshot says so."""
 
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
+# Sizes, dimensions and the like only say where a gradient goes.
 _GEOMETRY = re.compile(r"size|stride|offset|dim|layout|dtype|device|numel|^(start|end|step|index|keepdim|options)$")
 
 
@@ -282,9 +283,11 @@ def _saved_by(node: Any, reader: _Reader) -> Iterator[Saved]:
     """What one node keeps for backward, each piece with its state."""
     if is_tensor(getattr(node, "variable", None)):
         return
-    for attribute in dir(node):
+    for attribute in sorted(set(dir(node))):
         if attribute.startswith("_saved_"):
-            yield from _one_saved(node, attribute, attribute.removeprefix("_saved_"), reader)
+            name = attribute.removeprefix("_saved_")
+            if not _GEOMETRY.search(name):
+                yield from _one_saved(node, attribute, name, reader)
         elif attribute == "saved_tensors":  # a custom Function keeps its tensors here
             yield from _one_saved(node, attribute, "tensors", reader)
 
@@ -309,7 +312,7 @@ def _one_saved(node: Any, attribute: str, name: str, reader: _Reader) -> Iterato
                 yield _live(f"{name}[{index}]", piece, reader)
     elif is_tensor(value):
         yield _live(name, value, reader)
-    elif _worth_showing(name, value):
+    elif _is_number(value):
         yield Saved(name, "number", value=value)
 
 
@@ -354,9 +357,9 @@ def _with_id(saved: Saved, ids: list[str]) -> Saved:
     return Saved(saved.name, saved.state, ids[int(saved.tensor)], saved.saved_version, saved.version, saved.value)
 
 
-def _worth_showing(name: str, value: Any) -> bool:
-    """Numbers that take part in the derivative; sizes and dimensions only say where."""
-    return isinstance(value, int | float | complex) and not isinstance(value, bool) and not _GEOMETRY.search(name)
+def _is_number(value: Any) -> bool:
+    """Whether a plain value is a number that takes part in the derivative."""
+    return isinstance(value, int | float | complex) and not isinstance(value, bool)
 
 
 def _quietly(thing: Any, attribute: str) -> Any:

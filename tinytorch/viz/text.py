@@ -120,7 +120,7 @@ def graph_text(snap: Snapshot) -> str:
     ]
     lines += [f"  {words.label(snap, one.id)}: {_standing(one)}." for one in named]
     for node in snap.nodes:
-        lines += ["", f"{node.id} {clean(node.name)}"]
+        lines += ["", f"{node.id} {words.short(node.name)}"]
         if node.variable is not None:
             lines.append(f"  adds to {words.label(snap, node.variable)}.grad")
         for edge in node.edges:
@@ -133,7 +133,7 @@ def graph_text(snap: Snapshot) -> str:
 def _target(snap: Snapshot, which: str | None, cut: bool) -> str:
     if which is None:
         return "not read (the graph is too large)" if cut else "None (needs no gradient)"
-    return f"{which} {clean(snap.node(which).name)}"
+    return f"{which} {words.short(snap.node(which).name)}"
 
 
 def _standing(tensor: Tensor) -> str:
@@ -141,7 +141,7 @@ def _standing(tensor: Tensor) -> str:
         return "its grad_fn is invalid"
     if tensor.is_leaf:
         return "a leaf that requires grad" if tensor.requires_grad else "not on the graph (requires no grad)"
-    return f"made by {tensor.grad_fn or 'a node that was not read'} {clean(tensor.grad_fn_name or '')}"
+    return f"made by {tensor.grad_fn or 'a node that was not read'} {words.short(tensor.grad_fn_name or '')}"
 
 
 def saved_words(snap: Snapshot, saved: Saved) -> str:

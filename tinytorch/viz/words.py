@@ -35,6 +35,11 @@ def pills(snap: Snapshot, tensor: Tensor) -> tuple[str, ...]:
     return tensor.names or (label(snap, tensor.id),)
 
 
+def short(name: str) -> str:
+    """The name of a node as it is printed: `CopySlices` for `torch::autograd::CopySlices`."""
+    return clean(name).rpartition("::")[2]
+
+
 def dtype(name: str) -> str:
     """`float32` for `torch.float32`."""
     return name.removeprefix("torch.")
@@ -123,7 +128,7 @@ def history(tensor: Tensor) -> str:
         return "grad_fn invalid"
     if tensor.is_leaf:
         return "leaf, requires grad" if tensor.requires_grad else "leaf, needs no grad"
-    return f"not a leaf, grad_fn {clean(tensor.grad_fn_name or 'None')}"
+    return f"not a leaf, grad_fn {short(tensor.grad_fn_name or 'None')}"
 
 
 def stale_by(snap: Snapshot, storage: Storage | None = None) -> list[tuple[str, Saved]]:
@@ -139,7 +144,7 @@ def stale_by(snap: Snapshot, storage: Storage | None = None) -> list[tuple[str, 
 
 def stale_sentence(node: str, saved: Saved) -> str:
     """What a stale saved tensor means, in one line."""
-    return f"{clean(node)} saved it at version {saved.saved_version}, now at {saved.version}: backward will raise"
+    return f"{short(node)} saved it at version {saved.saved_version}, now at {saved.version}: backward will raise"
 
 
 def shown_storages(snap: Snapshot) -> list[tuple[Storage, list[Tensor]]]:
