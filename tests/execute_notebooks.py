@@ -40,8 +40,9 @@ def normalise(notebook: dict[str, Any]) -> str:
     """Return the notebook's text in the stored form, whichever program saved it; the argument is changed too."""
     count = 0
     for cell in notebook["cells"]:
-        tags = cell["metadata"].get("tags")
-        cell["metadata"] = {"tags": tags} if tags else {}
+        # Of a cell's metadata only its tags stay, and whether JupyterLab shows its code folded.
+        tags, folded = cell["metadata"].get("tags"), cell["metadata"].get("jupyter", {}).get("source_hidden")
+        cell["metadata"] = ({"tags": tags} if tags else {}) | ({"jupyter": {"source_hidden": True}} if folded else {})
         cell["source"] = "".join(cell["source"]).splitlines(keepends=True)
         if cell["cell_type"] != "code":
             continue

@@ -11,7 +11,7 @@ ANSWERS["00_start", "1"] = [
     (_X + "t = [2., 3.]", "of the type list"),
     (_X + "t = x", "t is x itself"),
     (_X + "t = x[2:]", "t has the shape (4,)"),
-    (_X + "t = torch.tensor([2., 3.])", "in a storage of their own"),
+    (_X + "t = torch.tensor([2., 3.])", "has a storage of its own"),
     (_X + "t = x[1:3]", "begins at cell 1"),
 ]
 
@@ -54,7 +54,7 @@ ANSWERS["02_clone", "2"] = [
     (_A + "c = a.detach().clone().requires_grad_()\nout = c ** 3\n" + _GO, "c is a leaf"),
     (_A + "c = a.view(())\nc.retain_grad()\nout = c ** 3\n" + _GO, "no storage of its own"),
     (_A + "c = a.clone()\nc.retain_grad()\nout = c ** 3", "a.grad is None"),
-    (_A + "c = a.clone()\nout = c ** 3\n" + _GO, "c.grad is not"),
-    (_A + "c = a.clone()\nc.retain_grad()\nout = c * 6 + a * 6\n" + _GO, "computed from c alone"),
+    (_A + "c = a.clone()\nout = c ** 3\n" + _GO, "c.grad is None"),
+    (_A + "c = a.clone()\nc.retain_grad()\nout = c * 6 + a * 6\n" + _GO, "made from c alone"),
     (_A + "c = a.clone()\nc.retain_grad()\nout = c * 6\n" + _GO, "both are 6"),
 ]

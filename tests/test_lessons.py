@@ -144,7 +144,7 @@ EXERCISES = [(path, c.id.partition("-")[2]) for path in LESSONS for c in code(pa
 def judge(path: Path, number: str, answer: str, engine: str) -> str:
     """Give what the check of an exercise prints if its cell holds `answer`."""
     names: dict[str, Any] = {"__name__": "__main__", "torch": importlib.import_module(engine)}
-    parts = [c.source for c in code(path) if c.id == "import-tools"]
+    parts = [cell(path, "import-tools"), cell(path, f"checker-{number}")]
     out = io.StringIO()
     for source in [*parts, answer]:
         with contextlib.redirect_stdout(io.StringIO()):
