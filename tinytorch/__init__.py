@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from . import dtypes as _dtypes
+from . import printing as _printing
+from . import random
 from .devices import device
 from .dtypes import dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
 from .graph.modes import (
@@ -19,6 +21,9 @@ from .graph.modes import (
     no_grad,
     set_grad_enabled,
 )
+from .ops.copying import contiguous_format, preserve_format
+from .printing import set_printoptions
+from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .storage import UntypedStorage
 from .tensor import Size, Tensor, strided
 from .ops import FUNCTIONS as _FUNCTIONS  # isort: skip
@@ -27,6 +32,7 @@ from . import autograd  # isort: skip
 __version__ = "0.1.0"
 
 globals().update(_FUNCTIONS)
+_printing.default_dtype = get_default_dtype
 globals().update(_dtypes.BY_NAME)
 
 
@@ -45,6 +51,4 @@ def __getattr__(name: str) -> Any:
     raise error
 
 
-__all__ = ["Size", "Tensor", "UntypedStorage", "autograd", "device", "dtype", "enable_grad", "finfo", "get_default_dtype",
-           "iinfo", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "is_tensor", "no_grad",
-           "promote_types", "set_default_dtype", "set_grad_enabled", "strided", *_FUNCTIONS]  # fmt: skip
+__all__ = [n for n in globals() if not n.startswith("_") and n not in ("Any", "annotations")]
