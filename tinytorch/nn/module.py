@@ -1,0 +1,443 @@
+"""Module: parameters, buffers and submodules by name; state dicts; hooks.
+
+Source: `torch.nn.Module`.
+"""
+
+from __future__ import annotations
+
+
+from collections import OrderedDict, namedtuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from .. import dtypes
+from ..devices import device as Device
+from ..graph.modes import no_grad
+from ..graph.node import Handle
+from ..ops.core import tensor_type
+from ..tensor import Tensor
+from .parameter import Buffer, Parameter
+
+
+class _Keys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+
+    __str__ = __repr__
+
+
+def _indented(text: str, spaces: int) -> str:
+    first, *rest = text.split("\n")
+    return "\n".join([first, *(" " * spaces + line for line in rest)])
+
+
+class Module:
+    """The base of all networks: a subclass assigns parameters and modules as attributes and defines `forward`."""
+
+    training: bool
+    _version = 1
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        set_ = super().__setattr__
+        set_("training", True)
+        for name in ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks",
+                     "_state_dict_hooks"):  # fmt: skip
+            set_(name, {})
+        set_("_non_persistent_buffers_set", set())
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes; every subclass defines it."""
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for hook in list(self._forward_pre_hooks.values()):
+            new = hook(self, args)
+            if new is not None:
+                args = new if isinstance(new, tuple) else (new,)
+        out = self.forward(*args, **kwargs)
+        for hook in list(self._forward_hooks.values()):
+            new = hook(self, args, out)
+            if new is not None:
+                out = new
+        return out
+
+    # attributes --------------------------------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
+        if isinstance(value, (Parameter, Module)) and "_parameters" not in own:
+            what = "parameters" if isinstance(value, Parameter) else "module"
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+        if isinstance(value, Parameter):
+            self._forget(name)
+            self.register_parameter(name, value)
+        elif "_parameters" in own and name in own["_parameters"]:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{_type_name(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                )
+            own["_parameters"][name] = None
+        elif isinstance(value, Module):
+            self._forget(name)
+            own["_modules"][name] = value
+        elif "_modules" in own and name in own["_modules"]:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{_type_name(value)}' as child module '{name}' (torch.nn.Module or None expected)"
+                )
+            own["_modules"][name] = None
+        elif isinstance(value, Buffer) or ("_buffers" in own and name in own["_buffers"]):
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    f"cannot assign '{_type_name(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None "
+                    "expected)"
+                )
+            own["_buffers"][name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def _forget(self, name: str) -> None:
+        own = self.__dict__
+        own.pop(name, None)
+        for group in ("_parameters", "_buffers", "_modules"):
+            own.get(group, {}).pop(name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        for group in ("_parameters", "_buffers", "_modules"):
+            found = self.__dict__.get(group)
+            if found is not None and name in found:
+                return found[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __delattr__(self, name: str) -> None:
+        for group in ("_parameters", "_buffers", "_modules"):
+            if name in self.__dict__[group]:
+                del self.__dict__[group][name]
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self._parameters, *self._buffers, *self._modules})
+
+    def _check_name(self, name: str, what: str, group: str) -> None:
+        if "_parameters" not in self.__dict__:
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+        if not isinstance(name, str):
+            raise TypeError(f"{what} name should be a string. Got {type(name).__name__}")
+        if "." in name:
+            raise KeyError(f'{what} name can\'t contain "."')
+        if name == "":
+            raise KeyError(f'{what} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in self.__dict__[group]:
+            raise KeyError(f"attribute '{name}' already exists")
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter under a name. KeyError for bad or taken names, ValueError for a non-leaf."""
+        self._check_name(name, "parameter", "_parameters")
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{_type_name(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+            )
+        if param is not None and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
+                f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a tensor that belongs to the state but is not trained."""
+        self._check_name(name, "buffer", "_buffers")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+            )
+        self._buffers[name] = tensor
+        (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a child module under a name."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{_type_name(module)} is not a Module subclass")
+        self._check_name(name, "module", "_modules")
+        self._modules[name] = module
+
+    register_module = add_module
+
+    # walking ----------------------------------------------------------------------------------------------------------
+
+    def named_modules(self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:  # fmt: skip
+        """This module and all below it, with dotted names."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, child in self._modules.items():
+            if child is not None:
+                yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all below it."""
+        return (m for _, m in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The direct children, with names."""
+        seen: set = set()
+        for name, child in self._modules.items():
+            if child is not None and child not in seen:
+                seen.add(child)
+                yield name, child
+
+    def children(self) -> Iterator[Module]:
+        """The direct children."""
+        return (m for _, m in self.named_children())
+
+    def _named(self, group: str, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for path, module in modules:
+            for name, value in getattr(module, group).items():
+                if value is None or (remove_duplicate and id(value) in seen):
+                    continue
+                seen.add(id(value))
+                yield f"{path}.{name}" if path else name, value
+
+    def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Parameter]]:  # fmt: skip
+        """The parameters, with dotted names."""
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """The parameters."""
+        return (p for _, p in self.named_parameters(recurse=recurse))
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:  # fmt: skip
+        """The buffers, with dotted names."""
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The buffers."""
+        return (b for _, b in self.named_buffers(recurse=recurse))
+
+    def get_submodule(self, target: str) -> Module:
+        """The module at a dotted name. AttributeError if there is none."""
+        found: Module = self
+        for name in target.split(".") if target else []:
+            if not hasattr(found, name):
+                raise AttributeError(f"{type(found).__name__} has no attribute `{name}`")
+            found = getattr(found, name)
+            if not isinstance(found, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return found
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter at a dotted name."""
+        path, _, name = target.rpartition(".")
+        found = getattr(self.get_submodule(path), name)
+        if not isinstance(found, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return found
+
+    # changing -----------------------------------------------------------------------------------------------------------
+
+    def apply(self, fn: Callable) -> Module:
+        """Call `fn` on every module, children first."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def _apply(self, fn: Callable) -> Module:
+        for child in self.children():
+            child._apply(fn)
+        for p in self._parameters.values():
+            if p is not None:
+                with no_grad():
+                    p.data = fn(p.data)
+                    if p.grad is not None:
+                        grad = fn(p.grad.detach())
+                        p._grad = grad.requires_grad_(p.grad.requires_grad)
+        for name, b in self._buffers.items():
+            if b is not None:
+                self._buffers[name] = fn(b)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Module:
+        """Convert parameters and buffers, in place; a dtype applies to floating point ones."""
+        target = next((a for a in [*args, kwargs.get("dtype")] if isinstance(a, dtypes.dtype)), None)
+        if target is not None and not target.is_floating_point:
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target!r}")  # fmt: skip
+        where = next((a for a in [*args, kwargs.get("device")] if isinstance(a, (str, Device))), None)
+
+        def convert(t: Tensor) -> Tensor:
+            out = t if where is None else t.to(where)
+            return out.to(target) if target is not None and t.is_floating_point() else out
+
+        return self._apply(convert)
+
+    def _floats(self, d: dtypes.dtype) -> Module:
+        return self._apply(lambda t: t.to(d) if t.is_floating_point() else t)
+
+    def double(self) -> Module:
+        """Floating point parameters and buffers as float64."""
+        return self._floats(dtypes.float64)
+
+    def float(self) -> Module:
+        """Floating point parameters and buffers as float32."""
+        return self._floats(dtypes.float32)
+
+    def half(self) -> Module:
+        """Floating point parameters and buffers as float16."""
+        return self._floats(dtypes.float16)
+
+    def cuda(self, device: Any = None) -> Module:
+        """Parameters and buffers on the simulated cuda device."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def cpu(self) -> Module:
+        """Parameters and buffers on the CPU."""
+        return self._apply(lambda t: t.cpu())
+
+    def train(self, mode: bool = True) -> Module:
+        """Training mode on or off, here and below."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for child in self.children():
+            child.train(mode)
+        return self
+
+    def eval(self) -> Module:
+        """Evaluation mode."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Module:
+        """Set whether the parameters require grad."""
+        for p in self.parameters():
+            p.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the parameters' gradients, or set them to zero."""
+        for p in self.parameters():
+            if p.grad is not None:
+                if set_to_none:
+                    p.grad = None
+                else:
+                    p.grad.detach_() if p.grad.grad_fn is not None else p.grad.requires_grad_(False)
+                    p.grad.zero_()
+
+    # state ---------------------------------------------------------------------------------------------------------------
+
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+        """Parameters and persistent buffers by dotted name, detached: they share memory and version counter."""
+        if args:
+            destination = args[0]
+        out = OrderedDict() if destination is None else destination
+        if destination is None:
+            out._metadata = OrderedDict()
+        if hasattr(out, "_metadata"):
+            out._metadata[prefix[:-1]] = {"version": self._version}
+        for name, p in self._parameters.items():
+            if p is not None:
+                out[prefix + name] = p if keep_vars else p.detach()
+        for name, b in self._buffers.items():
+            if b is not None and name not in self._non_persistent_buffers_set:
+                out[prefix + name] = b if keep_vars else b.detach()
+        for name, child in self._modules.items():
+            if child is not None:
+                child.state_dict(destination=out, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        return out
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+        """Copy a state dict's values in (or, with `assign`, take its tensors). RuntimeError for names or shapes that differ."""
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        problems: list[str] = []
+        expected: list[str] = []
+        missing: list[str] = []
+        for path, module in self.named_modules(remove_duplicate=False):
+            prefix = f"{path}." if path else ""
+            for group in (module._parameters, module._buffers):
+                for name, current in list(group.items()):
+                    if current is None or name in module._non_persistent_buffers_set:
+                        continue
+                    key = prefix + name
+                    expected.append(key)
+                    if key not in state_dict:
+                        missing.append(key)
+                    else:
+                        self._load_one(group, name, key, current, state_dict[key], assign, problems)
+        unexpected = [k for k in state_dict if k not in expected]
+        if strict:
+            for keys, word in ((unexpected, "Unexpected"), (missing, "Missing")):
+                if keys:
+                    names = ", ".join(f'"{k}"' for k in keys)
+                    problems.insert(0, f"{word} key(s) in state_dict: {names}. ")
+        if problems:
+            raise RuntimeError(
+                "Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(problems))
+            )
+        return _Keys(missing, unexpected)
+
+    @staticmethod
+    def _load_one(group: dict, name: str, key: str, current: Tensor, new: Any, assign: bool, problems: list[str]) -> None:
+        if not isinstance(new, Tensor):
+            problems.append(f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but received {type(new)}')  # fmt: skip
+            return
+        if new.shape != current.shape:
+            problems.append(
+                f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape in current "
+                f"model is {current.shape}."
+            )
+            return
+        with no_grad():
+            if assign:
+                if isinstance(current, Parameter):
+                    if not isinstance(new, Parameter):
+                        new = Parameter(new, requires_grad=current.requires_grad)
+                    else:
+                        new.requires_grad_(current.requires_grad)
+                group[name] = new
+            else:
+                current.copy_(new)
+
+    # hooks and printing ----------------------------------------------------------------------------------------------------
+
+    def register_forward_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False) -> Handle:  # fmt: skip
+        """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
+        return Handle(self._forward_hooks, hook)
+
+    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> Handle:
+        """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
+        return Handle(self._forward_pre_hooks, hook)
+
+    def extra_repr(self) -> str:
+        """What a subclass adds to its printed line."""
+        return ""
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr().split("\n") if self.extra_repr() else []
+        children = [f"({n}): {_indented(repr(m), 2)}" for n, m in self._modules.items()]
+        lines = extra + children
+        if not lines:
+            return f"{self._get_name()}()"
+        if len(extra) == 1 and not children:
+            return f"{self._get_name()}({extra[0]})"
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+def _type_name(x: Any) -> str:
+    if isinstance(x, Tensor):
+        return tensor_type(x)
+    t = type(x)
+    return t.__name__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__name__}"
+
+
+

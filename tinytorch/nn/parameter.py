@@ -1,0 +1,63 @@
+"""Parameters and buffers: tensors that a module knows by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.creation import fresh
+from ..tensor import Tensor, TensorMeta
+
+
+class _ParameterMeta(TensorMeta):
+    def __repr__(cls) -> str:
+        return "<class 'torch.nn.parameter.Parameter'>" if cls.__name__ == "Parameter" else super().__repr__()
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
+    """A leaf tensor that requires grad and registers itself when set as a module's attribute.
+
+    `data`: a tensor, whose memory and version counter it shares. RuntimeError for integer data.
+    Source: `torch.nn.Parameter`.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        import numpy as np
+
+        base = fresh(np.empty(0, np.float32)) if data is None else data.detach()
+        if requires_grad and not base.is_floating_point():
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        base.__class__ = cls
+        base._requires_grad = requires_grad
+        return base
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+    def __deepcopy__(self, memo: dict) -> Parameter:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        return _rebuild, (self.data, self.requires_grad)
+
+
+def _rebuild(data: Tensor, requires_grad: bool) -> Parameter:
+    return Parameter(data, requires_grad)
+
+
+class Buffer(Tensor):
+    """A tensor that registers itself as a buffer when set as a module's attribute.
+
+    Source: `torch.nn.Buffer`.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        base = data.detach().requires_grad_(data.requires_grad)
+        base.__class__ = cls
+        base.persistent = persistent
+        return base

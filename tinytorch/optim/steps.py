@@ -1,0 +1,111 @@
+"""SGD and Adam, computed in the order of torch's single-tensor updates.
+
+Source: `torch.optim.SGD`, `torch.optim.Adam`, `torch.optim.AdamW`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..ops.creation import tensor
+from ..tensor import Tensor
+from .optimizer import Optimizer
+
+
+def _check(condition: bool, what: str, value: Any) -> None:
+    if not condition:
+        raise ValueError(f"Invalid {what}: {value}")
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent, with momentum and weight decay. ValueError for negative options."""
+
+    def __init__(self, params: Any, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0,
+                 nesterov: bool = False, *, maximize: bool = False, foreach: Any = None, differentiable: bool = False,
+                 fused: Any = None) -> None:  # fmt: skip
+        _check(lr >= 0.0, "learning rate", lr)
+        _check(momentum >= 0.0, "momentum value", momentum)
+        _check(weight_decay >= 0.0, "weight_decay value", weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
+            "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
+        })  # fmt: skip
+
+    def _update(self, p: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        if group["maximize"]:
+            grad = -grad
+        if group["weight_decay"]:
+            grad = grad.add(p, alpha=group["weight_decay"])
+        momentum = group["momentum"]
+        if momentum:
+            buffer = state.get("momentum_buffer")
+            if buffer is None:
+                buffer = state["momentum_buffer"] = grad.detach().clone()
+            else:
+                buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
+            grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
+        elif "momentum_buffer" not in state:
+            state["momentum_buffer"] = None
+        p.add_(grad, alpha=-group["lr"])
+
+
+class Adam(Optimizer):
+    """Adam. ValueError for options out of range."""
+
+    decoupled = False
+
+    def __init__(self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 0, amsgrad: bool = False, *, foreach: Any = None, maximize: bool = False,
+                 capturable: bool = False, differentiable: bool = False, fused: Any = None,
+                 decoupled_weight_decay: bool | None = None) -> None:  # fmt: skip
+        _check(lr >= 0.0, "learning rate", lr)
+        _check(eps >= 0.0, "epsilon value", eps)
+        _check(0.0 <= betas[0] < 1.0, "beta parameter at index 0", betas[0])
+        _check(0.0 <= betas[1] < 1.0, "beta parameter at index 1", betas[1])
+        _check(weight_decay >= 0.0, "weight_decay value", weight_decay)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+            "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": self.decoupled if decoupled_weight_decay is None else decoupled_weight_decay,
+        })  # fmt: skip
+
+    def _update(self, p: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        if not state:
+            state["step"] = tensor(0.0)
+            state["exp_avg"] = p.new_zeros(p.shape)
+            state["exp_avg_sq"] = p.new_zeros(p.shape)
+            if group["amsgrad"]:
+                state["max_exp_avg_sq"] = p.new_zeros(p.shape)
+        (beta1, beta2), lr = group["betas"], group["lr"]
+        state["step"] += 1
+        step = state["step"].item()
+        if group["maximize"]:
+            grad = -grad
+        if group["weight_decay"]:
+            if group["decoupled_weight_decay"]:
+                p.mul_(1 - lr * group["weight_decay"])
+            else:
+                grad = grad.add(p, alpha=group["weight_decay"])
+        average, square = state["exp_avg"], state["exp_avg_sq"]
+        average.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        step_size = lr / (1 - beta1**step)
+        root = math.sqrt(1 - beta2**step)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"].copy_(state["max_exp_avg_sq"].maximum(square))
+            square = state["max_exp_avg_sq"]
+        p.addcdiv_(average, (square.sqrt() / root).add_(group["eps"]), value=-step_size)
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay (0.01 unless given)."""
+
+    decoupled = True
+
+    def __init__(self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 1e-2, amsgrad: bool = False, **options: Any) -> None:  # fmt: skip
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **options)
