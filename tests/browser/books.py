@@ -1,8 +1,7 @@
 """Notebooks for the browser tests, written for the test that opens them."""
 
+import json
 from pathlib import Path
-
-import nbformat
 
 PROGRAM = """\
 import torch
@@ -17,13 +16,21 @@ w.backward()
 
 def write(folder: Path, name: str, *cells: str) -> str:
     """Write a notebook of these cells; one that starts with `#` and a blank is text. Gives its name back."""
-    made = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
-    new = {True: nbformat.v4.new_markdown_cell, False: nbformat.v4.new_code_cell}
-    made.cells = [new[cell.startswith("# ")](cell) for cell in cells]
-    nbformat.write(made, folder / name)
+    made = [_text(cell) if cell.startswith("# ") else _code(cell) for cell in cells]
+    kernel = {"name": "python3", "display_name": "Python 3"}
+    book = {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 4}
+    (folder / name).write_text(json.dumps(book), "utf-8")
     return name
 
 
-def stepping(engine: str, program: str = PROGRAM) -> tuple[str, str]:
+def _text(source: str) -> dict[str, object]:
+    return {"cell_type": "markdown", "metadata": {}, "source": source}
+
+
+def _code(source: str) -> dict[str, object]:
+    return {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
+
+
+def stepping(program: str = PROGRAM, engine: str = "tinytorch") -> tuple[str, str]:
     """The two cells that step through `program` with `engine`."""
     return f"import {engine} as torch\nfrom copylab import steps", f"steps('''\n{program}''')"

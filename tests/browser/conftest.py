@@ -70,7 +70,14 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     own |= {"JUPYTER_DATA_DIR": home / "data", "JUPYTER_RUNTIME_DIR": home / "runtime"}
     path = os.pathsep.join(filter(None, [*(p for p in sys.path if p), os.environ.get("PYTHONPATH")]))
     environment = os.environ | {name: str(value) for name, value in own.items()} | {"PYTHONPATH": path}
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--IdentityProvider.token={lab.token}"]
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--allow-root",
+        f"--IdentityProvider.token={lab.token}",
+    ]
     command += [f"--ServerApp.port={lab.url.rpartition(':')[2]}", "--ServerApp.port_retries=0"]
     command += [f"--ServerApp.root_dir={folder}", "--LabApp.expose_app_in_browser=True"]
     with (home / "log").open("w") as log:

@@ -14,12 +14,18 @@ from typing import TextIO
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{4,}")
 _TRIGGERED = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
+_TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # they would turn the text around them
 
 
 def steady(text: str) -> str:
-    """`text` without what differs from run to run or cannot be shown: addresses of objects, control characters."""
-    text = _ADDRESS.sub("0x...", text.replace("\r\n", "\n"))
-    return _CONTROL.sub("", text).encode("utf-8", "replace").decode("utf-8")
+    """`text` without what differs from run to run: addresses of objects; and as `shown`."""
+    return shown(_ADDRESS.sub("0x...", text))
+
+
+def shown(text: str) -> str:
+    """`text` without what cannot be shown: control characters, and marks that turn the direction of the text."""
+    text = _CONTROL.sub("", text.replace("\r\n", "\n"))
+    return _TURNING.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text).encode("utf-8", "replace").decode("utf-8")
 
 
 def describe_error(error: BaseException) -> str:

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from tinytorch.viz.style import clean
+
 if TYPE_CHECKING:
     from tinytorch.viz.records import Snapshot
 
@@ -31,7 +33,23 @@ def describe(
     ]
     if len(found) > _MOST:
         found = [*found[: _MOST - 1], f"And {len(found) - _MOST + 1} more changes."]
-    return tuple(found)
+    return tuple(clean(sentence) for sentence in found)
+
+
+def written(before: Snapshot, after: Snapshot) -> list[str]:
+    """The names in `before` of tensors that were written until `after`, or whose gradient changed."""
+    looked = _Comparison(after, before)
+    keys = {t.key: t for t in after.tensors}
+    changed = []
+    for was in before.tensors:
+        now, name = keys.get(was.key), looked.called(was)
+        if now is None or not name:
+            continue
+        if (was.grad is None) != (now.grad is None):
+            changed.append(f"{name}.grad")
+        if was.version != now.version or looked.cells_differ(now, was):
+            changed.append(name)
+    return changed
 
 
 class _Comparison:
@@ -63,12 +81,15 @@ class _Comparison:
         now = {name for name, _ in self.after.names}
         gone = [name for name in old if name not in now and not name.endswith("() returns")]
         if gone:
-            yield f"{_listed(gone)} {'is' if len(gone) == 1 else 'are'} gone."
+            yield f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} gone."
 
     def _known(self, name: str, tensor: Any) -> str:
         others = [n for n in self.named.get(tensor.id, ()) if n != name and not n.endswith("() returns")]
         if others:
-            return f"the same tensor object as {_listed(others)}: one more name, nothing was copied"
+            return f"the same tensor object as {listed(others)}: one more name, nothing was copied"
+        returned = [name for name, tid in self.before.names if self.before.tensor(tid).key == tensor.key]
+        if returned and returned[0].endswith("() returns"):
+            return f"the tensor that {returned[0].removesuffix(' returns')} returned"
         owner = self._owner(tensor)
         return f"the tensor {owner}" if owner else f"a tensor that was there before ({tensor.id})"
 
@@ -85,14 +106,14 @@ class _Comparison:
         if not sharers:
             return f"over memory that was there before ({tensor.storage})"
         same = [t for t in sharers if t.counter == tensor.counter and t.counter is not None]
-        memory = f"over the memory of {_listed(self._called(t) for t in sharers)}"
+        memory = f"over the memory of {listed(self.called(t) for t in sharers)}"
         if not self.after.counters_known:
             return memory
         if len(same) == len(sharers):
             return f"{memory}, with the same version counter"
         if not same:
             return f"{memory}, but with a version counter of its own"
-        return f"{memory}, with the version counter of {_listed(self._called(t) for t in same)}"
+        return f"{memory}, with the version counter of {listed(self.called(t) for t in same)}"
 
     def _graph(self, tensor: Any) -> str:
         if tensor.grad_fn_name:
@@ -103,7 +124,7 @@ class _Comparison:
         return [
             t
             for t in self.after.tensors
-            if t.storage == tensor.storage and t.id != tensor.id and t.key in self.old and self._called(t)
+            if t.storage == tensor.storage and t.id != tensor.id and t.key in self.old and self.called(t)
         ]
 
     def _owner(self, tensor: Any) -> str:
@@ -112,14 +133,22 @@ class _Comparison:
             return f"{names[0]}.grad" if names else ""
         return ""
 
-    def _called(self, tensor: Any) -> str:
+    def called(self, tensor: Any) -> str:
+        """A name of a tensor of `after`, or `x.grad`; empty if it has neither."""
         names = self.named.get(tensor.id, ())
         return names[0] if names else self._owner(tensor)
+
+    def cells_differ(self, was: Any, now: Any) -> bool:
+        """Whether a tensor lies in the same memory in both snapshots, and a value in it is another now."""
+        if was.storage is None or now.storage is None:
+            return False
+        old, new = self.before.storage(was.storage), self.after.storage(now.storage)
+        return old.key == new.key and _differ(old, new)
 
     def flags(self) -> Iterator[str]:
         """requires_grad, grad_fn, shape or storage of a tensor that was there before."""
         for tensor in self.after.tensors:
-            was, name = self.old.get(tensor.key), self._called(tensor)
+            was, name = self.old.get(tensor.key), self.called(tensor)
             if was is None or not name:
                 continue
             if tensor.grad_fn_name and tensor.grad_fn_name != was.grad_fn_name:
@@ -149,24 +178,24 @@ class _Comparison:
             if was.version != tensor.version:
                 counted.setdefault(tensor.counter, []).append((tensor, was))
         for members in counted.values():
-            names = [name for tensor, _ in members if (name := self._called(tensor))]
+            names = [name for tensor, _ in members if (name := self.called(tensor))]
             if names:
                 tensor, was = members[0]
                 step = f"{was.version} -> {tensor.version}"
-                yield f"Written in place: the version counter of {_listed(names)} went up, {step}."
+                yield f"Written in place: the version counter of {listed(names)} went up, {step}."
         moved = {tensor.id for members in counted.values() for tensor, _ in members}
         for storage in self.after.storages:
             before = self.old_storages.get(storage.key)
             if before is None or not _differ(before, storage):
                 continue
-            there = [t for t in self.after.tensors if t.storage == storage.id and t.key in self.old and self._called(t)]
+            there = [t for t in self.after.tensors if t.storage == storage.id and t.key in self.old and self.called(t)]
             if there:
                 verb = "shows" if len(there) == 1 else "show"
-                yield f"The values in memory changed: {_listed(self._called(t) for t in there)} {verb} it."
-            silent = [self._called(t) for t in there if t.id not in moved and t.version is not None]
+                yield f"The values in memory changed: {listed(self.called(t) for t in there)} {verb} it."
+            silent = [self.called(t) for t in there if t.id not in moved and t.version is not None]
             if silent:
                 verb = "did" if len(silent) == 1 else "all did"
-                yield f"The version counter of {_listed(silent)} {verb} not notice: autograd cannot see this write."
+                yield f"The version counter of {listed(silent)} {verb} not notice: autograd cannot see this write."
 
     def gradients(self) -> Iterator[str]:
         """.grad that came, went, or was added to."""
@@ -188,7 +217,7 @@ class _Comparison:
         """Saved tensors that backward used up, or that were written after they were saved."""
         freed = _states(self.after, "freed") - _states(self.before, "freed")
         if freed:
-            yield f"Backward freed what it had saved: {_listed(sorted({_short(node) for node, _ in freed}))}."
+            yield f"Backward freed what it had saved: {listed(sorted({_short(node) for node, _ in freed}))}."
         stale = _states(self.after, "stale") - _states(self.before, "stale")
         for node, name in sorted(stale):
             yield f"What {_short(node)} saved as {name} was written after it was saved: backward will raise an error."
@@ -261,7 +290,8 @@ def _short(name: str) -> str:
     return name.rpartition("::")[2]
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`; after four names, how many more there are."""
     every = list(dict.fromkeys(names))
     if len(every) > 5:
         every = [*every[:4], f"{len(every) - 4} more"]

@@ -14,7 +14,7 @@ from typing import Any
 from tinytorch import viz
 from tinytorch.viz.records import Snapshot
 
-from .capture import cut, steady
+from .capture import cut, shown, steady
 from .changes import describe
 from .recorder import Step
 from .trace import Trace
@@ -58,12 +58,14 @@ def _plain(value: object) -> str | None:
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture of a frame: its SVG and its text, and the number of the first step that has the same."""
+    """One picture of a frame: its SVG and its text, and the number of the first step that has the same.
+
+    The SVG is empty where it cannot be drawn; the text then says why.
+    """
 
     svg: str
     text: str
     step: int
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Frame:
     @cached_property
     def title(self) -> str:
         """Which line ran, and how it stands with it."""
-        return f"line {self.line}: {_one_line(self.source)}{_NOTES.get(self.step.kind, '')}"
+        return f"line {self.line}: {_one_line(shown(self.source))}{_NOTES.get(self.step.kind, '')}"
 
 
 _NOTES = {
@@ -119,7 +121,7 @@ def _one_line(source: str) -> str:
 def make(trace: Trace) -> tuple[Frame, ...]:
     """The frames of a run."""
     frames: list[Frame] = []
-    known: dict[tuple[str, str], Picture] = {}
+    known: dict[tuple[str, ...], Picture] = {}
     before: Seen | None = trace.before
     for number, step in enumerate(trace.steps, 1):
         seen: Seen | None = step.seen
@@ -131,7 +133,7 @@ def make(trace: Trace) -> tuple[Frame, ...]:
         for kind in PICTURES:
             drawn = _draw(kind, seen.snapshot, before.snapshot)
             if drawn is not None:
-                pictures[kind] = known.setdefault((kind, drawn[0]), Picture(*drawn, number))
+                pictures[kind] = known.setdefault((kind, *drawn), Picture(*drawn, number))
         frames.append(Frame(number, step, changes, pictures))
         before = seen
     return tuple(frames)
@@ -142,5 +144,11 @@ def _draw(kind: str, now: Snapshot, before: Snapshot) -> tuple[str, str] | None:
         return None
     if kind == "graph" and not now.nodes:
         return None
-    made = viz.memory(now, since=before) if kind == "memory" else viz.graph(now)
-    return made.svg, made.text
+    if kind == "memory":
+        memory = viz.memory(now, since=before)
+        return memory.svg, memory.text
+    graph = viz.graph(now)
+    try:
+        return graph.svg, graph.text
+    except viz.LayoutError as error:  # the words need no Graphviz
+        return "", f"The graph cannot be drawn here: {error}\n\n{graph.text}"

@@ -42,6 +42,7 @@ class Instrumented:
 
         """
         tree = self._parse(source, filename)
+        compile(source, filename, "exec", dont_inherit=True)  # errors such as 'return' outside function, at their line
         self._show_last(tree)
         tree.body = self._module(tree.body)
         self.tree = ast.fix_missing_locations(tree)
@@ -57,6 +58,7 @@ class Instrumented:
         made = tree.body[0]
         assert isinstance(made, ast.FunctionDef)
         made.decorator_list = []
+        _without_expressions(made)
         made.body = self._block(made.body, made.name, docstring=True)
         if free:
             arguments = ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, [])
@@ -70,7 +72,6 @@ class Instrumented:
         self.sites: list[Site] = []
         self._lines = source.splitlines()
         tree = ast.parse(source, filename)
-        compile(source, filename, "exec", dont_inherit=True)  # errors such as 'return' outside function, at their line
         self.mentioned = _mentioned(tree)
         return tree
 
@@ -172,6 +173,17 @@ class Instrumented:
     def _mark(name: str, site: int, at: ast.stmt | ast.ExceptHandler) -> ast.stmt:
         mark = ast.copy_location(ast.Expr(_call(name, ast.Constant(site))), at)
         return ast.fix_missing_locations(mark)
+
+
+def _without_expressions(made: ast.FunctionDef) -> None:
+    """Take away what `def` would compute again: annotations and defaults, which the caller puts back."""
+    arguments = made.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    for argument in filter(None, every):
+        argument.annotation = None
+    made.returns = None
+    arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
+    arguments.kw_defaults = [default and ast.Constant(None) for default in arguments.kw_defaults]
 
 
 def _function(name: str, arguments: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:

@@ -46,9 +46,9 @@ function picture(holder, pack) {
     const join = (what) => pack.texts[`${packed} ${what}`].map((part) => pack.parts[part]).join("");
     return { svg: () => join("svg"), text: () => join("text") };
   }
-  const body = holder.querySelector("img").getAttribute("src").split(",")[1];
+  const body = holder.querySelector("img")?.getAttribute("src").split(",")[1];
   return {
-    svg: () => new TextDecoder().decode(Uint8Array.from(atob(body), (c) => c.charCodeAt(0))),
+    svg: () => (body ? new TextDecoder().decode(Uint8Array.from(atob(body), (c) => c.charCodeAt(0))) : ""),
     text: () => holder.querySelector("pre").textContent,
   };
 }
@@ -98,7 +98,7 @@ class Player {
     const figure = element("figure", { class: "cl-pane", "data-picture": kind });
     figure.append(element("figcaption", {}, title), holder, details);
     // A shadow root keeps the styles and ids of one picture out of all others; the theme's variables still reach it.
-    return { figure, holder, words, shadow: holder.attachShadow({ mode: "open" }), shown: null };
+    return { figure, holder, details, words, shadow: holder.attachShadow({ mode: "open" }), shown: null };
   }
 
   act(action) {
@@ -157,8 +157,11 @@ class Player {
     pane.figure.hidden = !picture;
     if (!picture || pane.shown === picture) return;
     pane.shown = picture;
+    const svg = picture.svg();
     pane.words.textContent = picture.text();
-    pane.shadow.innerHTML = `<style>svg{max-width:100%;height:auto;display:block}</style>${picture.svg()}`;
+    pane.holder.hidden = !svg;
+    if (!svg) pane.details.open = true;
+    pane.shadow.innerHTML = `<style>svg{max-width:100%;height:auto;display:block}</style>${svg}`;
   }
 }
 

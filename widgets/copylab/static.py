@@ -15,6 +15,7 @@ from importlib.resources import files
 
 from tinytorch.viz.style import PALETTE
 
+from .capture import shown
 from .frames import Frame, Picture
 from .packing import Pack, slim
 
@@ -57,7 +58,7 @@ def _colours(theme: int) -> str:
 
 def form(source: str, frames: Sequence[Frame], summary: str, end: str) -> str:
     """The static form without style and script: what the live form carries."""
-    lines = source.splitlines() or [""]
+    lines = shown(source).splitlines() or [""]
     digits = len(str(len(lines)))
     code = "\n".join(f"{n:>{digits}}  <span class='cl-line'>{escape(line)}</span>" for n, line in enumerate(lines, 1))
     pictures = _Pictures()
@@ -123,8 +124,9 @@ class _Pictures:
         about = f'class="cl-picture" data-picture="{kind}"'
         if picture.step != frame.number:
             return f'<p {about} data-as="{picture.step}">{title}: as in step {picture.step}.</p>'
-        svg = slim(picture.svg)
-        source = base64.b64encode(svg.encode()).decode()
+        if not picture.svg:
+            return f"<div {about}><strong>{title}</strong><pre>{escape(picture.text)}</pre></div>"
+        source = base64.b64encode(slim(picture.svg).encode()).decode()
         self._room -= len(source) + len(picture.text)
         if self._room < 0:
             name = f"{kind} {frame.number}"
@@ -141,7 +143,7 @@ class _Pictures:
 
 def plain(source: str, frames: Sequence[Frame], summary: str, end: str) -> str:
     """The whole step-through as text: the code, then every step with its changes, outputs and pictures in words."""
-    lines = source.splitlines() or [""]
+    lines = shown(source).splitlines() or [""]
     digits = len(str(len(lines)))
     parts = [summary, *_indented((f"{n:>{digits}}  {line}".rstrip() for n, line in enumerate(lines, 1)), "  ")]
     for frame in frames:

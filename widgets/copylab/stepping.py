@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, overload
 
 from . import static
+from .endings import count, ending
 from .frames import Frame, Looker, make
 from .program import from_code, from_function, tidy
 from .trace import Trace, run, syntax_error
@@ -60,13 +61,13 @@ def steps(
         try:
             program = from_code(code, namespace)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            return Steps(syntax_error(code, error), max_steps, seconds)
+            return Steps(syntax_error(code, error))
     else:
         if namespace is not None:
             raise TypeError("a function has its own globals: namespace is for code given as a string")
         program = from_function(code, args, kwargs)
     trace = run(program, Looker(), engine=module, max_steps=max_steps, seconds=seconds)
-    return Steps(trace, max_steps, seconds)
+    return Steps(trace, ending(trace, max_steps=max_steps, seconds=seconds, caller=caller))
 
 
 def _engine_of(names: Mapping[str, Any]) -> ModuleType:
@@ -90,9 +91,10 @@ class Steps(Sequence[Frame]):
     `s.save(path)` writes a page, `s.live()` makes the widget.
     """
 
-    def __init__(self, trace: Trace, max_steps: int, seconds: float) -> None:
+    def __init__(self, trace: Trace, end: str = "") -> None:
         self._trace = trace
-        self._limits = (max_steps, seconds)
+        self.end = end
+        """How the run ended, in a sentence or two; empty where it simply finished."""
 
     @property
     def code(self) -> str:
@@ -124,7 +126,7 @@ class Steps(Sequence[Frame]):
         return iter(self.frames)
 
     def __repr__(self) -> str:
-        return f"Steps({_count(len(self._lines), 'line')}, {_count(len(self), 'step')}, ended={self.ended!r})"
+        return f"Steps({count(len(self._lines), 'line')}, {count(len(self), 'step')}, ended={self.ended!r})"
 
     @property
     def _lines(self) -> list[str]:
@@ -135,12 +137,7 @@ class Steps(Sequence[Frame]):
         """What this is, in half a sentence."""
         if self.ended == "syntax":
             return "Step-through: the code cannot be read, so nothing was run"
-        return f"Step-through: {_count(len(self), 'step')} through {_count(len(self._lines), 'line')} of code"
-
-    @property
-    def end(self) -> str:
-        """How the run ended, in a sentence; empty where it simply finished."""
-        return _ending(self._trace, *self._limits)
+        return f"Step-through: {count(len(self), 'step')} through {count(len(self._lines), 'line')} of code"
 
     @cached_property
     def text(self) -> str:
@@ -167,29 +164,3 @@ class Steps(Sequence[Frame]):
         from .live import StepsWidget
 
         return StepsWidget(self)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _ending(trace: Trace, max_steps: int, seconds: float) -> str:
-    after = f"after {_count(len(trace.steps), 'step')}"
-    match trace.ended:
-        case "steps":
-            return (
-                f"Stopped {after}: that is the limit (max_steps={max_steps}), and the code was still running. "
-                "An endless loop? Otherwise raise max_steps."
-            )
-        case "time":
-            return (
-                f"Stopped {after}: the time is up (seconds={seconds:g}), and the code was still running. "
-                "An endless loop? Otherwise raise seconds."
-            )
-        case "interrupted":
-            return f"Interrupted {after}. The steps so far are kept."
-        case "error" if trace.steps:
-            return f"The error on line {trace.steps[-1].site.line} ended the run."
-        case "finished" if not trace.steps:
-            return "There is no statement in this code, so there is nothing to step through."
-    return ""

@@ -1,0 +1,227 @@
+"""The player in JupyterLab: by keyboard, in both themes, saved, reopened, untrusted, converted, live."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser.books import PROGRAM, stepping, write
+from browser.conftest import Lab, Watched
+from playwright.sync_api import Locator, Page, expect
+
+pytestmark = pytest.mark.browser
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+
+
+def step_through(page: Page, player: Locator) -> list[str]:
+    """Go through all steps with the keyboard, check each, and give back what the live region said."""
+    player.focus()
+    page.keyboard.press("Home")
+    count = int(player.get_attribute("data-steps") or 0)
+    said = []
+    for number in range(1, count + 1):
+        expect(player).to_have_attribute("data-step", str(number))
+        said.append(check_step(player, number, count))
+        assert player.evaluate("(player) => document.activeElement === player"), "the focus was lost"
+        page.keyboard.press("ArrowRight")
+    expect(player).to_have_attribute("data-step", str(count))
+    return said
+
+
+def check_step(player: Locator, number: int, count: int) -> str:
+    line = player.get_attribute("data-line")
+    status = player.get_by_role("status").inner_text()
+    assert status.startswith(f"Step {number} of {count}, line {line}: ")
+    marked = player.locator("li[aria-current=step]")
+    assert marked.count() == 1
+    assert marked.evaluate("(row) => [...row.parentNode.children].indexOf(row) + 1") == int(line or 0)
+    assert player.get_by_role("slider").input_value() == str(number)
+    for kind in ("memory", "graph"):
+        pane = player.locator(f"figure[data-picture={kind}]")
+        if pane.is_visible():
+            drawn = pane.locator("svg")
+            box = drawn.bounding_box()
+            assert box is not None
+            assert box["width"] > 50
+            words = pane.locator("pre").text_content() or ""
+            for text in drawn.locator("text.name-t").all_text_contents():
+                assert text.strip("…") in words
+    return status
+
+
+def luminance(found: Locator, what: str) -> float:
+    """How bright a colour of an element is, from 0 to 1, as the browser computed it."""
+    numbers = found.evaluate(f"(e) => getComputedStyle(e).{what}.match(/[0-9.]+/g).map(Number)")
+    return float(sum(numbers[:3]) / 3 / 255)
+
+
+def check_theme(player: Locator, *, dark: bool) -> None:
+    for found, what in (
+        (player, "backgroundColor"),
+        (player.locator("figure:visible svg rect.page").first, "fill"),
+        (player.locator("li[aria-current=step]"), "backgroundColor"),
+    ):
+        assert (luminance(found, what) < 0.5) is dark, what
+    assert (luminance(player, "color") > 0.5) is dark
+
+
+def check_axe(page: Page) -> None:
+    results = Axe().run(page, ".cl-player")
+    assert results.violations_count == 0, results.generate_report()
+
+
+def go_dark(page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_selector("body[data-jp-theme-light=false]", state="attached")
+
+
+@pytest.mark.parametrize("lesson", ["02_clone.ipynb"])
+def test_a_lesson_by_keyboard_in_both_themes(watched: Watched, lab: Lab, lesson: str) -> None:
+    shutil.copy(NOTEBOOKS / lesson, lab.folder)
+    page = watched.page
+    watched.run_all(lab.address(lesson))
+    players = page.locator(".cl-player")
+    expect(players.first).to_be_visible()
+    stored = [
+        "".join(output["data"]["text/plain"])
+        for cell in json.loads((NOTEBOOKS / lesson).read_text("utf-8"))["cells"]
+        for output in cell.get("outputs", [])
+        if "copylab-steps" in "".join(output.get("data", {}).get("text/html", ""))
+    ]
+    assert players.count() == len(stored) > 0
+    for dark in (False, True):
+        if dark:
+            go_dark(page)
+        for player, text in zip(players.all(), stored, strict=True):
+            said = step_through(page, player)
+            assert len(said) == text.count("\nStep ")
+            for status in said:
+                assert status.partition(", ")[2].splitlines()[0].partition(" (")[0][:60] in text
+            player.locator("figure:visible").first.wait_for()
+            check_theme(player, dark=dark)
+        check_axe(page)
+
+
+def test_keys_stay_where_they_belong(watched: Watched, lab: Lab) -> None:
+    name = write(lab.folder, "keys.ipynb", "# A heading", *stepping(), *stepping("a = 1\nb = 2\n")[1:], "last = 1")
+    page = watched.page
+    watched.run_all(lab.address(name))
+    first, second = page.locator(".cl-player").all()
+    notebook = page.locator(".jp-Notebook")
+    active = "(n) => [...n.querySelectorAll('.jp-Cell')].findIndex((c) => c.classList.contains('jp-mod-active'))"
+
+    # In command mode, by keyboard alone: the player's keys act in the player and nowhere else.
+    first.focus()
+    expect(notebook).to_have_class(re.compile("jp-mod-commandMode"))
+    before = notebook.evaluate(active)
+    for key, step in [("ArrowRight", "2"), ("ArrowRight", "3"), ("ArrowLeft", "2"), ("End", "7"), ("Home", "1")]:
+        page.keyboard.press(key)
+        expect(first).to_have_attribute("data-step", step)
+    assert notebook.evaluate(active) == before
+    expect(page.locator(".jp-Cell")).to_have_count(5)
+    expect(page.locator(".jp-MarkdownCell.jp-MarkdownHeadingCollapsed")).to_have_count(0)
+    expect(second).to_have_attribute("data-step", "1")
+
+    # Buttons with Tab, Enter and Space; the focus stays on them, at the ends too.
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Step"
+    for key, step in [("ArrowRight", "2"), ("ArrowUp", "3"), ("End", "7"), ("Home", "1"), ("ArrowRight", "2")]:
+        page.keyboard.press(key)
+        expect(first).to_have_attribute("data-step", step)
+    page.keyboard.press("Tab")
+    for key, step in [("Enter", "3"), ("Space", "4"), ("ArrowLeft", "3")]:
+        page.keyboard.press(key)
+        expect(first).to_have_attribute("data-step", step)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(first).to_have_attribute("data-step", "7")
+    button = first.get_by_role("button", name="Last step")
+    expect(button).to_be_focused()
+    expect(button).to_have_attribute("aria-disabled", "true")
+    page.keyboard.press("Enter")
+    expect(button).to_be_focused()
+    expect(notebook).to_have_class(re.compile("jp-mod-commandMode"))
+
+    # With the mouse.
+    first.get_by_role("button", name="Previous step").click()
+    expect(first).to_have_attribute("data-step", "6")
+
+    # In an editor the arrows move the caret, on a cell they move the selection: no player takes them.
+    editor = page.locator(".jp-Cell .cm-content").last
+    editor.click()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.type("2")
+    expect(editor).to_have_text("last = 21")
+    page.keyboard.press("Escape")
+    at = notebook.evaluate(active)
+    page.keyboard.press("ArrowUp")
+    assert notebook.evaluate(active) == at - 1
+    expect(first).to_have_attribute("data-step", "6")
+
+
+def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_path: Path) -> None:
+    name = write(lab.folder, "saved.ipynb", *stepping(PROGRAM + "# <b>&amp;\n"))
+    page = watched.page
+    watched.run_all(lab.address(name))
+    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    expect(page.locator(".cl-player")).to_be_visible()
+    lab.close_sessions()
+
+    page.goto(lab.address(name))  # nothing is run: the stored output, trusted because it was made here
+    player = page.locator(".cl-player")
+    expect(player).to_be_visible()
+    assert len(step_through(page, player)) == 7
+
+    book = (lab.folder / name).read_text("utf-8")
+    assert "copylab-steps" in book
+    (lab.folder / "foreign.ipynb").write_text(book.replace("import tinytorch", "import  tinytorch"), "utf-8")
+    page.goto(lab.address("foreign.ipynb"))
+    page.locator("details").first.wait_for()
+    expect(page.locator(".cl-player")).to_have_count(0)
+    summary = page.locator("summary", has_text="Step 3, line 3: y = x.clone()")
+    summary.focus()
+    page.keyboard.press("Enter")
+    images = page.locator("details[open] > figure img")
+    expect(images.first).to_be_visible()
+    for image in images.all():
+        assert image.evaluate("(i) => i.decode().then(() => i.naturalWidth)") > 50
+    expect(page.get_by_text("y is a new tensor with new memory of its own")).to_be_visible()
+
+    out = tmp_path / "page.html"
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", f"--output={out}", str(lab.folder / name)]
+    nowhere = ["--HTMLExporter.mathjax_url=", "--HTMLExporter.require_js_url=", "--HTMLExporter.jquery_url="]
+    subprocess.run([*command, *nowhere], check=True, capture_output=True)
+    page.context.set_offline(True)
+    page.goto(out.as_uri())
+    assert len(step_through(page, page.locator(".cl-player"))) == 7
+    check_axe(page)
+
+
+def test_live(watched: Watched, lab: Lab) -> None:
+    setup, call = stepping()
+    name = write(
+        lab.folder, "live.ipynb", setup, f"w = {call}.live()\nw", "w.step = 4", "# text", "print('now', w.step)"
+    )
+    page = watched.page
+    watched.run_all(lab.address(name))
+    player = page.locator(".cl-player")
+    expect(player).to_have_attribute("data-step", "4")
+    assert len(step_through(page, player)) == 7
+    check_theme(player, dark=False)
+    page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-below')")
+    page.evaluate(
+        """async () => {
+            const notebook = window.jupyterapp.shell.currentWidget.content;
+            notebook.activeCellIndex = 4;
+            await window.jupyterapp.commands.execute('notebook:run-cell');
+        }"""
+    )
+    expect(page.get_by_text("now 7")).to_be_visible()
+    check_axe(page)
