@@ -39,6 +39,8 @@ def _order(a: np.ndarray) -> list[int]:
 
 def _fill(a: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Write `values`, shape (a.size,), along the memory of `a`, and return `a`."""
+    if a.dtype.char == "e" and values.dtype.kind != "b":
+        values = values.astype(np.float32)  # torch goes through float32, and so rounds twice
     if a.flags.c_contiguous:
         a.reshape(-1)[...] = values
     else:
@@ -191,6 +193,8 @@ def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -
     range or bounds that the dtype does not hold, a warning for those where a floating point dtype skips numbers.
     """
     if high is None and low == _MIN64:
+        if a.size and (a.dtype.char in "?e" or (a.dtype.kind == "u" and a.itemsize > 1)):
+            raise _not_implemented("random_full_64_bits_range_kernel_cpu", a)
         if a.size and a.dtype.char not in "ldf":
             raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
         return _fill(a, gen.draw64(a.size).view(np.int64))
@@ -201,7 +205,7 @@ def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -
     span = last - low + 1
     drawn = gen.draw64(a.size) if span >= 2**28 else gen.draw32(a.size)
     values = (drawn % np.uint64(span) + np.uint64(low % 2**64)).view(np.int64)  # wraps around, as in C
-    return _fill(a, values.astype(np.float32) if a.dtype.char == "e" else values)
+    return _fill(a, values)
 
 
 def _bounds(a: np.ndarray, low: int, high: int | None) -> tuple[int, int]:
@@ -231,13 +235,12 @@ def _bounds(a: np.ndarray, low: int, high: int | None) -> tuple[int, int]:
 
 def _narrowed(a: np.ndarray, bound: int, step: int) -> int:
     """Move a bound by `step`'s sign to the next number that the dtype holds, if its neighbour would round past it."""
-    neighbour = bound + step
+    neighbour = max(_MIN64, min(bound + step, _MAX64))
     with np.errstate(over="ignore"):
-        rounded = float(a.dtype.type(neighbour))
-    if not math.isfinite(rounded):
-        rounded = math.copysign(2.0**63, rounded)
-    if (int(rounded) < bound) if step > 0 else (int(rounded) >= bound):
-        return int(rounded) + step * (1 << (abs(neighbour).bit_length() - _DIGITS[a.dtype.char]))
+        rounded = float(np.int64(neighbour).astype(np.float64 if a.dtype.char == "d" else np.float32).astype(a.dtype))
+    back = int(rounded) if -(2.0**63) <= rounded < 2.0**63 else _MIN64  # what a C cast makes of too large a number
+    if back < bound if step > 0 else back >= bound:
+        return back + step * (1 << (abs(neighbour).bit_length() - _DIGITS[a.dtype.char]))
     return bound
 
 
@@ -320,10 +323,11 @@ def multinomial(weights: np.ndarray, n: int, replacement: bool, gen: Generator) 
         )
     if n <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
-    if not replacement and n > weights.shape[-1]:
+    one_pass = n == 1 or not replacement
+    if one_pass and n > weights.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     rows = weights.reshape(-1, weights.shape[-1])
-    if not replacement:
+    if one_pass:
         if not (rows.max() < np.inf and rows.min() >= 0):
             raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
         if (rows.sum(1) == 0).any():
