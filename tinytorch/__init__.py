@@ -28,6 +28,8 @@ from .storage import UntypedStorage
 from .tensor import Size, Tensor, strided
 from .ops import FUNCTIONS as _FUNCTIONS  # isort: skip
 from . import autograd, nn, optim  # isort: skip
+from .serialization import load, save  # isort: skip
+from .typed_storage import TypedStorage  # isort: skip
 
 __version__ = "0.1.0"
 

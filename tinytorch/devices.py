@@ -37,8 +37,8 @@ class device:
             raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}")
         if type not in ("cpu", "cuda", "meta"):
             raise RuntimeError(
-                f"Expected one of cpu, cuda, meta device type at start of device string: {type} "
-                "(tinytorch has the CPU and a simulated cuda device)"
+                "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, "
+                f"vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: {type}"
             )
         self.type: str = type
         self.index: int | None = index

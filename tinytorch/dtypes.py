@@ -83,6 +83,38 @@ def set_default_dtype(d: dtype) -> None:
     _Default.dtype = d
 
 
+def as_dtype(d: object, function: str = "") -> dtype | None:
+    """A `dtype=` argument: a dtype, or Python's bool, int or float; None stays None. TypeError otherwise."""
+    if d is None or isinstance(d, dtype):
+        return d
+    for python, found in ((bool, bool_), (int, int64), (float, float64)):
+        if d is python:
+            return found
+    raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {type(d).__name__}")
+
+
+_C_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "int32": "int", "bool": "bool"}
+
+
+def check_range(value: float, d: dtype, in_c: bool = False) -> None:
+    """Raise torch's RuntimeError if a number lies outside a dtype's range; negative ones may wrap in unsigned types.
+
+    `in_c`: name the type as C++ does, as `fill_` and `full` do. Source: `c10::overflows`.
+    """
+    if d is bool_ or (d.is_floating_point and (value != value or value in (float("inf"), float("-inf")))):
+        return
+    if d.is_floating_point:
+        fits = not in_c or abs(value) <= float(np.finfo(d.np).max)
+    elif value != value or value in (float("inf"), float("-inf")):
+        fits = False
+    else:
+        top = int(np.iinfo(d.np).max)
+        fits = -top <= value <= top if not d.is_signed else -top - 1 <= value <= top
+    if not fits:
+        name = _C_NAMES.get(d.name, f"{d.name}_t") if in_c else d.name
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
 def from_numpy_dtype(n: np.dtype) -> dtype:
     """The torch dtype of a NumPy one; a TypeError in torch's words where there is none."""
     found = BY_NUM.get(n.num)

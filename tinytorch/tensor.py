@@ -21,7 +21,12 @@ from .warn import warn_in_torch
 _new = object.__new__
 
 
-class Size(tuple):
+class _SizeMeta(type):
+    def __repr__(cls) -> str:
+        return "<class 'torch.Size'>"
+
+
+class Size(tuple, metaclass=_SizeMeta):
     """A shape: a tuple that prints as torch prints shapes."""
 
     def __repr__(self) -> str:

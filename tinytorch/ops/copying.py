@@ -18,6 +18,9 @@ from .core import check_overlap, expect_tensor, op, record, recording, store
 from .pointwise import check_broadcast_into
 
 
+_type = type  # Tensor.type takes the name below
+
+
 class MemoryFormat:
     """How a copy is laid out."""
 
@@ -233,11 +236,11 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     copy = kwargs.pop("copy", False)
     memory_format = kwargs.pop("memory_format", preserve_format) or preserve_format
     kwargs.pop("non_blocking", None)
-    d, where = kwargs.pop("dtype", None), kwargs.pop("device", None)
+    d, where = dtypes.as_dtype(kwargs.pop("dtype", None), "to"), kwargs.pop("device", None)
     other = kwargs.pop("other", None)
     if kwargs:
         raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
-    args = list(args)
+    args = [dtypes.as_dtype(a) if a in (float, int, bool) and isinstance(a, _type) else a for a in args]
     if args and isinstance(args[0], Tensor):
         other = args.pop(0)
     elif args and isinstance(args[0], dtypes.dtype):
@@ -420,6 +423,7 @@ def _shallow_copy(self: Tensor) -> Tensor:
     """`copy.copy`: the same memory, a version counter of its own, a leaf."""
     out = self._alias()
     out._vc = VersionCounter()
+    out._vc.version = 1  # torch makes an empty tensor and then sets its storage
     out._requires_grad = self.requires_grad
     out.__dict__.update(self.__dict__)
     return out

@@ -321,8 +321,8 @@ def store(target: Tensor, data: Any) -> None:
 
 
 def float_to_int(data: np.ndarray, kind: np.dtype) -> np.ndarray:
-    """Floats cut to integers; through int64 for narrow types, so that out of range values wrap as torch's do."""
-    if kind.itemsize < 8 or kind.kind == "u":
+    """Floats cut to integers; through int64 for unsigned ones, so that negative values wrap as torch's do."""
+    if kind.kind == "u":
         data = quiet.run(data.astype, np.int64)
     return quiet.run(data.astype, kind)
 

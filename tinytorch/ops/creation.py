@@ -14,7 +14,7 @@ from ..storage import UntypedStorage, contiguous_strides
 from ..tensor import Tensor, empty_strided, fresh
 from ..warn import warn_in_torch, warn_user
 from .copying import contiguous_format, converted, copied, dense_strides, preserve_format
-from .core import float_to_int, is_number, op, quiet
+from .core import as_array, float_to_int, is_number, op, quiet
 from .views import shape_argument
 
 
@@ -56,14 +56,13 @@ def _sequence_shape(data: Any) -> tuple[int, ...]:
 def _flatten(data: Any, shape: tuple[int, ...], level: int, into: list) -> None:
     if level == len(shape):
         if isinstance(data, (list, tuple)):
-            raise TypeError(f"not a sequence: {data!r}" if not data else "must be real number, not " + type(data).__name__)
+            raise TypeError(f"'{type(data).__name__}' object cannot be interpreted as an integer")
         into.append(data)
         return
     try:
         n = len(data)
     except TypeError:
-        kind = type(data).__name__
-        raise TypeError(f"expected {'a sequence' if level else 'sequence'}, but got {kind}" if False else "not a sequence") from None  # fmt: skip
+        raise TypeError("not a sequence") from None
     if n != shape[level]:
         raise ValueError(f"expected sequence of length {shape[level]} at dim {level} (got {n})")
     for item in data:
@@ -109,14 +108,12 @@ def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
         if not isinstance(v, (int, float)):
             _dtype_of([v])
     if found.np.kind in "iu":
-        if any(isinstance(v, float) and not np.isfinite(v) for v in plain):
-            bad = next(v for v in plain if isinstance(v, float) and not np.isfinite(v))
-            raise ValueError("cannot convert float NaN to integer") if bad != bad else RuntimeError("value cannot be converted to type int64_t without overflow")  # fmt: skip
+        for v in plain:
+            if isinstance(v, int) and not -(1 << 63) <= v < 1 << 63 and found is not dtypes.uint64:
+                raise ValueError("Overflow when unpacking long long")
+            dtypes.check_range(v, found)
         plain = [int(v) for v in plain]
-        if any(not -(1 << 63) <= v < 1 << 64 for v in plain):
-            raise RuntimeError("Overflow when unpacking long long")
-        info = np.iinfo(found.np)
-        if found.itemsize < 8 and any(not info.min <= v <= info.max for v in plain):
+        if not found.is_signed and any(v < 0 for v in plain):
             return np.array(plain, np.int64).astype(found.np).reshape(shape)
     return quiet.run(np.array, plain, found.np).reshape(shape)
 
@@ -139,6 +136,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
     A tensor as data warns that `detach().clone()` says it more clearly. Source: `torch.tensor`.
     """
+    dtype = dtypes.as_dtype(dtype, "tensor")
     where = None if device is None else as_device(device)
     if isinstance(data, Tensor):
         warn_user(
@@ -150,13 +148,15 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
 
 @op(function=False)
-def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
+def new_tensor(self: Tensor, data: Any, *extra: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """A leaf with a copy of the data, with this tensor's dtype and device unless others are given.
 
     Source: `torch.Tensor.new_tensor`.
     """
+    if extra:
+        raise TypeError(f"new_tensor() takes 1 positional argument but {1 + len(extra)} were given")
     where = self._device if device is None else as_device(device)
-    d = dtype or self.dtype
+    d = dtypes.as_dtype(dtype, "new_tensor") or self.dtype
     if isinstance(data, Tensor):
         warn_user(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -172,6 +172,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
     Source: `torch.as_tensor`.
     """
+    dtype = dtypes.as_dtype(dtype, "tensor")
     where = None if device is None else as_device(device)
     if isinstance(data, Tensor):
         return converted(data, dtype, where)
@@ -181,8 +182,10 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 @op(method=False)
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None) -> Tensor:  # fmt: skip
     """The data as a tensor: shared unless `copy=True`; `copy=False` raises where sharing is impossible.
+
+    `requires_grad` True or False sets or drops it; None leaves a tensor's as it is.
 
     Source: `torch.asarray`.
     """
@@ -191,16 +194,18 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
         source = obj if isinstance(obj, Tensor) else from_numpy(obj)
         out = converted(source, dtype, where)
         if copy is False and out is not source:
-            what = "device" if where is not None and where is not source._device else "dtype"
-            raise ValueError(f"can't alias tensor with a different {what}" if what else "")
+            if where is not None and where is not source._device:
+                raise ValueError(f"can't alias tensor from device '{source._device}' to '{where}'.")
+            names = source.dtype.scalar_name, dtype.scalar_name
+            raise ValueError("can't alias tensor with dtype '{}' into dtype '{}'.".format(*names))
         if copy and out is source:
             out = out.clone() if isinstance(obj, Tensor) else fresh(np.array(obj))
-        if isinstance(obj, Tensor):
-            return out
-        return _finish(out, requires_grad)
+        if requires_grad is False and out.requires_grad:
+            return out.detach()
+        return out.requires_grad_() if requires_grad and out.grad_fn is None else out
     if copy is False:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
-    return _finish(_moved(fresh(array_of(obj, dtype)), where or CPU), requires_grad)
+    return _finish(_moved(fresh(array_of(obj, dtype)), where or CPU), bool(requires_grad))
 
 
 @op(method=False)
@@ -241,7 +246,17 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return t
 
 
-@op(method=False)
+_OPTION_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "int16": "short int",
+                 "int8": "signed char", "uint8": "unsigned char", "bool": "bool", "float16": "c10::Half"}  # fmt: skip
+
+
+def _tensor_options(d: dtypes.dtype) -> str:
+    return (
+        f"TensorOptions(dtype={_OPTION_NAMES.get(d.name, d.name)}, device=cpu, layout=Strided, requires_grad=false "
+        "(default), pinned_memory=false (default), memory_format=(nullopt))"
+    )
+
+
 def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, device: Any = None) -> Tensor:
     """`torch.Tensor(...)`: sizes give an uninitialised tensor, a sequence gives its copy, a tensor an alias."""
     d = d or dtypes.get_default_dtype()
@@ -249,7 +264,7 @@ def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, dev
         made = fresh(np.empty(0, d.np))
     elif len(args) == 1 and isinstance(args[0], Tensor):
         if args[0].dtype is not d:
-            raise TypeError(f"expected {d.scalar_name} (got {args[0].dtype.scalar_name})")
+            raise TypeError(f"expected {_tensor_options(d)} (got {_tensor_options(args[0].dtype)}")
         from .views import _AliasBackward0, as_view
 
         s = args[0]
@@ -270,6 +285,12 @@ def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, dev
 
 
 def _sized(size: tuple, function: str) -> tuple[int, ...]:
+    whole = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    for n in whole:
+        if isinstance(n, float) or not hasattr(n, "__index__"):
+            raise TypeError(
+                f"{function}(): argument 'size' (position 1) must be tuple of ints, not {type(n if whole is size else whole).__name__}"
+            )
     shape = shape_argument(size, function)
     if any(n < 0 for n in shape):
         if function == "zeros":
@@ -288,8 +309,9 @@ def filled(shape: tuple, value: Any, d: dtypes.dtype, where: device, requires_gr
     if value is None or value == 0:
         data = np.zeros(shape, d.np)
     else:
+        dtypes.check_range(value, d, in_c=True)
         data = np.empty(shape, d.np)
-        quiet.run(data.fill, value)
+        quiet.run(data.fill, as_array(value, d))
     t = fresh(data)
     t._device = where
     return _finish(t, requires_grad)
@@ -305,11 +327,11 @@ def _shaped(name: str, value: Any, what: str) -> Callable:
         if out is not None:
             out.resize_(shape)
             return out.fill_(value or 0)
-        return filled(shape, value, dtype or dtypes.get_default_dtype(), as_device(device), requires_grad)
+        return filled(shape, value, dtypes.as_dtype(dtype, name) or dtypes.get_default_dtype(), as_device(device), requires_grad)
 
     def like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
              memory_format: Any = preserve_format, pin_memory: bool = False) -> Tensor:  # fmt: skip
-        d = dtype or input.dtype
+        d = dtypes.as_dtype(dtype, f"{name}_like") or input.dtype
         n = input._data.itemsize
         if memory_format is contiguous_format:
             strides = contiguous_strides(input._data.shape, d.itemsize)
@@ -322,7 +344,7 @@ def _shaped(name: str, value: Any, what: str) -> Callable:
     def new(self: Tensor, *size: Any, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
             pin_memory: bool = False, **kw: Any) -> Tensor:  # fmt: skip
         where = self._device if device is None else as_device(device)
-        return filled(_sized(_options(size, kw), name), value, dtype or self.dtype, where, requires_grad)
+        return filled(_sized(_options(size, kw), name), value, dtypes.as_dtype(dtype, name) or self.dtype, where, requires_grad)
 
     for f, n, text in ((function, name, ""), (like, f"{name}_like", " Shape, dtype, device and layout of another tensor."),
                        (new, f"new_{name}", " dtype and device of this tensor.")):  # fmt: skip
@@ -339,10 +361,6 @@ ones = _shaped("ones", 1, "A tensor of ones.")
 empty = _shaped("empty", None, "A tensor whose values mean nothing (zeros here).")
 
 
-def _full_dtype(value: Any, d: Any) -> dtypes.dtype:
-    return d or dtypes.of_number(value)
-
-
 @op(method=False)
 def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, out: Tensor | None = None) -> Tensor:  # fmt: skip
     """A tensor of one value; its dtype is the value's unless given.
@@ -351,7 +369,9 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, d
     """
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
-    return filled(_sized((size,), "full"), fill_value, _full_dtype(fill_value, dtype), as_device(device), requires_grad)
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+    return filled(_sized((size,), "full"), fill_value, dtypes.as_dtype(dtype, "full") or dtypes.of_number(fill_value), as_device(device), requires_grad)
 
 
 @op(method=False)
@@ -413,7 +433,7 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, out: Tensor | None = N
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     whole = all(isinstance(x, (int, np.integer)) for x in (start, end, step))
-    d = dtype or (dtypes.int64 if whole else dtypes.get_default_dtype())
+    d = dtypes.as_dtype(dtype, "arange") or (dtypes.int64 if whole else dtypes.get_default_dtype())
     n = int(np.ceil((end - start) / step)) if not whole else -(-(end - start) // step)
     if d.np.kind == "f":
         acc = np.float64

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from ..graph.history import check_inplace, grad_fn_of, needs_grad, rebase_history
 from ..graph.modes import MODES
 from ..graph.node import Node, node
@@ -31,6 +32,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
                 f"fill_ only supports 0-dimension value tensor but got tensor with {value._data.ndim} dimensions."
             )
         return write_in_place(self, (self, value), _FillBackward1, {}, lambda: value._data)
+    dtypes.check_range(value, self.dtype, in_c=True)
     a = as_array(value, self.dtype)
     return write_in_place(self, (self,), _FillBackward0, {}, lambda: a)
 

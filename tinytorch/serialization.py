@@ -1,0 +1,103 @@
+"""Saving and loading tensors, and pickling them.
+
+Tensors saved together keep what they share: two views of one storage are two views of one storage again. Loading runs
+no code from the file: only tensors, parameters and Python's plain containers are made, all else is refused.
+The file format is tinytorch's own. Source: `torch.save`, `torch.load(weights_only=True)`.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .devices import as_device
+from .nn.parameter import Parameter
+from .nn.parameter import _rebuild as _rebuild_parameter
+from .storage import UntypedStorage
+from .tensor import Size, Tensor, fresh
+
+_MAGIC = b"tinytorch-1\n"
+
+
+def _rebuild_storage(data: bytes, device: str) -> UntypedStorage:
+    return UntypedStorage(np.frombuffer(bytearray(data), np.uint8), as_device(device))
+
+
+def _rebuild_tensor(storage: UntypedStorage, d: str, shape: tuple, strides: tuple, offset: int, requires_grad: bool) -> Tensor:  # fmt: skip
+    t = fresh(np.ndarray(shape, dtypes.BY_NAME[d].np, storage.buffer, offset, strides), storage.device)
+    t._storage, t._offset = storage, offset
+    t._requires_grad = requires_grad
+    return t
+
+
+def _reduce_storage(self: UntypedStorage, protocol: Any) -> tuple:
+    return _rebuild_storage, (self._bytes().tobytes(), str(self.device))
+
+
+def _reduce_tensor(self: Tensor, protocol: Any) -> tuple:
+    a = self._data
+    return _rebuild_tensor, (self._own_storage(), self.dtype.name, a.shape, a.strides, self._offset, self.requires_grad)
+
+
+UntypedStorage.__reduce_ex__ = _reduce_storage  # type: ignore[method-assign,assignment]
+Tensor.__reduce_ex__ = _reduce_tensor  # type: ignore[method-assign,assignment]
+
+_ALLOWED = {
+    (f.__module__, f.__name__): f
+    for f in (_rebuild_storage, _rebuild_tensor, _rebuild_parameter, OrderedDict, Size, Parameter, set, complex)
+} | {("tinytorch.dtypes", d.name): d for d in dtypes.ALL}
+
+
+class _Reader(pickle.Unpickler):
+    """Makes tensors and plain containers, and refuses everything else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in _ALLOWED:
+            return _ALLOWED[module, name]
+        raise pickle.UnpicklingError(
+            f"Weights only load failed. The file asks for {module}.{name}; tinytorch loads tensors and plain containers "
+            "alone and runs no code from a file."
+        )
+
+
+def save(obj: Any, f: Any, **options: Any) -> None:
+    """Write an object of tensors, numbers, strings and plain containers to a path or a binary file.
+
+    Source: `torch.save`.
+    """
+    data = io.BytesIO()
+    data.write(_MAGIC)
+    pickle.dump(obj, data, protocol=4)
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "wb") as file:
+            file.write(data.getvalue())
+    else:
+        f.write(data.getvalue())
+
+
+def load(f: Any, map_location: Any = None, *, weights_only: bool = True, **options: Any) -> Any:
+    """Read what `save` wrote; pickle.UnpicklingError for anything but tensors and plain containers.
+
+    `map_location`: the device to put tensors on. Source: `torch.load`.
+    """
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
+            return load(file, map_location)
+    if f.read(len(_MAGIC)) != _MAGIC:
+        raise RuntimeError("not a file that tinytorch.save wrote (PyTorch's own files cannot be read)")
+    found = _Reader(f).load()
+    return found if map_location is None else _mapped(found, map_location)
+
+
+def _mapped(x: Any, where: Any) -> Any:
+    if isinstance(x, Tensor):
+        return x.to(where)
+    if isinstance(x, dict):
+        return type(x)((k, _mapped(v, where)) for k, v in x.items())
+    return type(x)(_mapped(v, where) for v in x) if type(x) in (list, tuple) else x
