@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from . import words
+from .fold import Fold, View, followers, view
 from .records import Node, Saved, Snapshot, Tensor
 from .style import clean, shorten, show, width
 
 LIMIT = 34
+KINDS = 4
 ROW, HEAD, PAD = 16, 26, 10
 
 
@@ -48,26 +50,35 @@ def build(snap: Snapshot) -> tuple[list[Card], list[Wire]]:
     """The cards and wires of a snapshot, in a fixed order."""
     cards: list[Card] = []
     wires: list[Wire] = []
-    named = list(dict.fromkeys(tid for _, tid in snap.names))
+    seen = view(snap)
     tensors = {tensor.id: tensor for tensor in snap.tensors}
-    leaves = [node.variable for node in snap.nodes if node.variable is not None]
-    for tid in named:
-        if tid not in leaves:
+    leaves = [item.variable for item in seen.items if isinstance(item, Node) and item.variable is not None]
+    folded = {leaf for item in seen.items if isinstance(item, Fold) for leaf in item.leaves}
+    for tid in dict.fromkeys(tid for _, tid in snap.names):
+        place = seen.places.get(tensors[tid].grad_fn or "")
+        if tid not in leaves and tid not in folded and not (tensors[tid].grad_fn and place is None):
             cards.append(_pill(snap, tensors[tid]))
-            if tensors[tid].grad_fn is not None:
-                wires.append(Wire(tid, str(tensors[tid].grad_fn), "name"))
-    for node in snap.nodes:
-        cards.append(_node(snap, node))
-        numbered = len(node.edges) > 1
-        wires += [
-            Wire(node.id, edge.node, "next", str(edge.index) if numbered else "")
-            for edge in node.edges
-            if edge.node is not None
-        ]
-        if node.variable is not None:
-            wires.append(Wire(node.id, node.variable, "leaf", ".grad"))
+            if place is not None:
+                wires.append(Wire(tid, place, "name"))
+    for item in seen.items:
+        cards.append(_folded(item) if isinstance(item, Fold) else _node(snap, item, seen))
+        wires += _wires(item, seen)
     cards += [_pill(snap, tensors[tid]) for tid in dict.fromkeys(leaves)]
     return cards, wires
+
+
+def _wires(item: Node | Fold, seen: View) -> list[Wire]:
+    if isinstance(item, Fold):
+        return [Wire(item.id, seen.places[end], "next") for end in item.ends if end in seen.places]
+    numbered = len(item.edges) > 1
+    wires = [
+        Wire(item.id, seen.places[edge.node], "next", str(edge.index) if numbered else "")
+        for edge in item.edges
+        if edge.node is not None and edge.node in seen.places
+    ]
+    if item.variable is not None:
+        wires.append(Wire(item.id, item.variable, "leaf", ".grad"))
+    return wires
 
 
 def _pill(snap: Snapshot, tensor: Tensor) -> Card:
@@ -82,13 +93,24 @@ def _pill(snap: Snapshot, tensor: Tensor) -> Card:
     return Card(tensor.id, kind, lines, name)
 
 
-def _node(snap: Snapshot, node: Node) -> Card:
+def _node(snap: Snapshot, node: Node, seen: View) -> Card:
     head = words.short(node.name)
     lines = [(shorten(head, LIMIT), "mono b", "")]
     lines += [_saved_line(snap, saved) for saved in node.saved]
-    if node.cut:
+    if node.cut or any(follower not in seen.places for follower in followers(node)):
         lines.append(("the graph goes on", "s", ""))
     return Card(node.id, "node", tuple(lines), head)
+
+
+def _folded(fold: Fold) -> Card:
+    lines = [(f"{len(fold.nodes):,} nodes folded", "b", "")]
+    lines += [(shorten(f"{count:,} x {words.short(name)}", LIMIT), "mono s", "") for name, count in fold.kinds[:KINDS]]
+    if len(fold.kinds) > KINDS:
+        lines.append((f"and {len(fold.kinds) - KINDS} kinds more", "s", ""))
+    lines += [(f"saved: {count:,} {state}", "s", "") for state, count in fold.states]
+    if fold.leaves:
+        lines.append((f"with {words.plural(len(fold.leaves), 'leaf', 'leaves')}", "s", ""))
+    return Card(fold.id, "fold", tuple(lines), lines[0][0])
 
 
 def _saved_line(snap: Snapshot, saved: Saved) -> tuple[str, str, str]:

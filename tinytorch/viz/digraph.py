@@ -23,6 +23,7 @@ from .text import graph_text
 
 _DOT_COLOURS = {
     "node": {"fillcolor": "#ffffff", "color": "#828b96"},
+    "fold": {"fillcolor": "#f3f5f8", "color": "#828b96", "style": "dashed,filled"},
     "name": {"fillcolor": "#dcecff", "color": "#1f6fd0", "style": "rounded,filled"},
     "leaf": {"fillcolor": "#dcf5e3", "color": "#1b7a38", "style": "rounded,filled"},
     "off": {"fillcolor": "#ffffff", "color": "#828b96", "style": "rounded,dashed"},

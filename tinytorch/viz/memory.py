@@ -126,11 +126,12 @@ class _Drawing:
     def _row(self, tensor: Tensor, middle: float, top: float) -> None:
         canvas = self.canvas
         dashed = "" if tensor.names else " dash"
+        fresh = {words.called(name) for name in self.changes.rebound | self.changes.added}
         for k, name in enumerate(words.pills(self.snap, tensor)):
             y = middle + k * (PILL + 4)
             w = self._pill_width(name)
             x = self.names_x + self.names_w - w
-            new = tensor.id in self.changes.new or name in self.changes.rebound or name in self.changes.added
+            new = tensor.id in self.changes.new or name in fresh
             canvas.rect(x, y - PILL / 2, w, PILL, ("new" if new else "name") + dashed, 11)
             canvas.text(x + w / 2, y + 4, name, ("new-t" if new else "name-t") + " mono b c", NAME_COLUMNS)
             if new:
@@ -192,7 +193,9 @@ class _Drawing:
         """Lines under the card: what changed, what is wrong, where the gradient is."""
         found = [(fact, "new-t s b") for fact in self.changes.facts.get(tensor.id, ())]
         found += [
-            (f"{name} is now another tensor", "new-t s b") for name in tensor.names if name in self.changes.rebound
+            (f"{words.called(name)} is now another tensor", "new-t s b")
+            for name in tensor.names
+            if name in self.changes.rebound
         ]
         found += [(words.stale_sentence(name, saved), "bad-t s b") for name, saved in self._stale(tensor)]
         found += [(note, "m s") for note in tensor.notes]
@@ -219,7 +222,7 @@ def footer(snap: Snapshot, changed: Changes, drawn: bool) -> list[str]:
     """The lines under the bands."""
     lines = [] if drawn else ["no tensors to show"]
     if changed.gone:
-        lines.append(f"no longer there: {words.listed(changed.gone)}")
+        lines.append(f"no longer there: {words.listed([words.called(name) for name in changed.gone])}")
     count, nbytes = words.hidden(snap)
     if count:
         lines.append(f"also kept alive by the graph: {words.plural(count, 'storage')} without a name, {nbytes:,} bytes")

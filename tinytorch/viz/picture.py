@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import Any
 
 
+WIDE = 1_400
+_WIDTH = re.compile(r'<svg[^>]* width="(\d+)"')
+
+
 def bundle(svg: str, text: str) -> dict[str, str]:
     """What a notebook is given: the picture as an <img> whose alternative is the whole text, and that text."""
     data = base64.b64encode(svg.encode()).decode()
-    return {
-        "text/html": f'<img alt="{escape(text)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%">',
-        "text/plain": text,
-    }
+    html = f'<img alt="{escape(text)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%">'
+    found = _WIDTH.search(svg)
+    if found and int(found[1]) > WIDE:
+        # Shrunk to the page it could not be read: it keeps most of its size, and the page scrolls it.
+        html = html.replace("max-width:100%", f"max-width:none;width:{int(found[1]) * 3 // 4}px")
+        html = f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="wide picture">{html}</div>'
+    return {"text/html": html, "text/plain": text}
 
 
 class Picture:

@@ -6,8 +6,10 @@ import shlex
 
 from . import layout
 from .cards import PAD, ROW, Card, Wire
+from .fold import view
 from .records import Snapshot
 from .style import Canvas, number, width
+from .text import left_out
 
 EDGE = 14
 Point = tuple[float, float]
@@ -16,7 +18,7 @@ Point = tuple[float, float]
 def dot_for(cards: list[Card], wires: list[Wire]) -> str:
     """DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
     lines = [
-        "digraph{graph[rankdir=TB nodesep=.3 ranksep=.4 ordering=out]",
+        "digraph{graph[rankdir=TB nodesep=.3 ranksep=.4 ordering=out nslimit=2 nslimit1=2 mclimit=.5]",
         'node[shape=box fixedsize=true label=""]edge[dir=none]',
     ]
     lines += [f"{card.name}[width={card.width / 72:.4f} height={card.height / 72:.4f}]" for card in cards]
@@ -40,7 +42,7 @@ def draw(snap: Snapshot, cards: list[Card], wires: list[Wire], theme: str | None
         x, y = places[card.name]
         _card(canvas, card, x + EDGE, h - y + top)
     bottom = top + h
-    for note in snap.notes:
+    for note in [*snap.notes, *left_out(view(snap))]:
         canvas.text(EDGE, bottom + 20, note, "m", 90)
         bottom += 18
     least = width(head) + 2 * EDGE
@@ -113,11 +115,11 @@ def _along(points: list[Point], t: float) -> Point:
 def _card(canvas: Canvas, card: Card, x: float, y: float) -> None:
     w, h = card.width, card.height
     left, top = x - w / 2, y - h / 2
-    kind = {"node": "band", "name": "name", "leaf": "leaf", "off": "card dash"}[card.kind]
-    ink = {"node": "t", "name": "name-t", "leaf": "leaf-t", "off": "m"}[card.kind]
+    kind = {"node": "band", "fold": "card dash", "name": "name", "leaf": "leaf", "off": "card dash"}[card.kind]
+    ink = {"node": "t", "fold": "t", "name": "name-t", "leaf": "leaf-t", "off": "m"}[card.kind]
     if any(mark == "cross" for _, _, mark in card.lines):
         kind = "bad"
-    canvas.rect(left, top, w, h, kind, 6 if card.kind == "node" else 12)
+    canvas.rect(left, top, w, h, kind, 6 if card.kind in ("node", "fold") else 12)
     for k, (text, style, mark) in enumerate(card.lines):
         line_y = top + 17 + k * ROW + (3 if k else 0)
         tone = "bad-t" if mark == "cross" else "t" if kind == "bad" else "m" if mark == "void" else ink

@@ -24,8 +24,10 @@ MAX_NODES = 5_000
 """A larger graph is read up to here; the snapshot says so."""
 
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
-# Sizes, dimensions and the like only say where a gradient goes.
-_GEOMETRY = re.compile(r"size|stride|offset|dim|layout|dtype|device|numel|^(start|end|step|index|keepdim|options)$")
+# Sizes, dimensions and the like only say where a gradient goes; alpha and beta are 1 but for who asks otherwise.
+_GEOMETRY = re.compile(
+    r"size|stride|offset|dim|layout|dtype|device|numel|^(start|end|step|index|keepdim|options|alpha|beta)$"
+)
 
 
 def snapshot(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Snapshot:
@@ -61,6 +63,7 @@ class _Reader:
         self.names: list[list[str]] = []
         self.roles: list[str] = []
         self.index: dict[int, int] = {}
+        self.addresses: dict[Any, list[int]] = {}
         self.grads: dict[int, int] = {}
         self.grad_fns: dict[int, Any] = {}
         self.leafness: dict[int, bool | None] = {}
@@ -79,6 +82,7 @@ class _Reader:
             where = len(self.tensors)
             self.index[id(tensor)] = where
             self.tensors.append(tensor)
+            self.addresses.setdefault(address_of(tensor), []).append(where)
             self.names.append([])
             self.roles.append(role)
         if name is not None and name not in self.names[where]:
@@ -271,9 +275,7 @@ class _Reader:
         where = self.index.get(id(tensor))
         if where is not None:
             return where
-        place = address_of(tensor)
-        same = [i for i, other in enumerate(self.tensors) if address_of(other) == place]
-        for i in same:
+        for i in self.addresses.get(address_of(tensor), ()):
             if self.grad_fns.get(i) is node:
                 return i
         return None
@@ -338,8 +340,7 @@ def _refused(name: str, message: str, raw: Any, node: Any, reader: _Reader) -> S
     data = _quietly(raw, "data")
     where = None
     if is_tensor(data):
-        place = address_of(data)
-        same = [i for i, other in enumerate(reader.tensors) if address_of(other) == place]
+        same = reader.addresses.get(address_of(data), [])
         mine = [i for i in same if reader.grad_fns.get(i) is node]
         followers = [follower for follower, _ in node.next_functions if follower is not None]
         inputs = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from . import words
 from .changes import Changes, changes
-from .records import Saved, Snapshot, Storage, Tensor
+from .fold import Fold, View, view
+from .records import Node, Saved, Snapshot, Storage, Tensor
 from .style import clean, show
 
 
@@ -24,7 +25,7 @@ def memory_text(snap: Snapshot, since: Snapshot | None = None) -> str:
         lines += ["", *_tensor_lines(snap, tensor, changed)]
     tail = []
     if changed.gone:
-        tail.append(f"No longer there: {words.listed([clean(name) for name in changed.gone])}.")
+        tail.append(f"No longer there: {words.listed([words.called(name) for name in changed.gone])}.")
     count, nbytes = words.hidden(snap)
     if count:
         tail.append(f"Also kept alive by the graph: {words.plural(count, 'storage')} without a name, {nbytes:,} bytes.")
@@ -79,8 +80,10 @@ def _tensor_lines(snap: Snapshot, tensor: Tensor, changed: Changes) -> list[str]
         facts.append(f".grad is {words.label(snap, tensor.grad)}")
     lines = [f"{head}: {'; '.join(facts)}."]
     lines += [f"  Changed: {fact}." for fact in changed.facts.get(tensor.id, ())]
-    lines += [f"  Changed: {clean(name)} is now another tensor." for name in tensor.names if name in changed.rebound]
-    lines += [f"  Changed: {clean(name)} is a new name." for name in tensor.names if name in changed.added]
+    lines += [
+        f"  Changed: {words.called(name)} is now another tensor." for name in tensor.names if name in changed.rebound
+    ]
+    lines += [f"  Changed: {words.called(name)} is a new name." for name in tensor.names if name in changed.added]
     lines += [
         f"  Stale: {words.stale_sentence(node, saved)}."
         for node, saved in words.stale_by(snap)
@@ -119,20 +122,43 @@ def graph_text(snap: Snapshot) -> str:
         else "Graph: no node. Nothing here was computed from a tensor that requires grad."
     ]
     lines += [f"  {words.label(snap, one.id)}: {_standing(one)}." for one in named]
-    for node in snap.nodes:
-        lines += ["", f"{node.id} {words.short(node.name)}"]
-        if node.variable is not None:
-            lines.append(f"  adds to {words.label(snap, node.variable)}.grad")
-        for edge in node.edges:
-            lines.append(f"  next_functions[{edge.index}]: {_target(snap, edge.node, node.cut)}")
-        lines += [f"  saved {clean(saved.name)}: {saved_words(snap, saved)}" for saved in node.saved]
-    lines += [f"Note: {note}." for note in snap.notes]
-    return "\n".join(lines)
+    seen = view(snap)
+    for item in seen.items:
+        lines += ["", *(_fold_lines(snap, item, seen) if isinstance(item, Fold) else _node_lines(snap, item, seen))]
+    notes = [*snap.notes, *left_out(seen)]
+    return "\n".join([*lines, *([""] if notes else []), *(f"Note: {note}." for note in notes)])
 
 
-def _target(snap: Snapshot, which: str | None, cut: bool) -> str:
+def left_out(seen: View) -> list[str]:
+    """What to say of nodes that are not shown."""
+    return [f"{words.plural(seen.left_out, 'node')} more not shown: the graph is too large"] if seen.left_out else []
+
+
+def _node_lines(snap: Snapshot, node: Node, seen: View) -> list[str]:
+    lines = [f"{node.id} {words.short(node.name)}"]
+    if node.variable is not None:
+        lines.append(f"  adds to {words.label(snap, node.variable)}.grad")
+    lines += [f"  next_functions[{edge.index}]: {_target(snap, edge.node, node.cut, seen)}" for edge in node.edges]
+    return [*lines, *(f"  saved {clean(saved.name)}: {saved_words(snap, saved)}" for saved in node.saved)]
+
+
+def _fold_lines(snap: Snapshot, fold: Fold, seen: View) -> list[str]:
+    kinds = [f"{words.short(name)} {count:,} times" for name, count in fold.kinds]
+    lines = [f"{fold.id} {words.plural(len(fold.nodes), 'node')} folded: {words.listed(kinds)}"]
+    lines += [f"  saved: {count:,} {state}" for state, count in fold.states]
+    if fold.leaves:
+        lines.append(f"  leaves: {words.listed([words.label(snap, leaf) for leaf in fold.leaves])}")
+    return [*lines, *(f"  goes on to: {_target(snap, end, False, seen)}" for end in fold.ends)]
+
+
+def _target(snap: Snapshot, which: str | None, cut: bool, seen: View) -> str:
     if which is None:
         return "not read (the graph is too large)" if cut else "None (needs no gradient)"
+    place = seen.places.get(which)
+    if place is None:
+        return f"{words.short(snap.node(which).name)}, not shown"
+    if place != which:
+        return f"{place} (folded)"
     return f"{which} {words.short(snap.node(which).name)}"
 
 

@@ -23,7 +23,7 @@ def label(snap: Snapshot, which: str) -> str:
     """What to call a tensor: its names, `x.grad`, or `T7 (no name)`."""
     tensor = snap.tensor(which)
     if tensor.names:
-        return " = ".join(clean(name) for name in tensor.names)
+        return " = ".join(called(name) for name in tensor.names)
     if tensor.grad_of is not None:
         named = snap.tensor(tensor.grad_of).names
         return f"{label(snap, tensor.grad_of)}.grad" if named else f"{tensor.id}, a gradient"
@@ -32,7 +32,12 @@ def label(snap: Snapshot, which: str) -> str:
 
 def pills(snap: Snapshot, tensor: Tensor) -> tuple[str, ...]:
     """The names to draw beside a tensor, the derived one if it has none."""
-    return tensor.names or (label(snap, tensor.id),)
+    return tuple(called(name) for name in tensor.names) or (label(snap, tensor.id),)
+
+
+def called(name: str) -> str:
+    """A name as it can be shown: unseen characters as escapes, an empty name as quotes."""
+    return clean(name) or "''"
 
 
 def short(name: str) -> str:
