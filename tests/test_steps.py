@@ -58,13 +58,17 @@ class TestWords:
         made = steps(LESSON, engine=engine)
         assert made.ended == "finished"
         assert changes(made, 1) == []
-        assert changes(made, 2) == ["x is a new tensor with new memory of its own; it is a leaf that requires grad."]
+        assert changes(made, 2) == ["x is a new tensor with a storage of its own; it is a leaf that requires grad."]
         assert changes(made, 3) == [
-            "y is a new tensor with new memory of its own; it is on the graph (grad_fn=CloneBackward0)."
+            "y is a new tensor with a storage of its own; it is on the graph (grad_fn=CloneBackward0)."
         ]
-        assert changes(made, 4) == ["z is a new tensor over the memory of y, with the same version counter."]
-        assert changes(made, 5) == ["d is a new tensor over the memory of x, but with a version counter of its own."]
-        assert changes(made, 7) == ["v is a new tensor over the memory of s, with the same version counter."]
+        assert changes(made, 4) == [
+            "z is a new tensor over the storage of y, with the same version counter; it is not on the graph."
+        ]
+        assert changes(made, 5) == [
+            "d is a new tensor over the storage of x, but with a version counter of its own; it is not on the graph."
+        ]
+        assert changes(made, 7) == ["v is a new tensor over the storage of s, with the same version counter."]
         assert changes(made, 9) == [
             "Written in place: the version counter of d went up, 0 -> 1.",
             "The values in memory changed: x and d show it.",
@@ -78,7 +82,7 @@ class TestWords:
         assert changes(made, 12)[-1] == "The values in memory changed: y and z show it."
         assert "x.grad changed: [2, 4, 6] -> [0, 0, 0]." in changes(made, 13)
         assert changes(made, 14) == ["a is the same tensor object as y: one more name, nothing was copied."]
-        assert changes(made, 15) == ["y is now a new tensor with new memory of its own."]
+        assert changes(made, 15) == ["y is now a new tensor with a storage of its own."]
         assert changes(made, 20) == ["z.requires_grad is now True."]
 
     def test_a_write_that_backward_will_notice(self, engine: ModuleType) -> None:
@@ -86,7 +90,7 @@ class TestWords:
             "x = torch.ones(2, requires_grad=True)\ny = x * 1\nz = y * y\ny += 1\nz.sum().backward()", engine=engine
         )
         assert (
-            "What MulBackward0 saved as _saved_self was written after it was saved: backward will raise an error."
+            "What MulBackward0 saved (_saved_other and _saved_self) was written afterwards: backward will raise an error."
             in (changes(made, 4))
         )
         assert made.frames[-1].error is not None
@@ -113,7 +117,7 @@ class TestWords:
         made = steps("def f(t):\n    return t * 2\nx = torch.ones(2)\ny = f(x)\n", engine=engine)
         assert [frame.changes for frame in made][2:] == [
             ("t in f is the same tensor object as x: one more name, nothing was copied.",),
-            ("f() returns a new tensor with new memory of its own.",),
+            ("f() returns a new tensor with a storage of its own.",),
             ("y is the tensor that f() returned.", "t in f is gone."),
         ]
 
@@ -320,7 +324,7 @@ class TestFace:
         made = steps(double, engine.ones(2), engine=engine)
         assert [frame.line for frame in made] == [2, 3]
         assert made[1].output == "tensor([2., 2.])\n"
-        assert "u is a new tensor with new memory of its own." in made[0].changes
+        assert "u is a new tensor with a storage of its own." in made[0].changes
 
     def test_a_sequence_of_frames(self) -> None:
         made = steps("a = 1\nb = 2\nprint(a)\n", engine=tinytorch)

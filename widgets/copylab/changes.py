@@ -96,17 +96,17 @@ class _Comparison:
     def _where(self, tensor: Any) -> str:
         storage = self.storages.get(tensor.storage)
         if storage is None:
-            return "without memory of its own"
+            return "without a storage"
         if storage.key not in self.old_storages:
-            return "with new memory of its own" if len(self._sharers(tensor)) == 0 else self._shares(tensor)
+            return "with a storage of its own" if len(self._sharers(tensor)) == 0 else self._shares(tensor)
         return self._shares(tensor)
 
     def _shares(self, tensor: Any) -> str:
         sharers = self._sharers(tensor)
         if not sharers:
-            return f"over memory that was there before ({tensor.storage})"
+            return f"over a storage that was there before ({tensor.storage})"
         same = [t for t in sharers if t.counter == tensor.counter and t.counter is not None]
-        memory = f"over the memory of {listed(self.called(t) for t in sharers)}"
+        memory = f"over the storage of {listed(self.called(t) for t in sharers)}"
         if not self.after.counters_known:
             return memory
         if len(same) == len(sharers):
@@ -118,7 +118,9 @@ class _Comparison:
     def _graph(self, tensor: Any) -> str:
         if tensor.grad_fn_name:
             return f"; it is on the graph (grad_fn={_short(tensor.grad_fn_name)})"
-        return "; it is a leaf that requires grad" if tensor.requires_grad else ""
+        if tensor.requires_grad:
+            return "; it is a leaf that requires grad"
+        return "; it is not on the graph" if any(t.requires_grad for t in self._sharers(tensor)) else ""
 
     def _sharers(self, tensor: Any) -> list[Any]:
         return [
@@ -162,7 +164,7 @@ class _Comparison:
             elif tensor.stride != was.stride:
                 yield f"{name} has new strides: {was.stride} -> {tensor.stride}."
             if tensor.storage and was.storage and self._key(tensor, self.after) != self._key(was, self.before):
-                yield f"{name} now lies in other memory ({tensor.storage})."
+                yield f"{name} now has another storage ({tensor.storage})."
 
     @staticmethod
     def _key(tensor: Any, snapshot: Snapshot) -> Any:
@@ -219,8 +221,9 @@ class _Comparison:
         if freed:
             yield f"Backward freed what it had saved: {listed(sorted({_short(node) for node, _ in freed}))}."
         stale = _states(self.after, "stale") - _states(self.before, "stale")
-        for node, name in sorted(stale):
-            yield f"What {_short(node)} saved as {name} was written after it was saved: backward will raise an error."
+        for node in sorted({node for node, _ in stale}):
+            names = listed(sorted(name for where, name in stale if where == node))
+            yield f"What {_short(node)} saved ({names}) was written afterwards: backward will raise an error."
 
 
 def _plain(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:

@@ -70,6 +70,7 @@ class Player {
     this.code = element("ol", { class: "cl-listing", "aria-label": "The code, the line of this step marked" });
     this.rows = this.lines.map((line) => element("li", {}, element("span", { class: "cl-text" }, line || " ")));
     this.code.append(...this.rows);
+    if (this.lines.length > 14 || this.lines.some((line) => line.length > 50)) this.code.tabIndex = 0; // it may scroll
     this.says = element("ul", { class: "cl-says" });
     this.outputs = element("div", { class: "cl-outputs" });
     this.panes = new Map(["memory", "graph"].map((kind) => [kind, this.pane(kind)]));
@@ -92,8 +93,8 @@ class Player {
 
   pane(kind) {
     const title = kind === "memory" ? "Memory" : "Graph";
-    const holder = element("div", { class: "cl-holder", role: "img", "aria-label": `${title}, told in words below` });
-    const words = element("pre", {});
+    const holder = element("div", { class: "cl-holder" });
+    const words = element("pre", { tabindex: 0, role: "region", "aria-label": `${title} in words` });
     const details = element("details", { class: "cl-words" }, element("summary", {}, `${title} in words`), words);
     const figure = element("figure", { class: "cl-pane", "data-picture": kind });
     figure.append(element("figcaption", {}, title), holder, details);

@@ -108,7 +108,8 @@ def _outputs(frame: Frame) -> list[tuple[str, str]]:
 
 def _output(title: str, text: str) -> str:
     kind = title.partition(",")[0].lower().replace(" ", "-")
-    return f"<div class='cl-out cl-{kind}'><strong>{title}</strong><pre>{escape(text)}</pre></div>"
+    scrolls = f' tabindex="0" role="region" aria-label="{title}"' if len(text) > 500 or text.count("\n") > 9 else ""
+    return f"<div class='cl-out cl-{kind}'><strong>{title}</strong><pre{scrolls}>{escape(text)}</pre></div>"
 
 
 class _Pictures:

@@ -1,0 +1,122 @@
+"""The player on pages of its own: quick, in both themes, with many steps, and the static form without scripts."""
+
+from pathlib import Path
+
+import pytest
+from browser.books import PROGRAM
+from browser.conftest import Watched
+from browser.test_player import check_axe, check_theme, step_through
+from copylab import steps
+from playwright.sync_api import Browser, expect
+
+import tinytorch
+
+pytestmark = pytest.mark.browser
+
+LONG = """
+x = torch.zeros(4, requires_grad=True)
+for i in range(99):
+    y = (x - 1) ** 2
+    y.sum().backward()
+    x.data -= 0.1 * x.grad
+    x.grad.zero_()
+"""
+
+# From the key to the new step, its picture laid out: what happens between the press and the next paint.
+STEP_TIMES = """(player) => {
+    const times = [];
+    for (let i = 0; i < 60; i++) {
+        const key = i < 30 ? "ArrowRight" : "ArrowLeft";
+        const start = performance.now();
+        player.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true, cancelable: true }));
+        player.getBoundingClientRect();
+        times.push(performance.now() - start);
+    }
+    return times.sort((a, b) => a - b);
+}"""
+
+
+def test_a_page_in_both_themes(watched: Watched, tmp_path: Path) -> None:
+    steps(PROGRAM, engine=tinytorch).save(tmp_path / "page.html")
+    page = watched.page
+    page.goto((tmp_path / "page.html").as_uri())
+    player = page.locator(".cl-player")
+    for scheme, dark in (("light", False), ("dark", True)):
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        assert len(step_through(page, player)) == 7
+        check_theme(player, dark=dark)
+        check_axe(page)
+    player.locator(".cl-words > summary").first.click()
+    expect(player.get_by_text("shared by y and z").first).to_be_visible()
+    check_axe(page)
+
+
+def test_200_steps_open_and_step_quickly(watched: Watched, tmp_path: Path) -> None:
+    made = steps(LONG, engine=tinytorch)
+    assert len(made) == 200
+    made.save(tmp_path / "long.html")
+    page = watched.page
+    page.goto((tmp_path / "long.html").as_uri())
+    player = page.locator(".cl-player")
+    expect(player).to_have_attribute("data-steps", "200")
+    opened = page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
+    times = player.evaluate(STEP_TIMES)
+    print(f"200 steps: opened in {opened:.0f} ms, a step {times[30]:.1f} ms (the slowest {times[-1]:.1f})")
+    assert opened < 1000
+    assert times[30] <= 5
+    player.focus()
+    page.keyboard.press("End")
+    expect(player).to_have_attribute("data-step", "200")
+    # The last pictures come out of the table of parts, and are what Python drew.
+    drawn = player.locator("figure[data-picture=memory] svg").evaluate("(svg) => svg.querySelectorAll('*').length")
+    assert drawn == made[-1].pictures["memory"].svg.count("<") - made[-1].pictures["memory"].svg.count("</") - 1
+    assert player.locator("figure[data-picture=memory] pre").text_content() == made[-1].pictures["memory"].text
+
+
+def test_without_scripts(browser: Browser, tmp_path: Path) -> None:
+    steps(PROGRAM, engine=tinytorch).save(tmp_path / "page.html")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    page.get_by_text("Step 4, line 4: z = y.detach()").click()
+    expect(page.get_by_text("z is a new tensor over the storage of y")).to_be_visible()
+    for image in page.locator("details[open] > figure img").all():
+        box = image.bounding_box()
+        assert box is not None
+        assert box["width"] > 50
+    page.locator("details[open] details summary").first.click()
+    expect(page.get_by_text("one storage, shared by y and z").first).to_be_visible()
+    context.close()
+
+
+def test_two_outputs_on_one_page(watched: Watched, tmp_path: Path) -> None:
+    page = watched.page
+    first, second = (steps(code, engine=tinytorch).html for code in ("a = 1\nb = 2\n", "c = 3\nd = 4\n"))
+    (tmp_path / "two.html").write_text(f"<!doctype html><html lang=en><title>Two</title>{first}<input>{second}</html>")
+    page.goto((tmp_path / "two.html").as_uri())
+    one, two = page.locator(".cl-player").all()
+    two.focus()
+    page.keyboard.press("ArrowRight")
+    expect(two).to_have_attribute("data-step", "2")
+    expect(one).to_have_attribute("data-step", "1")
+    page.get_by_role("textbox").focus()
+    page.keyboard.type("ab")
+    page.keyboard.press("Home")
+    page.keyboard.type("c")
+    assert page.get_by_role("textbox").input_value() == "cab"
+    one.focus()
+    page.keyboard.press("Control+ArrowRight")
+    expect(one).to_have_attribute("data-step", "1")
+
+
+def test_hostile_code_stays_text(watched: Watched, tmp_path: Path) -> None:
+    name = "<img src=x onerror=alert(1)>&\"'|{}张量"
+    code = f"globals()[{name!r}] = torch.ones(2, requires_grad=True) * 2\nraise ValueError('<script>alert(1)</script>')"
+    steps(code, engine=tinytorch).save(tmp_path / "page.html")
+    page = watched.page
+    page.on("dialog", lambda dialog: watched.wrong.append(f"dialog: {dialog.message}"))
+    page.goto((tmp_path / "page.html").as_uri())
+    player = page.locator(".cl-player")
+    step_through(page, player)
+    expect(player.get_by_text("<script>alert(1)</script>").first).to_be_visible()
+    assert player.locator("img, script").count() == 0
