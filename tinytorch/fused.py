@@ -16,7 +16,7 @@ import numpy as np
 _SPLIT = 2.0**27 + 1  # halves the 53 bits of a float64
 
 
-def _round32(x: np.ndarray) -> np.ndarray:
+def round32(x: np.ndarray) -> np.ndarray:
     """Round to the nearest float32, kept as float64."""
     return x.astype(np.float32).astype(np.float64)
 
@@ -57,10 +57,10 @@ def fma32(a: np.ndarray, b: np.ndarray | float, c: np.ndarray | float) -> np.nda
     """Return a*b + c in float32 with one rounding. All are float32 numbers, carried in float64."""
     product = a * b
     total = product + c
-    # Rounding to float64 on the way matters only if it lands halfway between two float32 numbers: once in 2^29.
+    # rounding to float64 on the way matters only where it lands halfway between two float32 numbers
     if ((total.view(np.int64) & 0x1FFFFFFF) == 0x10000000).any():
         total = _toward_odd(*_two_sum(product, np.broadcast_to(c, product.shape)))
-    return _round32(total)
+    return round32(total)
 
 
 def _float32(*constants: float) -> list[float]:
@@ -90,22 +90,22 @@ def log32(u: np.ndarray) -> np.ndarray:
     low = x < _SQRT_HALF
     e = e - low.astype(np.float64)
     x = np.where(low, x + (x - 1.0), x - 1.0)  # exact either way
-    square = _round32(x * x)
-    y = _round32(_polynomial(_LOG, x) * x)
-    y = fma32(y, square, _round32(e * _LN2_LOW))
+    square = round32(x * x)
+    y = round32(_polynomial(_LOG, x) * x)
+    y = fma32(y, square, round32(e * _LN2_LOW))
     y = fma32(square, -0.5, y)
-    return fma32(e, _LN2_HIGH, _round32(x + y))
+    return fma32(e, _LN2_HIGH, round32(x + y))
 
 
 def sincos32(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return sine and cosine of float32 angles from 0 to 8192, in radians."""
-    octant = (_round32(x * _PER_PI_4).astype(np.int64) + 1) & ~1
+    octant = (round32(x * _PER_PI_4).astype(np.int64) + 1) & ~1
     for piece in _MINUS_PI_4:
         x = fma32(octant.astype(np.float64), piece, x)
-    square = _round32(x * x)
-    cos = _round32(_polynomial(_COS, square) * square)
-    cos = _round32(fma32(cos, square, -0.5 * square) + 1.0)
-    sin = fma32(_round32(_polynomial(_SIN, square) * square), x, x)
+    square = round32(x * x)
+    cos = round32(_polynomial(_COS, square) * square)
+    cos = round32(fma32(cos, square, -0.5 * square) + 1.0)
+    sin = fma32(round32(_polynomial(_SIN, square) * square), x, x)
     swap = (octant & 2) != 0
     sin, cos = np.where(swap, cos, sin), np.where(swap, sin, cos)
     return np.where(octant & 4, -sin, sin), np.where((octant - 2) & 4, cos, -cos)

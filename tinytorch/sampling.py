@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from .dtypes import from_numpy_dtype
-from .fused import fma32, fma64, log32, sincos32
+from .fused import fma32, fma64, log32, round32, sincos32
 from .random import Generator
 from .warn import warn_in_torch
 
@@ -25,11 +25,16 @@ _C_NAMES = {
     "d": "double",
 }  # fmt: skip
 _MIN64, _MAX64 = -(2**63), 2**63 - 1
-_BLOCK = 4096  # numbers of float32 worked on at a time: they stay in the cache
+_CHUNK = 16384  # numbers worked on at a time: they stay in the cache
 
 
 def _not_implemented(kernel: str, a: np.ndarray) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{from_numpy_dtype(a.dtype).scalar_name}'")
+
+
+def _unsigned(a: np.ndarray) -> bool:
+    """Whether the dtype is one of the wide unsigned ones, for which torch has few kernels."""
+    return a.dtype.kind == "u" and a.itemsize > 1
 
 
 def _order(a: np.ndarray) -> list[int]:
@@ -118,13 +123,14 @@ def normal_(a: np.ndarray, mean: float, std: float, gen: Generator) -> np.ndarra
     with np.errstate(over="ignore", invalid="ignore"):
         if a.size < 16 or not a.flags.c_contiguous:
             return _fill(a, fma64(_normals_one_by_one(a.size, gen), std, mean))
-        drawn = _unit(gen, a.size // 16 * 16 if a.dtype.char == "e" else a.size, a.dtype)
-        values = np.empty(a.size)
         whole = a.size // 16 * 16
-        block = _normal_block64 if a.dtype.char == "d" else _normal_block32
-        block(drawn[:whole], mean, std, values[:whole])
+        drawn = _unit(gen, whole if a.dtype.char == "e" else a.size, a.dtype)[:whole]
         if whole != a.size:  # the last 16 are made anew, of new draws
-            block(_unit(gen, 16, a.dtype), mean, std, values[-16:])
+            drawn = np.concatenate((drawn, _unit(gen, 16, a.dtype)))
+        blocks = (_normal_blocks64 if a.dtype.char == "d" else _normal_blocks32)(drawn, mean, std)
+        values = np.empty(a.size)
+        values[:whole] = blocks[:whole]
+        values[-16:] = blocks[-16:]
         return _fill(a, values)
 
 
@@ -144,46 +150,47 @@ def _normals_one_by_one(n: int, gen: Generator) -> np.ndarray:
     return np.array(out)
 
 
-def _normal_block64(drawn: np.ndarray, mean: float, std: float, out: np.ndarray) -> None:
-    """Turn blocks of 16 numbers from [0, 1) into normal ones, in float64: of 8 the radius, of 8 the angle."""
-    halves = drawn.reshape(-1, 2, 8)
-    radius = np.sqrt(-2.0 * np.array([math.log(u) for u in (1.0 - halves[:, 0]).ravel().tolist()])).reshape(-1, 8)
-    angles = (2.0 * math.pi * halves[:, 1]).ravel().tolist()
-    result = out.reshape(-1, 2, 8)
-    result[:, 0] = radius * np.array([math.cos(t) for t in angles]).reshape(-1, 8)
-    result[:, 1] = radius * np.array([math.sin(t) for t in angles]).reshape(-1, 8)
-    out[...] = fma64(out, std, mean)
+def _normal_blocks64(drawn: np.ndarray, mean: float, std: float) -> np.ndarray:
+    """Turn blocks of 16 numbers from [0, 1) into normal ones, in float64: 8 give the radius, 8 the angle."""
+    u, v = drawn.reshape(-1, 2, 8).swapaxes(0, 1)
+    radius = np.sqrt(-2.0 * np.array([math.log(x) for x in (1.0 - u).ravel().tolist()])).reshape(u.shape)
+    angles = (2.0 * math.pi * v).ravel().tolist()
+    waves = [np.array([f(t) for t in angles]).reshape(u.shape) for f in (math.cos, math.sin)]
+    return fma64((radius * waves).swapaxes(0, 1).ravel(), std, mean)
 
 
-def _normal_block32(drawn: np.ndarray, mean: float, std: float, out: np.ndarray) -> None:
+def _normal_blocks32(drawn: np.ndarray, mean: float, std: float) -> np.ndarray:
     """Do the same in float32, with torch's own logarithm, sine and cosine."""
     mean, std, two_pi = float(np.float32(mean)), float(np.float32(std)), float(np.float32(2.0 * math.pi))
-    for start in range(0, drawn.size, _BLOCK):
-        halves = drawn[start : start + _BLOCK].reshape(-1, 2, 8)
-        radius = np.sqrt(-2.0 * log32(1.0 - halves[:, 0])).astype(np.float32)
-        sin, cos = sincos32((two_pi * halves[:, 1]).astype(np.float32).astype(np.float64))
-        result = out[start : start + _BLOCK].reshape(-1, 2, 8)
-        for half, wave in enumerate((cos, sin)):
-            product = (radius * wave).astype(np.float32).astype(np.float64)
-            result[:, half] = fma32(product, std, mean)
+    out = np.empty(drawn.size)
+    for start in range(0, drawn.size, _CHUNK):
+        u, v = drawn[start : start + _CHUNK].reshape(-1, 2, 8).swapaxes(0, 1)
+        radius = round32(np.sqrt(-2.0 * log32(1.0 - u)))
+        sin, cos = sincos32(round32(two_pi * v))
+        result = out[start : start + _CHUNK].reshape(-1, 2, 8)
+        result[:, 0] = fma32(round32(radius * cos), std, mean)
+        result[:, 1] = fma32(round32(radius * sin), std, mean)
+    return out
 
 
 # ------------------------------------------------------------------------------------------------------ integers
 
 
+def _largest(a: np.ndarray) -> int:
+    """Return the largest number that is drawn where no bound is given."""
+    if a.dtype.kind == "f":
+        return 2 ** _DIGITS[a.dtype.char]
+    return 1 if a.dtype.kind == "b" else int(np.iinfo(a.dtype).max)
+
+
 def random_(a: np.ndarray, gen: Generator) -> np.ndarray:
     """Fill with whole numbers from 0 to the dtype's largest (floating point: to 2^digits), as `Tensor.random_()`."""
-    kind = a.dtype.kind
     if a.size == 0:
         return a
-    if kind == "u" and a.itemsize > 1:
+    if _unsigned(a):
         raise _not_implemented("random_kernel_cpu", a)
     drawn = gen.draw64(a.size) if a.dtype.char in "ld" else gen.draw32(a.size)
-    if kind == "f":
-        top = 2 ** _DIGITS[a.dtype.char]
-    else:
-        top = 1 if kind == "b" else int(np.iinfo(a.dtype).max)
-    return _fill(a, (drawn % np.uint64(top + 1)).astype(np.int64))
+    return _fill(a, (drawn % np.uint64(_largest(a) + 1)).astype(np.int64))
 
 
 def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -> np.ndarray:
@@ -193,7 +200,7 @@ def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -
     range or bounds that the dtype does not hold, a warning for those where a floating point dtype skips numbers.
     """
     if high is None and low == _MIN64:
-        if a.size and (a.dtype.char in "?e" or (a.dtype.kind == "u" and a.itemsize > 1)):
+        if a.size and (a.dtype.char in "?e" or _unsigned(a)):
             raise _not_implemented("random_full_64_bits_range_kernel_cpu", a)
         if a.size and a.dtype.char not in "ldf":
             raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
@@ -213,8 +220,8 @@ def _bounds(a: np.ndarray, low: int, high: int | None) -> tuple[int, int]:
     digits = _DIGITS.get(a.dtype.char)
     if high is None:
         if not digits:
-            return (1 if a.dtype.kind == "b" else -1 if a.dtype.char == "L" else int(np.iinfo(a.dtype).max)), low
-        last, low = 2**digits, _narrowed(a, low, 1)
+            return (-1 if a.dtype.char == "L" else _largest(a)), low  # torch holds the last number in an int64
+        last, low = _largest(a), _narrowed(a, low, 1)
         if low >= last:
             raise RuntimeError(
                 "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to dtype, "
@@ -273,8 +280,7 @@ def permutation(n: int, gen: Generator) -> np.ndarray:
     drawn = gen.draw32(left.size) if n < (2**32 - 1) // 20 else gen.draw64(left.size)
     order = list(range(n))
     for i, step in enumerate((drawn % left).tolist()):
-        j = i + step
-        order[i], order[j] = order[j], order[i]
+        order[i], order[i + step] = order[i + step], order[i]
     return np.array(order, np.int64)
 
 
@@ -292,7 +298,9 @@ def bernoulli_(a: np.ndarray, p: float | np.ndarray, gen: Generator) -> np.ndarr
     if a.size == 0:
         return a
     if a.dtype.kind == "u" and a.itemsize > 1:
-        raise _not_implemented("bernoulli_tensor_cpu_self_" if isinstance(p, np.ndarray) else "bernoulli_scalar_cpu_", a)
+        raise _not_implemented(
+            "bernoulli_tensor_cpu_self_" if isinstance(p, np.ndarray) else "bernoulli_scalar_cpu_", a
+        )
     if not isinstance(p, np.ndarray):
         return _fill(a, _unit(gen, a.size, np.dtype(np.float64)) < p)
     if p.dtype.kind != "f":
