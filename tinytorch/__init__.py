@@ -27,7 +27,7 @@ from .random import Generator, default_generator, get_rng_state, initial_seed, m
 from .storage import UntypedStorage
 from .tensor import Size, Tensor, strided
 from .ops import FUNCTIONS as _FUNCTIONS  # isort: skip
-from . import autograd, nn, optim  # isort: skip
+from . import _C, autograd, nn, optim  # isort: skip
 from .serialization import load, save  # isort: skip
 from .typed_storage import TypedStorage  # isort: skip
 

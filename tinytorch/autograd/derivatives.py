@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .graph import backward as _walk
-from .graph.history import edge_of
-from .graph.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from .graph.saved import saved_tensors_hooks
-from .tensor import Tensor
-from .warn import warn_in_torch
+from ..graph import backward as _walk
+from ..graph.history import edge_of
+from ..graph.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..graph.saved import saved_tensors_hooks
+from ..tensor import Tensor
+from ..warn import warn_in_torch
 
 
 def _as_tuple(x: Any) -> tuple:
