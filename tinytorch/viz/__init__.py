@@ -5,10 +5,12 @@ Works on the tensors of tinytorch and of torch. Looking changes nothing and keep
     snapshot(x, y)     everything about some tensors as plain data
     memory(x, y)       names, tensors, storages and version counters, drawn and told
     graph(y)           the autograd graph with its saved tensors, a `graphviz.Digraph`
+    explain(y)         would backward raise, or be wrong without a word, and why
 
 A picture has `.svg`, `.text` and `.save(path)`, and shows itself in a notebook.
 """
 
+from .explain import Explanation, explain
 from .graph import graph
 from .layout import LayoutError
 from .memory import memory
@@ -16,7 +18,17 @@ from .picture import Picture
 from .records import Snapshot
 from .snapshot import snapshot
 
-__all__ = ["GraphPicture", "LayoutError", "Picture", "Snapshot", "graph", "memory", "snapshot"]
+__all__ = [
+    "Explanation",
+    "GraphPicture",
+    "LayoutError",
+    "Picture",
+    "Snapshot",
+    "explain",
+    "graph",
+    "memory",
+    "snapshot",
+]
 
 
 def __getattr__(name: str) -> object:

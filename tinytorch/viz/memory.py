@@ -52,6 +52,9 @@ class _Drawing:
         # Wide enough for the usual title of a band, which stands above names and cards.
         self.card_w = max(self.card_w, 270 - self.names_w)
         self.strip_w = max(90.0, *(strip.width for strip in self.strips), 0)
+        # Remarks stand under a card and may run on below the cells, up to the version counters.
+        remarks = max((width(text, kind) for one in everyone for text, kind in self._remarks(one)), default=0.0)
+        self.strip_w = max(self.strip_w, remarks + 16 - self.card_w - ARROW)
         self.names_x = 2 * PAD
         self.card_x = self.names_x + self.names_w + ARROW
         self.strip_x = self.card_x + self.card_w + ARROW
@@ -198,6 +201,7 @@ class _Drawing:
             if name in self.changes.rebound
         ]
         found += [(words.stale_sentence(name, saved), "bad-t s b") for name, saved in self._stale(tensor)]
+        found += [(words.unseen_sentence(tensor, other), "bad-t s b") for other in self._unseen(tensor)]
         found += [(note, "m s") for note in tensor.notes]
         if tensor.grad is not None and not any(tensor.grad == t.id for _, inside in self.bands for t in inside):
             found.append((f".grad is {words.label(self.snap, tensor.grad)}", "m s"))
@@ -205,6 +209,10 @@ class _Drawing:
 
     def _stale(self, tensor: Tensor) -> list[tuple[str, Saved]]:
         return [(name, saved) for name, saved in words.stale_by(self.snap) if saved.tensor == tensor.id]
+
+    def _unseen(self, tensor: Tensor) -> list[Tensor]:
+        others = {other.counter: other for one, other, _ in words.unseen_writes(self.snap) if one.id == tensor.id}
+        return list(others.values())
 
     def _footer(self) -> list[str]:
         return footer(self.snap, self.changes, bool(self.bands or self.loose))

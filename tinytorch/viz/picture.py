@@ -9,7 +9,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-
 WIDE = 1_400
 _WIDTH = re.compile(r'<svg[^>]* width="(\d+)"')
 

@@ -93,9 +93,11 @@ class _Reader:
     def finish(self) -> Snapshot:
         done = 0
         while done < len(self.tensors):
-            self._look_at(done)
+            # All tensors known so far come before the graph: what a node saved is to be found among them.
+            while done < len(self.tensors):
+                self._look_at(done)
+                done += 1
             self._walk()
-            done += 1
         since = self.since
         old_storages = {storage.key: storage.id for storage in since.storages} if since else {}
         blocks = Blocks(self.tensors, old_storages, since.last_ids[1] if since else 0)

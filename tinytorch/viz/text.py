@@ -89,6 +89,8 @@ def _tensor_lines(snap: Snapshot, tensor: Tensor, changed: Changes) -> list[str]
         for node, saved in words.stale_by(snap)
         if saved.tensor == tensor.id
     ]
+    unseen = {other.counter: other for one, other, _ in words.unseen_writes(snap) if one.id == tensor.id}
+    lines += [f"  Unseen: {words.unseen_sentence(tensor, other)}." for other in unseen.values()]
     lines += [f"  Note: {note}." for note in tensor.notes]
     return lines
 

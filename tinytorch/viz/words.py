@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise, product
 
-from .records import Saved, Snapshot, Storage, Tensor
+from .records import Node, Saved, Snapshot, Storage, Tensor
 from .style import clean
 
 
@@ -150,6 +150,48 @@ def stale_by(snap: Snapshot, storage: Storage | None = None) -> list[tuple[str, 
 def stale_sentence(node: str, saved: Saved) -> str:
     """What a stale saved tensor means, in one line."""
     return f"{short(node)} saved it at version {saved.saved_version}, now at {saved.version}: backward will raise"
+
+
+def unseen_writes(snap: Snapshot) -> list[tuple[Tensor, Tensor, Node]]:
+    """(saved tensor, another one over its memory, node): writes counted by the other's counter alone.
+
+    The counter of the saved tensor has not seen them, so backward would not notice.
+    """
+    found = []
+    seen: set[tuple[str, str | None, str]] = set()
+    tensors = {tensor.id: tensor for tensor in snap.tensors}
+    beside: dict[str | None, list[Tensor]] = {}
+    for tensor in snap.tensors:
+        if tensor.version and tensor.counter is not None and tensor.role != "saved":
+            beside.setdefault(tensor.storage, []).append(tensor)
+    for node in snap.nodes:
+        for saved in node.saved:
+            if saved.state != "live" or saved.tensor is None:
+                continue
+            tensor = tensors[saved.tensor]
+            for other in beside.get(tensor.storage, ()) if tensor.storage is not None else ():
+                key = (tensor.id, other.counter, node.id)
+                if other.counter != tensor.counter and key not in seen and _overlap(tensor, other):
+                    seen.add(key)
+                    found.append((tensor, other, node))
+    return found
+
+
+def unseen_sentence(tensor: Tensor, other: Tensor) -> str:
+    """What a write past the version counter means, in one line."""
+    writes = plural(other.version or 0, "write")
+    return f"{other.counter} counted {writes} here that {tensor.counter} did not see: backward may be silently wrong"
+
+
+def _overlap(one: Tensor, other: Tensor) -> bool:
+    """Whether the stretches of memory that two tensors reach over have a byte in common."""
+    if not one.numel or not other.numel or one.stride is None or other.stride is None:
+        return False
+    return one.start_byte < _end(other) and other.start_byte < _end(one)
+
+
+def _end(tensor: Tensor) -> int:
+    return (_last(tensor) + 1) * tensor.itemsize + tensor.start_byte % tensor.itemsize
 
 
 def shown_storages(snap: Snapshot) -> list[tuple[Storage, list[Tensor]]]:
