@@ -21,6 +21,7 @@ from .graph.modes import (
     no_grad,
     set_grad_enabled,
 )
+from .missing import missing as _missing
 from .ops.copying import contiguous_format, preserve_format
 from .printing import set_printoptions
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
@@ -48,9 +49,7 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module(".viz", __name__)
-    error = AttributeError(f"module 'torch' has no attribute '{name}'")
-    error.add_note(f"tinytorch has no '{name}'. Where PyTorch has it, see https://docs.pytorch.org/docs/stable/")
-    raise error
+    raise _missing("module 'torch' has no attribute '{}'", name)
 
 
 __all__ = [n for n in globals() if not n.startswith("_") and n not in ("Any", "annotations")]

@@ -6,7 +6,7 @@ The operations are attached by the modules in `ops`; here stand what a tensor is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from .devices import CPU, device
 from .graph import history, hooks
 from .graph.modes import MODES
 from .graph.node import hooks_of
+from .missing import missing
 from .storage import UntypedStorage, VersionCounter, contiguous_strides
 from .warn import warn_in_torch
 
@@ -90,9 +91,8 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     __module__ = "tinytorch"
     __array_priority__ = 1000
 
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
+    def __getattr__(self, name: str) -> Any:
+        raise missing("'" + type(self).__name__ + "' object has no attribute '{}'", name)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return _legacy_constructor(cls, *args, **kwargs)

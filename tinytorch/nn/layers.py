@@ -1,4 +1,4 @@
-"""Layers: Linear, containers, activations.
+"""Layers that hold parameters, and containers.
 
 Source: `torch.nn`.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 
@@ -17,9 +17,8 @@ from ..ops.linalg import linear
 from .. import dtypes
 from ..devices import as_device
 from ..tensor import Tensor
-from . import functional as F
 from . import init
-from .module import Module
+from .module import Module, _indented
 from .parameter import Parameter
 
 
@@ -96,32 +95,120 @@ class Sequential(Module):
         return self
 
 
-class ReLU(Module):
-    """x where positive, else 0."""
+class ModuleList(Module):
+    """Modules in a list that registers them."""
 
-    def __init__(self, inplace: bool = False) -> None:
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
-        self.inplace = inplace
+        self.extend(modules or [])
 
-    def forward(self, input: Tensor) -> Tensor:
-        return input.relu_() if self.inplace else input.relu()
+    def append(self, module: Module) -> ModuleList:
+        """Add a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
 
-    def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
+    def extend(self, modules: Iterable[Module]) -> ModuleList:
+        """Add modules at the end."""
+        for m in modules:
+            self.append(m)
+        return self
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+    def __getitem__(self, i: int | slice) -> Any:
+        if isinstance(i, slice):
+            return type(self)(list(self._modules.values())[i])
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"index {i} is out of range")
+        return list(self._modules.values())[i]
+
+    def __setitem__(self, i: int, module: Module) -> None:
+        setattr(self, str(range(len(self))[i]), module)
+
+    def __repr__(self) -> str:
+        lines: list[str] = []
+        runs: list[tuple[int, int, str]] = []
+        for i, m in enumerate(self):
+            text = repr(m)
+            if runs and runs[-1][2] == text:
+                runs[-1] = (runs[-1][0], i, text)
+            else:
+                runs.append((i, i, text))
+        for first, last, text in runs:
+            head = f"({first})" if first == last else f"({first}-{last})"
+            count = "" if first == last else f"{last - first + 1} x "
+            lines.append(_indented(f"{head}: {count}{text}", 2))
+        return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
 
 
-class Sigmoid(Module):
-    """1 / (1 + exp(-x))."""
+class ModuleDict(Module):
+    """Modules in a dictionary that registers them."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return input.sigmoid()
+    def __init__(self, modules: Any = None) -> None:
+        super().__init__()
+        for name, module in (modules.items() if hasattr(modules, "items") else modules or []):
+            self.add_module(name, module)
+
+    def __getitem__(self, name: str) -> Module:
+        return self._modules[name]
+
+    def __setitem__(self, name: str, module: Module) -> None:
+        self.add_module(name, module)
+
+    def __delitem__(self, name: str) -> None:
+        del self._modules[name]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._modules
+
+    def keys(self) -> Any:
+        """The names."""
+        return self._modules.keys()
+
+    def items(self) -> Any:
+        """The names with their modules."""
+        return self._modules.items()
+
+    def values(self) -> Any:
+        """The modules."""
+        return self._modules.values()
 
 
-class Tanh(Module):
-    """Hyperbolic tangent."""
+class ParameterList(Module):
+    """Parameters in a list that registers them."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return input.tanh()
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
+        super().__init__()
+        for value in values or []:
+            self.append(value)
+
+    def append(self, value: Any) -> ParameterList:
+        """Add a parameter (a tensor becomes one) at the end."""
+        self.register_parameter(str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
+        return self
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._parameters.values())
+
+    def __getitem__(self, i: int) -> Any:
+        return list(self._parameters.values())[i]
+
+    def __repr__(self) -> str:
+        rows = [f"  ({i}): Parameter containing: [{p.dtype!r} of size {'x'.join(map(str, p.shape))}]" for i, p in enumerate(self)]
+        return f"{self._get_name()}(" + "\n".join(rows) + ")"
 
 
-__all__ = ["F", "Identity", "Linear", "ReLU", "Sequential", "Sigmoid", "Tanh"]
+__all__ = ["Identity", "Linear", "ModuleDict", "ModuleList", "ParameterList", "Sequential"]

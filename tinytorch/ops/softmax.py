@@ -1,0 +1,90 @@
+"""The softmax family, and the activations that are no plain pointwise row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..graph.node import node
+from ..tensor import Tensor, wrap_dim
+from ..warn import warn_user
+from .core import op, quiet, record, recording, result
+
+
+def _unsigned(dim: int) -> int:
+    """A dimension as torch's nodes show it: negative ones as 64-bit unsigned numbers."""
+    return dim % (1 << 64)
+
+
+def _softmax_backward(grad: Tensor, result: Tensor, dim: int) -> Tensor:
+    dim = _signed(dim)
+    weighted = grad * result
+    return weighted - result * weighted.sum(dim, keepdim=True)
+
+
+def _signed(dim: int) -> int:
+    return dim - (1 << 64) if dim >= 1 << 63 else dim
+
+
+_SoftmaxBackward0 = node("SoftmaxBackward0", lambda grad, result, dim: _softmax_backward(grad, result, dim))
+_LogSoftmaxBackward0 = node(
+    "LogSoftmaxBackward0",
+    lambda grad, result, dim: grad - result.exp() * grad.sum(_signed(dim), keepdim=True),
+)
+
+
+def _shifted(a: np.ndarray, axis: int) -> np.ndarray:
+    return a - a.max(axis=axis, keepdims=True) if a.size else a
+
+
+def _softmax(a: np.ndarray, axis: int) -> np.ndarray:
+    if a.ndim == 0:
+        return np.ones_like(a)
+    e = np.exp(_shifted(a, axis))
+    return e / e.sum(axis=axis, keepdims=True, dtype=a.dtype)
+
+
+def _log_softmax(a: np.ndarray, axis: int) -> np.ndarray:
+    if a.ndim == 0:
+        return np.zeros_like(a)
+    shifted = _shifted(a, axis)
+    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True, dtype=a.dtype))
+
+
+def _normalised(name: str, kernel: Any, kind: type, what: str) -> Any:
+    def function(input: Tensor, dim: int, dtype: Any = None, *, out: Any = None) -> Tensor:
+        d = dtypes.as_dtype(dtype, name)
+        source = input if d is None else input.to(d)
+        axis = wrap_dim(dim, input._data.ndim)
+        if source._data.dtype.kind != "f":
+            kernel_name = "softmax_lastdim_kernel_impl" if axis == max(input._data.ndim, 1) - 1 else "softmax_kernel_impl"
+            if name != "softmax":
+                kernel_name = "log_" + kernel_name
+            raise NotImplementedError(f"\"{kernel_name}\" not implemented for '{source.dtype.scalar_name}'")
+        a = source._data
+        data = np.ascontiguousarray(quiet.run(kernel, a, axis)).astype(a.dtype, copy=False)
+        made = result(data.reshape(a.shape), source._device)
+        return record(made, kind, (source,), dim=_unsigned(dim)) if recording(source) else made
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{what}\n\nSource: `torch.{name}`."
+    return op(name)(function)
+
+
+softmax = _normalised("softmax", _softmax, _SoftmaxBackward0, "exp(x) scaled to sum to 1 along a dimension.")
+log_softmax = _normalised("log_softmax", _log_softmax, _LogSoftmaxBackward0, "The logarithm of softmax.")
+
+
+def implicit_dim(name: str, dim: int | None, ndim: int) -> int:
+    """The dimension a softmax without one takes, after torch's warning."""
+    if dim is not None:
+        return dim
+    warn_user(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument."
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+__all__ = ["implicit_dim", "log_softmax", "softmax"]
