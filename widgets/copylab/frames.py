@@ -104,8 +104,8 @@ class Frame:
 
 
 _NOTES = {
-    "call": "  (calls; see next)",
-    "back": "  (comes back)",
+    "call": "  (calls a function, which begins)",
+    "back": "  (the function has come back)",
     "return": "",
     "error": "  (error)",
     "syntax": "  (error)",

@@ -6,7 +6,8 @@ import json
 import re
 
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
-_RULE = re.compile(r"\.tt-pic \.([\w-]+)\{[^{}]*\}")
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_CLASS = re.compile(r"\.tt-pic \.([\w-]+)")
 _VARIABLE = re.compile(r"(--_[\w-]+):[^;{}]*;")
 
 
@@ -16,9 +17,13 @@ def slim(svg: str) -> str:
     if style is None:
         return svg
     used = {name for value in re.findall(r'\bclass="([^"]*)"', svg) for name in value.split()}
-    rules = _RULE.sub(lambda rule: rule[0] if rule[1] in used else "", style[1])
-    needed = set(re.findall(r"var\((--_[\w-]+)", rules))  # declarations use no variables themselves
-    needed |= set(re.findall(r",var\((--_[\w-]+)\)", svg))
+
+    def prune(rule: re.Match[str]) -> str:
+        selectors = [s for s in rule[1].split(",") if (only := _CLASS.fullmatch(s)) is None or only[1] in used]
+        return f"{','.join(selectors)}{{{rule[2]}}}" if selectors else ""
+
+    rules = _RULE.sub(prune, style[1])
+    needed = set(re.findall(r"var\([^()]*(--_[\w-]+)", rules))
     rules = _VARIABLE.sub(lambda variable: variable[0] if variable[1] in needed else "", rules)
     return f"{svg[: style.start(1)]}{rules}{svg[style.end(1) :]}"
 
