@@ -77,6 +77,16 @@ class SavedTensor:
         self._packed = None
         self._hooks = None
 
+    @property
+    def data(self) -> Any:
+        """What is kept, without asking whether it was written since, as torch's `_raw_saved_*.data`; None if freed."""
+        return self._tensor
+
+    @property
+    def unpack_hook(self) -> Callable | None:
+        """The hook that reading it would call; None without hooks."""
+        return None if self._hooks is None else self._hooks[1]
+
     # saved-tensor hooks ------------------------------------------------------------------------------------------
 
     def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
