@@ -312,7 +312,8 @@ class TestFace:
         names: dict[str, Any] = {"torch": engine, "steps": steps}
         exec("made = steps('name = torch.__name__')", names)
         assert changes(names["made"], 1) == [f"name = {engine.__name__!r}"]
-        exec("made = steps('name = torch.__name__')", other := {"steps": steps})
+        other: dict[str, Any] = {"steps": steps}
+        exec("made = steps('name = torch.__name__')", other)
         assert changes(other["made"], 1) == ["name = 'tinytorch'"]
 
     def test_a_function_with_arguments(self, engine: ModuleType) -> None:
