@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.node import node
+from ..ops.composite import one_node
 from ..ops.core import quiet, record, recording, result
 from ..ops.linalg import linear
 from ..ops.softmax import implicit_dim
@@ -85,8 +86,14 @@ def _activation(name: str, kind: type, kernel: Callable) -> Callable:
     return function
 
 
+def _sloped(name: str, slope: Callable) -> Callable:
+    """An activation's backward as one node: the gradient times the slope at the input."""
+    return lambda grad, self, *options: one_node(name, lambda g, x: g * slope(x, *options))(grad, self)
+
+
+_leaky_backward = _sloped("LeakyReluBackwardBackward0", lambda x, below: _slope(x, below))
 _LeakyReluBackward0 = node(
-    "LeakyReluBackward0", lambda grad, self, negative_slope: grad * _slope(self, negative_slope)
+    "LeakyReluBackward0", lambda grad, self, negative_slope: _leaky_backward(grad, self, negative_slope)
 )
 
 
@@ -110,8 +117,9 @@ def _softplus_slope(self: Tensor, beta: float, threshold: float) -> Tensor:
     return z.sigmoid().where(z <= threshold, self.new_ones(()))
 
 
+_softplus_backward = _sloped("SoftplusBackwardBackward0", _softplus_slope)
 _SoftplusBackward0 = node(
-    "SoftplusBackward0", lambda grad, self, beta, threshold: grad * _softplus_slope(self, beta, threshold)
+    "SoftplusBackward0", lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold)
 )
 _softplus = _activation(
     "softplus", _SoftplusBackward0,
@@ -137,7 +145,10 @@ def _elu_slope(self: Tensor, alpha: float) -> Tensor:
     return self.new_ones(()).where(self > 0, self.exp() * alpha)
 
 
-_EluBackward0 = node("EluBackward0", lambda grad, self, alpha: grad * _elu_slope(self, alpha), also=("input_scale", "scale"))
+_elu_backward = _sloped("EluBackwardBackward0", _elu_slope)
+_EluBackward0 = node(
+    "EluBackward0", lambda grad, self, alpha: _elu_backward(grad, self, alpha), also=("input_scale", "scale")
+)
 _elu = _activation("elu", _EluBackward0, lambda a, s, *_: np.where(a > 0, a, np.expm1(a) * a.dtype.type(s)))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.node import node
+from ..ops.composite import one_node
 from ..ops.core import common_device, quiet, record, recording, result
 from ..tensor import Size, Tensor, fresh
 from ..warn import warn_user
@@ -22,6 +23,16 @@ def _reduction(reduction: str) -> int:
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return ("none", "mean", "sum").index(reduction)
+
+
+def _whole(name: str, slope: Callable) -> Callable:
+    """A loss's backward as one node: `slope` of the operands, times the gradient of each element's loss."""
+
+    def formula(grad: Tensor, *operands: Any, reduction: int, options: dict) -> Tensor:
+        operation = one_node(name, lambda g, *xs: _spread(g, slope(*xs, **options), reduction))
+        return operation(grad, *operands)
+
+    return lambda grad, *operands, reduction, **options: formula(grad, *operands, reduction=reduction, options=options)
 
 
 def _reduced(data: np.ndarray, reduction: int) -> np.ndarray:
@@ -73,10 +84,11 @@ def _pointwise(kind: type, forward: Callable, input: Tensor, target: Tensor, red
     return made
 
 
+_mse_backward = _whole("MseLossBackwardBackward0", lambda a, b: 2 * (a - b))
 _MseLossBackward0 = node(
     "MseLossBackward0",
-    lambda grad, self, target, reduction: _spread(grad, 2 * (self - target), reduction),
-    lambda grad, self, target, reduction: _spread(grad, 2 * (target - self), reduction),
+    lambda grad, self, target, reduction: _mse_backward(grad, self, target, reduction=reduction),
+    lambda grad, self, target, reduction: _mse_backward(grad, target, self, reduction=reduction),
 )
 
 
@@ -101,10 +113,11 @@ def _smooth_slope(d: Tensor, beta: float) -> Tensor:
     return d / beta * near + d.detach().sign() * (1 - near)
 
 
+_smooth_backward = _whole("SmoothL1LossBackwardBackward0", lambda a, b, beta: _smooth_slope(a - b, beta))
 _SmoothL1LossBackward0 = node(
     "SmoothL1LossBackward0",
-    lambda grad, self, target, reduction, beta: _spread(grad, _smooth_slope(self - target, beta), reduction),
-    lambda grad, self, target, reduction, beta: _spread(grad, -_smooth_slope(self - target, beta), reduction),
+    lambda grad, self, target, reduction, beta: _smooth_backward(grad, self, target, reduction=reduction, beta=beta),
+    lambda grad, self, target, reduction, beta: _smooth_backward(grad, target, self, reduction=reduction, beta=beta),
 )
 
 
@@ -122,10 +135,11 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: Any = None, redu
     return _pointwise(_SmoothL1LossBackward0, forward, input, target, _reduction(reduction), beta=beta)
 
 
+_huber_backward = _whole("HuberLossBackwardBackward0", lambda a, b, delta: _smooth_slope(a - b, delta) * delta)
 _HuberLossBackward0 = node(
     "HuberLossBackward0",
-    lambda grad, self, target, reduction, delta: _spread(grad, _smooth_slope(self - target, delta) * delta, reduction),
-    lambda grad, self, target, reduction, delta: _spread(grad, -_smooth_slope(self - target, delta) * delta, reduction),
+    lambda grad, self, target, reduction, delta: _huber_backward(grad, self, target, reduction=reduction, delta=delta),
+    lambda grad, self, target, reduction, delta: _huber_backward(grad, target, self, reduction=reduction, delta=delta),
 )
 
 
@@ -145,9 +159,10 @@ def _bce_slope(self: Tensor, target: Tensor, weight: Any) -> Tensor:
     return slope if weight is None else slope * weight
 
 
+_bce_backward = _whole("BinaryCrossEntropyBackwardBackward0", lambda a, t, weight: _bce_slope(a, t, weight))
 _BinaryCrossEntropyBackward0 = node(
     "BinaryCrossEntropyBackward0",
-    lambda grad, self, target, weight, reduction: _spread(grad, _bce_slope(self, target, weight), reduction),
+    lambda grad, self, target, weight, reduction: _bce_backward(grad, self, target, weight=weight, reduction=reduction),
     lambda grad, self, weight, reduction: _spread(grad, _bce_target(self, weight), reduction),
 )
 
@@ -223,7 +238,8 @@ def _nll_backward(grad: Tensor, self: Tensor, target: Tensor, weight: Any, total
     per = grad.unsqueeze(-1) if reduction == _NONE and self.dim() == 2 else grad
     if reduction == _MEAN:
         per = per / total_weight
-    return self.new_zeros(self.shape).scatter(-1, where, -(w * per))
+    backward = one_node("NllLossBackwardBackward0", lambda g, s: s.new_zeros(s.shape).scatter(-1, where, -(w * g)))
+    return backward(per, self.detach())
 
 
 _NllLossBackward0 = node(

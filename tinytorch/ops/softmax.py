@@ -10,6 +10,7 @@ from .. import dtypes
 from ..graph.node import node
 from ..tensor import Tensor, wrap_dim
 from ..warn import warn_user
+from .composite import one_node
 from .core import op, quiet, record, recording, result
 
 
@@ -18,21 +19,26 @@ def _unsigned(dim: int) -> int:
     return dim % (1 << 64)
 
 
-def _softmax_backward(grad: Tensor, result: Tensor, dim: int) -> Tensor:
-    dim = _signed(dim)
-    weighted = grad * result
-    return weighted - result * weighted.sum(dim, keepdim=True)
-
-
 def _signed(dim: int) -> int:
     return dim - (1 << 64) if dim >= 1 << 63 else dim
 
 
-_SoftmaxBackward0 = node("SoftmaxBackward0", lambda grad, result, dim: _softmax_backward(grad, result, dim))
-_LogSoftmaxBackward0 = node(
-    "LogSoftmaxBackward0",
-    lambda grad, result, dim: grad - result.exp() * grad.sum(_signed(dim), keepdim=True),
+def _softmax_backward(grad: Tensor, result: Tensor, dim: int) -> Tensor:
+    weighted = grad * result
+    return weighted - result * weighted.sum(_signed(dim), keepdim=True)
+
+
+def _along(name: str, formula: Any) -> Any:
+    """A backward along a dimension, as one node."""
+    return lambda grad, result, dim: one_node(name, lambda g, r: formula(g, r, dim))(grad, result)
+
+
+_softmax_node = _along("SoftmaxBackwardDataBackward0", _softmax_backward)
+_log_softmax_node = _along(
+    "LogSoftmaxBackwardDataBackward0", lambda g, r, dim: g - r.exp() * g.sum(_signed(dim), keepdim=True)
 )
+_SoftmaxBackward0 = node("SoftmaxBackward0", lambda grad, result, dim: _softmax_node(grad, result, dim))
+_LogSoftmaxBackward0 = node("LogSoftmaxBackward0", lambda grad, result, dim: _log_softmax_node(grad, result, dim))
 
 
 def _shifted(a: np.ndarray, axis: int) -> np.ndarray:

@@ -1,0 +1,70 @@
+"""Formulas that stand in the graph as one node, as torch's own backward kernels do.
+
+torch has kernels such as `sigmoid_backward`; differentiating through one shows a single `SigmoidBackwardBackward0`. Here
+such a kernel is a formula in tensors. Its node keeps the formula's inputs and, when it runs, differentiates the formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..graph import backward
+from ..graph.history import edge_of, needs_grad, set_history
+from ..graph.modes import MODES, enable_grad, no_grad
+from ..graph.node import Node, SavedTensor, node
+from ..tensor import Tensor
+from .core import record, recording
+
+_AliasBackward0 = node("AliasBackward0", lambda grad: grad)
+
+
+class _Composite(Node):
+    """The node of a formula: its backward runs the formula again and differentiates it."""
+
+    __slots__ = ("formula",)
+
+    def apply(self, grads: tuple) -> tuple:
+        from ..graph.saved import FREED
+
+        if self.saved is None:
+            raise RuntimeError(FREED)
+        inputs = [s.unpack(self) if isinstance(s, SavedTensor) else s for s in self.saved]
+        again = MODES.grad
+        with enable_grad():
+            shadows = [self._shadow(t, again) if e is not None else t for t, e in zip(inputs, self.edges, strict=True)]
+            out = self.formula(*shadows)
+        goals = tuple(edge_of(s) if e is not None else None for s, e in zip(shadows, self.edges, strict=True))
+        if edge_of(out) is None:
+            return tuple(None if e is None else t.new_zeros(t.shape) for t, e in zip(inputs, self.edges, strict=True))
+        return tuple(backward.run((edge_of(out),), (grads[0],), again, again, goals, False))
+
+    @staticmethod
+    def _shadow(t: Tensor, differentiable: bool) -> Tensor:
+        """A stand-in for an input, so that the derivative is taken with respect to this input alone."""
+        shadow = t.detach()
+        if differentiable and needs_grad(t):
+            return record(shadow, _AliasBackward0, (t,))
+        return shadow.requires_grad_()
+
+
+def one_node(name: str, formula: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Make a formula of tensors (and None) an operation whose history is one node called `name`."""
+    kind = type(name, (_Composite,), {"__slots__": (), "__module__": "builtins", "__doc__": f"torch's {name}."})
+
+    def operation(*inputs: Any) -> Tensor:
+        with no_grad():
+            out = formula(*inputs)
+        tensors = [t for t in inputs if isinstance(t, Tensor)]
+        if recording(*tensors):
+            fn = kind(
+                tuple(edge_of(t) if isinstance(t, Tensor) else None for t in inputs),
+                tuple(SavedTensor(t) if isinstance(t, Tensor) else t for t in inputs),
+            )
+            fn.formula = formula
+            out = out.detach() if out._view is not None else out
+            fn.describe(out)
+            set_history(out, fn)
+        return out
+
+    return operation
