@@ -47,8 +47,8 @@ def fma64(a: np.ndarray, b: float, c: float) -> np.ndarray:
     """Return a*b + c in float64 with one rounding. a: float64; b, c: numbers, well below 1e290 in size."""
     if b == 1.0 or c == 0.0 or not np.isfinite(b * c):
         return a * b + c
-    product, product_error = _two_product(a, np.float64(b))
-    high, low = _two_sum(np.float64(c), product_error)
+    product, product_error = _two_product(a, np.asarray(b, np.float64))
+    high, low = _two_sum(np.asarray(c, np.float64), product_error)
     total, error = _two_sum(product, high)
     return total + _toward_odd(*_two_sum(low, error))
 

@@ -110,6 +110,7 @@ def _formatter(values: list[Any], floating: bool) -> tuple[Callable[[Any], str],
     scientific = PRINT_OPTS.sci_mode
     if scientific is None:
         scientific = high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4
+    write: Callable[[Any], str]
     if scientific:
         write = f"{{:.{precision}e}}".format
     elif all(v == math.floor(v) for v in telling):
@@ -193,14 +194,18 @@ def _suffixes(t: Any) -> Iterator[str]:
         yield "requires_grad=True"
 
 
-def tensor_repr(t: Any, prefix: str = "tensor(") -> str:
+def tensor_repr(t: Any, prefix: str | None = None) -> str:
     """Return `repr(t)` as torch writes it.
 
-    t: anything with `_data` (ndarray), `dtype`, `device`, `grad_fn` and `requires_grad`. prefix: `tensor(` for Tensor
-    and Parameter themselves, the class name and a bracket for a subclass.
+    t: anything with `_data` (ndarray), `dtype`, `device`, `grad_fn` and `requires_grad`. prefix: what stands before
+    the numbers; None: `tensor(`, or for a subclass its name and a bracket.
     """
+    cls = type(t)
+    plain = cls.__name__ in {"Tensor", "Parameter"}
+    if prefix is None:
+        prefix = "tensor(" if plain else f"{cls.__name__}("
     text = prefix + array_str(t._data, len(prefix))
-    column = len(text) - text.rfind("\n") + 1
+    column = len(text) - text.rfind("\n") + 1  # torch counts two more than there are
     parts = [text]
     for suffix in _suffixes(t):
         if column + len(suffix) + 2 > PRINT_OPTS.linewidth:
@@ -209,7 +214,10 @@ def tensor_repr(t: Any, prefix: str = "tensor(") -> str:
         else:
             parts.append(", " + suffix)
             column += len(suffix) + 2
-    return "".join(parts) + ")"
+    text = "".join(parts) + ")"
+    if not plain and any(base.__name__ == "Parameter" for base in cls.__mro__):
+        return f"Parameter({text})"
+    return text
 
 
 def parameter_repr(t: Any) -> str:

@@ -143,7 +143,8 @@ class Generator:
         left, position = int(state["left"]), int(state["next"])
         if not (state["seeded"] == 1 and 0 < left <= _WORDS and position <= _WORDS):
             raise RuntimeError("Invalid mt19937 state")
-        inner = {"key": state["words"].astype(np.uint32), "pos": _WORDS if left == 1 else position}
+        words = state["words"].astype(np.uint32)
+        inner: Any = {"key": words, "pos": _WORDS if left == 1 else position}
         self._bits.state = {"bit_generator": "MT19937", "state": inner}
         self._seed = int(state["seed"])
         self.spare_normal = float(state["normal_y"]) if state["normal_is_valid"] else None
@@ -160,6 +161,9 @@ class Generator:
     def set_offset(self, offset: int) -> None:
         """Raise RuntimeError, as `get_offset`."""
         raise RuntimeError("CPU Generator does not use offset")
+
+    def __repr__(self) -> str:
+        return f"<torch._C.Generator object at {id(self):#x}>"
 
     def __reduce__(self) -> tuple:
         return _restored, (self._device, self.state_bytes())

@@ -264,8 +264,8 @@ def _check_bounds(a: np.ndarray, low: int, last: int) -> None:
     for what, bound in ("from", low), ("to - 1", last):
         if not least <= bound <= most:
             raise RuntimeError(f"{what} is out of bounds for {name}")
-    for what, bound, line in (("from", low, 110), ("to - 1", last, 111)) if digits else ():
-        if abs(bound) > 2**digits:
+    for what, bound, line in ("from", low, 110), ("to - 1", last, 111):
+        if digits and abs(bound) > 2**digits:
             warn_in_torch(
                 f"{what} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations {name} can support "
                 "discrete uniform distribution only within this range. This warning will become an error in version "
@@ -297,7 +297,7 @@ def bernoulli_(a: np.ndarray, p: float | np.ndarray, gen: Generator) -> np.ndarr
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     if a.size == 0:
         return a
-    if a.dtype.kind == "u" and a.itemsize > 1:
+    if _unsigned(a):
         raise _not_implemented(
             "bernoulli_tensor_cpu_self_" if isinstance(p, np.ndarray) else "bernoulli_scalar_cpu_", a
         )
