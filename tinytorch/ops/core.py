@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
+import types
 from collections.abc import Callable
 from numbers import Number
 from typing import Any
@@ -68,10 +69,18 @@ def op(*names: str, method: bool = True, function: bool = True) -> Callable:
             if function:
                 FUNCTIONS[name] = f
             if method:
-                setattr(Tensor, name, f)
+                setattr(Tensor, name, _as_method(f, name))
         return f
 
     return offer
+
+
+def _as_method(f: Callable, name: str) -> Callable:
+    """The same function under the method's qualified name, by which error messages tell the two calls apart."""
+    code = f.__code__.replace(co_qualname=f"Tensor.{name}")
+    method = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    method.__kwdefaults__, method.__doc__, method.__qualname__ = f.__kwdefaults__, f.__doc__, f"Tensor.{name}"
+    return method
 
 
 # operands ----------------------------------------------------------------------------------------------------------
@@ -264,45 +273,47 @@ def record(out: Tensor, kind: type, inputs: tuple, **values: Any) -> Tensor:
 # writing in place --------------------------------------------------------------------------------------------------------
 
 
+_SHARED = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+    "location. Please clone() the tensor before performing the operation."
+)
+
+
 def check_overlap(target: Tensor, *sources: Any) -> None:
     """Raise torch's error if elements of `target` share memory, with each other or partly with a source."""
-    if 0 in target._data.strides and Geometry.of(target).overlaps() and _internally_overlaps(target):
+    if 0 in target._data.strides and is_internally_overlapping(target):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
         )
     for s in sources:
-        if isinstance(s, Tensor) and s is not target:
-            check_partial_overlap(target, s)
+        if isinstance(s, Tensor) and s is not target and shared_memory(target, s) == "partial":
+            raise RuntimeError(_SHARED)
 
 
-def _internally_overlaps(t: Tensor) -> bool:
+def check_no_overlap(target: Tensor, *sources: Tensor) -> None:
+    """Raise torch's error if `target` shares memory with a source, partly or fully."""
+    for s in sources:
+        if s is target or shared_memory(target, s):
+            raise RuntimeError(_SHARED)
+
+
+def is_internally_overlapping(t: Tensor) -> bool:
+    """Whether torch sees that elements of `t` share memory: strides of 0 alone, any other overlap is "too hard"."""
     return any(s == 0 and n > 1 for s, n in zip(t._data.strides, t._data.shape, strict=True))
 
 
-def check_partial_overlap(a: Tensor, b: Tensor) -> None:
-    """Raise torch's error if two tensors cover some, but not the same, memory."""
+def shared_memory(a: Tensor, b: Tensor) -> str:
+    """Whether two tensors cover the same memory: "full", "partial", or "" if not (or if it is too hard to say)."""
     if a._storage is None or b._storage is None or a._storage.buffer is not b._storage.buffer:
-        return
-    if not (a._data.size and b._data.size):
-        return
-    first, second = Geometry.of(a), Geometry.of(b)
-    if not (_dense(first) and _dense(second)):
-        return
+        return ""
+    if not (a._data.size and b._data.size and _dense(Geometry.of(a)) and _dense(Geometry.of(b))):
+        return ""
     a0, b0 = a._offset, b._offset
     a1, b1 = a0 + a.nbytes, b0 + b.nbytes
-    if a0 == b0 and a1 == b1 and a._data.strides == b._data.strides:
-        return
-    if a0 < b1 and b0 < a1 and not (a0 == b0 and a1 == b1):
-        raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-            "memory location. Please clone() the tensor before performing the operation."
-        )
     if a0 == b0 and a1 == b1:
-        raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-            "memory location. Please clone() the tensor before performing the operation."
-        )
+        return "full" if a._data.strides == b._data.strides else "partial"
+    return "partial" if a0 < b1 and b0 < a1 else ""
 
 
 def _dense(g: Geometry) -> bool:
@@ -310,6 +321,29 @@ def _dense(g: Geometry) -> bool:
     for k in g.shape:
         n *= k
     return not g.overlaps() and g.reach() == n
+
+
+_C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+            "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "float16": "c10::Half",
+            "float32": "float", "float64": "double"}  # fmt: skip
+
+
+def number_array(value: Any, d: dtypes.dtype) -> ndarray:
+    """A Python number as a 0-d array of dtype `d`, for filling. RuntimeError in torch's words if it does not fit."""
+    kind = d.np
+    if kind.kind == "b":
+        return np.array(bool(value))
+    if kind.kind == "f":
+        limit = float(np.finfo(kind).max)
+        fits = -limit <= value <= limit or value != value or abs(value) == float("inf")
+    else:
+        info = np.iinfo(kind)
+        fits = value == value and (-info.max if kind.kind == "u" else info.min) <= value <= info.max
+    if not fits:
+        raise RuntimeError(f"value cannot be converted to type {_C_NAMES[d.name]} without overflow")
+    if kind.kind == "f":
+        return np.array(value, kind)
+    return np.array(int(value) % (1 << 8 * d.itemsize) if kind.kind == "u" else int(value), kind)
 
 
 def store(target: Tensor, data: Any) -> None:
@@ -356,6 +390,19 @@ def write_in_place(
             at = kind.saved_names.index("result")  # type: ignore[union-attr]
             fn.saved = (*fn.saved[:at], SavedResult(target), *fn.saved[at + 1 :])  # type: ignore[index]
     return target
+
+
+def on_a_copy(
+    input: Tensor, inputs: tuple, kind: type, values: dict[str, Any], kernel: Callable[[Tensor], Any]
+) -> Tensor:
+    """The form of an in-place operation that leaves its input alone: `kernel` writes into a copy, which is recorded."""
+    from .copying import copied
+
+    out = copied(input)
+    kernel(out)
+    if recording(*[t for t in inputs if isinstance(t, Tensor)]):
+        record(out, kind, inputs, **values)
+    return out
 
 
 def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any) -> Tensor:
