@@ -1,4 +1,4 @@
-"""Before backward is called: would it raise, or give a wrong gradient without a word?
+"""Say before backward is called whether it would raise, or give a wrong gradient without a word.
 
 Everything is read from a snapshot. A stale saved tensor makes backward raise. A write
 that the saved tensor's version counter did not see does not, and the gradient is then

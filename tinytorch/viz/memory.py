@@ -179,10 +179,10 @@ class _Drawing:
         canvas.rect(x + 14, middle - 18, self.count_w - 14, 36, kind, 5)
         # The version stands in a window of its own, like the digit of a mileage counter.
         window = max(20.0, width(str(counter.version), "mono b l") + 10)
-        canvas.rect(x + self.count_w - window - 6, middle - 12, window, 24, "card", 3)
-        canvas.text(x + self.count_w - window / 2 - 6, middle + 5, str(counter.version), f"{ink} mono b l c")
         canvas.text(x + 20, middle - 4, counter.id, f"{ink} s b")
         canvas.text(x + 20, middle + 9, "version" if was is None else f"was {was}", f"{ink} xs")
+        canvas.rect(x + self.count_w - window - 6, middle - 12, window, 24, "card", 3)
+        canvas.text(x + self.count_w - window / 2 - 6, middle + 5, str(counter.version), f"{ink} mono b l c")
 
     def _loose(self, y: float, tensor: Tensor) -> float:
         bottom = y + self._row_height(tensor, None) + 8
