@@ -43,5 +43,5 @@ def browser_missing() -> str | None:
     if find_browser():
         return None
     return (
-        "no Chromium or Chrome was found (get one, on Debian: apt install chromium; or name yours in COPYLAB_BROWSER)"
+        "no Chromium or Chrome was found (on Debian: apt install chromium libatomic1; or name yours in COPYLAB_BROWSER)"
     )
