@@ -137,6 +137,16 @@ def check_inplace(t: Any, recorded: bool) -> None:
         )
 
 
+def replace_history(t: Any, fn: Node) -> None:
+    """After an operation that changed how `t` looks at its memory: `t` is now output 0 of `fn`, a view included."""
+    old = t._grad_fn
+    set_history(t, fn)
+    if t._view is not None:
+        t._view.version = t._vc.version
+    if t._hooks is not None:
+        t._hooks.moved(t, old, fn)
+
+
 def rebase_history(t: Any, fn: Node) -> None:
     """After an in-place write recorded as `fn`: `t` is now its output; if `t` is a view, its base becomes CopySlices."""
     view = t._view
@@ -150,10 +160,7 @@ def rebase_history(t: Any, fn: Node) -> None:
             base._hooks.moved(base, old, copy)
         grad_fn_of(t)
         return
-    old = t._grad_fn
-    set_history(t, fn)
-    if t._hooks is not None:
-        t._hooks.moved(t, old, fn)
+    replace_history(t, fn)
 
 
 class Geometry:
@@ -184,9 +191,9 @@ class Geometry:
         return 1 + sum(s * (n - 1) for s, n in zip(self.stride, self.shape, strict=True))
 
 
-def as_strided_grad(grad: Any, self_geometry: Geometry, size: tuple, stride: tuple, storage_offset: int | None) -> Any:
+def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, storage_offset: int | None) -> Any:
     """The gradient of `as_strided`: each element's gradients are added where they lie in the source's memory."""
-    source = self_geometry
+    source = _geometry
     view = Geometry(size, stride, source.offset if storage_offset is None else storage_offset)
     if 0 in source.shape or 0 in size:
         return grad.new_zeros(source.shape)
@@ -209,12 +216,7 @@ def _int64(grad: Any) -> Any:
     return grad.long().dtype
 
 
-AsStridedBackward0 = node(
-    "AsStridedBackward0",
-    lambda grad, self_geometry, size, stride, storage_offset: as_strided_grad(
-        grad, self_geometry, size, stride, storage_offset
-    ),
-)
+AsStridedBackward0 = node("AsStridedBackward0", as_strided_grad)
 
 
 class CopySlices(Node):

@@ -72,7 +72,8 @@ class Node:
                     if isinstance(value, SavedTensor):
                         return value
                     break
-                return self._read(value)
+                value = self._read(value)
+                return _as_torch_shows(value) if name[len(prefix) :] in _INTS else value
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def _read(self, value: Any) -> Any:
@@ -80,15 +81,15 @@ class Node:
             return value.show(self)
         if type(value) is tuple and any(isinstance(v, SavedTensor) for v in value):
             return tuple(self._read(v) for v in value)
-        return value
+        return tuple(value) if isinstance(value, tuple) else value  # sizes read as plain tuples
 
     def __dir__(self) -> list[str]:
-        names = [f"_saved_{n}" for n in self.saved_names]
         raw = [f"_raw_saved_{n}" for n, v in zip(self.saved_names, self.saved or (), strict=False) if isinstance(v, SavedTensor)]  # fmt: skip
-        return [*super().__dir__(), *names, *raw]
+        hidden = {f"_saved_{n}" for n in self.saved_names if n[0] == "_"}
+        return [n for n in [*super().__dir__(), *raw] if n not in hidden]
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at 0x{id(self):x}>"
+        return f"<{type(self).__name__} object at 0x{id(self):x}>"
 
     # hooks ----------------------------------------------------------------------------------------------------------
 
@@ -144,10 +145,21 @@ class MultiNode(Node):
         self.outputs = len(tensors)
 
 
+# torch shows these through an unsigned type: `x.sum(-1).grad_fn._saved_dim` is (18446744073709551615,).
+_INTS = {"diagonal", "dim", "dim0", "dim1", "dim2", "dimension", "dims", "end", "index", "k", "offset", "shifts", "start"}
+
+
+def _as_torch_shows(value: Any) -> Any:
+    if type(value) is int:
+        return value & 0xFFFFFFFFFFFFFFFF if value < 0 else value
+    return tuple(_as_torch_shows(v) for v in value) if type(value) is tuple else value
+
+
 class AccumulateGrad(Node):
     """Adds a gradient to a leaf's `.grad`. Keeps the leaf alive; the leaf finds it by a weak reference."""
 
     __slots__ = ("variable",)
+    __module__ = "builtins"
 
     def __init__(self, variable: Any) -> None:
         self.variable = variable
@@ -156,8 +168,8 @@ class AccumulateGrad(Node):
         self.hooks = None
         self.seq = LAST
 
-    def short_name(self) -> str:
-        return "AccumulateGrad"
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
 
     def expects(self, nr: int) -> tuple:
         v = self.variable
@@ -240,7 +252,8 @@ def node(
 ) -> type:
     """A kind of node: `formulas[i](grad, saved...)` is the gradient for input i; None stands for no gradient.
 
-    `also` names values that are kept although no formula reads them, because torch keeps them. With `spread` the one
+    A value whose name starts with an underscore is kept but not shown. `also` names values that are kept although no
+    formula reads them, because torch keeps them. With `spread` the one
     formula returns a tuple with the gradients of all inputs (for `cat`, whose inputs are as many as are given).
     """
     names: list[str] = []
@@ -259,7 +272,7 @@ def node(
         "apply": _apply_spread if spread else _apply,
         "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
     }
-    return type(name, (base,), body | {f"_saved_{n}": _as_property(n) for n in names})
+    return type(name, (base,), body | {f"_saved_{n}": _as_property(n) for n in names if n[0] != "_"})
 
 
 def _apply(self: Any, grads: tuple) -> tuple:

@@ -106,7 +106,10 @@ def common_device(function: str, *tensors: Tensor) -> device:
 
 
 def result_dtype(*operands: Any) -> dtypes.dtype:
-    """The dtype that operands meet in: tensors with dimensions, then 0-d tensors, then numbers, by category."""
+    """The dtype that operands meet in: tensors with dimensions, then 0-d tensors, then numbers, by category.
+
+    Source: torch's `result_type`.
+    """
     best: list[dtypes.dtype | None] = [None, None, None]
     for x in operands:
         if isinstance(x, Tensor):
@@ -116,13 +119,12 @@ def result_dtype(*operands: Any) -> dtypes.dtype:
         known = best[level]
         best[level] = d if known is None else dtypes.promote_types(known, d)
     out: dtypes.dtype | None = None
-    for level, d in enumerate(best):
-        if d is None:
-            continue
-        if out is None or d.category > out.category:
-            out = dtypes.get_default_dtype() if level == 2 and d.category == 2 and out is not None else d
-            if level == 2 and best[0] is None and best[1] is None:
+    for d in best:
+        if d is not None:
+            if out is None:
                 out = d
+            elif not out.is_floating_point and (d.is_floating_point or out is dtypes.bool_):
+                out = dtypes.promote_types(out, d)
     assert out is not None
     return out
 
@@ -132,6 +134,8 @@ def as_array(x: Any, d: dtypes.dtype) -> np.ndarray:
     if isinstance(x, Tensor):
         a = x._data
         return a if a.dtype == d.np else quiet.run(a.astype, d.np)
+    if isinstance(x, int) and not -(1 << 63) <= x < 1 << 64:
+        raise OverflowError("int too big to convert")
     if d.np.kind in "iu":
         x = int(x)
         bits = d.itemsize * 8
@@ -323,27 +327,12 @@ def _dense(g: Geometry) -> bool:
     return not g.overlaps() and g.reach() == n
 
 
-_C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
-            "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "float16": "c10::Half",
-            "float32": "float", "float64": "double"}  # fmt: skip
-
-
 def number_array(value: Any, d: dtypes.dtype) -> ndarray:
     """A Python number as a 0-d array of dtype `d`, for filling. RuntimeError in torch's words if it does not fit."""
-    kind = d.np
-    if kind.kind == "b":
-        return np.array(bool(value))
-    if kind.kind == "f":
-        limit = float(np.finfo(kind).max)
-        fits = -limit <= value <= limit or value != value or abs(value) == float("inf")
-    else:
-        info = np.iinfo(kind)
-        fits = value == value and (-info.max if kind.kind == "u" else info.min) <= value <= info.max
-    if not fits:
-        raise RuntimeError(f"value cannot be converted to type {_C_NAMES[d.name]} without overflow")
-    if kind.kind == "f":
-        return np.array(value, kind)
-    return np.array(int(value) % (1 << 8 * d.itemsize) if kind.kind == "u" else int(value), kind)
+    dtypes.check_range(value, d, in_c=True)
+    if d.np.kind in "bf":
+        return np.array(value, d.np)
+    return np.array(int(value) % (1 << 8 * d.itemsize) if d.np.kind == "u" else int(value), d.np)
 
 
 def store(target: Tensor, data: Any) -> None:
@@ -405,8 +394,11 @@ def on_a_copy(
     return out
 
 
-def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any) -> Tensor:
-    """Give a result through `out=`: resized if need be (with torch's warning), converted if torch may, counted."""
+def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout: tuple = ()) -> Tensor:
+    """Give a result through `out=`: resized if need be (with torch's warning), converted if torch may, counted.
+
+    `layout`: the operands whose order of dimensions a resized `out` takes.
+    """
     if not isinstance(out, Tensor):
         raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type(out).__name__}")
     if recording(out, *[t for t in inputs if isinstance(t, Tensor)]):
@@ -428,6 +420,10 @@ def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any) -> Ten
                 "aten/src/ATen/native/Resize.cpp:30",
             )
         out.resize_(data.shape)
+        if data.ndim > 1 and layout:
+            steps = torch_layout(data, layout).strides
+            room, n = out._own_storage().buffer, out._data.itemsize
+            out._data = np.ndarray(data.shape, out._data.dtype, room, out._offset, tuple(s // data.itemsize * n for s in steps))  # fmt: skip
     check_overlap(out)
     store(out, data)
     out._vc.version += 1

@@ -12,11 +12,19 @@ from ..graph.modes import MODES
 from ..graph.node import Node, node
 from ..storage import UntypedStorage, contiguous_strides
 from ..tensor import Tensor, fresh
-from .core import as_array, op, quiet, record, recording, write_in_place
+from .core import number_array, op, quiet, record, recording, write_in_place
 from .views import shape_argument
 
-_FillBackward0 = node("FillBackward0", lambda grad: grad.new_zeros(grad.shape))
-_FillBackward1 = node("FillBackward1", lambda grad: grad.new_zeros(grad.shape), lambda grad: grad.sum())
+
+def _fill_kinds(first: int) -> tuple[type, type]:
+    return (
+        node(f"FillBackward{first}", lambda grad: grad.new_zeros(grad.shape)),
+        node(f"FillBackward{first + 1}", lambda grad: grad.new_zeros(grad.shape), lambda grad: grad.sum()),
+    )
+
+
+_FillBackward0, _FillBackward1 = _fill_kinds(0)
+_FillBackward2, _FillBackward3 = _fill_kinds(2)  # of fill_
 _ZeroBackward0 = node("ZeroBackward0", lambda grad: grad.new_zeros(grad.shape))
 
 
@@ -31,10 +39,9 @@ def fill_(self: Tensor, value: Any) -> Tensor:
             raise RuntimeError(
                 f"fill_ only supports 0-dimension value tensor but got tensor with {value._data.ndim} dimensions."
             )
-        return write_in_place(self, (self, value), _FillBackward1, {}, lambda: value._data)
-    dtypes.check_range(value, self.dtype, in_c=True)
-    a = as_array(value, self.dtype)
-    return write_in_place(self, (self,), _FillBackward0, {}, lambda: a)
+        return write_in_place(self, (self, value), _FillBackward3, {}, lambda: value._data)
+    number = number_array(value, self.dtype)
+    return write_in_place(self, (self,), _FillBackward2, {}, lambda: number)
 
 
 @op(method=False)
@@ -43,8 +50,10 @@ def fill(input: Tensor, value: Any) -> Tensor:
 
     Source: `torch.fill`.
     """
-    out = input.detach().clone().fill_(value)
-    if recording(input):
+    out = input.detach().clone().fill_(value.detach() if isinstance(value, Tensor) else value)
+    if isinstance(value, Tensor) and recording(input, value):
+        record(out, _FillBackward1, (input, value))
+    elif recording(input):
         record(out, _FillBackward0, (input,))
     return out
 

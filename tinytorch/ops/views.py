@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.history import MULTI_OUTPUT, needs_grad, make_view, set_history
+from ..dtypes import dtype
+from ..graph.history import AsStridedBackward0, Geometry, make_view, needs_grad
 from ..graph.modes import MODES
-from ..graph.node import MultiNode, node
+from ..graph.node import node
 from ..storage import contiguous_strides
-from ..tensor import Size, Tensor, wrap_dim
-from .core import node_for, op, record
+from ..tensor import Tensor, wrap_dim
+
+from .core import expect_tensor, op, record, tensor_type
 
 
 def as_view(self: Tensor, shape: tuple, strides: tuple, offset: int, kind: type, **saved: Any) -> Tensor:
@@ -46,7 +48,7 @@ def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
                 raise RuntimeError("only one dimension can be inferred")
             unknown = i
         elif n < 0:
-            raise RuntimeError(f"invalid shape dimension {n}")
+            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
         else:
             product *= n
     if unknown is None:
@@ -93,7 +95,6 @@ def view_strides(shape: tuple, strides: tuple, itemsize: int, new: tuple) -> tup
 
 _ViewBackward0 = node("ViewBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
 _UnsafeViewBackward0 = node("UnsafeViewBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
-_ReshapeAliasBackward0 = node("ReshapeAliasBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
 _AliasBackward0 = node("AliasBackward0", lambda grad: grad)
 
 
@@ -101,8 +102,11 @@ _AliasBackward0 = node("AliasBackward0", lambda grad: grad)
 def view(self: Tensor, *shape: Any) -> Tensor:
     """The same memory in another shape (one size may be -1). RuntimeError if the strides do not allow it.
 
+    With a dtype, the same bytes read as elements of that dtype, which autograd does not follow.
     Source: `torch.Tensor.view`.
     """
+    if len(shape) == 1 and type(shape[0]) is dtype:
+        return _reread(self, shape[0])
     a = self._data
     new = infer_size(shape_argument(shape, "view"), a.size)
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
@@ -111,7 +115,34 @@ def view(self: Tensor, *shape: Any) -> Tensor:
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
-    return as_view(self, new, strides, self._offset, _ViewBackward0, self_sym_sizes=Size(a.shape))
+    return as_view(self, new, strides, self._offset, _ViewBackward0, self_sym_sizes=a.shape)
+
+
+def _reread(self: Tensor, kind: dtype) -> Tensor:
+    a, old, new = self._data, self._data.itemsize, kind.itemsize
+    shape, strides, name = a.shape, a.strides, f"{self.dtype.scalar_name} as {kind.scalar_name} (different element sizes)"
+    if old != new:
+        if not a.ndim:
+            raise RuntimeError(f"self.dim() cannot be 0 to view {name}")
+        if a.strides[-1] != old:
+            raise RuntimeError(f"self.stride(-1) must be 1 to view {name}, but got {a.strides[-1] // old}")
+        if new > old:
+            times = new // old
+            if shape[-1] % times:
+                raise RuntimeError(f"self.size(-1) must be divisible by {times} to view {name}, but got {shape[-1]}")
+            if self._offset % new:
+                raise RuntimeError(
+                    f"self.storage_offset() must be divisible by {times} to view {name}, but got {self._offset // old}"
+                )
+            for i, s in enumerate(strides[:-1]):
+                if s % new:
+                    raise RuntimeError(
+                        f"self.stride({i}) must be divisible by {times} to view {name}, but got {s // old}"
+                    )
+        shape, strides = (*shape[:-1], shape[-1] * old // new), (*strides[:-1], new)
+    out = self._alias()
+    out._data = np.ndarray(shape, kind.np, out._storage.buffer, self._offset, strides)
+    return out
 
 
 @op(function=False)
@@ -133,13 +164,13 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     new = infer_size(shape_argument(shape, "reshape"), a.size)
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
     if strides is not None:
-        return as_view(input, new, strides, input._offset, _ViewBackward0, self_sym_sizes=Size(a.shape))
+        return as_view(input, new, strides, input._offset, _ViewBackward0, self_sym_sizes=a.shape)
     from .copying import clone, contiguous_format
 
     dense = clone(input, memory_format=contiguous_format)
     out = dense._strided(new, contiguous_strides(new, a.itemsize), 0)
     if MODES.grad and needs_grad(dense):
-        record(out, _UnsafeViewBackward0, (dense,), self_sym_sizes=Size(a.shape))
+        record(out, _UnsafeViewBackward0, (dense,), self_sym_sizes=a.shape)
     return out
 
 
@@ -154,7 +185,13 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
 _TransposeBackward0 = node("TransposeBackward0", lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
 _TBackward0 = node("TBackward0", lambda grad: grad.t())
-_PermuteBackward0 = node("PermuteBackward0", lambda grad, dims: grad.permute(tuple(np.argsort(dims).tolist())))
+_PermuteBackward0 = node("PermuteBackward0", lambda grad, dims: grad.permute(_inverse(dims)))
+
+
+def _inverse(dims: tuple) -> tuple:
+    at = [d % len(dims) for d in dims]
+    return tuple(at.index(d) for d in range(len(dims)))
+
 
 
 def _swapped(values: tuple, i: int, j: int) -> tuple:
@@ -173,8 +210,9 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     a = input._data
     i, j = wrap_dim(dim0, a.ndim), wrap_dim(dim1, a.ndim)
     return as_view(
-        input, _swapped(a.shape, i, j), _swapped(a.strides, i, j), input._offset, _TransposeBackward0, dim0=i, dim1=j
-    )
+        input, _swapped(a.shape, i, j), _swapped(a.strides, i, j), input._offset, _TransposeBackward0,
+        dim0=dim0, dim1=dim1,
+    )  # fmt: skip
 
 
 @op()
@@ -196,7 +234,8 @@ def permute(input: Tensor, *dims: Any) -> Tensor:
     Source: `torch.permute`.
     """
     a = input._data
-    order = shape_argument(dims, "permute")
+    given = shape_argument(dims, "permute")
+    order = given
     if len(order) != a.ndim:
         raise RuntimeError(
             f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
@@ -207,7 +246,7 @@ def permute(input: Tensor, *dims: Any) -> Tensor:
         raise RuntimeError("permute(): duplicate dims are not allowed.")
     return as_view(
         input, tuple(a.shape[d] for d in order), tuple(a.strides[d] for d in order), input._offset, _PermuteBackward0,
-        dims=order,
+        dims=given,
     )  # fmt: skip
 
 
@@ -225,7 +264,7 @@ def expand(self: Tensor, *size: Any) -> Tensor:
     lead = len(want) - a.ndim
     if lead < 0:
         raise RuntimeError(
-            f"expand({tensor_name(self)}{{{list(a.shape)}}}, size={list(want)}): the number of sizes provided "
+            f"expand({tensor_type(self)}{{{list(a.shape)}}}, size={list(want)}): the number of sizes provided "
             f"({len(want)}) must be greater or equal to the number of dimensions in the tensor ({a.ndim})"
         )
     shape, strides = [], []
@@ -249,36 +288,20 @@ def expand(self: Tensor, *size: Any) -> Tensor:
                 f"dimension {i}.  Target sizes: {list(want)}.  Tensor sizes: {list(a.shape)}"
             )
     return as_view(
-        self, tuple(shape), tuple(strides), self._offset, _ExpandBackward0, self_sym_sizes=Size(a.shape)
+        self, tuple(shape), tuple(strides), self._offset, _ExpandBackward0, self_sym_sizes=a.shape
     )
 
 
-def tensor_name(t: Tensor) -> str:
-    """The type as C++ messages say it: `torch.FloatTensor`."""
-    from .core import tensor_type
-
-    return tensor_type(t)
-
-
-_AsStridedBackward0: Any = None
-
-
-@op()
-def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """A view with any shape, strides and offset (in elements) that the storage holds. RuntimeError if it does not.
-
-    Source: `torch.as_strided`.
-    """
-    from ..graph.history import AsStridedBackward0, Geometry
-
+def strided_geometry(input: Tensor, size: Any, stride: Any, storage_offset: int | None) -> tuple[tuple, tuple, int]:
+    """Shape, strides and offset (elements) for `as_strided`, checked against the storage."""
     a = input._data
     shape, steps = shape_argument((size,)), shape_argument((stride,))
     if len(shape) != len(steps):
-        raise RuntimeError(f"mismatch in length of strides and shape")  # noqa: F541
+        raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in steps):
-        raise RuntimeError(
-            f"as_strided: Negative strides are not supported at the moment, got strides: {list(steps)}"
-        )
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(steps)}")
+    if any(n < 0 for n in shape):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(steps)}")
     offset = input.storage_offset() if storage_offset is None else int(storage_offset)
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
@@ -290,50 +313,21 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
             f"{a.itemsize} requiring a storage size of {(offset + reach) * a.itemsize} are out of bounds for storage "
             f"of size {room}"
         )
-    n = a.itemsize
-    return as_view(
-        input, shape, tuple(s * n for s in steps), min(offset * n, room), AsStridedBackward0,
-        self_geometry=Geometry.of(input), size=Size(shape), stride=steps, storage_offset=storage_offset,
-    )  # fmt: skip
-
-
-def several_views(self: Tensor, views: list[Tensor], kind: type, **saved: Any) -> tuple[Tensor, ...]:
-    """Views that come from one operation, as outputs of one node; they refuse in-place writes in grad mode."""
-    for v in views:
-        make_view(v, self, MULTI_OUTPUT if MODES.grad else None)
-    if MODES.grad and needs_grad(self) and views:
-        fn = node_for(kind, (self,), saved)
-        fn.describe_all(tuple(views))  # type: ignore[attr-defined]
-        for i, v in enumerate(views):
-            set_history(v, fn, i)
-    return tuple(views)
-
-
-_UnbindBackward0 = node(
-    "UnbindBackward0", lambda grads, dim: _stacked(grads, dim), base=MultiNode
-)
-
-
-def _stacked(grads: tuple, dim: int) -> Tensor:
-    from .core import FUNCTIONS
-
-    like = next(g for g in grads if g is not None)
-    return FUNCTIONS["stack"]([like.new_zeros(like.shape) if g is None else g for g in grads], dim)
+    return shape, steps, offset
 
 
 @op()
-def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """The slices along a dimension, as a tuple of views.
+def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """A view with any shape, strides and offset (in elements) that the storage holds. RuntimeError if it does not.
 
-    Source: `torch.unbind`.
+    Source: `torch.as_strided`.
     """
-    a = input._data
-    if a.ndim == 0:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    d = wrap_dim(dim, a.ndim)
-    shape, strides = a.shape[:d] + a.shape[d + 1 :], a.strides[:d] + a.strides[d + 1 :]
-    parts = [input._strided(shape, strides, input._offset + i * a.strides[d]) for i in range(a.shape[d])]
-    return several_views(input, parts, _UnbindBackward0, dim=d)
+    shape, steps, offset = strided_geometry(input, size, stride, storage_offset)
+    n = input._data.itemsize
+    return as_view(
+        input, shape, tuple(s * n for s in steps), min(offset * n, input._storage.nbytes()), AsStridedBackward0,
+        _geometry=Geometry.of(input), size=shape, stride=steps, storage_offset=storage_offset,
+    )  # fmt: skip
 
 
 _UnsqueezeBackward0 = node("UnsqueezeBackward0", lambda grad, dim: grad.squeeze(dim))
@@ -350,26 +344,41 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     step = a.itemsize if d >= a.ndim else a.shape[d] * a.strides[d]
     shape = (*a.shape[:d], 1, *a.shape[d:])
     strides = (*a.strides[:d], step, *a.strides[d:])
-    return as_view(input, shape, strides, input._offset, _UnsqueezeBackward0, dim=d)
+    return as_view(input, shape, strides, input._offset, _UnsqueezeBackward0, dim=dim)
 
 
-def _unsqueezed(grad: Tensor, sizes: tuple, dims: tuple[int, ...]) -> Tensor:
-    for d in dims:
+def _unsqueezed(grad: Tensor, sizes: tuple, dims: Any) -> Tensor:
+    for d in sorted(d % len(sizes) for d in dims) if sizes else ():
         if sizes[d] == 1:
             grad = grad.unsqueeze(d)
     return grad
 
 
-_SqueezeBackward0 = node(
-    "SqueezeBackward0", lambda grad, self_sym_sizes: _unsqueezed(grad, self_sym_sizes, tuple(range(len(self_sym_sizes))))
-)
-_SqueezeBackward1 = node(
-    "SqueezeBackward1", lambda grad, self_sym_sizes, dim: _unsqueezed(grad, self_sym_sizes, (dim,) if self_sym_sizes else ())
-)
-_SqueezeBackward2 = node(
-    "SqueezeBackward2",
-    lambda grad, self_sym_sizes, dim: _unsqueezed(grad, self_sym_sizes, tuple(sorted(dim)) if self_sym_sizes else ()),
-)
+def _squeeze_kinds(first: int) -> tuple[type, type, type]:
+    return (
+        node(f"SqueezeBackward{first}", lambda grad, self_sym_sizes: _unsqueezed(grad, self_sym_sizes, range(len(self_sym_sizes)))),
+        node(f"SqueezeBackward{first + 1}", lambda grad, self_sym_sizes, dim: _unsqueezed(grad, self_sym_sizes, (dim,))),
+        node(f"SqueezeBackward{first + 2}", lambda grad, self_sym_sizes, dim: _unsqueezed(grad, self_sym_sizes, dim)),
+    )  # fmt: skip
+
+
+_SQUEEZES = _squeeze_kinds(0)
+
+
+def squeezed(input: Tensor, dim: Any, kinds: tuple) -> tuple[tuple, tuple, type, dict]:
+    """Shape, strides, node and what it saves, for `squeeze` and `squeeze_`."""
+    a = input._data
+    if dim is None:
+        dims, kind, saved = tuple(range(a.ndim)), kinds[0], {}
+    elif isinstance(dim, (tuple, list)):
+        dims, kind, saved = tuple(wrap_dim(d, a.ndim) for d in dim), kinds[2], {"dim": tuple(dim)}
+        twice = next((d for d in dims if dims.count(d) > 1), None)
+        if twice is not None:
+            raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    else:
+        dims, kind, saved = (wrap_dim(dim, a.ndim),), kinds[1], {"dim": dim}
+    keep = [i for i in range(a.ndim) if not (i in dims and a.shape[i] == 1)]
+    return tuple(a.shape[i] for i in keep), tuple(a.strides[i] for i in keep), kind, {"self_sym_sizes": a.shape, **saved}
 
 
 @op()
@@ -378,17 +387,10 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
 
     Source: `torch.squeeze`.
     """
-    a = input._data
-    if dim is None:
-        dims, kind, saved = tuple(range(a.ndim)), _SqueezeBackward0, {}
-    elif isinstance(dim, (tuple, list)):
-        dims = tuple(wrap_dim(d, a.ndim) for d in dim)
-        kind, saved = _SqueezeBackward2, {"dim": dims}
-    else:
-        dims = (wrap_dim(dim, a.ndim),)
-        kind, saved = _SqueezeBackward1, {"dim": dims[0]}
-    keep = [i for i in range(a.ndim) if not (i in dims and a.shape[i] == 1)]
-    return as_view(
-        input, tuple(a.shape[i] for i in keep), tuple(a.strides[i] for i in keep), input._offset, kind,
-        self_sym_sizes=Size(a.shape), **saved,
-    )  # fmt: skip
+    shape, strides, kind, saved = squeezed(input, dim, _SQUEEZES)
+    return as_view(input, shape, strides, input._offset, kind, **saved)
+
+
+def alias(self: Tensor) -> Tensor:
+    """A view of the whole tensor."""
+    return as_view(self, self._data.shape, self._data.strides, self._offset, _AliasBackward0)

@@ -1,0 +1,477 @@
+"""`x[...]` and `x[...] = value`: ints, slices, None and Ellipsis make views; tensors, lists and masks copy.
+
+Source: torch's `python_variable_indexing` and `TensorIndexing`: an index is worked off from left to right as select,
+slice and unsqueeze views; what is left over as tensors goes to `index` or `index_put_`.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..graph.history import needs_grad
+from ..graph.modes import MODES
+from ..graph.node import node
+from ..tensor import Tensor, fresh
+from ..warn import warn_in_torch
+from .copying import copy_
+from .core import (
+    check_no_overlap,
+    expect_tensor,
+    is_internally_overlapping,
+    number_array,
+    on_a_copy,
+    op,
+    record,
+    tensor_type,
+    torch_layout,
+    write_in_place,
+)
+from .masking import fill_where
+from .memory import fill_
+from .selecting import END, selected, slice_
+from .views import alias, expand, unsqueeze, view
+
+# reading and writing with any index ----------------------------------------------------------------------------------
+
+
+def _getitem(self: Tensor, index: Any) -> Tensor:
+    kind = type(index)
+    if kind is int:
+        return _select(self, 0, index, 0)
+    if kind is slice:
+        return _slice(self, 0, index, keep=False)
+    if index is None:
+        return unsqueeze(self, 0)
+    if index is Ellipsis:
+        return alias(self)
+    out, indices = _worked_off(self, _as_tuple(index))
+    if indices:
+        return _index(out, indices)
+    return alias(out) if out is self else out
+
+
+def _setitem(self: Tensor, index: Any, value: Any) -> None:
+    value = _as_value(self, value)
+    if index is False:
+        return
+    kind = type(index)
+    if kind is int:
+        _assign(_select(self, 0, index, 0), value)
+        return
+    if kind is slice:
+        _assign(_slice(self, 0, index, keep=True), value)
+        return
+    if index is Ellipsis:
+        _assign(self, value)
+        return
+    if index is None or index is True:
+        _assign(unsqueeze(self, 0), value)
+        return
+    part, indices = _worked_off(self, _as_tuple(index))
+    if not indices:
+        _assign(part, value)
+        return
+    if value._data.ndim > part._data.ndim or value._data.shape[:1] == (1,):
+        value = _without_leading_ones(value)
+    index_put_(part, indices, value)
+
+
+def _delitem(self: Tensor, index: Any) -> None:
+    raise TypeError("Tensor does not support deleting items")
+
+
+Tensor.__getitem__, Tensor.__setitem__, Tensor.__delitem__ = _getitem, _setitem, _delitem
+
+
+def _as_value(self: Tensor, value: Any) -> Tensor:
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, complex):
+        raise RuntimeError("value cannot be converted to type float without overflow")
+    if not isinstance(value, (bool, int, float, np.integer)):
+        kind = type(value)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"can't assign a {name} to a {tensor_type(self)}")
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
+    if self._data.dtype == np.float16:  # torch fills half tensors here without its check of the range
+        with np.errstate(over="ignore"):
+            return fresh(np.array(value, np.float16), self._device)
+    return fresh(number_array(value, self.dtype), self._device)
+
+
+def _without_leading_ones(value: Tensor) -> Tensor:
+    shape = value._data.shape
+    first = next((i for i, n in enumerate(shape) if n != 1), len(shape))
+    return view(value, shape[first:]) if first else value
+
+
+def _assign(part: Tensor, value: Tensor) -> None:
+    shape = part._data.shape
+    if value._data.shape == shape:
+        copy_(part, value)
+    elif not value._data.ndim:
+        fill_(part, value)
+    else:
+        value = view(value, _without_leading_ones(value.detach())._data.shape)
+        copy_(part, value if value._data.shape == shape else expand(value, shape))
+
+
+def _as_tuple(index: Any) -> tuple:
+    """The items of an index; torch takes a short list that holds sequences, slices or tensors for a tuple, and warns."""
+    if type(index) is tuple:
+        return index
+    if isinstance(index, (Tensor, np.ndarray)) or not _is_sequence(index):
+        return (index,)
+    if isinstance(index, tuple):
+        return tuple(index)
+    if len(index) >= 32:
+        return (index,)
+    for item in index:
+        if item is None or item is Ellipsis or isinstance(item, (slice, Tensor)) or _is_sequence(item):
+            warn_in_torch(
+                "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
+                "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+                "x[torch.tensor(seq)], which will result either in an error or a different result",
+                "torch/csrc/autograd/python_variable_indexing.cpp:349",
+            )
+            return tuple(index)
+    return (index,)
+
+
+def _is_sequence(x: Any) -> bool:
+    return hasattr(type(x), "__getitem__") and not isinstance(x, (dict, np.generic))
+
+
+def _select(self: Tensor, d: int, i: int, position: int) -> Tensor:
+    a = self._data
+    if not a.ndim:
+        if i == 0:
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                "convert a 0-dim tensor to a number"
+            )
+        raise IndexError(f"index {i} is out of bounds for dimension {position} with size 0")
+    n = a.shape[d]
+    if not -n <= i < n:
+        raise IndexError(f"index {i} is out of bounds for dimension {position} with size {n}")
+    return selected(self, d, i)
+
+
+def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
+    """A slice of dimension `d`; with `keep`, a slice that takes all is the tensor itself."""
+    start, end = s.start, s.stop
+    step = 1 if s.step is None else _slice_number(s.step)
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    start = (0 if step > 0 else END) if start is None else max(min(_slice_number(start), END), -END - 1)
+    end = (END if step > 0 else -END - 1) if end is None else max(min(_slice_number(end), END), -END - 1)
+    if step < 0:
+        raise ValueError("step must be greater than zero")
+    a = self._data
+    if not a.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if keep and start == 0 and step == 1 and end >= a.shape[d]:
+        return self
+    return slice_(self, d, start, end, step)
+
+
+def _slice_number(x: Any) -> int:
+    if type(x) is int:
+        return x
+    if not hasattr(x, "__index__"):
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    return operator.index(x)
+
+
+def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]]:
+    """What is left of an index after selects, slices and new dimensions: a view, and tensors to index it with."""
+    named, converted = 0, []
+    for item in items:
+        if isinstance(item, (list, range, np.ndarray, str, tuple)):
+            item = _as_index_tensor(item)
+        if isinstance(item, Tensor):
+            named += item._data.ndim if item._data.dtype.kind == "b" or item._data.dtype == np.uint8 else 1
+        elif item is not None and item is not Ellipsis and not isinstance(item, bool):
+            named += 1
+        converted.append(item)
+    ndim = self._data.ndim
+    if named > ndim:
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    out, d, indices = self, 0, []
+
+    def use(tensor: Tensor) -> None:
+        indices.extend([None] * (d - len(indices)))
+        indices.append(tensor)
+
+    for position, item in enumerate(converted):
+        if isinstance(item, slice):
+            out = _slice(out, d, item, keep=True)
+            d += 1
+        elif item is Ellipsis:
+            d += ndim - named
+        elif item is None:
+            out = unsqueeze(out, d)
+            d += 1
+        elif isinstance(item, bool):
+            out = unsqueeze(out, d)
+            use(_as_mask_index(item))
+            d += 1
+        elif isinstance(item, Tensor):
+            kind = item._data.dtype
+            if item._data.ndim or kind.kind not in "iub":
+                use(item)
+                d += item._data.ndim if kind.kind == "b" or kind == np.uint8 else 1
+            elif kind.kind == "b" or kind == np.uint8:
+                out = unsqueeze(out, d)
+                use(_as_mask_index(bool(item._data)))
+                d += 1
+            else:
+                out = _select(out, d, int(item._data), position)
+        else:
+            out = _select(out, d, _as_int(item), position)
+    return out, indices
+
+
+def _as_int(item: Any) -> int:
+    if isinstance(item, np.bool_) or not hasattr(item, "__index__"):
+        kind = type(item)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+            f"(got {name})"
+        )
+    return operator.index(item)
+
+
+def _as_mask_index(value: bool) -> Tensor:
+    return fresh(np.zeros(int(value), np.int64))
+
+
+def _as_index_tensor(item: Any) -> Tensor:
+    """A list as an index: booleans make a mask, all other numbers become int64."""
+    if isinstance(item, str):
+        raise TypeError("new(): invalid data type 'str'")
+    from .creation import tensor
+
+    made = tensor(item if isinstance(item, np.ndarray) else list(item))
+    if made._data.dtype.kind == "b" or (isinstance(item, np.ndarray) and made._data.dtype == np.uint8):
+        return made
+    return made.long()
+
+
+# tensors as indices ----------------------------------------------------------------------------------------------------
+
+
+def _expanded(self: Tensor, indices: Any) -> list[np.ndarray | None]:
+    """Index tensors as int64 arrays: masks replaced by where they are true. IndexError in torch's words."""
+    a = self._data
+    if len(indices) > a.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(indices)})")
+    out: list[np.ndarray | None] = []
+    for given in indices:
+        if given is None:
+            out.append(None)
+            continue
+        i = given._data
+        if i.dtype.kind == "b" or i.dtype == np.uint8:
+            if i.dtype.kind != "b":
+                warn_in_torch(
+                    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+                    "aten/src/ATen/native/IndexingUtils.h:37",
+                )
+            _check_mask(i.shape, a.shape, len(out))
+            out.extend(i.nonzero())
+        elif i.dtype.kind == "i" and i.dtype.itemsize >= 4:
+            out.append(i if i.dtype == np.int64 else i.astype(np.int64))
+        else:
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    if len(out) > a.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(out)})")
+    return out
+
+
+def _check_mask(mask: tuple, shape: tuple, at: int) -> None:
+    for j, n in enumerate(mask):
+        if at + j >= len(shape) or n != shape[at + j]:
+            raise IndexError(
+                f"The shape of the mask {list(mask)} at index {j} does not match the shape of the indexed tensor "
+                f"{list(shape)} at index {at + j}"
+            )
+
+
+def _check_bounds(shape: tuple, indices: list[np.ndarray | None]) -> tuple:
+    """Broadcast index arrays to one shape, which is returned; IndexError for shapes or values that do not fit."""
+    used = [i for i in indices if i is not None]
+    try:
+        together = np.broadcast_shapes(*[i.shape for i in used])
+    except ValueError:
+        shapes = ", ".join(str(list(i.shape)) for i in used)
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        ) from None
+    rest = [n for d, n in enumerate(shape) if d >= len(indices) or indices[d] is None]
+    if 0 in together or 0 in rest:
+        if 0 not in together and any(shape[d] == 0 for d, i in enumerate(indices) if i is not None):
+            raise IndexError("index is out of bounds for dimension with size 0")
+        return together
+    where = 0
+    for d, i in enumerate(indices):
+        if i is not None:
+            n = shape[d]
+            if n == 0:
+                raise IndexError("index is out of bounds for dimension with size 0")
+            bad = (i < -n) | (i >= n)
+            if bad.any():
+                raise IndexError(f"index {i[bad].flat[0]} is out of bounds for dimension {where} with size {n}")
+            where += 1
+    return together
+
+
+def _taken(a: np.ndarray, indices: list[np.ndarray | None]) -> np.ndarray:
+    together = _check_bounds(a.shape, indices)
+    used = [d for d, i in enumerate(indices) if i is not None]
+    if 0 in a.shape or 0 in together:
+        adjacent = used == list(range(used[0], used[-1] + 1))
+        rest = [n for d, n in enumerate(a.shape) if d not in used]
+        at = used[0] if adjacent else 0
+        return np.empty((*rest[:at], *together, *rest[at:]), a.dtype)
+    data = a[tuple(slice(None) if i is None else i for i in indices)]
+    if a.flags.c_contiguous and all(i is None or i.flags.c_contiguous for i in indices):
+        return np.ascontiguousarray(data)
+    return _laid_out(np.ascontiguousarray(data), a, indices, together)
+
+
+def _laid_out(data: np.ndarray, a: np.ndarray, indices: list, together: tuple) -> np.ndarray:
+    """The result in the order of dimensions that torch's iterator finds, with the source's indexed steps as 0."""
+    used = [d for d, i in enumerate(indices) if i is not None]
+    at = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
+    rest = [d for d in range(a.ndim) if d not in used]
+    lead = (0,) * at
+    steps = [a.strides[d] for d in rest]
+    operands = [_strided_as(data.shape, a.dtype, (*steps[:at], *(0,) * len(together), *steps[at:]))]
+    for i in indices:
+        if i is not None:
+            inner = np.broadcast_to(i, together).strides
+            operands.append(_strided_as(data.shape, i.dtype, (*lead, *inner, *(0,) * (len(rest) - at))))
+    return torch_layout(data, tuple(operands))
+
+
+def _strided_as(shape: tuple, kind: np.dtype, strides: tuple) -> np.ndarray:
+    return np.lib.stride_tricks.as_strided(np.empty(1, kind), shape, strides, writeable=False)
+
+
+_IndexBackward0 = node(
+    "IndexBackward0",
+    lambda grad, self_sym_sizes, indices: index_put(grad.new_zeros(self_sym_sizes), indices, grad, accumulate=True),
+)
+_IndexPutBackward0 = node(
+    "IndexPutBackward0",
+    lambda grad, indices, accumulate: grad if accumulate else index_put(grad, indices, grad.new_zeros(())),
+    lambda grad, indices: _index(grad, indices),
+)
+
+
+def _index(self: Tensor, indices: Any) -> Tensor:
+    out = fresh(_taken(self._data, _expanded(self, indices)), self._device)
+    if MODES.grad and needs_grad(self):
+        record(out, _IndexBackward0, (self,), self_sym_sizes=self._data.shape, indices=tuple(indices))
+    return out
+
+
+def _as_one_mask(self: Tensor, indices: Any, value: Tensor) -> Tensor | None:
+    """The mask, if the indices are one mask and the value is one number: torch then fills instead of indexing."""
+    mask = None
+    before = 0
+    if value._data.size != 1:
+        return None
+    for i in indices:
+        if i is None:
+            before += mask is None
+        elif mask is not None or not (i._data.dtype.kind == "b" or i._data.dtype == np.uint8):
+            return None
+        else:
+            mask = i
+            _check_mask(i._data.shape, self._data.shape, before)
+    if mask is None:
+        return None
+    after = self._data.ndim - before - mask._data.ndim
+    return fresh(mask._data.reshape(mask._data.shape + (1,) * after))
+
+
+def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> None:
+    """Write `values` where `indices` point, in the memory of `self`."""
+    if is_internally_overlapping(self):
+        warn_in_torch(
+            "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
+            "operation. This also applies to advanced indexing e.g. tensor[indices] = tensor",
+            "aten/src/ATen/native/TensorAdvancedIndexing.cpp:976",
+        )
+    if not accumulate:
+        mask = _as_one_mask(self, indices, values)
+        if mask is not None:
+            fill_where(self, mask, values._data.reshape(()))
+            return
+    check_no_overlap(self, values, *[i for i in indices if i is not None])
+    a = self._data
+    arrays = _expanded(self, indices)
+    if values.dtype is not self.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{self.dtype.scalar_name} for the destination and {values.dtype.scalar_name} for the source."
+        )
+    together = _check_bounds(a.shape, arrays)
+    used = [d for d, i in enumerate(arrays) if i is not None]
+    at = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
+    rest = [n for d, n in enumerate(a.shape) if d not in used]
+    want, have = (*rest[:at], *together, *rest[at:]), values._data.shape
+    lead = len(want) - len(have)
+    if lead < 0 or any(n not in (1, want[i + lead]) for i, n in enumerate(have)):
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(have)} cannot be broadcast to indexing result of shape "
+            f"{list(want)}"
+        )
+    if 0 in want:
+        return
+    place = tuple(slice(None) if i is None else i for i in arrays)
+    if accumulate:
+        np.add.at(a, place, values._data)
+    else:
+        a[place] = values._data
+
+
+def _check_put(name: str, self: Tensor, indices: Any, values: Any) -> None:
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}"
+        )
+    expect_tensor(values, name, "values", 2)
+
+
+@op()
+def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """Write `values` where index tensors point (`x[indices] = values`), or add them with `accumulate`.
+
+    Source: `torch.Tensor.index_put_`.
+    """
+    _check_put("index_put_", input, indices, values)
+    return write_in_place(
+        input, (input, values), _IndexPutBackward0, {"indices": tuple(indices), "accumulate": accumulate},
+        lambda: _put(input, indices, values, accumulate),
+    )  # fmt: skip
+
+
+@op()
+def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy with `values` written where index tensors point, or added with `accumulate`.
+
+    Source: `torch.index_put`.
+    """
+    _check_put("index_put", input, indices, values)
+    return on_a_copy(
+        input, (input, values), _IndexPutBackward0, {"indices": tuple(indices), "accumulate": accumulate},
+        lambda out: _put(out, indices, values, accumulate),
+    )  # fmt: skip

@@ -1,0 +1,305 @@
+"""Choosing by a mask: where, masked_fill, masked_select, masked_scatter, nonzero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..graph.node import node
+from ..tensor import Tensor, fresh
+from ..warn import warn_in_torch
+from .core import (
+    as_array,
+    broadcast_error,
+    check_no_overlap,
+    check_overlap,
+    common_device,
+    expect_tensor,
+    is_internally_overlapping,
+    is_number,
+    number_array,
+    on_a_copy,
+    op,
+    record,
+    recording,
+    result,
+    result_dtype,
+    shared_memory,
+    store,
+    write_in_place,
+    write_out,
+)
+from .memory import _cpp_name
+from .pointwise import check_broadcast_into
+from .splitting import unbind
+from .views import expand
+
+_INDEXING_FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
+
+
+def _broadcast(a: Tensor, b: Tensor) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(a._data.shape, b._data.shape)
+    except ValueError:
+        raise broadcast_error(a._data.shape, b._data.shape) from None
+
+
+# masked_fill -----------------------------------------------------------------------------------------------------------
+
+_MaskedFillBackward0 = node("MaskedFillBackward0", lambda grad, mask: masked_fill(grad, mask, 0))
+_MaskedFillBackward1 = node(
+    "MaskedFillBackward1",
+    lambda grad, mask: masked_fill(grad, mask, 0),
+    lambda grad, mask: where(mask, grad, 0).sum(),
+)
+
+
+def fill_where(self: Tensor, mask: Tensor, value: np.ndarray) -> None:
+    """Write one value into the memory of `self` where `mask` is true."""
+    if mask._data.dtype.kind != "b":
+        name = {"Byte": "unsigned char", "Long": "long int", "Int": "int", "Float": "float"}
+        kind = name.get(mask.dtype.scalar_name, _cpp_name(mask))
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {kind}")
+    check_broadcast_into(self, mask._data.shape)
+    if is_internally_overlapping(self):
+        warn_in_torch(
+            "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
+            "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
+            f"{_INDEXING_FILE}:2450",
+        )
+    if shared_memory(self, mask) == "partial":
+        check_no_overlap(self, mask)
+    one = np.empty((), self._data.dtype)
+    store(fresh(one), value)
+    np.copyto(self._data, one, where=mask._data)
+
+
+def _filling(function: str, self: Tensor, mask: Any, value: Any) -> tuple[tuple, type, np.ndarray]:
+    expect_tensor(mask, function, "mask")
+    if isinstance(value, Tensor):
+        if value._data.ndim:
+            raise RuntimeError(
+                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value._data.ndim} dimension(s)."
+            )
+        return (self, value), _MaskedFillBackward1, value._data
+    if not is_number(value):
+        expect_tensor(value, function, "value", 2)
+    return (self,), _MaskedFillBackward0, number_array(value, self.dtype)
+
+
+@op(function=False)
+def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """Write one value where the mask is true. RuntimeError unless the mask is boolean and broadcasts to this shape.
+
+    Source: `torch.Tensor.masked_fill_`.
+    """
+    inputs, kind, number = _filling("masked_fill_", self, mask, value)
+    return write_in_place(self, inputs, kind, {"mask": mask}, lambda: fill_where(self, mask, number))
+
+
+@op()
+def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """A copy with one value where the mask is true; the two broadcast against each other.
+
+    Source: `torch.Tensor.masked_fill`.
+    """
+    _, kind, number = _filling("masked_fill", input, mask, value)
+    shape = _broadcast(mask, input)
+    source = input if shape == input._data.shape else expand(input, shape)
+    if source._data.shape != mask._data.shape and recording(input):
+        mask = expand(mask, shape)
+    inputs = (source,) if kind is _MaskedFillBackward0 else (source, value)
+    return on_a_copy(source, inputs, kind, {"mask": mask}, lambda out: fill_where(out, mask, number))
+
+
+# masked_select and masked_scatter ----------------------------------------------------------------------------------------
+
+_MaskedSelectBackward0 = node("MaskedSelectBackward0", lambda grad, self, mask: _unselected(grad, self, mask))
+_MaskedScatterBackward0 = node(
+    "MaskedScatterBackward0",
+    lambda grad, mask: masked_fill(grad, mask, 0),
+    lambda grad, mask, source_sym_sizes: _MaskedScatterGrad(grad, mask, source_sym_sizes),
+)
+
+
+def _unselected(grad: Tensor, self: Tensor, mask: Tensor) -> Tensor:
+    shape = _broadcast(self, mask)
+    return masked_scatter(grad.new_zeros(shape), mask, grad).sum_to_size(self.shape)
+
+
+def _MaskedScatterGrad(grad: Tensor, mask: Tensor, sizes: tuple) -> Tensor:
+    n = 1
+    for k in sizes:
+        n *= k
+    taken = masked_select(grad, mask)
+    missing = n - taken._data.size
+    if missing > 0:
+        from .core import FUNCTIONS
+
+        taken = FUNCTIONS["cat"]([taken, taken.new_zeros(missing)])
+    return taken.view(sizes)
+
+
+@op()
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The elements where the mask is true, in one dimension; the two broadcast against each other.
+
+    Source: `torch.masked_select`.
+    """
+    expect_tensor(mask, "masked_select", "mask", 2)
+    if mask._data.dtype.kind != "b":
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    shape = _broadcast(mask, input)
+    data = np.broadcast_to(input._data, shape)[np.broadcast_to(mask._data, shape)]
+    if out is not None:
+        return write_out(out, data, "masked_select", input)
+    made = fresh(data, input._device)
+    if recording(input):
+        record(made, _MaskedSelectBackward0, (input,), self=input, mask=mask)
+    return made
+
+
+def _scatter_masked(target: Tensor, mask: Tensor, source: Tensor) -> None:
+    a = target._data
+    check_overlap(target)
+    if target.dtype is not source.dtype:
+        raise RuntimeError(
+            f"masked_scatter: expected self and source to have same dtypes but got{target.dtype.scalar_name} and "
+            f"{source.dtype.scalar_name}"
+        )
+    if mask._data.dtype.kind != "b":
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype.scalar_name}"
+        )
+    at = np.broadcast_to(mask._data, a.shape)
+    n = int(at.sum())
+    if n > source._data.size:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    a[at] = source._data.reshape(-1)[:n]
+
+
+@op(function=False)
+def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """Write the source's elements, in order, where the mask is true.
+
+    Source: `torch.Tensor.masked_scatter_`.
+    """
+    expect_tensor(mask, "masked_scatter_", "mask")
+    expect_tensor(source, "masked_scatter_", "source", 2)
+    expand(mask.detach(), self._data.shape)  # raises if it cannot be expanded
+    return write_in_place(
+        self, (self, source), _MaskedScatterBackward0, {"mask": mask, "source_sym_sizes": source._data.shape},
+        lambda: _scatter_masked(self, mask, source),
+    )  # fmt: skip
+
+
+@op()
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """A copy with the source's elements, in order, where the mask is true.
+
+    Source: `torch.Tensor.masked_scatter`.
+    """
+    expect_tensor(mask, "masked_scatter", "mask")
+    expect_tensor(source, "masked_scatter", "source", 2)
+    shape = _broadcast(mask, input)
+    whole = input if shape == input._data.shape else expand(input, shape)
+    return on_a_copy(
+        whole, (whole, source), _MaskedScatterBackward0, {"mask": mask, "source_sym_sizes": source._data.shape},
+        lambda out: _scatter_masked(out, mask, source),
+    )  # fmt: skip
+
+
+# where --------------------------------------------------------------------------------------------------------------------
+
+_WhereBackward0 = node(
+    "WhereBackward0",
+    lambda grad, condition: where(condition, grad, 0),
+    lambda grad, condition: where(condition, 0, grad),
+)
+
+
+def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
+    """`input` where the condition is true, else `other` (tensors or numbers); with the condition alone, its indices.
+
+    Source: `torch.where`.
+    """
+    if input is None and other is None:
+        return nonzero(condition, as_tuple=True)
+    if condition._data.dtype == np.uint8:
+        warn_in_torch(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+            "version of PyTorch. Use a boolean condition instead.",
+            "aten/src/ATen/native/TensorCompare.cpp:621",
+        )
+    elif condition._data.dtype.kind != "b":
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{condition.dtype.scalar_name}"
+        )
+    d = result_dtype(input, other)
+    a, b = _operand(input, d), _operand(other, d)
+    device = common_device("where", *[t for t in (condition, input, other) if isinstance(t, Tensor)])
+    shape = ()
+    for x in (condition._data, a, b):
+        try:
+            shape = np.broadcast_shapes(shape, x.shape)
+        except ValueError:
+            raise broadcast_error(shape, x.shape) from None
+    data = np.where(condition._data.astype(bool, copy=False), a, b)
+    if out is not None:
+        return write_out(out, data, "where", *[t for t in (input, other) if isinstance(t, Tensor)])
+    made = result(data, device, condition._data, a, b)
+    if recording(*[t for t in (input, other) if isinstance(t, Tensor)]):
+        record(made, _WhereBackward0, (input, other), condition=condition)
+    return made
+
+
+def _operand(x: Any, d: dtypes.dtype) -> np.ndarray:
+    return as_array(x, d) if isinstance(x, Tensor) else number_array(x, d)
+
+
+op("where", method=False)(where)
+
+
+@op("where", function=False)
+def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """The tensor where the condition is true, else `other`.
+
+    Source: `torch.Tensor.where`.
+    """
+    return where(condition, self, other)
+
+
+# nonzero ------------------------------------------------------------------------------------------------------------------
+
+
+@op()
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """The indices of all elements that are not zero: a row for each, or a tensor for each dimension.
+
+    Source: `torch.nonzero`.
+    """
+    expect_tensor(input, "nonzero")
+    a = input._data
+    if as_tuple:
+        return unbind(nonzero(input if a.ndim else input.detach().reshape(1)), 1)
+    found = np.array(a.nonzero() if a.ndim else np.empty((0, int(a != 0))), np.int64, ndmin=2)
+    found = found.reshape(a.ndim, -1) if a.ndim else np.empty((0, int(a != 0)), np.int64)
+    if out is not None:
+        return write_out(out, found.T, "nonzero")
+    made = fresh(found, input._device)
+    n, count = found.shape
+    made._own_storage()
+    return made._strided((count, n), (8, 8 * (count if found.size else max(n and 0, min(count, 1)))), 0)
+
+
+@op()
+def argwhere(input: Tensor) -> Tensor:
+    """The indices of all elements that are not zero, a row for each.
+
+    Source: `torch.argwhere`.
+    """
+    return nonzero(input)

@@ -1,0 +1,192 @@
+"""Views made of other views: dimensions moved, joined, split, transposed by attribute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tensor import Size, Tensor, wrap_dim
+from ..warn import warn_in_torch
+from .core import expect_tensor, op
+from .views import alias, expand, permute, reshape, shape_argument, transpose, view
+
+_SHAPE_FILE = "aten/src/ATen/native/TensorShape.cpp"
+
+
+def _dims(name: str, source: Any, destination: Any) -> tuple[tuple, tuple]:
+    one, other = isinstance(source, int), isinstance(destination, int)
+    if one != other:
+        kinds = ("int", "tuple") if one else ("tuple", "int")
+        wrong = ("int", "!tuple of (int, int)!") if one else ("!tuple of (int, int)!", "int")
+        second = ("!int!", "tuple of (int, int)") if one else ("tuple of (int, int)", "!int!")
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments - got ({', '.join(kinds)}), but expected one of:\n"
+            " * (int source, int destination)\n"
+            f"      didn't match because some of the arguments have invalid types: ({', '.join(wrong)})\n"
+            " * (tuple of ints source, tuple of ints destination)\n"
+            f"      didn't match because some of the arguments have invalid types: ({', '.join(second)})\n"
+        )
+    return ((source,), (destination,)) if one else (tuple(source), tuple(destination))
+
+
+@op("movedim", "moveaxis")
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """Dimensions moved to other places, the rest in their order. RuntimeError for repeated or unequal dimensions.
+
+    Source: `torch.movedim`.
+    """
+    a = input._data
+    src, dst = _dims("movedim", source, destination)
+    if len(src) != len(dst):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(src)} dims) should contain the same number of "
+            f"dims as destination ({list(dst)} dims)"
+        )
+    at, to = [wrap_dim(d, a.ndim) for d in src], [wrap_dim(d, a.ndim) for d in dst]
+    for word, dims, given in (("source", at, src), ("destination", to, dst)):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{word}` ({list(given)})")
+    if not a.ndim:
+        return alias(input)
+    rest = iter(d for d in range(a.ndim) if d not in at)
+    return permute(input, tuple(at[to.index(d)] if d in to else next(rest) for d in range(a.ndim)))
+
+
+@op()
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Dimensions from `start_dim` to `end_dim` joined into one; the tensor itself if that is one already.
+
+    Source: `torch.flatten`.
+    """
+    shape = input._data.shape
+    first, last = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(input, 1)
+    if first == last:
+        return input
+    return reshape(input, (*shape[:first], Size(shape[first : last + 1]).numel(), *shape[last + 1 :]))
+
+
+@op()
+def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
+    """One dimension split into several (one size may be -1). RuntimeError if they do not multiply up to it.
+
+    Source: `torch.unflatten`.
+    """
+    if not isinstance(dim, int):
+        raise TypeError(f"unflatten(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
+    a, want = input._data, shape_argument((sizes,), "unflatten")
+    d = wrap_dim(dim, a.ndim)
+    if not want:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    if not a.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    n, known = a.shape[d], Size(s for s in want if s != -1).numel()
+    unknown = want.count(-1)
+    if unknown > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    if known != n if not unknown else not known or n % known:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(want)} don't multiply up to the size of dim {d} ({n}) in the input tensor"
+        )
+    new = tuple(n // known if s == -1 else s for s in want)
+    return view(input, (*a.shape[:d], *new, *a.shape[d + 1 :]))
+
+
+@op()
+def ravel(input: Tensor) -> Tensor:
+    """One dimension: a view of the tensor, or of a row-major copy.
+
+    Source: `torch.ravel`.
+    """
+    return view(input.contiguous(), -1)
+
+
+@op(function=False)
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """Expanded to another tensor's shape.
+
+    Source: `torch.Tensor.expand_as`.
+    """
+    return expand(self, expect_tensor(other, "expand_as", "other")._data.shape)
+
+
+@op()
+def broadcast_to(input: Tensor, *size: Any) -> Tensor:
+    """Expanded to a shape.
+
+    Source: `torch.broadcast_to`.
+    """
+    return expand(input, *size)
+
+
+def _atleast(n: int) -> None:
+    def widen(*tensors: Any) -> Any:
+        if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+            tensors = tuple(tensors[0])
+        out = tuple(_widened(t, n) for t in tensors)
+        return out[0] if len(out) == 1 else out
+
+    widen.__name__ = widen.__qualname__ = f"atleast_{n}d"
+    widen.__doc__ = f"Tensors of fewer dimensions viewed with {n}.\n\nSource: `torch.atleast_{n}d`."
+    op(f"atleast_{n}d", method=False)(widen)
+
+
+def _widened(t: Tensor, n: int) -> Tensor:
+    d = t._data.ndim
+    if d >= n:
+        return t
+    if d == 0:
+        return reshape(t, (1,) * n)
+    if n == 2:
+        return t.unsqueeze(0)
+    return t.unsqueeze(0).unsqueeze(-1) if d == 1 else t.unsqueeze(-1)
+
+
+for _n in (1, 2, 3):
+    _atleast(_n)
+
+
+# attributes -------------------------------------------------------------------------------------------------------------
+
+
+def _reversed(self: Tensor) -> Tensor:
+    n = self._data.ndim
+    if n == 0:
+        warn_in_torch("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.",
+                      f"{_SHAPE_FILE}:4321", once=True)  # fmt: skip
+    elif n != 2:
+        warn_in_torch(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
+            f"{_SHAPE_FILE}:4314", once=True,
+        )  # fmt: skip
+    return permute(self, tuple(range(n - 1, -1, -1)))
+
+
+def _of_matrices(name: str, scalars: str, line: int, batches: bool = True) -> Any:
+    def swap(self: Tensor) -> Tensor:
+        n = self._data.ndim
+        if n == 0:
+            warn_in_torch(f"{name} is deprecated on 0-D tensors. {scalars}", f"{_SHAPE_FILE}:{line}", once=True)
+            return self
+        where = name.replace("Tensor", "tensor") if name[0] == "T" else f"tensor.{name}"
+        if n == 1 or (n > 2 and not batches):
+            kinds = "matrices or batches of matrices" if batches else "matrices (2-D tensors)"
+            hint = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
+            raise RuntimeError(f"{where} is only supported on {kinds}. Got {n}-D tensor.{hint}")
+        return transpose(self, -2, -1)
+
+    return swap
+
+
+_CONJ = "Consider using x.conj()."
+Tensor.T = property(_reversed)
+Tensor.mT = property(_of_matrices("Tensor.mT", "This function is the identity in these cases.", 4373))
+Tensor.H = property(_of_matrices("Tensor.H", _CONJ, 4335, batches=False))
+Tensor.mH = property(_of_matrices("Tensor.mH", _CONJ, 4382))
+_adjoint = _of_matrices("adjoint()", _CONJ, 4390)
+_adjoint.__name__, _adjoint.__doc__ = "adjoint", "The last two dimensions swapped.\n\nSource: `torch.adjoint`."
+op("adjoint")(_adjoint)

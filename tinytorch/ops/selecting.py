@@ -1,0 +1,279 @@
+"""Views of a part: one index, a range, a diagonal, sliding windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graph.node import node
+from ..tensor import Tensor, fresh, wrap_dim
+from .core import expect_tensor, op, record, recording
+from .views import as_view
+
+END = (1 << 63) - 1  # what a slice without an end saves
+
+
+def _placed(name: str, put: Any, backward: Any) -> Any:
+    """The gradient of a partial view: zeros, with the gradient where the view lies; itself a recorded operation."""
+    kind = node(name, backward)
+
+    def place(grad: Tensor, sizes: tuple, *where: Any) -> Tensor:
+        data = np.zeros(sizes, grad._data.dtype)
+        put(data, grad._data, *where)
+        out = fresh(data, grad._device)
+        if recording(grad):
+            record(out, kind, (grad,), self_sym_sizes=sizes, **dict(zip(names, where, strict=True)))
+        return out
+
+    names = [n for n in kind.saved_names if n != "self_sym_sizes"]  # type: ignore[attr-defined]
+    return place
+
+
+def _at(ndim: int, dim: int, index: Any) -> tuple:
+    return (slice(None),) * (dim % ndim) + (index,)
+
+
+def _put_selected(data: np.ndarray, grad: np.ndarray, dim: int, index: int) -> None:
+    data[_at(data.ndim, dim, index)] = grad
+
+
+def _put_slice(data: np.ndarray, grad: np.ndarray, dim: int, start: int, end: int, step: int) -> None:
+    data[_at(data.ndim, dim, slice(start, end, step))] = grad
+
+
+def _put_diagonal(data: np.ndarray, grad: np.ndarray, offset: int, dim1: int, dim2: int) -> None:
+    shape, strides, start = diagonal_geometry(data, offset, dim1 % data.ndim, dim2 % data.ndim)
+    np.ndarray(shape, data.dtype, data, start, strides)[...] = grad
+
+
+def _put_windows(data: np.ndarray, grad: np.ndarray, dimension: int, size: int, step: int) -> None:
+    if not data.ndim:
+        data[...] = grad.sum()
+        return
+    d = dimension % data.ndim
+    for i in range(grad.shape[d]):
+        window = _at(data.ndim, d, slice(i * step, i * step + size))
+        data[window] += np.moveaxis(np.take(grad, i, d), -1, d)
+
+
+_select_backward = _placed(
+    "SelectBackwardBackward0", _put_selected, lambda grad, dim, index: grad.select(dim, index)
+)
+_slice_backward = _placed(
+    "SliceBackwardBackward0", _put_slice, lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step)
+)
+_diagonal_backward = _placed(
+    "DiagonalBackwardBackward0", _put_diagonal, lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2)
+)
+_unfold_backward = _placed(
+    "UnfoldBackwardBackward0", _put_windows, lambda grad, dimension, size, step: grad.unfold(dimension, size, step)
+)
+
+_SelectBackward0 = node(
+    "SelectBackward0", lambda grad, self_sym_sizes, dim, index: _select_backward(grad, self_sym_sizes, dim, index)
+)
+_SliceBackward0 = node(
+    "SliceBackward0",
+    lambda grad, self_sym_sizes, dim, start, end, step: _slice_backward(grad, self_sym_sizes, dim, start, end, step),
+)
+_DiagonalBackward0 = node(
+    "DiagonalBackward0",
+    lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(grad, self_sym_sizes, offset, dim1, dim2),
+)
+_UnfoldBackward0 = node(
+    "UnfoldBackward0",
+    lambda grad, self_sym_sizes, dimension, size, step: _unfold_backward(grad, self_sym_sizes, dimension, size, step),
+)
+
+
+@op()
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """The part at one index, without that dimension.
+
+    Source: `torch.select`.
+    """
+    a = input._data
+    if not a.ndim:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    d, i = wrap_dim(dim, a.ndim), index.__index__()
+    n = a.shape[d]
+    if not -n <= i < n:
+        raise IndexError(f"select(): index {i} out of range for tensor of size {list(a.shape)} at dimension {d}")
+    return selected(input, d, i, dim)
+
+
+def selected(self: Tensor, d: int, i: int, dim: int | None = None) -> Tensor:
+    """`select` with its arguments checked; `dim` as it was given."""
+    a = self._data
+    shape, strides = a.shape, a.strides
+    return as_view(
+        self, shape[:d] + shape[d + 1 :], strides[:d] + strides[d + 1 :],
+        self._offset + (i + shape[d] if i < 0 else i) * strides[d], _SelectBackward0,
+        self_sym_sizes=shape, dim=d if dim is None else dim, index=i,
+    )  # fmt: skip
+
+
+def slice_(self: Tensor, dim: int, start: int, end: int, step: int) -> Tensor:
+    """Every `step`-th index from `start` up to `end`, which are clamped to the size."""
+    a = self._data
+    d = dim + a.ndim if dim < 0 else dim
+    n = a.shape[d]
+    first = min(max(start + n if start < 0 else start, 0), n)
+    last = min(max(end + n if end < 0 else end, first), n)
+    shape, strides = list(a.shape), list(a.strides)
+    shape[d] = (last - first + step - 1) // step
+    offset = self._offset + first * strides[d]
+    strides[d] *= step
+    return as_view(
+        self, tuple(shape), tuple(strides), offset, _SliceBackward0,
+        self_sym_sizes=a.shape, dim=dim, start=start, end=end, step=step,
+    )  # fmt: skip
+
+
+@op()
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    """`length` indices of a dimension, from `start` on.
+
+    Source: `torch.narrow`.
+    """
+    a = input._data
+    if isinstance(start, Tensor):
+        if start._data.ndim or start._data.dtype.kind not in "iu":
+            raise RuntimeError("start must be an 0-dim integral Tensor.")
+        start = start.item()
+    if not a.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    n = a.shape[wrap_dim(dim, a.ndim)]
+    if not -n <= start <= n:
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+    if start < 0:
+        start += n
+    if start > n - length:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    return slice_(input, dim, start, start + length, 1)
+
+
+def diagonal_geometry(a: np.ndarray, offset: int, d1: int, d2: int) -> tuple[tuple, tuple, int]:
+    """Shape, strides and offset (bytes, from the array's first element) of a diagonal."""
+    n = max(min(a.shape[d1], a.shape[d2] - offset) if offset >= 0 else min(a.shape[d1] + offset, a.shape[d2]), 0)
+    start = 0 if not n else offset * a.strides[d2] if offset >= 0 else -offset * a.strides[d1]
+    rest = [i for i in range(a.ndim) if i not in (d1, d2)]
+    shape = (*(a.shape[i] for i in rest), n)
+    return shape, (*(a.strides[i] for i in rest), a.strides[d1] + a.strides[d2]), start
+
+
+@op()
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """The diagonal of two dimensions, as a last dimension. RuntimeError if they are the same.
+
+    Source: `torch.diagonal`.
+    """
+    a = input._data
+    d1, d2 = wrap_dim(dim1, a.ndim), wrap_dim(dim2, a.ndim)
+    if d1 == d2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    shape, strides, start = diagonal_geometry(a, offset, d1, d2)
+    return as_view(
+        input, shape, strides, input._offset + start, _DiagonalBackward0,
+        self_sym_sizes=a.shape, offset=offset, dim1=dim1, dim2=dim2,
+    )  # fmt: skip
+
+
+@op(function=False)
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """All windows of `size` indices along a dimension, `step` apart, as a new last dimension. They may overlap.
+
+    Source: `torch.Tensor.unfold`.
+    """
+    a = self._data
+    d = wrap_dim(dimension, a.ndim)
+    n, stride = (a.shape[d], a.strides[d]) if a.ndim else (1, a.itemsize)
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > n:
+        raise RuntimeError(f"maximum size for tensor at dimension {d} is {n} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    shape, strides = (*a.shape, size), (*a.strides, stride)
+    if a.ndim:
+        shape = (*shape[:d], (n - size) // step + 1, *shape[d + 1 :])
+        strides = (*strides[:d], step * stride, *strides[d + 1 :])
+    return as_view(
+        self, shape, strides, self._offset, _UnfoldBackward0,
+        self_sym_sizes=a.shape, dimension=dimension, size=size, step=step,
+    )  # fmt: skip
+
+
+# copies with one part replaced -----------------------------------------------------------------------------------------
+
+_SelectScatterBackward0 = node(
+    "SelectScatterBackward0",
+    lambda grad, dim, index: select_scatter(grad, grad.new_zeros(grad.select(dim, index).shape), dim, index),
+    lambda grad, dim, index: grad.select(dim, index),
+)
+_SliceScatterBackward0 = node(
+    "SliceScatterBackward0",
+    lambda grad, dim, start, end, step: slice_scatter(
+        grad, grad.new_zeros(_sliced(grad, dim, start, end, step).shape), dim, start, end, step
+    ),
+    lambda grad, dim, start, end, step: _sliced(grad, dim, start, end, step),
+)
+_DiagonalScatterBackward0 = node(
+    "DiagonalScatterBackward0",
+    lambda grad, offset, dim1, dim2: diagonal_scatter(
+        grad, grad.new_zeros(grad.diagonal(offset, dim1, dim2).shape), offset, dim1, dim2
+    ),
+    lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2),
+)
+
+
+def _sliced(t: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
+    return slice_(t, wrap_dim(dim, t._data.ndim), start or 0, END if end is None else end, step)
+
+
+def _with_part(input: Tensor, src: Tensor, part: Any, kind: type, **where: Any) -> Tensor:
+    expect_tensor(src, kind.__name__, "src", 2)
+    out = input.detach().clone()
+    view = part(out)
+    if view._data.shape != src._data.shape:
+        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {list(view.shape)}")  # fmt: skip
+    view._data[...] = src._data
+    if recording(input, src):
+        record(out, kind, (input, src), **where)
+    return out
+
+
+@op()
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    """A copy with the part at one index replaced by `src`.
+
+    Source: `torch.select_scatter`.
+    """
+    return _with_part(input, src, lambda t: select(t, dim, index), _SelectScatterBackward0, dim=dim, index=index)
+
+
+@op()
+def slice_scatter(
+    input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
+    """A copy with a range of indices replaced by `src`.
+
+    Source: `torch.slice_scatter`.
+    """
+    where = {"dim": dim, "start": start, "end": end, "step": step}
+    return _with_part(input, src, lambda t: _sliced(t, **where), _SliceScatterBackward0, **where)
+
+
+@op()
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """A copy with a diagonal replaced by `src`.
+
+    Source: `torch.diagonal_scatter`.
+    """
+    where = {"offset": offset, "dim1": dim1, "dim2": dim2}
+    return _with_part(input, src, lambda t: diagonal(t, **where), _DiagonalScatterBackward0, **where)
+
+
