@@ -335,6 +335,7 @@ def _clone_in_layout(self: Tensor, leaf: Tensor) -> Tensor:
         if not MODES.grad:
             out = empty_strided(self._data.shape, leaf._data.strides, self._data.dtype, self._device)
             store(out, self._data)
+            out._vc.version = 1  # torch makes it empty and then copies into it
             return out
         return self.new_empty_strided(self._data.shape, leaf.stride()).copy_(self)
     return clone(self, memory_format=contiguous_format)
