@@ -10,6 +10,8 @@ Works on the tensors of tinytorch and of torch. Looking changes nothing and keep
 A picture has `.svg`, `.text` and `.save(path)`, and shows itself in a notebook.
 """
 
+from typing import TYPE_CHECKING
+
 from .explain import Explanation, explain
 from .graph import graph
 from .layout import LayoutError
@@ -17,6 +19,9 @@ from .memory import memory
 from .picture import Picture
 from .records import Snapshot
 from .snapshot import snapshot
+
+if TYPE_CHECKING:
+    from .digraph import GraphPicture
 
 __all__ = [
     "Explanation",

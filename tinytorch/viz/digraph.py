@@ -43,7 +43,8 @@ class GraphPicture(graphviz.Digraph):  # type: ignore[misc]
         self._wires: list[Wire] = []
         if snap is not None and not self.body:
             self._fill(snap)
-        self._as_made = self._source_now()
+        self._as_made: str = self.source
+        self._drawn: dict[tuple[str, str | None], str] = {}
 
     def _fill(self, snap: Snapshot) -> None:
         self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
@@ -63,9 +64,6 @@ class GraphPicture(graphviz.Digraph):  # type: ignore[misc]
         for wire in self._wires:
             style = {"next": "solid", "name": "dashed", "leaf": "solid"}[wire.kind]
             self.edge(wire.tail, wire.head, label=wire.label or None, style=style)
-
-    def _source_now(self) -> str:
-        return self.source
 
     @property
     def svg(self) -> str:
@@ -89,10 +87,15 @@ class GraphPicture(graphviz.Digraph):  # type: ignore[misc]
         """The SVG in one fixed theme, "light", "dark" or "print"; ValueError for another."""
         if theme not in (None, "light", "dark", "print"):
             raise ValueError(f'theme must be "light", "dark" or "print", not {theme!r}')
-        if self._snap is None or self.source != self._as_made:
-            # Someone added to the graph: then Graphviz draws it, and only the colours are ours.
-            return restyle(layout.render(self.source, "svg", self.engine), theme)
-        return draw(self._snap, self._cards, self._wires, theme)
+        source = self.source
+        if (source, theme) not in self._drawn:
+            self._drawn[source, theme] = (
+                draw(self._snap, self._cards, self._wires, theme)
+                if self._snap is not None and source == self._as_made
+                # Someone added to the graph: then Graphviz draws it, and only the colours are ours.
+                else restyle(layout.render(source, "svg", self.engine), theme)
+            )
+        return self._drawn[source, theme]
 
     # -- what people expect of a Digraph ----------------------------------------
 
@@ -153,13 +156,11 @@ class GraphPicture(graphviz.Digraph):  # type: ignore[misc]
             return super().save(filename, directory, **options)
         return str(path)
 
-    def _copy_kwargs(self, **kwargs: Any) -> dict[str, Any]:
-        return super()._copy_kwargs(snap=self._snap, **kwargs)
-
     def copy(self) -> GraphPicture:
         """An independent copy, as Digraph.copy."""
         other = super().copy()
-        other._cards, other._wires, other._as_made = self._cards, self._wires, self._as_made
+        other._snap, other._as_made = self._snap, self._as_made
+        other._cards, other._wires = self._cards, self._wires
         return other
 
 

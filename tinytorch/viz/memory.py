@@ -23,6 +23,7 @@ from .text import memory_text
 PAD, GAP, ARROW = 14, 12, 30
 ROW, LINE, PILL = 44, 15, 22
 NAME_COLUMNS = 22
+TITLE = 400
 
 
 def memory(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Picture:
@@ -49,8 +50,9 @@ class _Drawing:
         everyone = members + self.loose
         self.names_w = max((self._pill_width(name) for one in everyone for name in words.pills(snap, one)), default=40)
         self.card_w = max((self._card_width(one) for one in everyone), default=100.0)
-        # Wide enough for the usual title of a band, which stands above names and cards.
-        self.card_w = max(self.card_w, 270 - self.names_w)
+        # Titles stand above names and cards, as far as the cells: room for all but the longest.
+        titles = (width(words.title(snap, storage, inside), "b l") for storage, inside in self.bands)
+        self.card_w = max(self.card_w, min(max(titles, default=0), TITLE) + 40 - self.names_w - ARROW)
         self.strip_w = max(90.0, *(strip.width for strip in self.strips), 0)
         # Remarks stand under a card and may run on below the cells, up to the version counters.
         remarks = max((width(text, kind) for one in everyone for text, kind in self._remarks(one)), default=0.0)
