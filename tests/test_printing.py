@@ -147,7 +147,7 @@ def some_array(rng: random.Random) -> np.ndarray:
     if dtype.kind == "f":
         some = rng.sample(ODD, 3)
         scale = rng.choice([1e-6, 1e-3, 1, 1, 1, 1e3, 1e9])
-        kinds = [
+        kinds: list[Callable[[], float]] = [
             lambda: rng.choice(ODD),
             lambda: rng.choice(some),
             lambda: rng.gauss(0, scale),
