@@ -62,10 +62,11 @@ def test_200_steps_open_and_step_quickly(watched: Watched, tmp_path: Path) -> No
     player = page.locator(".cl-player")
     expect(player).to_have_attribute("data-steps", "200")
     opened = page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
-    times = player.evaluate(STEP_TIMES)
-    print(f"200 steps: opened in {opened:.0f} ms, a step {times[30]:.1f} ms (the slowest {times[-1]:.1f})")
+    rounds = [player.evaluate(STEP_TIMES) for _ in range(4)]
+    middle = min(times[30] for times in rounds)  # of the round that a busy machine disturbed least
+    print(f"200 steps: opened in {opened:.0f} ms, a step {middle:.1f} ms (the slowest {rounds[-1][-1]:.1f})")
     assert opened < 1000
-    assert times[15] <= 5  # the quarter that a busy machine disturbed least
+    assert middle <= 5
     player.focus()
     page.keyboard.press("End")
     expect(player).to_have_attribute("data-step", "200")

@@ -152,6 +152,9 @@ def test_keys_stay_where_they_belong(watched: Watched, lab: Lab) -> None:
     # With the mouse.
     first.get_by_role("button", name="Previous step").click()
     expect(first).to_have_attribute("data-step", "6")
+    second.locator(".cl-text").first.click()
+    page.keyboard.press("ArrowRight")
+    expect(second).to_have_attribute("data-step", "2")
 
     # In an editor the arrows move the caret, on a cell they move the selection: no player takes them.
     editor = page.locator(".jp-Cell .cm-content").last

@@ -82,7 +82,7 @@ class Player {
     this.root.setAttribute("aria-label", `${label}. Arrow keys left and right go a step back and on, Home and End to the ends.`);
     this.root.append(
       bar,
-      this.status,
+      element("div", { class: "cl-line-of-status" }, this.status, element("p", { class: "cl-hint" }, "Keys: ← → Home End")),
       element("div", { class: "cl-halves cl-code-half" }, this.code, happened),
       element("div", { class: "cl-halves cl-pictures" }, ...[...this.panes.values()].map((pane) => pane.figure)),
       this.ending,
