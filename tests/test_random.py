@@ -180,6 +180,9 @@ def test_fused_multiply_add_is_correctly_rounded() -> None:
         b, c = rng.gauss(0, 1), rng.gauss(0, 1) * 2.0 ** rng.randint(-60, 60)
         a = np.array([rng.gauss(0, 1) for _ in range(8)] + [-c / b, math.nextafter(-c / b, 0)])
         assert fused.fma64(a, b, c).tolist() == [exactly(x, b, c) for x in a.tolist()]
+    # 1 + 2^-52 + 2^-53 would lie halfway; what the product falls short of 2^-53 by is lost unless the last bit keeps it
+    a, b, c = np.array([2.0**-53 * (1 - 2.0**-30)]), 1 + 2.0**-30, 1 + 2.0**-52
+    assert fused.fma64(a, b, c).tolist() == [c]
 
 
 def test_fused_multiply_add_of_float32_is_not_rounded_twice() -> None:
@@ -217,7 +220,9 @@ def strided(rng: random.Random, shape: tuple[int, ...], dtype: str) -> np.ndarra
         return np.zeros(shape, dtype).transpose(order)
     starts = [rng.randint(0, 1) for _ in shape]
     gaps = np.zeros([2 * n + 1 for n in shape], dtype)
-    return gaps[(*(slice(s, 2 * n, 2) for s, n in zip(starts, shape, strict=True)), ...)].T
+    index: Any = (*(slice(s, 2 * n, 2) for s, n in zip(starts, shape, strict=True)), ...)
+    view: np.ndarray = gaps[index]
+    return view.T
 
 
 def some_number(rng: random.Random) -> float:
