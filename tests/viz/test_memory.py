@@ -1,0 +1,232 @@
+"""The memory picture: what it draws, and that its words say the same."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree as ET
+
+import pytest
+from needs import find_browser
+from viz.programs import PROGRAMS, run
+
+from tinytorch.viz import Picture, memory, snapshot
+
+
+def words_in(svg: str) -> list[str]:
+    """The texts that a picture shows, in order of drawing; what a <title> adds is not shown."""
+    return [
+        (element.text or "") + "".join(child.tail or "" for child in element)
+        for element in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    ]
+
+
+def test_what_shares_a_storage_stands_in_one_band(engine: ModuleType) -> None:
+    drawn = words_in(memory(run("sharing", engine)).svg)
+    assert "one storage, shared by x = same, a and b" in drawn
+    assert "storage of c alone" in drawn
+    assert [text for text in drawn if text in {"x", "same", "a", "b", "c"}] == ["x", "same", "a", "b", "c"]
+    assert [text for text in drawn if text.startswith("C") and text[1:].isdigit()] == ["C1", "C2", "C3"]
+
+
+def test_walk_of_a_transposed_view_is_told_and_drawn(engine: ModuleType) -> None:
+    m = engine.tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]).t()
+    picture = memory(m=m)
+    assert "covers cells 0, 3, 1, 4, 2, 5, in this order" in picture.text
+    drawn = words_in(picture.svg)
+    assert [text for text in drawn if re.fullmatch(r"\[\d,\d\]", text)] == [
+        "[0,0]", "[1,0]", "[2,0]", "[0,1]", "[1,1]", "[2,1]",
+    ]  # fmt: skip
+    assert picture.svg.count("Q") == 5, "an arc from each element to the next"
+
+
+def test_stale_and_unseen_writes_are_marked(engine: ModuleType) -> None:
+    stale = memory(run("stale", engine))
+    line = "SigmoidBackward0 saved it at version 0, now at 1: backward will raise"
+    assert line in words_in(stale.svg)
+    assert line in stale.text
+    unseen = memory(run("data", engine))
+    line = "C3 counted 1 write here that C2 did not see: backward may be silently wrong"
+    assert line in words_in(unseen.svg)
+    assert line in unseen.text
+
+
+def test_a_write_before_the_save_through_the_same_counter_is_no_fault(engine: ModuleType) -> None:
+    a = engine.ones(2, requires_grad=True)
+    b = a * 1
+    b.add_(1)
+    out = b.exp()
+    assert "Stale" not in memory(a, b, out).text
+    assert "Unseen" not in memory(a, b, out).text
+
+
+def test_what_changed_is_said_in_words_too(engine: ModuleType) -> None:
+    x = engine.tensor([1.0, 2.0, 3.0])
+    y = x.detach()
+    before = snapshot(x=x, y=y)
+    y.add_(1)
+    z = x
+    picture = memory(snapshot(since=before, x=x, z=z), since=before)
+    drawn = words_in(picture.svg)
+    assert {"was 1.0", "was 2.0", "was 3.0", "was 0", "new", "no longer there: y"} <= set(drawn)
+    assert "z is a new name" in picture.text
+    assert "at version 1 (was 0)" in picture.text
+    nothing = memory(before, since=before)
+    assert "was" not in nothing.text
+    assert "new" not in nothing.text
+
+
+def test_a_nan_that_stays_is_no_change(engine: ModuleType) -> None:
+    x = engine.tensor([float("nan"), 1.0])
+    before = snapshot(x=x)
+    assert "changed" not in memory(snapshot(x=x), since=before).text
+
+
+def test_the_same_picture_every_time(engine: ModuleType) -> None:
+    first, second = (memory(run("network", engine)) for _ in range(2))
+    assert first.svg == second.svg
+    assert first.text == second.text
+
+
+def test_ten_million_cells_stay_readable(engine: ModuleType) -> None:
+    picture = memory(big=engine.zeros(10_000_000))
+    assert len(picture.svg) < 20_000
+    assert "10,000,000 cells of float32, 40,000,000 bytes" in picture.text
+    assert "..." in words_in(picture.svg)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        ("torch.empty(0)", "no cells"),
+        ("torch.tensor(3.5)", "0: 3.5"),
+        ("torch.tensor([float('nan'), float('inf')])", "0: nan, 1: inf"),
+        ("torch.tensor([True])", "0: True"),
+        ("torch.ones(2, 1).expand(2, 3)", "covers cells 0, 0, 0, 1, 1, 1"),
+    ],
+)
+def test_odd_tensors(make: str, said: str, engine: ModuleType) -> None:
+    picture = memory(run(f"x = {make}", engine))
+    assert said in picture.text
+    ET.fromstring(picture.svg)
+
+
+def test_no_tensors_is_said() -> None:
+    assert memory().text == "Memory: no tensors to show."
+    assert "no tensors to show" in words_in(memory({}).svg)
+
+
+@pytest.mark.torch
+def test_tensors_that_torch_cannot_show_the_values_of() -> None:
+    import torch
+
+    sparse = memory(s=torch.eye(2).to_sparse()).text
+    assert "it has no storage that could be shown (layout: sparse_coo)" in sparse
+    assert "its values cannot be read here" in memory(m=torch.empty(2, device="meta")).text
+    with torch.inference_mode():
+        inferred = torch.ones(2)
+    assert "no version counter (an inference tensor)" in memory(i=inferred).text
+    assert "view(dtype)" not in memory(v=torch.zeros(2, dtype=torch.float64).view(torch.int32)).text
+
+
+@pytest.mark.torch
+def test_a_view_with_an_invalid_history_is_shown() -> None:
+    import torch
+
+    base = torch.ones(3, requires_grad=True) * 1
+    with torch.no_grad():
+        view = base[:2]
+        view.add_(1)
+    assert "its grad_fn is invalid" in memory(base=base, view=view).text
+
+
+def test_numpy_memory_seen_through_two_storages_is_one(engine: ModuleType) -> None:
+    x = engine.ones(3)
+    y = engine.from_numpy(x.numpy())
+    y.add_(1)
+    told = memory(x=x, y=y).text
+    assert "one storage, shared by x and y" in told
+    assert "version counter C1, of x alone: at version 0" in told
+    assert "version counter C2, of y alone: at version 1" in told
+
+
+class _Images(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[dict[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in {"img", "div"}
+        if tag == "img":
+            self.found.append(dict(attrs))
+
+
+def test_notebooks_get_an_image_with_the_whole_text_as_alternative(engine: ModuleType) -> None:
+    picture = memory({"<b>&\"'": engine.ones(2)})
+    shown = picture._repr_mimebundle_()
+    assert shown["text/plain"] == picture.text
+    parser = _Images()
+    parser.feed(shown["text/html"])
+    assert parser.found[0]["alt"] == picture.text
+
+
+def test_saving(tmp_path: Path, engine: ModuleType) -> None:
+    picture = memory(x=engine.ones(2))
+    assert isinstance(picture, Picture)
+    assert picture.save(tmp_path / "a.svg").read_text() == picture.svg
+    assert picture.save(tmp_path / "a.txt").read_text() == picture.text + "\n"
+    with pytest.raises(ValueError, match=r"must end in \.svg or \.txt"):
+        picture.save(tmp_path / "a.bmp")
+
+
+def test_colours_follow_the_page_or_are_fixed(engine: ModuleType) -> None:
+    picture = memory(x=engine.ones(2))
+    assert "prefers-color-scheme:dark" in picture.svg
+    assert not re.search(r"(?:fill|stroke):#", picture.svg), "every colour is a variable with a fallback"
+    for theme in ("light", "dark", "print"):
+        assert "var(" not in picture.themed(theme)
+    with pytest.raises(ValueError, match="theme must be"):
+        picture.themed("pink")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_words_and_picture_tell_the_same_facts(program: str, engine: ModuleType) -> None:
+    names = run(program, engine)
+    snap = snapshot(names)
+    picture = memory(snap)
+    drawn = " ".join(words_in(picture.svg))
+    for tensor in snap.tensors:
+        if tensor.role != "named":
+            continue
+        for fact in (str(tensor.shape), str(tensor.stride)):
+            assert fact in drawn
+            assert fact in picture.text
+        assert all(name in drawn and name in picture.text for name in tensor.names)
+    for counter in snap.counters:
+        if any(snap.tensor(tid).role in {"named", "grad"} for tid in counter.tensors):
+            assert f"{counter.id} version {counter.version}" in drawn
+            assert re.search(rf"version counter {counter.id}, .*: at version {counter.version}\.", picture.text)
+
+
+@pytest.mark.browser
+def test_pictures_of_different_themes_keep_their_colours_on_one_page() -> None:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    import tinytorch
+
+    x = tinytorch.ones(2)
+    grounds = "[...document.querySelectorAll('.page')].map((page) => getComputedStyle(page).fill)"
+    with sync_api.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"])
+        try:
+            page = browser.new_page(color_scheme="dark")
+            picture = memory(x=x)
+            host = f'<div style="--tt-bg:rgb(1,2,3)">{picture.svg}</div>'
+            page.set_content(picture.svg + picture.themed("light") + picture.themed("dark") + host)
+            assert page.evaluate(grounds) == [
+                "rgb(15, 20, 25)",
+                "rgb(255, 255, 255)",
+                "rgb(15, 20, 25)",
+                "rgb(1, 2, 3)",
+            ]
+        finally:
+            browser.close()

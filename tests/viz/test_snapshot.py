@@ -1,0 +1,193 @@
+"""What a snapshot says about tensors."""
+
+import dataclasses
+import gc
+import weakref
+from types import ModuleType
+from typing import Any
+
+import pytest
+from viz.programs import run
+
+from tinytorch.viz import snapshot
+
+
+def test_storage_and_counter_are_told_apart(engine: ModuleType) -> None:
+    snap = snapshot(run("sharing", engine))
+    x, a, b, c = (snap.tensor(name) for name in "xabc")
+    assert x.names == ("x", "same"), "two names for one tensor are one tensor"
+    assert x.storage == a.storage == b.storage != c.storage
+    assert x.counter == a.counter
+    assert len({x.counter, b.counter, c.counter}) == 3, ".data has a counter of its own over the same memory"
+    assert snap.counter(str(x.counter)).tensors == (x.id, a.id)
+    assert snap.storage(str(x.storage)).runs[0].values == (1.0, 2.0, 3.0)
+
+
+def test_ids_count_up_in_order_of_first_sight(engine: ModuleType) -> None:
+    snap = snapshot(run("sharing", engine))
+    assert [tensor.id for tensor in snap.tensors] == ["T1", "T2", "T3", "T4"]
+    assert [storage.id for storage in snap.storages] == ["S1", "S2"]
+    assert [counter.id for counter in snap.counters] == ["C1", "C2", "C3"]
+
+
+def test_ids_stay_from_snapshot_to_snapshot(engine: ModuleType) -> None:
+    x = engine.ones(2)
+    y = engine.ones(2)
+    before = snapshot(x=x, y=y)
+    z = engine.ones(2)
+    after = snapshot(since=before, z=z, y=y)
+    assert after.tensor("y").id == "T2"
+    assert after.tensor("z").id == "T3"
+    assert (after.tensor("y").storage, after.tensor("z").storage) == ("S2", "S3")
+    assert (after.tensor("y").counter, after.tensor("z").counter) == ("C2", "C3")
+
+
+def test_a_rebound_name_is_another_tensor_even_at_the_same_address(engine: ModuleType) -> None:
+    x = engine.ones(2)
+    before = snapshot(x=x)
+    del x
+    x = engine.ones(2)
+    assert snapshot(since=before, x=x).tensor("x").id == "T2"
+
+
+def test_saved_tensor_is_live_then_stale(engine: ModuleType) -> None:
+    names = run("a = torch.ones(3, requires_grad=True)\nout = a.sigmoid()", engine)
+    snap = snapshot(names)
+    node = snap.node(str(snap.tensor("out").grad_fn))
+    (saved,) = node.saved
+    assert (node.name, saved.name, saved.state, saved.tensor) == ("SigmoidBackward0", "result", "live", "T2")
+    names["out"].detach().zero_()
+    (saved,) = snapshot(names).node("N1").saved
+    assert (saved.state, saved.saved_version, saved.version, saved.tensor) == ("stale", 0, 1, "T2")
+
+
+def test_saved_tensor_is_freed_by_backward(engine: ModuleType) -> None:
+    snap = snapshot(run("gradient", engine))
+    states = {(node.name, saved.name, saved.state) for node in snap.nodes for saved in node.saved}
+    assert states == {("MulBackward0", "other", "freed")}
+    x = snap.tensor("x")
+    assert snap.tensor(str(x.grad)).grad_of == x.id
+
+
+def test_edges_are_next_functions(engine: ModuleType) -> None:
+    snap = snapshot(run("gradient", engine))
+    total, times, leaf = snap.nodes
+    assert [node.name.rpartition("::")[2] for node in snap.nodes] == ["SumBackward0", "MulBackward0", "AccumulateGrad"]
+    assert [(edge.index, edge.node) for edge in times.edges] == [(0, leaf.id), (1, None)]
+    assert total.edges[0].node == times.id
+    assert leaf.variable == snap.tensor("x").id
+
+
+def test_a_saved_tensor_without_a_name_is_known(engine: ModuleType) -> None:
+    snap = snapshot(run("unnamed", engine))
+    saved = [tensor for tensor in snap.tensors if tensor.role == "saved"]
+    assert len(saved) == 2
+    assert all(tensor.names == () for tensor in saved)
+
+
+@pytest.mark.parametrize("program", ["sharing", "network", "gradient", "unnamed", "copy_"])
+def test_looking_changes_nothing(program: str, engine: ModuleType) -> None:
+    names = run(program, engine)
+    before = [_facts(tensor) for tensor in names.values()]
+    for _ in range(2):
+        snapshot(names)
+        snapshot(**names)
+    assert [_facts(tensor) for tensor in names.values()] == before
+
+
+def _facts(tensor: Any) -> tuple[Any, ...]:
+    grad = tensor.grad if tensor.is_leaf else None
+    return (
+        tensor._version,
+        id(tensor.grad_fn) if tensor.grad_fn is not None else None,
+        tensor.requires_grad,
+        tensor.tolist(),
+        None if grad is None else grad.tolist(),
+    )
+
+
+def test_looking_keeps_nothing_alive(engine: ModuleType) -> None:
+    names = run("network", engine)
+    watch = [weakref.ref(tensor) for tensor in names.values()]
+    kept = snapshot(names)
+    names.clear()
+    gc.collect()
+    assert [reference() for reference in watch] == [None] * len(watch)
+    assert kept.tensor("out").shape == (3,)
+
+
+def test_backward_after_looking_gives_the_same_gradient(engine: ModuleType) -> None:
+    names = run("x = torch.ones(3, requires_grad=True)\ny = (x * x).sum()", engine)
+    snapshot(names)
+    names["y"].backward()
+    assert names["x"].grad.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_snapshot_is_plain_frozen_data(engine: ModuleType) -> None:
+    snap = snapshot(run("network", engine))
+    assert dataclasses.is_dataclass(snap)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        snap.names = ()  # type: ignore[misc]
+    assert snap == snapshot(snap)
+    waiting: list[Any] = [snap]
+    while waiting:
+        thing = waiting.pop()
+        if isinstance(thing, tuple):
+            waiting.extend(thing)
+        elif dataclasses.is_dataclass(thing):
+            waiting.extend(getattr(thing, field.name) for field in dataclasses.fields(thing))
+        else:
+            assert thing is None or isinstance(thing, bool | int | float | complex | str)
+
+
+def test_names_are_read_from_the_call(engine: ModuleType) -> None:
+    x = engine.ones(1)
+    inside = [engine.ones(1), engine.ones(1)]
+    snap = snapshot(
+        x,
+        inside[1],
+        {"k": x},
+        pair=(x, inside[0]),
+    )
+    assert [name for name, _ in snap.names] == ["x", "inside[1]", "k", "pair.0", "pair.1"]
+
+
+def test_containers_give_dotted_names(engine: ModuleType) -> None:
+    w = engine.ones(1)
+    nested = {"layers": [{"weight": w}], "n": 3}
+    assert snapshot({"net": nested}).names == (("net.layers.0.weight", "T1"),)
+
+
+def test_what_is_no_tensor_is_named(engine: ModuleType) -> None:
+    with pytest.raises(TypeError, match="x is of type int, which is no tensor and holds none"):
+        snapshot(x=3)
+    with pytest.raises(TypeError, match="'text' is of type str"):
+        snapshot(engine.ones(1), "text")
+
+
+def test_no_tensors_at_all() -> None:
+    assert snapshot({"a": 1}).tensors == ()
+    assert snapshot().names == ()
+
+
+def test_large_storages_are_read_at_their_ends_and_where_views_begin(engine: ModuleType) -> None:
+    x = engine.zeros(10_000_000)
+    x[5_000_000:5_000_002] = 7
+    part = x[5_000_000:5_000_100]
+    (storage,) = snapshot(x=x, part=part).storages
+    assert sum(len(run.values) for run in storage.runs) < 40
+    assert storage.value(5_000_000) == (True, 7.0)
+    assert storage.value(9_999_999) == (True, 0.0)
+    assert storage.value(100) == (False, None)
+
+
+def test_a_chain_of_many_nodes_is_read_up_to_a_limit(engine: ModuleType) -> None:
+    x = engine.ones(1, requires_grad=True)
+    y = x
+    for _ in range(20_000):
+        y = y + 1
+    snap = snapshot(x=x, y=y)
+    assert len(snap.nodes) == 5_000
+    assert snap.nodes[-1].cut
+    assert "only its first 5,000 nodes were read" in snap.notes[0]
+    del snap
