@@ -19,8 +19,6 @@ from .changes import describe
 from .recorder import Step
 from .trace import Trace
 
-PICTURES = ("memory", "graph")
-
 
 @dataclass(frozen=True)
 class Seen:
@@ -130,25 +128,26 @@ def make(trace: Trace) -> tuple[Frame, ...]:
             continue
         changes = describe(before.snapshot, seen.snapshot, before.plain, seen.plain)
         pictures = {}
-        for kind in PICTURES:
-            drawn = _draw(kind, seen.snapshot, before.snapshot)
-            if drawn is not None:
-                pictures[kind] = known.setdefault((kind, *drawn), Picture(*drawn, number))
+        if seen.snapshot.tensors:
+            pictures["memory"] = _memory(seen.snapshot, before.snapshot, number, known)
+        if seen.snapshot.nodes:
+            pictures["graph"] = _graph(seen.snapshot, number, known)
         frames.append(Frame(number, step, changes, pictures))
         before = seen
     return tuple(frames)
 
 
-def _draw(kind: str, now: Snapshot, before: Snapshot) -> tuple[str, str] | None:
-    if not now.tensors:
-        return None
-    if kind == "graph" and not now.nodes:
-        return None
-    if kind == "memory":
-        memory = viz.memory(now, since=before)
-        return memory.svg, memory.text
-    graph = viz.graph(now)
-    try:
-        return graph.svg, graph.text
-    except viz.LayoutError as error:  # the words need no Graphviz
-        return "", f"The graph cannot be drawn here: {error}\n\n{graph.text}"
+def _memory(now: Snapshot, before: Snapshot, number: int, known: dict[tuple[str, ...], Picture]) -> Picture:
+    drawn = viz.memory(now, since=before)
+    return known.setdefault(("memory", drawn.svg, drawn.text), Picture(drawn.svg, drawn.text, number))
+
+
+def _graph(now: Snapshot, number: int, known: dict[tuple[str, ...], Picture]) -> Picture:
+    drawn = viz.graph(now)
+    key = ("graph", drawn.source, drawn.text)  # known before it is laid out, which is what takes its time
+    if key not in known:
+        try:
+            known[key] = Picture(drawn.svg, drawn.text, number)
+        except viz.LayoutError as error:  # the words need no Graphviz
+            known[key] = Picture("", f"The graph cannot be drawn here: {error}\n\n{drawn.text}", number)
+    return known[key]

@@ -127,9 +127,9 @@ class _Pictures:
             return f'<p {about} data-as="{picture.step}">{title}: as in step {picture.step}.</p>'
         if not picture.svg:
             return f"<div {about}><strong>{title}</strong><pre>{escape(picture.text)}</pre></div>"
-        source = base64.b64encode(slim(picture.svg).encode()).decode()
+        source = base64.b64encode(slim(picture.svg).encode()).decode() if self._room > 0 else ""
         self._room -= len(source) + len(picture.text)
-        if self._room < 0:
+        if self._room <= 0:
             name = f"{kind} {frame.number}"
             self.pack.add(f"{name} svg", picture.svg)
             self.pack.add(f"{name} text", picture.text)
