@@ -492,7 +492,7 @@ def fresh(data: np.ndarray, device: device = CPU) -> Tensor:
     """A leaf tensor over an array that nothing else uses; the array must be dense."""
     if type(data) is not np.ndarray:
         data = np.asarray(data)
-    if data.ndim > 1 and not data.size:  # NumPy gives empty arrays strides of 0, torch those of the shape
+    if not data.size:  # NumPy gives empty arrays strides of 0, torch those of the shape
         data = np.ndarray(data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize))
     t = _new(Tensor)
     t._data = data

@@ -12,7 +12,8 @@ from ..graph.modes import MODES
 from ..graph.node import Node, node
 from ..storage import UntypedStorage, contiguous_strides
 from ..tensor import Tensor, fresh
-from .core import number_array, op, quiet, record, recording, write_in_place
+from .arguments import signatures
+from .core import check_overlap, number_array, op, quiet, record, recording, write_in_place
 from .views import shape_argument
 
 
@@ -29,6 +30,7 @@ _ZeroBackward0 = node("ZeroBackward0", lambda grad: grad.new_zeros(grad.shape))
 
 
 @op()
+@signatures("(Tensor input, Tensor value)", "(Tensor input, Number value)", name="fill_")
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Write one value into every element.
 
@@ -39,9 +41,14 @@ def fill_(self: Tensor, value: Any) -> Tensor:
             raise RuntimeError(
                 f"fill_ only supports 0-dimension value tensor but got tensor with {value._data.ndim} dimensions."
             )
-        return write_in_place(self, (self, value), _FillBackward3, {}, lambda: value._data)
+        return write_in_place(self, (self, value), _FillBackward3, {}, lambda: _one_value(self, value))
     number = number_array(value, self.dtype)
     return write_in_place(self, (self,), _FillBackward2, {}, lambda: number)
+
+
+def _one_value(target: Tensor, value: Tensor) -> np.ndarray:
+    check_overlap(target)
+    return value._data
 
 
 @op(method=False)

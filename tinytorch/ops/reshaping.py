@@ -6,6 +6,7 @@ from typing import Any
 
 from ..tensor import Size, Tensor, wrap_dim
 from ..warn import warn_in_torch
+from .arguments import type_name
 from .core import expect_tensor, op
 from .views import alias, expand, permute, reshape, shape_argument, transpose, view
 
@@ -15,15 +16,15 @@ _SHAPE_FILE = "aten/src/ATen/native/TensorShape.cpp"
 def _dims(name: str, source: Any, destination: Any) -> tuple[tuple, tuple]:
     one, other = isinstance(source, int), isinstance(destination, int)
     if one != other:
-        kinds = ("int", "tuple") if one else ("tuple", "int")
-        wrong = ("int", "!tuple of (int, int)!") if one else ("!tuple of (int, int)!", "int")
-        second = ("!int!", "tuple of (int, int)") if one else ("tuple of (int, int)", "!int!")
+        kinds, inner = zip(*((type_name(x), type_name(x, inside=True)) for x in (source, destination)), strict=True)
+        marked = ", ".join(f"!{k}!" for k in inner)
+        first = ", ".join(k if isinstance(x, int) else f"!{k}!" for k, x in zip(inner, (source, destination), strict=True))
         raise TypeError(
             f"{name}() received an invalid combination of arguments - got ({', '.join(kinds)}), but expected one of:\n"
             " * (int source, int destination)\n"
-            f"      didn't match because some of the arguments have invalid types: ({', '.join(wrong)})\n"
+            f"      didn't match because some of the arguments have invalid types: ({first})\n"
             " * (tuple of ints source, tuple of ints destination)\n"
-            f"      didn't match because some of the arguments have invalid types: ({', '.join(second)})\n"
+            f"      didn't match because some of the arguments have invalid types: ({marked})\n"
         )
     return ((source,), (destination,)) if one else (tuple(source), tuple(destination))
 

@@ -23,7 +23,7 @@ _AsStridedBackward1 = node("AsStridedBackward1", as_strided_grad)
 _SQUEEZES = _squeeze_kinds(3)
 
 
-def _look(self: Tensor, shape: tuple, strides: tuple, offset: int, kind: type, **saved: Any) -> Tensor:
+def _look(self: Tensor, shape: tuple, strides: tuple, offset: int, kind: type, /, **saved: Any) -> Tensor:
     """Give `self` another geometry (strides and offset in bytes) over the same storage."""
     recorded = recording(self)
     check_inplace(self, recorded)

@@ -20,7 +20,7 @@ from ..tensor import Tensor, wrap_dim
 from .core import expect_tensor, op, record, tensor_type
 
 
-def as_view(self: Tensor, shape: tuple, strides: tuple, offset: int, kind: type, **saved: Any) -> Tensor:
+def as_view(self: Tensor, shape: tuple, strides: tuple, offset: int, kind: type, /, **saved: Any) -> Tensor:
     """A view of `self` with this geometry (strides and offset in bytes), recorded as a node of this kind."""
     out = make_view(self._strided(shape, strides, offset), self)
     if MODES.grad and needs_grad(self):
