@@ -12,7 +12,7 @@ from . import dtypes as _dtypes
 from . import printing as _printing
 from . import random
 from .devices import device
-from .dtypes import dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
+from .dtypes import dtype, finfo, get_default_dtype, iinfo, set_default_dtype
 from .graph.modes import (
     enable_grad,
     inference_mode,

@@ -1,6 +1,7 @@
 """Pointwise operations: machinery that turns one row (name, forward, derivative) into function, method and in-place form.
 
-The rows stand in `pointwise_table`. A derivative's parameter names say what is saved, see `graph.node`.
+The rows stand in `pointwise_table`, `arithmetic` and `bitwise`. A derivative's parameter names say what is saved, see
+`graph.node`.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..devices import device
+from ..devices import CPU, device
 from ..graph.history import needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor
+from .arguments import argument_error, called_as_method, invalid_combination, as_method
 from .core import (
     SavedNumber,
     as_array,
     broadcast_error,
     check_overlap,
     common_device,
-    expect_tensor,
     is_number,
     op,
     quiet,
@@ -30,16 +31,32 @@ from .core import (
     recording,
     result,
     result_dtype,
-    tensor_type,
     write_in_place,
     write_out,
 )
 
 KEEP, FLOAT, BOOL = "keep", "float", "bool"
+_HALF = np.dtype(np.float16)
+
+# For which dtypes torch has compiled a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
+EVERY = "biwf"
+_LETTER = {d.np.num: "w" if d.name in ("uint16", "uint32", "uint64") else d.np.kind.replace("u", "i") for d in dtypes.ALL}
 
 
-def _floating(d: dtypes.dtype) -> dtypes.dtype:
-    return d if d.is_floating_point else dtypes.get_default_dtype()
+def check_kernel(a: np.ndarray, takes: str, stub: str) -> None:
+    """Raise torch's NotImplementedError if it has no such kernel for this dtype."""
+    if _LETTER[a.dtype.num] not in takes:
+        raise NotImplementedError(f"\"{stub}\" not implemented for '{dtypes.BY_NUM[a.dtype.num].scalar_name}'")
+
+
+def half(data: Any) -> Any:
+    """A result computed in float32 rounded to float16, without a warning where it becomes infinite."""
+    return quiet.run(np.asarray(data).astype, np.float16)
+
+
+def cannot_cast(d: dtypes.dtype, target: dtypes.dtype) -> RuntimeError:
+    """torch's words for a result that may not be written into a tensor of another category."""
+    return RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {target.scalar_name}")
 
 
 def _document(f: Callable, name: str, what: str) -> None:
@@ -48,64 +65,75 @@ def _document(f: Callable, name: str, what: str) -> None:
     f.__doc__ = f"{what}{' In place.' if name.endswith('_') else ''}\n\nSource: `torch.{base}`."
 
 
+def _title(name: str) -> str:
+    """`log1p` as torch names its node: `Log1PBackward0`."""
+    return f"{name.title().replace('_', '')}Backward0"
+
+
 def unary(
     what: str, name: str, kernel: Callable, derivative: Callable | None = None, *, to: str = FLOAT,
-    backward: str | None = None, aliases: tuple[str, ...] = (), refuse: Callable[[Tensor], None] | None = None,
+    backward: str | None = None, aliases: tuple[str, ...] = (), takes: str = EVERY, stub: str = "",
+    bools: str | None = None, also: tuple[str, ...] = (), in_place: str = "both",
 ) -> Callable:  # fmt: skip
-    """Declare a function of one tensor. `to`: the result's dtype is kept, made floating, or bool."""
-    kind = node(backward or f"{name.title().replace('_', '')}Backward0", derivative) if derivative else None
+    """Declare a function of one tensor.
+
+    `to`: the result's dtype is kept, made floating, or bool. `takes` and `stub`: the dtypes that torch has a kernel for,
+    and its name. `bools`: the RuntimeError for bool tensors. `in_place`: "both" `torch.name_` and the method, the
+    "method" alone, or "".
+    """
+    kind = node(backward or _title(name), derivative, also=also) if derivative else None
 
     def compute(t: Tensor) -> Any:
         a = t._data
-        if to is FLOAT and a.dtype.kind != "f":
-            a = a.astype(dtypes.get_default_dtype().np)
-        if a.dtype == np.float16:
-            return a, quiet.run(kernel, a.astype(np.float32)).astype(np.bool_ if to is BOOL else np.float16)
+        if a.dtype.kind != "f":
+            if bools and a.dtype.kind == "b":
+                raise RuntimeError(bools)
+            if takes is not EVERY:
+                check_kernel(a, takes, stub)
+            if to is FLOAT:
+                a = a.astype(dtypes.get_default_dtype().np)
+        elif a.dtype == _HALF:
+            data = quiet.run(kernel, a.astype(np.float32))
+            return a, data if to is BOOL else half(data)
+        elif takes is not EVERY and "f" not in takes:
+            check_kernel(a, takes, stub)
         return a, quiet.run(kernel, a)
 
     def function(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         if not isinstance(input, Tensor):
-            expect_tensor(input, name)
-        if refuse is not None:
-            refuse(input)
+            raise argument_error(name, "input", 1, input)
         a, data = compute(input)
         if out is not None:
-            return write_out(out, data, name, input)
+            return write_out(out, data, name, input, layout=(a,))
         made = result(data, input._device, a)
         if kind is not None and MODES.grad and needs_grad(input):
             record(made, kind, (input,), self=input)
         return made
 
-    def in_place(self: Tensor) -> Tensor:
-        if refuse is not None:
-            refuse(self)
+    def inplace(self: Tensor) -> Tensor:
+        if not isinstance(self, Tensor):
+            raise argument_error(f"{name}_", "input", 1, self)
         if to is FLOAT and self._data.dtype.kind != "f":
-            d = _floating(self.dtype)
-            raise RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {self.dtype.scalar_name}")  # fmt: skip
+            raise cannot_cast(dtypes.get_default_dtype(), self.dtype)
         check_overlap(self)
         return write_in_place(self, (self,), kind, {"self": self}, lambda: compute(self)[1])
 
-    for f, n in ((function, name), (in_place, f"{name}_")):
-        _document(f, n, what)
+    _document(function, name, what)
     op(name, *aliases)(function)
-    op(f"{name}_", *[f"{a}_" for a in aliases])(in_place)
+    if in_place:
+        _document(inplace, f"{name}_", what)
+        op(f"{name}_", *[f"{a}_" for a in aliases], function=in_place == "both")(inplace)
     return function
 
 
 def operands(name: str, self: Any, other: Any, floating: bool = False) -> tuple[np.ndarray, np.ndarray, device]:
     """Two operands as arrays of the dtype they meet in, and the device of the result."""
-    for position, (argument, x) in enumerate((("input", self), ("other", other)), 1):
-        if not isinstance(x, Tensor) and not is_number(x):
-            expect_tensor(x, name, argument, position)
     d = result_dtype(self, other)
-    if floating:
-        d = _floating(d)
+    if floating and not d.is_floating_point:
+        d = dtypes.get_default_dtype()
     tensors = [x for x in (self, other) if isinstance(x, Tensor)]
-    where = common_device(name, *tensors) if tensors else dtypes_cpu
+    where = common_device(name, *tensors) if tensors else CPU
     return as_array(self, d), as_array(other, d), where
-
-
-dtypes_cpu = device("cpu")
 
 
 def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, compares: bool) -> tuple:
@@ -113,10 +141,9 @@ def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, com
     a, b, _ = operands(name, target, other, floating)
     d = dtypes.BY_NUM[a.dtype.num]
     if not compares and not dtypes.can_cast(d, target.dtype):
-        raise RuntimeError(
-            f"result type {d.scalar_name} can't be cast to the desired output type {target.dtype.scalar_name}"
-        )
-    check_broadcast_into(target, b.shape)
+        raise cannot_cast(d, target.dtype)
+    if b.shape != a.shape:
+        check_broadcast_into(target, b.shape)
     check_overlap(target, other)
     return a, b
 
@@ -135,53 +162,125 @@ def check_broadcast_into(target: Tensor, *shapes: tuple) -> None:
             raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(both)}")
 
 
+_PAIR = ("(Tensor input, Tensor other, *, Tensor out = None)", "(Tensor input, Number other, *, Tensor out = None)")
+_LEFT = (_PAIR[0], "(Number self, Tensor other, *, Tensor out = None)", _PAIR[1])
+WRAPPED, TENSORS, RIGHT, EITHER = "wrapped", "tensors", "right", "either"
+
+
+def check_operands(name: str, self: Any, other: Any, numbers: str, argument: str = "other") -> None:
+    """Raise torch's TypeError for operands that are neither tensors nor the numbers that this operation takes."""
+    first, second = isinstance(self, Tensor), isinstance(other, Tensor)
+    if numbers is WRAPPED:
+        first, second = first or is_number(self), second or is_number(other)
+    if (first and second) or (numbers in (RIGHT, EITHER) and first and is_number(other)):
+        return
+    if numbers is EITHER and second and is_number(self):
+        return
+    if numbers in (WRAPPED, TENSORS) or not (first or is_number(self)):
+        raise argument_error(name, argument if first else "input", 2 if first else 1, other if first else self)
+    lines = _PAIR if numbers is RIGHT else _LEFT
+    if called_as_method():
+        raise invalid_combination(name, (other,), {}, tuple(as_method(s) for s in lines if "Number self" not in s))
+    raise invalid_combination(name, (self, other), {}, lines)
+
+
 def binary(
     what: str, name: str, kernel: Callable, for_self: Callable | None = None, for_other: Callable | None = None, *,
-    to: str = KEEP, backward: str | None = None, aliases: tuple[str, ...] = (), in_place_too: bool = True,
-    refuse: Callable[[np.dtype], None] | None = None,
+    to: str = KEEP, backward: str | None = None, aliases: tuple[str, ...] = (), in_place: bool = True,
+    takes: str = EVERY, stub: str = "", numbers: str = WRAPPED, also: tuple[str, ...] = (), checks: Callable | None = None,
+    number_right: type | None = None, number_left: type | None = None, exact_numbers: bool = False,
 ) -> Callable:  # fmt: skip
-    """Declare a function of two operands, tensors or numbers, that broadcast against each other."""
-    title = backward or f"{name.title().replace('_', '')}Backward0"
-    kind = node(title, for_self, for_other) if for_self or for_other else None
-    floating = to is FLOAT
+    """Declare a function of two operands that broadcast against each other.
 
-    def compute(a: np.ndarray, b: np.ndarray) -> Any:
-        if refuse is not None:
-            refuse(a.dtype)
+    `numbers`: WRAPPED takes them as torch takes 0-d tensors, RIGHT and EITHER have overloads for them (and kinds of
+    nodes, `number_right` and `number_left`), TENSORS takes none. `checks(a, b)` raises what torch raises.
+    `exact_numbers`: with float16, a number is not rounded first.
+    """
+    kind = node(backward or _title(name), for_self, for_other, also=also) if for_self or for_other else None
+    floating = to is FLOAT
+    is_ufunc = isinstance(kernel, np.ufunc)
+
+    def compute(a: Any, b: Any, into: np.ndarray | None = None) -> Any:
+        if takes is not EVERY:
+            check_kernel(a if type(a) is np.ndarray else b, takes, stub)
+        if checks is not None:
+            checks(a, b)
         try:
-            if a.dtype == np.float16:
+            if type(a) is np.ndarray and a.dtype == _HALF:
                 data = quiet.run(kernel, a.astype(np.float32), b.astype(np.float32))
-                return data if to is BOOL else data.astype(np.float16)
+                return data if to is BOOL else half(data)
+            if into is not None:
+                return quiet.run(kernel, a, b, into)
             return quiet.run(kernel, a, b)
         except ValueError:
             raise broadcast_error(a.shape, b.shape) from None
 
     def function(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-        if (
-            isinstance(other, Tensor) and isinstance(input, Tensor) and input._device is other._device
+        if isinstance(input, Tensor) and (
+            isinstance(other, Tensor) and input._device is other._device
             and input._data.dtype is other._data.dtype and (not floating or input._data.dtype.kind == "f")
         ):  # fmt: skip
             a, b, where = input._data, other._data, input._device
+        elif (type(other) is float or type(other) is int) and _plain(input, other):
+            a, where = input._data, input._device
+            b = quiet.run(np.array, other, a.dtype)
         else:
+            if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+                check_operands(name, input, other, numbers)
             a, b, where = operands(name, input, other, floating)
+            if exact_numbers and a.dtype == _HALF and type(other) is float:
+                return _exact_half(input, other, a, where, out)
         data = compute(a, b)
         if out is not None:
-            return write_out(out, data, name, input, other)
+            return write_out(out, data, name, input, other, layout=(a, b))
         made = result(data, where, a, b)
         if kind is not None and MODES.grad and recording(*[x for x in (input, other) if isinstance(x, Tensor)]):
-            record(made, kind, (input, other), self=_saveable(input), other=_saveable(other))
+            attach(made, input, other)
         return made
 
-    def in_place(self: Tensor, other: Any) -> Tensor:
+    def _plain(t: Any, number: Any) -> bool:
+        """Whether a number simply takes this tensor's dtype: the common case, for which there is a short way."""
+        if numbers is TENSORS or not isinstance(t, Tensor) or t._data.dtype.kind != "f" or t._data.dtype == _HALF:
+            return False
+        return type(number) is float or -(1 << 63) <= number < 1 << 63
+
+    def _exact_half(input: Any, other: float, a: np.ndarray, where: device, out: Tensor | None) -> Tensor:
+        data = half(quiet.run(kernel, a.astype(np.float32), np.float32(other)))
+        if out is not None:
+            return write_out(out, data, name, input, other, layout=(a,))
+        made = result(data, where, a)
+        if kind is not None and recording(input):
+            attach(made, input, other)
+        return made
+
+    def attach(made: Tensor, input: Any, other: Any) -> None:
+        if number_right is not None and not isinstance(other, Tensor):
+            record(made, number_right, (input,), self=input, other=other)
+        elif number_left is not None and not isinstance(input, Tensor):
+            record(made, number_left, (other,), self=input, other=other)
+        else:
+            record(made, kind, (input, other), self=_saveable(input), other=_saveable(other))
+
+    def inplace(self: Tensor, other: Any) -> Tensor:
+        if not isinstance(other, Tensor):
+            check_operands(f"{name}_", self, other, numbers)
         a, b = in_place_operands(name, self, other, floating, to is BOOL)
-        values = {"self": self, "other": _saveable(other)}
-        return write_in_place(self, (self, other), kind, values, lambda: compute(a, b))
+        target = self._data
+        straight = is_ufunc and to is not BOOL and a.dtype == target.dtype and a.dtype != _HALF
+
+        def values() -> Any:
+            data = compute(a, b, target if straight else None)
+            return None if straight else data
+
+        if number_right is not None and not isinstance(other, Tensor):
+            return write_in_place(self, (self,), number_right, {"self": self, "other": other}, values)
+        return write_in_place(self, (self, other), kind, {"self": self, "other": _saveable(other)}, values)
 
     _document(function, name, what)
     op(name, *aliases)(function)
-    if in_place_too:
-        _document(in_place, f"{name}_", what)
-        op(f"{name}_", *[f"{a}_" for a in aliases], function=False)(in_place)
+    if in_place:
+        _document(inplace, f"{name}_", what)
+        op(f"{name}_", *[f"{a}_" for a in aliases], function=False)(inplace)
     return function
 
 
@@ -192,39 +291,18 @@ def _saveable(x: Any) -> Any:
 def operator(symbol: str, function: Callable, swapped: Callable | None = None, in_place: Callable | None = None) -> None:
     """Attach a function to Tensor as a Python operator; operands that are neither tensor nor number are refused."""
 
-    def check(other: Any) -> bool:
-        return isinstance(other, Tensor) or is_number(other) or isinstance(other, np.ndarray)
+    def attach(name: str, f: Callable) -> None:
+        def method(self: Tensor, other: Any) -> Any:
+            return f(self, other) if isinstance(other, Tensor) or is_number(other) else NotImplemented
 
-    def forward(self: Tensor, other: Any) -> Any:
-        if not check(other):
-            return NotImplemented
-        return function(self, _tensor(other))
+        method.__name__ = method.__qualname__ = name
+        setattr(Tensor, name, method)
 
-    setattr(Tensor, f"__{symbol}__", forward)
+    attach(f"__{symbol}__", function)
     if swapped is not None:
-
-        def backward(self: Tensor, other: Any) -> Any:
-            if not check(other):
-                return NotImplemented
-            return swapped(self, _tensor(other))
-
-        setattr(Tensor, f"__r{symbol}__", backward)
+        attach(f"__r{symbol}__", swapped)
     if in_place is not None:
-
-        def assign(self: Tensor, other: Any) -> Any:
-            if not check(other):
-                return NotImplemented
-            return in_place(self, _tensor(other))
-
-        setattr(Tensor, f"__i{symbol}__", assign)
+        attach(f"__i{symbol}__", in_place)
 
 
-def _tensor(x: Any) -> Any:
-    if isinstance(x, np.ndarray):
-        from .creation import from_numpy
-
-        return from_numpy(x)
-    return x
-
-
-__all__ = ["BOOL", "FLOAT", "KEEP", "binary", "operator", "tensor_type", "unary"]
+__all__ = ["BOOL", "EITHER", "FLOAT", "KEEP", "RIGHT", "TENSORS", "WRAPPED", "binary", "check_broadcast_into", "operator", "unary"]

@@ -1,272 +1,310 @@
-"""The pointwise operations, one row each: what it does, torch's name, forward on arrays, derivative.
+"""The pointwise operations of one operand, one row each: what it does, torch's name, forward on arrays, derivative.
 
-Derivatives follow torch's table, in tensors, so that they can be differentiated again.
+Derivatives follow torch's table, in tensors, so that they can be differentiated again; `times` and its like stand where
+torch's formula calls an overload for numbers, which records another node.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..graph.node import node
-from ..tensor import Tensor, fresh
-from .core import SavedNumber, as_array, is_number, op, quiet, record, recording, result, result_dtype, write_in_place
-from .core import check_overlap, expect_tensor  # isort: skip
-from .pointwise import BOOL, FLOAT, KEEP, binary, in_place_operands, operands, operator, unary
+from ..tensor import Tensor
+from . import special
+from .arguments import signatures
+from .core import FUNCTIONS, check_overlap, op, quiet, record, recording, result, write_in_place, write_out
+from .pointwise import BOOL, KEEP, cannot_cast, check_kernel, unary
+from .scalars import minus, over, plus, times, where, zeros
 
-# one operand ---------------------------------------------------------------------------------------------------------
+# activations whose backward is an operation of its own ---------------------------------------------------------------------
 
 
 def _sigmoid(a: np.ndarray) -> np.ndarray:
     return np.reciprocal(1 + np.exp(-a))
 
 
-def _refuse_bool_neg(t: Tensor) -> None:
-    if t._data.dtype.kind == "b":
-        raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
-            "the `~` or `logical_not()` operator instead."
-        )
-
-
-exp = unary("e to the power of each element.", "exp", np.exp, lambda grad, result: grad * result)
-log = unary("Natural logarithm.", "log", np.log, lambda grad, self: grad.div(self))
-sqrt = unary("Square root.", "sqrt", np.sqrt, lambda grad, result: grad / (2 * result))
-sin = unary("Sine.", "sin", np.sin, lambda grad, self: grad * self.cos())
-cos = unary("Cosine.", "cos", np.cos, lambda grad, self: grad * -self.sin())
-tanh = unary("Hyperbolic tangent.", "tanh", np.tanh, lambda grad, result: grad * (1 - result * result))
-sigmoid = unary("1 / (1 + exp(-x)).", "sigmoid", _sigmoid, lambda grad, result: grad * (1 - result) * result)
-reciprocal = unary("1 / x.", "reciprocal", np.reciprocal, lambda grad, result: -grad * (result * result))
-neg = unary("-x.", "neg", np.negative, lambda grad: grad.neg(), to=KEEP, aliases=("negative",), refuse=_refuse_bool_neg)
-abs_ = unary("Absolute value.", "abs", np.abs, lambda grad, self: grad * self.sgn(), to=KEEP, aliases=("absolute",))
-sgn = unary("Sign: -1, 0 or 1.", "sgn", np.sign, lambda grad: grad.new_zeros(grad.shape), to=KEEP)
-sign = unary("Sign: -1, 0 or 1.", "sign", np.sign, lambda grad: grad.new_zeros(grad.shape), to=KEEP)
-relu = unary("x where positive, else 0.", "relu", lambda a: np.maximum(a, a.dtype.type(0)),
-             lambda grad, result: _threshold_backward(grad, result), to=KEEP)  # fmt: skip
-
-_ThresholdBackwardBackward0 = node("ThresholdBackwardBackward0", lambda grad, self: _threshold_backward(grad, self), None)
-
-
 def _threshold_backward(grad: Tensor, self: Tensor) -> Tensor:
-    out = fresh(np.where(self._data > 0, grad._data, grad._data.dtype.type(0)), grad._device)
+    g, a = grad._data, self._data
+    out = result(np.where(a > 0, g, g.dtype.type(0)), grad._device, g, a)
     if recording(grad):
-        record(out, _ThresholdBackwardBackward0, (grad, None), self=self)
+        record(out, _ThresholdBackwardBackward0, (grad, None), self=self, threshold=0)
     return out
 
 
-# two operands --------------------------------------------------------------------------------------------------------
+def _sigmoid_backward(grad: Tensor, output: Tensor) -> Tensor:
+    g, a = grad._data, output._data
+    out = result(quiet.run(lambda: g * (1 - a) * a), grad._device, g, a)
+    if recording(grad, output):
+        record(out, _SigmoidBackwardBackward0, (grad, output), grad_output=grad, output=output)
+    return out
 
 
-def _refuse_bool_sub(d: np.dtype) -> None:
-    if d.kind == "b":
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
-            "operator instead."
-        )
+def _tanh_backward(grad: Tensor, output: Tensor) -> Tensor:
+    g, a = grad._data, output._data
+    out = result(quiet.run(lambda: g * (1 - a * a)), grad._device, g, a)
+    if recording(grad, output):
+        record(out, _TanhBackwardBackward0, (grad, output), grad_output=grad, output=output)
+    return out
 
 
-mul = binary("Product.", "mul", np.multiply, lambda grad, other: grad * other, lambda grad, self: grad * self,
-             aliases=("multiply",))  # fmt: skip
-_true_div = binary("Quotient.", "div", np.true_divide, lambda grad, other: grad / other,
-             lambda grad, self, other: -grad * ((self / other) / other), to=FLOAT,
-             aliases=("divide", "true_divide"))  # fmt: skip
-eq = binary("Whether equal.", "eq", np.equal, to=BOOL)
-ne = binary("Whether different.", "ne", np.not_equal, to=BOOL, aliases=("not_equal",))
-lt = binary("Whether less.", "lt", np.less, to=BOOL, aliases=("less",))
-le = binary("Whether less or equal.", "le", np.less_equal, to=BOOL, aliases=("less_equal",))
-gt = binary("Whether greater.", "gt", np.greater, to=BOOL, aliases=("greater",))
-ge = binary("Whether greater or equal.", "ge", np.greater_equal, to=BOOL, aliases=("greater_equal",))
-
-
-def _scaled(alpha: Any) -> Any:
-    return lambda grad, alpha: grad if alpha == 1 else grad * alpha
-
-
-def _additive(name: str, ufunc: np.ufunc, sign: int, what: str, aliases: tuple[str, ...]) -> None:
-    """`add` and `sub`, which scale their second operand by `alpha`."""
-
-    def to_other(grad: Tensor, alpha: Any) -> Tensor:
-        if sign < 0:
-            return grad.neg() if alpha == 1 else grad * -alpha
-        return grad if alpha == 1 else grad * alpha
-
-    kind = node(f"{name.title()}Backward0", lambda grad: grad, to_other, also=("alpha",))
-
-    def compute(a: np.ndarray, b: np.ndarray, alpha: Any) -> Any:
-        if sign < 0:
-            _refuse_bool_sub(a.dtype)
-        if alpha != 1:
-            if a.dtype.kind in "iu" and isinstance(alpha, float):
-                raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-            b = quiet.run(np.multiply, b, np.array(alpha, b.dtype))
-        try:
-            return quiet.run(ufunc, a, b)
-        except ValueError:
-            from .core import broadcast_error
-
-            raise broadcast_error(a.shape, b.shape) from None
-
-    def function(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
-        if (
-            isinstance(other, Tensor) and isinstance(input, Tensor)
-            and input._data.dtype is other._data.dtype and input._device is other._device
-        ):  # fmt: skip
-            a, b, where = input._data, other._data, input._device
-        else:
-            a, b, where = operands(name, input, other)
-        data = compute(a, b, alpha)
-        if out is not None:
-            from .core import write_out
-
-            return write_out(out, data, name, input, other)
-        made = result(data, where, a, b)
-        if recording(*[x for x in (input, other) if isinstance(x, Tensor)]):
-            record(made, kind, (input, other), alpha=alpha)
-        return made
-
-    def in_place(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
-        a, b = in_place_operands(name, self, other, False, False)
-        return write_in_place(self, (self, other), kind, {"alpha": alpha}, lambda: compute(a, b, alpha))
-
-    for f, n in ((function, name), (in_place, f"{name}_")):
-        f.__name__ = f.__qualname__ = n
-        f.__doc__ = f"{what} `alpha` scales the second operand.\n\nSource: `torch.{name}`."
-    op(name, *aliases)(function)
-    op(f"{name}_", *[f"{a}_" for a in aliases], function=False)(in_place)
-
-
-_additive("add", np.add, 1, "Sum.", ())
-_additive("sub", np.subtract, -1, "Difference.", ("subtract",))
-
-_RsubBackward1 = node("RsubBackward1", lambda grad, alpha: grad.neg() if alpha == 1 else grad * -alpha)
-
-
-@op()
-def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
-    """`other - alpha * input`.
-
-    Source: `torch.rsub`.
-    """
-    if isinstance(other, Tensor):
-        return other.sub(input, alpha=alpha)
-    a, b, where = operands("rsub", input, other)
-    _refuse_bool_sub(a.dtype)
-    made = result(quiet.run(np.subtract, b, a if alpha == 1 else a * alpha), where, a)
-    return record(made, _RsubBackward1, (input,), alpha=alpha) if recording(input) else made
-
-
-# powers: a kind of node for each combination of tensor and number --------------------------------------------------------
-
-
-def _pow_self(grad: Tensor, self: Any, exponent: Any) -> Tensor:
-    if not isinstance(exponent, Tensor) and exponent == 0:
-        return self.new_zeros(self.shape)
-    if isinstance(exponent, Tensor):
-        out = grad * (exponent * self.pow(exponent - 1))
-        return out.masked_fill(exponent == 0, 0.0) if bool((exponent == 0).any()) else out
-    return grad * (exponent * self.pow(exponent - 1))
-
-
-def _pow_exponent(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
-    base = self if isinstance(self, Tensor) else grad.new_full((), float(self))
-    cond = (base == 0).logical_and(exponent >= 0) if isinstance(self, Tensor) else None
-    out = grad * (result * base.log())
-    if cond is not None and bool(cond.any()):
-        out = out.masked_fill(cond, 0.0)
-    return out if isinstance(self, Tensor) or self != 0 else out.masked_fill(exponent >= 0, 0.0)
-
-
-_PowBackward0 = node("PowBackward0", lambda grad, self, exponent: _pow_self(grad, self, exponent))
-_PowBackward1 = node(
-    "PowBackward1",
-    lambda grad, self, exponent: _pow_self(grad, self, exponent),
-    lambda grad, self, exponent, result: _pow_exponent(grad, self, exponent, result),
+_ThresholdBackwardBackward0 = node(
+    "ThresholdBackwardBackward0", lambda grad, self: _threshold_backward(grad, self), None, also=("threshold",)
 )
-_PowBackward2 = node("PowBackward2", lambda grad, exponent, result, self: _pow_exponent(grad, self, exponent, result))
+_SigmoidBackwardBackward0 = node(
+    "SigmoidBackwardBackward0", lambda grad, output: _sigmoid_backward(grad, output),
+    lambda grad, grad_output, output: grad * grad_output * plus(times(output, -2), 1),
+)  # fmt: skip
+_TanhBackwardBackward0 = node(
+    "TanhBackwardBackward0", lambda grad, output: _tanh_backward(grad, output),
+    lambda grad, grad_output, output: grad * (times(output, -2) * grad_output),
+)  # fmt: skip
+
+# the rows ------------------------------------------------------------------------------------------------------------------
+
+_NEG = ("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+        "`logical_not()` operator instead.")  # fmt: skip
+_ROOT_PI = math.sqrt(math.pi)
 
 
-def _power(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    if a.dtype.kind in "iu" and b.size and b.dtype.kind == "i" and b.ndim == 0 and b < 0:
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
-    if a.dtype.kind in "iu" and b.dtype.kind == "i" and (b < 0).any():
-        out = np.power(a, np.where(b < 0, 0, b))
-        small = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2, -1, 1), 0))
-        return np.where(b < 0, small, out).astype(a.dtype)
-    if a.dtype == np.float32 and b.ndim == 0 and b in (2, 3):
-        return a * a if b == 2 else a * a * a
-    return np.power(a, b)
+def _same_if_whole(ufunc: np.ufunc) -> Any:
+    """Rounding, which leaves integers as they are."""
+    return lambda a: ufunc(a) if a.dtype.kind == "f" else a.copy()
 
 
-def _pow(self: Any, exponent: Any) -> tuple[Any, Any, Any]:
-    a, b, where = operands("pow", self, exponent)
-    if isinstance(self, Tensor) and a.dtype == np.bool_:
-        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
-    return a, b, where
+def _sign(a: np.ndarray) -> np.ndarray:
+    return a.copy() if a.dtype.kind == "b" else np.where(a != a, a.dtype.type(0), np.sign(a))
+
+
+exp = unary("e to the power of each element.", "exp", np.exp, lambda grad, result: grad * result)
+unary("2 to the power of each element.", "exp2", np.exp2, lambda grad, result: times(grad * result, math.log(2)))
+unary("exp(x) - 1, exact near 0.", "expm1", np.expm1, lambda grad, result: grad * plus(result, 1))
+unary("Natural logarithm.", "log", np.log, lambda grad, self: grad.div(self))
+unary("log(1 + x), exact near 0.", "log1p", np.log1p, lambda grad, self: grad / plus(self, 1))
+unary("Logarithm to base 2.", "log2", np.log2, lambda grad, self: grad / times(self, math.log(2)))
+unary("Logarithm to base 10.", "log10", np.log10, lambda grad, self: grad / times(self, math.log(10)))
+unary("Square root.", "sqrt", np.sqrt, lambda grad, result: grad / times(result, 2))
+unary("1 / sqrt(x).", "rsqrt", lambda a: 1 / np.sqrt(a), lambda grad, result: times(grad, -0.5) * result.pow(3))
+unary("1 / x.", "reciprocal", np.reciprocal, lambda grad, result: -grad * (result * result))
+unary("Sine.", "sin", np.sin, lambda grad, self: grad * self.cos())
+unary("Cosine.", "cos", np.cos, lambda grad, self: grad * -self.sin())
+unary("Tangent.", "tan", np.tan, lambda grad, result: grad * plus(result.pow(2), 1))
+unary("Inverse sine.", "asin", np.arcsin, lambda grad, self: grad * plus(-self * self, 1).rsqrt(), aliases=("arcsin",))
+unary("Inverse cosine.", "acos", np.arccos, lambda grad, self: grad * -plus(-self * self, 1).rsqrt(),
+      aliases=("arccos",))  # fmt: skip
+unary("Inverse tangent.", "atan", np.arctan, lambda grad, self: grad / plus(self * self, 1), aliases=("arctan",))
+unary("Hyperbolic sine.", "sinh", np.sinh, lambda grad, self: grad * self.cosh())
+unary("Hyperbolic cosine.", "cosh", np.cosh, lambda grad, self: grad * self.sinh())
+tanh = unary("Hyperbolic tangent.", "tanh", np.tanh, lambda grad, result: _tanh_backward(grad, result))
+unary("Inverse hyperbolic sine.", "asinh", np.arcsinh, lambda grad, self: grad * plus(self.pow(2), 1).rsqrt(),
+      aliases=("arcsinh",))  # fmt: skip
+unary("Inverse hyperbolic cosine.", "acosh", np.arccosh, lambda grad, self: grad * minus(self * self, 1).rsqrt(),
+      aliases=("arccosh",))  # fmt: skip
+unary("Inverse hyperbolic tangent.", "atanh", np.arctanh, lambda grad, self: times(grad, 1) / _one_minus(self.pow(2)),
+      aliases=("arctanh",))  # fmt: skip
+sigmoid = unary("1 / (1 + exp(-x)).", "sigmoid", _sigmoid, lambda grad, result: _sigmoid_backward(grad, result))
+unary("Error function.", "erf", special.erf,
+      lambda grad, self: times((-self.pow(2)).exp(), 2 / _ROOT_PI) * grad)  # fmt: skip
+unary("1 - erf(x).", "erfc", special.erfc, lambda grad, self: times((-self.pow(2)).exp(), -2 / _ROOT_PI) * grad)
+unary("Inverse of the error function.", "erfinv", special.erfinv,
+      lambda grad, self: times(self.erfinv().pow(2).exp(), 0.5 * _ROOT_PI) * grad, in_place="method")  # fmt: skip
+unary("Logarithm of the absolute value of the gamma function.", "lgamma", special.lgamma,
+      lambda grad, self: grad * self.digamma(), in_place="method")  # fmt: skip
+unary("Derivative of lgamma.", "digamma", special.digamma, lambda grad, self: grad * polygamma(1, self),
+      in_place="method")  # fmt: skip
+unary("Degrees as radians.", "deg2rad", np.deg2rad, lambda grad: times(grad, math.pi / 180), backward="Deg2RadBackward0")
+unary("Radians as degrees.", "rad2deg", np.rad2deg, lambda grad: times(grad, 180 / math.pi), backward="Rad2DegBackward0")
+
+neg = unary("-x.", "neg", np.negative, lambda grad: grad.neg(), to=KEEP, aliases=("negative",), bools=_NEG, takes="if",
+            stub="neg_cpu")  # fmt: skip
+abs_ = unary("Absolute value.", "abs", np.abs, lambda grad, self: grad * self.sgn(), to=KEEP, aliases=("absolute",),
+             takes="if", stub="abs_cpu")  # fmt: skip
+unary("Sign: -1, 0 or 1.", "sgn", _sign, lambda grad, self, result: zeros(grad), to=KEEP, takes="bif", stub="sign_cpu",
+      in_place="method")  # fmt: skip
+unary("Sign: -1, 0 or 1.", "sign", _sign, lambda grad: zeros(grad), to=KEEP, takes="bif", stub="sign_cpu",
+      in_place="method")  # fmt: skip
+relu = unary("x where positive, else 0.", "relu", lambda a: np.maximum(a, a.dtype.type(0)),
+             lambda grad, result: _threshold_backward(grad, result), to=KEEP, takes="if", stub="clamp_min_scalar_cpu",
+             bools="Boolean inputs not supported for relu")  # fmt: skip
+unary("The largest whole number not above x.", "floor", _same_if_whole(np.floor), lambda grad: zeros(grad), to=KEEP,
+      takes="iwf", stub="floor_vml_cpu")  # fmt: skip
+unary("The smallest whole number not below x.", "ceil", _same_if_whole(np.ceil), lambda grad: zeros(grad), to=KEEP,
+      takes="iwf", stub="ceil_vml_cpu")  # fmt: skip
+unary("x without its fraction.", "trunc", _same_if_whole(np.trunc), lambda grad: zeros(grad), to=KEEP, aliases=("fix",),
+      takes="iwf", stub="trunc_vml_cpu")  # fmt: skip
+unary("The fraction of x, with its sign.", "frac", lambda a: a - np.trunc(a), lambda grad: grad, to=KEEP, takes="f",
+      stub="frac_cpu")  # fmt: skip
+
+isnan = unary("Whether not a number.", "isnan", np.isnan, to=BOOL, in_place="")
+unary("Whether infinite.", "isinf", np.isinf, to=BOOL, in_place="")
+unary("Whether neither infinite nor not a number.", "isfinite", np.isfinite, to=BOOL, in_place="")
+unary("Whether plus infinity.", "isposinf", lambda a: a == np.inf, to=BOOL, in_place="")
+unary("Whether minus infinity.", "isneginf", lambda a: a == -np.inf, to=BOOL, in_place="")
+unary("Whether real; every dtype here is.", "isreal", lambda a: np.ones(a.shape, np.bool_), to=BOOL, in_place="")
+unary("Whether the sign bit is set.", "signbit", lambda a: np.signbit(a) if a.dtype.kind == "f" else a < np.zeros((), a.dtype),
+      to=BOOL, in_place="")  # fmt: skip
+
+
+# rows with arguments -------------------------------------------------------------------------------------------------------
+
+
+def _one_minus(t: Tensor) -> Tensor:
+    return FUNCTIONS["sub"](1, t)
+
+
+_RoundBackward0 = node("RoundBackward0", lambda grad: zeros(grad))
+_RoundBackward1 = node("RoundBackward1", lambda grad: zeros(grad))
+
+
+def _round(t: Tensor, decimals: int) -> np.ndarray:
+    a = t._data
+    check_kernel(a, "f" if decimals else "iwf", "round_cpu" if decimals else "round_vml_cpu")
+    if a.dtype.kind != "f":
+        return a.copy()
+    if not decimals:
+        return np.rint(a)
+    scale = a.dtype.type(10.0 ** abs(decimals))
+    b = a.astype(np.float32) if a.dtype == np.float16 else a
+    return quiet.run(lambda: (np.rint(b * scale) / scale if decimals > 0 else np.rint(b / scale) * scale).astype(a.dtype))
 
 
 @op()
-def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
-    """Each element to the power of an exponent; either may be a number.
+@signatures("(Tensor input, *, int decimals = 0, Tensor out = None)")
+def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
+    """The nearest whole number (the even one of two), or the nearest with that many decimals.
 
-    Source: `torch.pow`.
+    Source: `torch.round`.
     """
-    a, b, where = _pow(input, exponent)
-    data = quiet.run(_power, a, b)
+    data = _round(input, decimals)
     if out is not None:
-        from .core import write_out
-
-        return write_out(out, data, "pow", input, exponent)
-    made = result(data, where, a, b)
-    if recording(*[x for x in (input, exponent) if isinstance(x, Tensor)]):
-        if not isinstance(exponent, Tensor):
-            record(made, _PowBackward0, (input,), self=input, exponent=exponent)
-        elif not isinstance(input, Tensor):
-            record(made, _PowBackward2, (exponent,), self=input, exponent=exponent)
-        else:
-            record(made, _PowBackward1, (input, exponent), self=input, exponent=exponent)
-    return made
+        return write_out(out, data, "round", input)
+    made = result(data, input._device, input._data)
+    return record(made, _RoundBackward1 if decimals else _RoundBackward0, (input,)) if recording(input) else made
 
 
-@op(function=False)
-def pow_(self: Tensor, exponent: Any) -> Tensor:
-    """Each element to the power of an exponent. In place.
+@op()
+def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
+    """Rounded. In place.
 
-    Source: `torch.Tensor.pow_`.
+    Source: `torch.round`.
     """
-    a, b = in_place_operands("pow", self, exponent, False, False)
-    both = isinstance(exponent, Tensor)
-    kind, inputs = (_PowBackward1, (self, exponent)) if both else (_PowBackward0, (self,))
-    return write_in_place(self, inputs, kind, {"self": self, "exponent": exponent}, lambda: quiet.run(_power, a, b))
+    kind = _RoundBackward1 if decimals else _RoundBackward0
+    return write_in_place(self, (self,), kind, {}, lambda: _round(self, decimals))
 
 
-operator("add", Tensor.add, Tensor.add, Tensor.add_)
-operator("sub", Tensor.sub, rsub, Tensor.sub_)
-operator("mul", mul, mul, Tensor.mul_)
-operator("truediv", Tensor.div, lambda self, other: self.reciprocal() * other, Tensor.div_)
-operator("pow", pow, lambda self, other: pow(other, self), Tensor.pow_)
-operator("lt", lt)
-operator("le", le)
-operator("gt", gt)
-operator("ge", ge)
+def _logit(t: Tensor, eps: float | None) -> np.ndarray:
+    a = t._data if t._data.dtype.kind == "f" else FUNCTIONS["true_divide"](t, 1)._data
+    b = a.astype(np.float32) if a.dtype == np.float16 else a
+    if eps is not None and eps >= 0:
+        b = np.clip(b, b.dtype.type(eps), b.dtype.type(1 - eps))
+    return quiet.run(lambda: np.log(b / (1 - b))).astype(a.dtype)
 
 
-def _equal(self: Tensor, other: Any) -> Any:
-    if isinstance(other, (Tensor, np.ndarray)) or is_number(other):
-        return eq(self, other if not isinstance(other, np.ndarray) else fresh(other.copy()))
-    return NotImplemented
+def _logit_backward(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
+    low, other = (0.0, math.nan) if eps is None or eps < 0 else (eps, 0.0)
+    inside = (self >= low).logical_and(self <= 1 - low)
+    return where(inside, grad / (self * _one_minus(self)), other)
 
 
-def _different(self: Tensor, other: Any) -> Any:
-    if isinstance(other, (Tensor, np.ndarray)) or is_number(other):
-        return ne(self, other if not isinstance(other, np.ndarray) else fresh(other.copy()))
-    return NotImplemented
+_LogitBackward0 = node("LogitBackward0", lambda grad, self, eps: _logit_backward(grad, self, eps))
 
 
-Tensor.__eq__ = _equal  # type: ignore[method-assign,assignment]
-Tensor.__ne__ = _different  # type: ignore[method-assign,assignment]
-Tensor.__neg__ = neg
-Tensor.__abs__ = abs_
-Tensor.__pos__ = lambda self: self
+@op()
+@signatures("(Tensor input, float eps = None, *, Tensor out = None)")
+def logit(input: Tensor, eps: float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """log(x / (1 - x)), the inverse of sigmoid; `eps` keeps x away from 0 and 1.
 
-__all__ = ["SavedNumber", "as_array", "check_overlap", "expect_tensor", "result_dtype"]
+    Source: `torch.logit`.
+    """
+    data = _logit(input, eps)
+    if out is not None:
+        return write_out(out, data, "logit", input)
+    made = result(data, input._device, input._data)
+    return record(made, _LogitBackward0, (input,), self=input, eps=eps) if recording(input) else made
+
+
+@op()
+def logit_(self: Tensor, eps: float | None = None) -> Tensor:
+    """log(x / (1 - x)). In place.
+
+    Source: `torch.logit`.
+    """
+    if self._data.dtype.kind != "f":
+        raise cannot_cast(FUNCTIONS["true_divide"](self, 1).dtype, self.dtype)
+    return write_in_place(self, (self,), _LogitBackward0, {"self": self, "eps": eps}, lambda: _logit(self, eps))
+
+
+def _nan_to_num(t: Tensor, nan: float | None, posinf: float | None, neginf: float | None) -> np.ndarray:
+    a = t._data
+    if a.dtype.kind != "f":
+        return a.copy()
+    limits = np.finfo(a.dtype)
+    kind = a.dtype.type
+    with np.errstate(all="ignore"):
+        values = [kind(d if v is None else v) for v, d in ((nan, 0), (posinf, limits.max), (neginf, limits.min))]
+    return np.where(np.isnan(a), values[0], np.where(a == np.inf, values[1], np.where(a == -np.inf, values[2], a)))
+
+
+_NanToNumBackward0 = node("NanToNumBackward0", lambda grad, self: grad * self.isfinite())
+
+
+@op()
+def nan_to_num(
+    input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None, *,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """nan replaced by 0 and the infinities by the dtype's limits, or by the given numbers.
+
+    Source: `torch.nan_to_num`.
+    """
+    data = _nan_to_num(input, nan, posinf, neginf)
+    if out is not None:
+        return write_out(out, data, "nan_to_num", input)
+    made = result(data, input._device, input._data)
+    return record(made, _NanToNumBackward0, (input,), self=input) if recording(input) else made
+
+
+@op()
+def nan_to_num_(self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor:
+    """nan and infinities replaced. In place.
+
+    Source: `torch.nan_to_num`.
+    """
+    check_overlap(self)
+    return write_in_place(
+        self, (self,), _NanToNumBackward0, {"self": self}, lambda: _nan_to_num(self, nan, posinf, neginf)
+    )
+
+
+_PolygammaBackward0 = node("PolygammaBackward0", lambda grad, n, self: grad * polygamma(n + 1, self))
+
+
+@op("polygamma", method=False)
+def polygamma(n: int, input: Tensor) -> Tensor:
+    """The n-th derivative of digamma.
+
+    Source: `torch.polygamma`.
+    """
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    a = input._data if input._data.dtype.kind == "f" else over(input, 1)._data
+    made = result(quiet.run(lambda: special.polygamma(n, a) if n else special.digamma(a)), input._device, a)
+    return record(made, _PolygammaBackward0, (input,), n=n, self=input) if recording(input) else made
+
+
+@op()
+def positive(input: Tensor) -> Tensor:
+    """The very tensor. RuntimeError for bool tensors.
+
+    Source: `torch.positive`.
+    """
+    if input._data.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+Tensor.__neg__ = neg  # type: ignore[attr-defined]
+Tensor.__abs__ = abs_  # type: ignore[attr-defined]
+Tensor.__pos__ = positive  # type: ignore[attr-defined]

@@ -1,0 +1,449 @@
+"""Sums, products, quotients, remainders and powers, and the Python operators for them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..graph.node import node
+from ..tensor import Tensor
+from ..warn import warn_in_torch
+from .arguments import argument_error, called_as_method, invalid_combination
+from .core import broadcast_error, is_number, op, quiet, record, recording, result, write_in_place, write_out
+from .pointwise import EITHER, FLOAT, RIGHT, binary, check_kernel, check_operands, half, in_place_operands, operands, operator
+from .scalars import times, where, zeros
+
+# sum and difference, whose second operand is scaled ------------------------------------------------------------------------
+
+_BOOL_SUB = "Subtraction, the `-` operator, with {} not supported. "
+_TWO_BOOLS = _BOOL_SUB.format("two bool tensors is") + "Use the `^` or `logical_xor()` operator instead."
+_ONE_BOOL = _BOOL_SUB.format("a bool tensor is") + (
+    "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+)
+
+
+def _refuse_bools(*operands: Any) -> None:
+    bools = [x._data.dtype.kind == "b" if isinstance(x, Tensor) else isinstance(x, (bool, np.bool_)) for x in operands]
+    if any(bools):
+        raise RuntimeError(_TWO_BOOLS if all(bools) else _ONE_BOOL)
+
+
+def _scaled(b: np.ndarray, alpha: Any) -> np.ndarray:
+    if isinstance(alpha, bool) and b.dtype.kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if b.dtype.kind in "iub" and isinstance(alpha, float):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if alpha == 1 or (b.dtype.kind == "b" and alpha):
+        return b
+    return quiet.run(np.multiply, b, np.array(alpha).astype(b.dtype))
+
+
+_warned: set[str] = set()
+
+
+def deprecated_order(name: str, before: str, now: str) -> None:
+    """Warn, once a process, of torch's old overload with the factor before the operands."""
+    if called_as_method():
+        before, now = (s.replace("Tensor input, ", "").replace(", *, Tensor out = None", "").replace(", Tensor out = None", "")
+                       for s in (before, now))  # fmt: skip
+    if "deprecated" not in _warned:
+        _warned.add("deprecated")
+        warn_in_torch(
+            f"This overload of {name} is deprecated:\n\t{name}({before})\nConsider using one of the following signatures "
+            f"instead:\n\t{name}({now})", "torch/csrc/utils/python_arg_parser.cpp:1841",
+        )  # fmt: skip
+
+
+def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -> None:
+    """`add` and `sub`."""
+    minus = name == "sub"
+
+    def to_other(grad: Tensor, alpha: Any) -> Tensor:
+        grad = grad.neg() if minus else grad
+        return grad if alpha == 1 else times(grad, alpha)
+
+    kind = node(f"{name.title()}Backward0", lambda grad: grad, to_other, also=("alpha",))
+    now = "Tensor input, Tensor other, *, Number alpha = 1, Tensor out = None"
+
+    def compute(a: np.ndarray, b: np.ndarray, alpha: Any, into: np.ndarray | None = None) -> Any:
+        check_kernel(a, "bif", "add_stub")
+        if a.dtype == np.float16:
+            wide = _scaled(b.astype(np.float32), alpha)
+            return half(_broadcast(ufunc, a.astype(np.float32), wide))
+        if type(alpha) is not int or alpha != 1:
+            b = _scaled(b, alpha)
+        return _broadcast(ufunc, a, b, into)
+
+    def arguments(called: str, input: Any, other: Any, extra: tuple, alpha: Any) -> tuple:
+        if not extra:
+            return other, alpha
+        if len(extra) == 1 and is_number(other) and isinstance(extra[0], Tensor):
+            deprecated_order(called, "Tensor input, Number alpha, Tensor other, *, Tensor out = None", now)
+            return extra[0], other
+        given = 1 + len(extra) + (not called_as_method())
+        takes = given - len(extra)
+        raise TypeError(f"{called}() takes {takes} positional argument{'s' if takes > 1 else ''} but {given} were given")
+
+    def function(input: Any, other: Any, *extra: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+        if extra:
+            other, alpha = arguments(name, input, other, extra, alpha)
+        if minus:
+            _refuse_bools(input, other)
+        if isinstance(input, Tensor) and (
+            isinstance(other, Tensor) and input._data.dtype is other._data.dtype and input._device is other._device
+        ):
+            a, b, where = input._data, other._data, input._device
+        elif type(other) is float and isinstance(input, Tensor) and input._data.dtype.char in "fd":
+            a, where = input._data, input._device
+            b = quiet.run(np.array, other, a.dtype)
+        else:
+            check_operands(name, input, other, "wrapped")
+            a, b, where = operands(name, input, other)
+            if a.dtype == np.float16 and is_number(other):
+                b = quiet.run(np.array, other, np.float32)
+        data = compute(a, b, alpha)
+        if out is not None:
+            return write_out(out, data, name, input, other, layout=(a, b))
+        made = result(data, where, a, b)
+        if recording(*[x for x in (input, other) if isinstance(x, Tensor)]):
+            record(made, kind, (input, other), alpha=alpha)
+        return made
+
+    def in_place(self: Tensor, other: Any, *extra: Any, alpha: Any = 1) -> Tensor:
+        if extra:
+            other, alpha = arguments(f"{name}_", self, other, extra, alpha)
+        if minus:
+            _refuse_bools(self, other)
+        if not isinstance(other, Tensor):
+            check_operands(f"{name}_", self, other, "wrapped")
+        a, b = in_place_operands(name, self, other, False, False)
+        target = self._data
+        into = target if a.dtype == target.dtype and a.dtype != np.float16 else None
+
+        def values() -> Any:
+            data = compute(a, b, alpha, into)
+            return None if into is not None else data
+
+        return write_in_place(self, (self, other), kind, {"alpha": alpha}, values)
+
+    for f, n in ((function, name), (in_place, f"{name}_")):
+        f.__name__ = f.__qualname__ = n
+        f.__doc__ = f"{what} `alpha` scales the second operand.\n\nSource: `torch.{name}`."
+    op(name, *aliases)(function)
+    op(f"{name}_", *[f"{a}_" for a in aliases], function=False)(in_place)
+
+
+def _broadcast(ufunc: np.ufunc, a: np.ndarray, b: np.ndarray, into: np.ndarray | None = None) -> Any:
+    try:
+        return quiet.run(ufunc, a, b) if into is None else quiet.run(ufunc, a, b, into)
+    except ValueError:
+        raise broadcast_error(a.shape, b.shape) from None
+
+
+_additive("add", np.add, "Sum.", ())
+_additive("sub", np.subtract, "Difference.", ("subtract",))
+
+
+def _to_subtracted(grad: Tensor, alpha: Any) -> Tensor:
+    return grad.neg() if alpha == 1 else times(grad.neg(), alpha)
+
+
+_RsubBackward0 = node("RsubBackward0", _to_subtracted, lambda grad: grad)
+_RsubBackward1 = node("RsubBackward1", _to_subtracted)
+
+
+@op(method=False)
+def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """`other - alpha * input`.
+
+    Source: `torch.rsub`.
+    """
+    if not isinstance(input, Tensor) or not (isinstance(other, Tensor) or is_number(other)):
+        raise invalid_combination("rsub", (input, other), {}, ("(Tensor input, Tensor other, *, Number alpha = 1)",
+                                                               "(Tensor input, Number other, Number alpha = 1)"))  # fmt: skip
+    _refuse_bools(other, input)
+    a, b, where = operands("rsub", input, other)
+    check_kernel(a, "bif", "add_stub")
+    made = result(_broadcast(np.subtract, b, _scaled(a, alpha)), where, a, b)
+    if recording(input, *([other] if isinstance(other, Tensor) else [])):
+        if isinstance(other, Tensor):
+            record(made, _RsubBackward0, (input, other), alpha=alpha)
+        else:
+            record(made, _RsubBackward1, (input,), alpha=alpha)
+    return made
+
+
+# product and quotients -----------------------------------------------------------------------------------------------------
+
+mul = binary("Product.", "mul", np.multiply, lambda grad, other: grad * other, lambda grad, self: grad * self,
+             aliases=("multiply",), exact_numbers=True)  # fmt: skip
+true_divide = binary(
+    "Quotient.", "div", np.true_divide, lambda grad, other: grad / other,
+    lambda grad, self, other: -grad * ((self / other) / other), to=FLOAT, aliases=("true_divide",), exact_numbers=True,
+)  # fmt: skip
+
+
+def no_derivative(name: str) -> Any:
+    """The formula of an operation that torch has no derivative for: an error."""
+
+    def refuse(grad: Tensor) -> Tensor:
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return refuse
+
+
+def _not_by_zero(a: np.ndarray, b: np.ndarray) -> None:
+    if a.dtype.kind in "iu" and not np.all(b):
+        raise RuntimeError("ZeroDivisionError")
+
+
+def _truncating(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if a.dtype.kind == "f":
+        return np.trunc(a / b)
+    return a // b + ((a % b != 0) & ((a < 0) != (b < 0)))
+
+
+def _remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if a.dtype.kind != "f":
+        return np.remainder(a, b)
+    m = np.fmod(a, b)  # keeps the sign of a zero, as torch does and NumPy does not
+    return np.where((m != 0) & ((b < 0) != (m < 0)), m + b, m)
+
+
+_no_floor_divide = no_derivative("floor_divide")
+floor_divide = binary(
+    "Quotient, rounded down.", "floor_divide", np.floor_divide, _no_floor_divide, _no_floor_divide, takes="if",
+    stub="div_floor_cpu", checks=_not_by_zero, backward="NotImplemented",
+)  # fmt: skip
+remainder = binary(
+    "What is left of the division, with the divisor's sign.", "remainder", _remainder, lambda grad: grad,
+    lambda grad, self, other: -grad * div(self, other, rounding_mode="floor"), takes="if", stub="remainder_cpu",
+    checks=_not_by_zero, backward="RemainderBackward1", numbers=EITHER,
+    number_right=node("RemainderBackward0", lambda grad: grad),
+    number_left=node("NotImplemented", no_derivative("remainder")),
+)  # fmt: skip
+fmod = binary(
+    "What is left of the division, with the dividend's sign.", "fmod", np.fmod, lambda grad: grad,
+    lambda grad, self, other: -grad * div(self, other, rounding_mode="trunc"), takes="if", stub="fmod_cpu",
+    checks=_not_by_zero, backward="FmodBackward1", numbers=RIGHT, number_right=node("FmodBackward0", lambda grad: grad),
+)  # fmt: skip
+for _name in ("floor", "trunc"):
+    binary(f"Quotient, {_name} of it.", f"_{_name}ed", np.floor_divide if _name == "floor" else _truncating,
+           takes="if", stub=f"div_{_name}_cpu", checks=_not_by_zero)  # fmt: skip
+_MODES = {"floor": Tensor._floored, "trunc": Tensor._trunced}  # type: ignore[attr-defined]
+_MODES_IN_PLACE = {"floor": Tensor._floored_, "trunc": Tensor._trunced_}  # type: ignore[attr-defined]
+_plain_in_place = Tensor.div_
+_UNSET: Any = object()
+
+
+def _div_self(grad: Tensor, other: Any, rounding_mode: str | None) -> Tensor:
+    return zeros(grad) if rounding_mode else grad / other
+
+
+def _div_other(grad: Tensor, self: Any, other: Any, rounding_mode: str | None) -> Tensor:
+    return zeros(grad) if rounding_mode else -grad * ((self / other) / other)
+
+
+_DivBackward2 = node("DivBackward2", _div_self, _div_other)
+
+
+def _check_mode(mode: Any) -> None:
+    if mode not in (None, "trunc", "floor"):
+        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'")
+
+
+@op("div", "divide")
+def div(input: Any, other: Any, *, rounding_mode: Any = _UNSET, out: Tensor | None = None) -> Tensor:
+    """Quotient; `rounding_mode` "floor" rounds it down, "trunc" towards zero.
+
+    RuntimeError for integers divided by zero with rounding. Source: `torch.div`.
+    """
+    if rounding_mode is _UNSET:
+        return true_divide(input, other, out=out)
+    _check_mode(rounding_mode)
+    if out is not None:
+        return (true_divide if rounding_mode is None else _MODES[rounding_mode])(input, other, out=out)
+    from ..graph.modes import no_grad
+
+    with no_grad():
+        made = (true_divide if rounding_mode is None else _MODES[rounding_mode])(input, other)
+    tensors = [x for x in (input, other) if isinstance(x, Tensor)]
+    if recording(*tensors):
+        from .pointwise import _saveable
+
+        record(made, _DivBackward2, (input, other), self=_saveable(input), other=_saveable(other), rounding_mode=rounding_mode)  # fmt: skip
+    return made
+
+
+@op("div_", "divide_", function=False)
+def div_(self: Tensor, other: Any, *, rounding_mode: Any = _UNSET) -> Tensor:
+    """Quotient. In place.
+
+    Source: `torch.div`.
+    """
+    if rounding_mode is _UNSET:
+        return _plain_in_place(self, other)
+    _check_mode(rounding_mode)
+    if recording(self, *([other] if isinstance(other, Tensor) else [])):
+        data = div(self.detach(), other.detach() if isinstance(other, Tensor) else other, rounding_mode=rounding_mode)
+        values = {"self": self, "other": other, "rounding_mode": rounding_mode}
+        return write_in_place(self, (self, other), _DivBackward2, values, lambda: data._data)
+    return (_plain_in_place if rounding_mode is None else _MODES_IN_PLACE[rounding_mode])(self, other)
+
+
+for _name in ("_floored", "_trunced"):
+    delattr(Tensor, _name), delattr(Tensor, f"{_name}_")
+
+
+# powers: a kind of node for each combination of tensor and number ----------------------------------------------------------
+
+
+def _pow_number(grad: Tensor, self: Tensor, exponent: Any) -> Tensor:
+    return self.new_zeros(self.shape) if exponent == 0 else grad * times(self.pow(exponent - 1), exponent)
+
+
+def _pow_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
+    return where(exponent == 0, 0, grad * (exponent * self.pow(exponent - 1)))
+
+
+def _pow_exponent(grad: Tensor, self: Tensor, exponent: Tensor, result: Tensor) -> Tensor:
+    return grad * where((self == 0).logical_and(exponent >= 0), 0, result * self.log())
+
+
+def _pow_of_number(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
+    if self == 0:
+        return grad * where(exponent >= 0, 0, times(result, -math.inf))
+    return grad * times(result, math.log(self) if self > 0 else math.nan)
+
+
+_PowBackward0 = node("PowBackward0", _pow_number)
+_PowBackward1 = node("PowBackward1", _pow_self, _pow_exponent)
+_PowBackward2 = node("PowBackward2", lambda grad, exponent, result, self: _pow_of_number(grad, self, exponent, result))
+
+
+def _power(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    kind, number = a.dtype.kind, b.item() if b.ndim == 0 else None
+    if kind in "iu":
+        if kind == "i" and b.size and (b < 0).any():
+            odd = np.where(a == -1, np.where(b % 2, -1, 1), 0)
+            return np.where(b < 0, np.where(a == 1, 1, odd), np.power(a, np.where(b < 0, 0, b))).astype(a.dtype)
+        return np.power(a, b)
+    if number == 2:
+        return a * a
+    if number == 3:
+        return a * a * a
+    return np.power(a, b)
+
+
+def _pow(name: str, self: Any, exponent: Any) -> tuple[Any, Any, Any]:
+    first, second = isinstance(self, Tensor), isinstance(exponent, Tensor)
+    if not ((first or is_number(self)) and (second or is_number(exponent)) and (first or second)):
+        if called_as_method():
+            raise invalid_combination(name, (exponent,), {}, ("(Tensor exponent)", "(Number exponent)"))
+        lines = tuple(f"({p} exponent, *, Tensor out = None)" for p in ("Tensor input, Tensor", "Number self, Tensor", "Tensor input, Number"))  # fmt: skip
+        raise invalid_combination(name, (self, exponent), {}, lines)
+    a, b, where = operands(name, self, exponent)
+    check_kernel(a, "if", "pow")
+    if a.dtype.kind in "iu" and not second and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return a, b, where
+
+
+def _powered(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    try:
+        if a.dtype == np.float16:
+            return half(quiet.run(_power, a.astype(np.float32), b.astype(np.float32)))
+        return quiet.run(_power, a, b)
+    except ValueError:
+        raise broadcast_error(a.shape, b.shape) from None
+
+
+@op()
+def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
+    """Each element to the power of an exponent; either may be a number.
+
+    RuntimeError for integers to a negative number. Source: `torch.pow`.
+    """
+    a, b, where = _pow("pow", input, exponent)
+    data = _powered(a, b)
+    if out is not None:
+        return write_out(out, data, "pow", input, exponent, layout=(a, b))
+    made = result(data, where, a, b)
+    if recording(*[x for x in (input, exponent) if isinstance(x, Tensor)]):
+        if not isinstance(exponent, Tensor):
+            record(made, _PowBackward0, (input,), self=input, exponent=exponent)
+        elif not isinstance(input, Tensor):
+            record(made, _PowBackward2, (exponent,), self=input, exponent=exponent)
+        else:
+            record(made, _PowBackward1, (input, exponent), self=input, exponent=exponent)
+    return made
+
+
+@op(function=False)
+def pow_(self: Tensor, exponent: Any) -> Tensor:
+    """Each element to the power of an exponent. In place.
+
+    Source: `torch.Tensor.pow_`.
+    """
+    _pow("pow_", self, exponent)
+    a, b = in_place_operands("pow", self, exponent, False, False)
+    both = isinstance(exponent, Tensor)
+    kind, inputs = (_PowBackward1, (self, exponent)) if both else (_PowBackward0, (self,))
+    return write_in_place(self, inputs, kind, {"self": self, "exponent": exponent}, lambda: _powered(a, b))
+
+
+@op()
+def square(input: Tensor) -> Tensor:
+    """Each element times itself.
+
+    Source: `torch.square`.
+    """
+    if not isinstance(input, Tensor):
+        raise argument_error("square", "input", 1, input)
+    return pow(input, 2)
+
+
+@op()
+def square_(self: Tensor) -> Tensor:
+    """Each element times itself. In place.
+
+    Source: `torch.square`.
+    """
+    return pow_(self, 2)
+
+
+@op()
+def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
+    """Each element to the power of an exponent, in double precision.
+
+    Source: `torch.float_power`.
+    """
+    base = input.to(dtypes.float64) if isinstance(input, Tensor) else float(input)
+    power = exponent.to(dtypes.float64) if isinstance(exponent, Tensor) else float(exponent)
+    return pow(base, power, out=out)
+
+
+# operators -----------------------------------------------------------------------------------------------------------------
+
+operator("add", Tensor.add, Tensor.add, Tensor.add_)
+operator("sub", Tensor.sub, rsub, Tensor.sub_)
+operator("mul", mul, mul, Tensor.mul_)
+operator("truediv", true_divide, None, Tensor.div_)
+operator("floordiv", floor_divide, lambda self, other: floor_divide(other, self), Tensor.floor_divide_)
+operator("mod", remainder, lambda self, other: remainder(other, self), Tensor.remainder_)
+operator("pow", pow, lambda self, other: pow(other, self), Tensor.pow_)
+operator("div", true_divide, None, Tensor.div_)
+Tensor.__rtruediv__ = Tensor.__rdiv__ = lambda self, other: self.reciprocal() * other  # type: ignore[attr-defined]
+
+
+def _array_wrap(self: Tensor, array: np.ndarray) -> Tensor:
+    """What NumPy's functions give when called with tensors: a tensor without history. Source: `torch.Tensor`."""
+    from .creation import from_numpy
+
+    return from_numpy(array.astype(np.uint8) if array.dtype == np.bool_ else array)
+
+
+Tensor.__array_wrap__ = _array_wrap  # type: ignore[attr-defined]

@@ -1,0 +1,144 @@
+"""Comparisons, logic and bits: pointwise operations without derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..tensor import Tensor
+from .arguments import argument_error
+from .core import FUNCTIONS, is_number, op, quiet, result
+from .pointwise import BOOL, EITHER, KEEP, RIGHT, TENSORS, binary, operator, unary
+
+eq = binary("Whether equal.", "eq", np.equal, to=BOOL, numbers=RIGHT)
+ne = binary("Whether different.", "ne", np.not_equal, to=BOOL, aliases=("not_equal",), numbers=RIGHT)
+lt = binary("Whether less.", "lt", np.less, to=BOOL, aliases=("less",), numbers=RIGHT, takes="bif", stub="lt_cpu")
+le = binary("Whether less or equal.", "le", np.less_equal, to=BOOL, aliases=("less_equal",), numbers=RIGHT, takes="bif",
+            stub="le_cpu")  # fmt: skip
+gt = binary("Whether greater.", "gt", np.greater, to=BOOL, aliases=("greater",), numbers=RIGHT, takes="bif", stub="gt_cpu")
+ge = binary("Whether greater or equal.", "ge", np.greater_equal, to=BOOL, aliases=("greater_equal",), numbers=RIGHT,
+            takes="bif", stub="ge_cpu")  # fmt: skip
+
+for _name, _ufunc, _what in (
+    ("logical_and", np.logical_and, "Whether both are nonzero."),
+    ("logical_or", np.logical_or, "Whether one is nonzero."),
+    ("logical_xor", np.logical_xor, "Whether exactly one is nonzero."),
+):
+    binary(_what, _name, _ufunc, to=BOOL, numbers=TENSORS, takes="bif", stub=f"{_name}_cpu")
+unary("Whether zero.", "logical_not", np.logical_not, to=BOOL, takes="bif", stub="logical_not_cpu", in_place="method")
+bitwise_not = unary("Every bit flipped.", "bitwise_not", np.invert, to=KEEP, takes="bi", stub="bitwise_not_cpu",
+                    in_place="method")  # fmt: skip
+for _name, _ufunc, _what in (
+    ("bitwise_and", np.bitwise_and, "The bits that both have."),
+    ("bitwise_or", np.bitwise_or, "The bits that one has."),
+    ("bitwise_xor", np.bitwise_xor, "The bits that exactly one has."),
+):
+    binary(_what, _name, _ufunc, numbers=EITHER, takes="biw", stub=f"{_name}_cpu")
+
+
+def _left_shift(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    bits = a.dtype.itemsize * 8
+    outside = (b < 0) | (b >= bits)
+    return np.where(outside, a.dtype.type(0), np.left_shift(a, np.where(outside, b.dtype.type(0), b)))
+
+
+def _right_shift(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    most = a.dtype.itemsize * 8 - (a.dtype.kind == "i")
+    outside = (b < 0) | (b >= most)
+    by = np.where(outside, b.dtype.type(min(most, a.dtype.itemsize * 8 - 1)), b)
+    shifted = np.right_shift(a, by)
+    return np.where(outside, a.dtype.type(0), shifted) if a.dtype.kind == "u" else shifted
+
+
+binary("Shifted left by so many bits.", "bitwise_left_shift", _left_shift, numbers=EITHER, takes="i", stub="lshift_cpu")
+binary("Shifted right by so many bits.", "bitwise_right_shift", _right_shift, numbers=EITHER, takes="i", stub="rshift_cpu")
+binary("Greatest common divisor.", "gcd", np.gcd, numbers=TENSORS, takes="i", stub="gcd_cpu")
+binary("Least common multiple.", "lcm", np.lcm, numbers=TENSORS, takes="i", stub="lcm_cpu")
+
+for _symbol, _name in (("and", "bitwise_and"), ("or", "bitwise_or"), ("xor", "bitwise_xor"),
+                       ("lshift", "bitwise_left_shift"), ("rshift", "bitwise_right_shift")):  # fmt: skip
+    _f = getattr(Tensor, _name)
+    operator(_symbol, _f, lambda self, other, f=_f: f(other, self), getattr(Tensor, f"{_name}_"))
+for _symbol, _f in (("lt", lt), ("le", le), ("gt", gt), ("ge", ge)):
+    operator(_symbol, _f)
+
+
+def _invert(self: Tensor) -> Tensor:
+    if self._data.dtype.kind == "f":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not(self)
+
+
+def _equal(self: Tensor, other: Any) -> Any:
+    if isinstance(other, np.ndarray):  # here alone torch takes an array
+        other = FUNCTIONS["from_numpy"](other)
+    return eq(self, other) if isinstance(other, Tensor) or is_number(other) else NotImplemented
+
+
+def _contains(self: Tensor, element: Any) -> bool:
+    if isinstance(element, Tensor) or is_number(element):
+        return bool(eq(self, element)._data.any())
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+
+operator("ne", ne)
+Tensor.__eq__ = _equal  # type: ignore[method-assign]
+Tensor.__invert__ = _invert  # type: ignore[attr-defined]
+Tensor.__contains__ = _contains  # type: ignore[attr-defined]
+
+
+# whole tensors -------------------------------------------------------------------------------------------------------------
+
+
+@op()
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape and elements.
+
+    Source: `torch.equal`.
+    """
+    for i, (argument, x) in enumerate((("input", input), ("other", other)), 1):
+        if not isinstance(x, Tensor):
+            raise argument_error("equal", argument, i, x)
+    return input._data.shape == other._data.shape and bool((input._data == other._data).all())
+
+
+def _close(name: str, a: Tensor, b: Tensor, rtol: float, atol: float, equal_nan: bool) -> np.ndarray:
+    for i, (argument, x) in enumerate((("input", a), ("other", b)), 1):
+        if not isinstance(x, Tensor):
+            raise argument_error(name, argument, i, x)
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"{a.dtype.scalar_name} did not match {b.dtype.scalar_name}")
+    for tolerance, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{tolerance} must be greater than or equal to zero, but got {value}")
+    x, y = a._data, b._data
+    close = x == y
+    if equal_nan and x.dtype.kind == "f":
+        close = close | ((x != x) & (y != y))
+    if rtol or atol:
+        if x.dtype.kind != "f":
+            x, y = (v.astype(dtypes.get_default_dtype().np) for v in (x, y))
+        allowed = atol + np.abs(rtol * y)
+        error = np.abs(x - y)
+        close = close | (np.isfinite(error) & (error <= allowed))
+    return close
+
+
+@op()
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
+    """Whether |input - other| <= atol + rtol * |other|, element by element.
+
+    RuntimeError for two dtypes. Source: `torch.isclose`.
+    """
+    return result(quiet.run(_close, "isclose", input, other, rtol, atol, equal_nan), input._device)
+
+
+@op()
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Whether all elements are close, see `isclose`.
+
+    Source: `torch.allclose`.
+    """
+    return bool(quiet.run(_close, "allclose", input, other, rtol, atol, equal_nan).all())

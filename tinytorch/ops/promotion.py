@@ -1,0 +1,49 @@
+"""What dtype two operands meet in, as functions of torch's own names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes
+from ..tensor import Tensor
+from .arguments import invalid_combination
+from .core import is_number, op, result_dtype
+
+
+@op(method=False)
+def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+    """The dtype of an operation on two tensors or numbers.
+
+    Source: `torch.result_type`.
+    """
+    if not all(isinstance(x, Tensor) or is_number(x) for x in (tensor1, tensor2)):
+        raise invalid_combination("result_type", (tensor1, tensor2), {}, (
+            "(Tensor tensor, Tensor other)", "(Number scalar, Tensor tensor)", "(Tensor tensor, Number other)",
+            "(Number scalar1, Number scalar2)"))  # fmt: skip
+    return result_dtype(tensor1, tensor2)
+
+
+def _check(name: str, *arguments: tuple[str, Any]) -> None:
+    for i, (argument, x) in enumerate(arguments, 1):
+        if not isinstance(x, dtypes.dtype):
+            raise TypeError(f"{name}(): argument '{argument}' (position {i}) must be torch.dtype, not {type(x).__name__}")
+
+
+@op(method=False)
+def promote_types(type1: dtypes.dtype, type2: dtypes.dtype) -> dtypes.dtype:
+    """The smallest dtype that holds both, by torch's table.
+
+    Source: `torch.promote_types`.
+    """
+    _check("promote_types", ("type1", type1), ("type2", type2))
+    return dtypes.promote_types(type1, type2)
+
+
+@op(method=False)
+def can_cast(from_: dtypes.dtype, to: dtypes.dtype) -> bool:
+    """Whether a result of one dtype may be written into a tensor of another.
+
+    Source: `torch.can_cast`.
+    """
+    _check("can_cast", ("from_", from_), ("to", to))
+    return dtypes.can_cast(from_, to)
