@@ -182,7 +182,8 @@ def _walk(
                 position = edge[1]
                 before = buffer[position]
                 buffer[position] = grad if before is None else before + grad
-            del grad
+                before = None
+            grad = buffer = None  # a gradient that nobody else holds may become `.grad` itself
             if not waits[below]:
                 if heap:
                     _push(heap, below)
@@ -249,12 +250,25 @@ def _fitted(fn: Node, i: int, grad: Any, shape: tuple, kind: Any, device: Any) -
     return grad
 
 
+def _references(grad: Any) -> int:
+    return sys.getrefcount(grad)
+
+
+def _references_of_a_local() -> int:
+    only = object()
+    return _references(only)
+
+
+_ALONE = _references_of_a_local()  # measured, since Python's versions count a caller's variable differently
+
+
 def _accumulate(leaf: Any, grad: Any) -> None:
     """Add a gradient to a leaf's `.grad`: in place, or out of place if the graph of the gradient is being built."""
     old = leaf._grad
     if old is None:
-        # Nobody else holds a fresh gradient (this frame and its caller's do), so its memory can become `.grad`.
-        if not MODES.grad and grad._storage is None and sys.getrefcount(grad) <= 3 and grad._obeys_layout(leaf):
+        # a gradient tensor that only the caller holds becomes `.grad`; torch looks at the tensor, not at its storage,
+        # so a view of the gradient that was passed in is taken as well
+        if not MODES.grad and sys.getrefcount(grad) <= _ALONE and grad._obeys_layout(leaf):
             leaf._grad = grad._alias()
         else:
             leaf._grad = grad._clone_in_layout(leaf)
