@@ -70,4 +70,4 @@ def test_parts_of_the_graph_that_backward_does_not_reach_do_not_count(engine: Mo
     loss = (other * 2).sum()
     assert explain(loss=loss, other=other).verdict == "runs"
     assert "STALE" in graph(names).text
-    assert "Stale" in memory(names).text
+    assert "In trouble" in memory(names).text

@@ -56,8 +56,7 @@ def test_a_write_before_the_save_through_the_same_counter_is_no_fault(engine: Mo
     b = a * 1
     b.add_(1)
     out = b.exp()
-    assert "Stale" not in memory(a, b, out).text
-    assert "Unseen" not in memory(a, b, out).text
+    assert "In trouble" not in memory(a, b, out).text
 
 
 def test_what_changed_is_said_in_words_too(engine: ModuleType) -> None:

@@ -191,3 +191,24 @@ def test_a_chain_of_many_nodes_is_read_up_to_a_limit(engine: ModuleType) -> None
     assert snap.nodes[-1].cut
     assert "only its first 5,000 nodes were read" in snap.notes[0]
     del snap
+
+
+def test_names_that_look_like_ids_mislead_nobody(engine: ModuleType) -> None:
+    snap = snapshot({"T2": engine.zeros(1), "S1": engine.ones(1)})
+    assert snap.tensor("T1").names == ("T2",)
+    assert snap.tensor("S1").names == ("S1",)
+    assert [tensor.storage for tensor in snap.tensors] == ["S1", "S2"]
+    assert snap.names == (("T2", "T1"), ("S1", "T2"))
+
+
+def test_two_tensors_of_one_name_are_told_apart(engine: ModuleType) -> None:
+    x = engine.ones(1)
+    assert [name for name, _ in snapshot(x, {"x": engine.zeros(1)}).names] == ["x", "x (2)"]
+
+
+def test_modules_and_optimisers_give_dotted_names(engine: ModuleType) -> None:
+    net = engine.nn.Linear(2, 1)
+    assert [name for name, _ in snapshot(net).names] == ["net.weight", "net.bias"]
+    state = net.state_dict()
+    snap = snapshot(net, state=state)
+    assert snap.tensor("net.weight").storage == snap.tensor("state.weight").storage, "a state_dict aliases"

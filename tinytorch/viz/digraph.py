@@ -130,11 +130,19 @@ class GraphPicture(graphviz.Digraph):  # type: ignore[misc]
         kind = format or (Path(outfile).suffix.removeprefix(".") if outfile else None) or self.format
         if kind != "svg" or args or any(options.values()):
             return _or_say(
-                super().render, filename, directory, view, cleanup, format, *args, outfile=outfile, **options
+                super().render,
+                filename,
+                *args,
+                directory=directory,
+                view=view,
+                cleanup=cleanup,
+                format=format,
+                outfile=outfile,
+                **options,
             )
         if outfile and filename is None:
             filename = Path(outfile).with_suffix(".gv")
-        saved = super().save(filename, directory)
+        saved = super().save(filename, directory=directory)
         target = str(outfile) if outfile else f"{saved}.svg"
         Path(target).write_text(self.svg, encoding="utf-8")
         if cleanup:
@@ -153,7 +161,7 @@ class GraphPicture(graphviz.Digraph):  # type: ignore[misc]
         elif path.suffix in (".png", ".pdf"):
             path.write_bytes(_or_say(super().pipe, path.suffix[1:]))
         else:
-            return super().save(filename, directory, **options)
+            return super().save(filename, directory=directory, **options)
         return str(path)
 
     def copy(self) -> GraphPicture:

@@ -16,6 +16,7 @@ from typing import Any
 from . import words
 from .records import Node, Saved, Snapshot, Tensor
 from .snapshot import read
+from .trouble import unseen_writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ def _findings(snap: Snapshot, root: Tensor) -> Iterator[Finding]:
                     node.id,
                     saved,
                 )
-    for tensor, other, node in words.unseen_writes(snap):
+    for tensor, other, node in unseen_writes(snap):
         if node in _reached(snap, root):
             yield _unseen(snap, name, node, tensor, other)
 

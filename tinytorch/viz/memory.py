@@ -14,11 +14,12 @@ from typing import Any
 from . import words
 from .changes import Changes, changes
 from .picture import Picture
-from .records import Saved, Snapshot, Storage, Tensor
+from .records import Snapshot, Storage, Tensor
 from .snapshot import read
 from .strip import Strip
 from .style import Canvas, columns_in, shorten, width
-from .text import memory_text
+from .text import footer, memory_text
+from .trouble import troubles
 
 PAD, GAP, ARROW = 14, 12, 30
 ROW, LINE, PILL = 44, 15, 22
@@ -40,6 +41,7 @@ class _Drawing:
     def __init__(self, snap: Snapshot, since: Snapshot | None) -> None:
         self.snap = snap
         self.changes: Changes = changes(snap, since)
+        self.bad = troubles(snap)
         self.canvas = Canvas()
         self.bands = words.shown_storages(snap)
         self.strips = [
@@ -107,6 +109,7 @@ class _Drawing:
         note = words.size(storage)
         if storage.objects > 1:
             note += f", {storage.objects} storage objects"
+        note = ", ".join([note, *storage.notes])
         canvas.text(text_x, y + 37, note, "m s", columns_in(room, "s"))
         strip.draw(canvas, self.strip_x, y + 6)
         row_y = rows_y
@@ -202,22 +205,15 @@ class _Drawing:
             for name in tensor.names
             if name in self.changes.rebound
         ]
-        found += [(words.stale_sentence(name, saved), "bad-t s b") for name, saved in self._stale(tensor)]
-        found += [(words.unseen_sentence(tensor, other), "bad-t s b") for other in self._unseen(tensor)]
+        found += [(sentence, "bad-t s b") for sentence in self.bad.get(tensor.id, ())]
         found += [(note, "m s") for note in tensor.notes]
         if tensor.grad is not None and not any(tensor.grad == t.id for _, inside in self.bands for t in inside):
             found.append((f".grad is {words.label(self.snap, tensor.grad)}", "m s"))
         return found
 
-    def _stale(self, tensor: Tensor) -> list[tuple[str, Saved]]:
-        return [(name, saved) for name, saved in words.stale_by(self.snap) if saved.tensor == tensor.id]
-
-    def _unseen(self, tensor: Tensor) -> list[Tensor]:
-        others = {other.counter: other for one, other, _ in words.unseen_writes(self.snap) if one.id == tensor.id}
-        return list(others.values())
-
     def _footer(self) -> list[str]:
-        return footer(self.snap, self.changes, bool(self.bands or self.loose))
+        shown = {one.id for _, inside in self.bands for one in inside} | {one.id for one in self.loose}
+        return footer(self.snap, self.changes, shown) if shown else ["no tensors to show"]
 
     def _pill_width(self, name: str) -> float:
         return max(26.0, width(shorten(name, NAME_COLUMNS), "mono b") + 16)
@@ -226,18 +222,6 @@ class _Drawing:
         return (
             max(width(shorten(_geometry(tensor), 60), "mono s"), width(shorten(words.history(tensor), 48), "s b")) + 16
         )
-
-
-def footer(snap: Snapshot, changed: Changes, drawn: bool) -> list[str]:
-    """The lines under the bands."""
-    lines = [] if drawn else ["no tensors to show"]
-    if changed.gone:
-        lines.append(f"no longer there: {words.listed([words.called(name) for name in changed.gone])}")
-    count, nbytes = words.hidden(snap)
-    if count:
-        lines.append(f"also kept alive by the graph: {words.plural(count, 'storage')} without a name, {nbytes:,} bytes")
-    lines.extend(snap.notes)
-    return lines
 
 
 def _geometry(tensor: Tensor) -> str:

@@ -41,7 +41,7 @@ def collect(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | 
             # snapshot(locals()): names are the keys, and what is no tensor is passed over.
             pairs.extend(_from_mapping(arg))
         else:
-            found = list(_inside("" if _is_module(arg) else name or f"argument {index}", arg))
+            found = list(_inside(name or f"argument {index}", arg))
             if not found:
                 raise TypeError(_not_a_tensor(name or f"argument {index}", arg))
             pairs.extend(found)

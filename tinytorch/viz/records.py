@@ -12,7 +12,8 @@ so the same program gives the same snapshot in every run and under every engine.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
 # Identity across snapshots: a serial number (see identity.py), never shown.
 Key = Any
@@ -148,7 +149,7 @@ class Node:
     """True where the reader stopped here because the graph is too large."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snapshot:
     """What is known about some tensors at one moment. See `snapshot()`."""
 
@@ -164,31 +165,35 @@ class Snapshot:
     last_ids: tuple[int, int, int] = field(default=(0, 0, 0), compare=False, repr=False)
     """The highest number given so far to a tensor, a storage and a counter."""
 
+    @cached_property
+    def _records(self) -> dict[str, Any]:
+        everything = (*self.tensors, *self.storages, *self.counters, *self.nodes)
+        return {record.id: record for record in everything}
+
+    @cached_property
+    def _named(self) -> dict[str, str]:
+        return dict(self.names)
+
     def tensor(self, which: str) -> Tensor:
-        """The tensor with this id or this name; KeyError if there is none."""
-        ids = dict(self.names)
-        return _find(self.tensors, ids.get(which, which))
+        """The tensor with this id or else this name; KeyError if there is none."""
+        found = self._records.get(which)
+        if not isinstance(found, Tensor):
+            found = self._records[self._named[which]]
+        return cast("Tensor", found)
 
     def storage(self, which: str) -> Storage:
         """The storage with this id; KeyError if there is none."""
-        return _find(self.storages, which)
+        return cast("Storage", self._records[which])
 
     def counter(self, which: str) -> Counter:
         """The version counter with this id; KeyError if there is none."""
-        return _find(self.counters, which)
+        return cast("Counter", self._records[which])
 
     def node(self, which: str) -> Node:
         """The graph node with this id; KeyError if there is none."""
-        return _find(self.nodes, which)
+        return cast("Node", self._records[which])
 
     def without(self, *names: str) -> Snapshot:
         """The same snapshot with these names left out (their tensors stay known)."""
         left = tuple((name, tid) for name, tid in self.names if name not in names)
         return replace(self, names=left)
-
-
-def _find(records: tuple[Any, ...], which: str) -> Any:
-    for record in records:
-        if record.id == which:
-            return record
-    raise KeyError(which)

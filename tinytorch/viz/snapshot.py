@@ -73,6 +73,7 @@ class _Reader:
         self.waiting: deque[int] = deque()
         self.saved: dict[int, list[Saved]] = {}
         self.variables: dict[int, int] = {}
+        self.named: set[str] = set()
         self.given: list[tuple[str, int]] = []
         self.too_large = False
 
@@ -85,10 +86,21 @@ class _Reader:
             self.addresses.setdefault(address_of(tensor), []).append(where)
             self.names.append([])
             self.roles.append(role)
-        if name is not None and name not in self.names[where]:
-            self.names[where].append(name)
-            self.given.append((name, where))
+        if name is not None:
+            self._call(where, name)
         return where
+
+    def _call(self, where: int, name: str) -> None:
+        if name in self.names[where]:
+            return
+        # Two tensors of one name (from two dicts, say) are told apart.
+        base, count = name, 1
+        while name in self.named:
+            count += 1
+            name = f"{base} ({count})"
+        self.named.add(name)
+        self.names[where].append(name)
+        self.given.append((name, where))
 
     def finish(self) -> Snapshot:
         done = 0

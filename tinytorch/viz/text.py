@@ -7,11 +7,12 @@ from .changes import Changes, changes
 from .fold import Fold, View, view
 from .records import Node, Saved, Snapshot, Storage, Tensor
 from .style import clean, show
+from .trouble import nameless, troubles
 
 
 def memory_text(snap: Snapshot, since: Snapshot | None = None) -> str:
     """The memory picture in words."""
-    changed = changes(snap, since)
+    changed, bad = changes(snap, since), troubles(snap)
     bands = words.shown_storages(snap)
     loose = [snap.tensor(tid) for _, tid in snap.names if snap.tensor(tid).storage is None]
     if not bands and not loose:
@@ -20,20 +21,29 @@ def memory_text(snap: Snapshot, since: Snapshot | None = None) -> str:
         tensors = len({one.id for _, members in bands for one in members} | {one.id for one in loose})
         lines = [f"Memory: {words.plural(tensors, 'tensor')} in {words.plural(len(bands), 'storage')}."]
     for storage, members in bands:
-        lines += ["", *_storage_lines(snap, storage, members, changed)]
+        lines += ["", *_storage_lines(snap, storage, members, changed, bad)]
     for tensor in dict.fromkeys(loose):
-        lines += ["", *_tensor_lines(snap, tensor, changed)]
-    tail = []
-    if changed.gone:
-        tail.append(f"No longer there: {words.listed([words.called(name) for name in changed.gone])}.")
-    count, nbytes = words.hidden(snap)
-    if count:
-        tail.append(f"Also kept alive by the graph: {words.plural(count, 'storage')} without a name, {nbytes:,} bytes.")
-    tail += [f"Note: {note}." for note in snap.notes]
+        lines += ["", *_tensor_lines(snap, tensor, changed, bad)]
+    shown = {one.id for _, members in bands for one in members} | {one.id for one in loose}
+    tail = [sentence[0].upper() + sentence[1:] + "." for sentence in footer(snap, changed, shown)]
     return "\n".join([*lines, *([""] if tail else []), *tail])
 
 
-def _storage_lines(snap: Snapshot, storage: Storage, members: list[Tensor], changed: Changes) -> list[str]:
+def footer(snap: Snapshot, changed: Changes, shown: set[str]) -> list[str]:
+    """What remains to be said below the storages, for picture and text."""
+    lines = []
+    if changed.gone:
+        lines.append(f"no longer there: {words.listed([words.called(name) for name in changed.gone])}")
+    lines += nameless(snap, shown)
+    count, nbytes = words.hidden(snap)
+    if count:
+        lines.append(f"also kept alive by the graph: {words.plural(count, 'storage')} without a name, {nbytes:,} bytes")
+    return [*lines, *snap.notes]
+
+
+def _storage_lines(
+    snap: Snapshot, storage: Storage, members: list[Tensor], changed: Changes, bad: dict[str, tuple[str, ...]]
+) -> list[str]:
     lines = [f"{storage.id}, {words.title(snap, storage, members)}: {words.size(storage)}."]
     if storage.objects > 1:
         lines.append(f"  The same memory is seen through {storage.objects} storage objects.")
@@ -45,7 +55,7 @@ def _storage_lines(snap: Snapshot, storage: Storage, members: list[Tensor], chan
         cells = ", ".join(f"cell {cell} was {show(value)}" for cell, value in sorted(was.items()))
         lines.append(f"  changed: {cells}.")
     for tensor in members:
-        lines += ["  " + line for line in _tensor_lines(snap, tensor, changed)]
+        lines += ["  " + line for line in _tensor_lines(snap, tensor, changed, bad)]
     for which in dict.fromkeys(tensor.counter for tensor in members):
         lines += ["  " + line for line in _counter_lines(snap, which, members, changed)]
     return lines
@@ -63,7 +73,7 @@ def _cells(storage: Storage) -> str:
     return ", ".join(parts)
 
 
-def _tensor_lines(snap: Snapshot, tensor: Tensor, changed: Changes) -> list[str]:
+def _tensor_lines(snap: Snapshot, tensor: Tensor, changed: Changes, bad: dict[str, tuple[str, ...]]) -> list[str]:
     head = words.label(snap, tensor.id)
     if tensor.id in changed.new:
         head += " (new)"
@@ -84,13 +94,7 @@ def _tensor_lines(snap: Snapshot, tensor: Tensor, changed: Changes) -> list[str]
         f"  Changed: {words.called(name)} is now another tensor." for name in tensor.names if name in changed.rebound
     ]
     lines += [f"  Changed: {words.called(name)} is a new name." for name in tensor.names if name in changed.added]
-    lines += [
-        f"  Stale: {words.stale_sentence(node, saved)}."
-        for node, saved in words.stale_by(snap)
-        if saved.tensor == tensor.id
-    ]
-    unseen = {other.counter: other for one, other, _ in words.unseen_writes(snap) if one.id == tensor.id}
-    lines += [f"  Unseen: {words.unseen_sentence(tensor, other)}." for other in unseen.values()]
+    lines += [f"  In trouble: {sentence}." for sentence in bad.get(tensor.id, ())]
     lines += [f"  Note: {note}." for note in tensor.notes]
     return lines
 

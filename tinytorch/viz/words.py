@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise, product
 
-from .records import Node, Saved, Snapshot, Storage, Tensor
+from .records import Snapshot, Storage, Tensor
 from .style import clean
 
 
@@ -112,7 +112,7 @@ def covered(tensor: Tensor) -> str:
     cells = [byte // tensor.itemsize for _, byte in elements(tensor, 24)]
     if tensor.numel == 1:
         return f"cell {cells[0]}"
-    last = cells[-1] if tensor.numel <= 24 else _last(tensor)
+    last = cells[-1] if tensor.numel <= 24 else last_cell(tensor)
     step = cells[1] - cells[0]
     if step > 0 and in_order(tensor) and last - cells[0] == step * (tensor.numel - 1):
         even = all(b - a == step for a, b in pairwise(cells))
@@ -122,7 +122,8 @@ def covered(tensor: Tensor) -> str:
     return f"cells {shown}" + (f", ... ({tensor.numel:,} elements)" if tensor.numel > 24 else "") + ", in this order"
 
 
-def _last(tensor: Tensor) -> int:
+def last_cell(tensor: Tensor) -> int:
+    """The furthest cell (of its own item size) that the tensor covers."""
     reach = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride or (), strict=True))
     return tensor.start_byte // tensor.itemsize + reach
 
@@ -134,64 +135,6 @@ def history(tensor: Tensor) -> str:
     if tensor.is_leaf:
         return "leaf, requires grad" if tensor.requires_grad else "leaf, needs no grad"
     return f"not a leaf, grad_fn {short(tensor.grad_fn_name or 'None')}"
-
-
-def stale_by(snap: Snapshot, storage: Storage | None = None) -> list[tuple[str, Saved]]:
-    """(node name, saved) of everything that was written after it was saved."""
-    return [
-        (node.name, saved)
-        for node in snap.nodes
-        for saved in node.saved
-        if saved.state == "stale"
-        and (storage is None or (saved.tensor is not None and snap.tensor(saved.tensor).storage == storage.id))
-    ]
-
-
-def stale_sentence(node: str, saved: Saved) -> str:
-    """What a stale saved tensor means, in one line."""
-    return f"{short(node)} saved it at version {saved.saved_version}, now at {saved.version}: backward will raise"
-
-
-def unseen_writes(snap: Snapshot) -> list[tuple[Tensor, Tensor, Node]]:
-    """(saved tensor, another one over its memory, node): writes counted by the other's counter alone.
-
-    The counter of the saved tensor has not seen them, so backward would not notice.
-    """
-    found = []
-    seen: set[tuple[str, str | None, str]] = set()
-    tensors = {tensor.id: tensor for tensor in snap.tensors}
-    beside: dict[str | None, list[Tensor]] = {}
-    for tensor in snap.tensors:
-        if tensor.version and tensor.counter is not None and tensor.role != "saved":
-            beside.setdefault(tensor.storage, []).append(tensor)
-    for node in snap.nodes:
-        for saved in node.saved:
-            if saved.state != "live" or saved.tensor is None:
-                continue
-            tensor = tensors[saved.tensor]
-            for other in beside.get(tensor.storage, ()) if tensor.storage is not None else ():
-                key = (tensor.id, other.counter, node.id)
-                if other.counter != tensor.counter and key not in seen and _overlap(tensor, other):
-                    seen.add(key)
-                    found.append((tensor, other, node))
-    return found
-
-
-def unseen_sentence(tensor: Tensor, other: Tensor) -> str:
-    """What a write past the version counter means, in one line."""
-    writes = plural(other.version or 0, "write")
-    return f"{other.counter} counted {writes} here that {tensor.counter} did not see: backward may be silently wrong"
-
-
-def _overlap(one: Tensor, other: Tensor) -> bool:
-    """Whether the stretches of memory that two tensors reach over have a byte in common."""
-    if not one.numel or not other.numel or one.stride is None or other.stride is None:
-        return False
-    return one.start_byte < _end(other) and other.start_byte < _end(one)
-
-
-def _end(tensor: Tensor) -> int:
-    return (_last(tensor) + 1) * tensor.itemsize + tensor.start_byte % tensor.itemsize
 
 
 def shown_storages(snap: Snapshot) -> list[tuple[Storage, list[Tensor]]]:
