@@ -112,6 +112,7 @@ def test_two_outputs_on_one_page(watched: Watched, tmp_path: Path) -> None:
     first, second = (steps(code, engine=tinytorch).html for code in ("a = 1\nb = 2\n", "c = 3\nd = 4\n"))
     (tmp_path / "two.html").write_text(f"<!doctype html><html lang=en><title>Two</title>{first}<input>{second}</html>")
     page.goto((tmp_path / "two.html").as_uri())
+    expect(page.locator(".cl-player")).to_have_count(2)
     one, two = page.locator(".cl-player").all()
     two.focus()
     page.keyboard.press("ArrowRight")

@@ -86,14 +86,14 @@ def test_a_lesson_by_keyboard_in_both_themes(watched: Watched, lab: Lab, lesson:
     page = watched.page
     watched.run_all(lab.address(lesson))
     players = page.locator(".cl-player")
-    expect(players.first).to_be_visible()
     stored = [
         "".join(output["data"]["text/plain"])
         for cell in json.loads((NOTEBOOKS / lesson).read_text("utf-8"))["cells"]
         for output in cell.get("outputs", [])
         if "copylab-steps" in "".join(output.get("data", {}).get("text/html", ""))
     ]
-    assert players.count() == len(stored) > 0
+    assert stored
+    expect(players).to_have_count(len(stored))
     for dark in (False, True):
         if dark:
             go_dark(page)
@@ -111,7 +111,9 @@ def test_keys_stay_where_they_belong(watched: Watched, lab: Lab) -> None:
     name = write(lab.folder, "keys.ipynb", "# A heading", *stepping(), *stepping("a = 1\nb = 2\n")[1:], "last = 1")
     page = watched.page
     watched.run_all(lab.address(name))
-    first, second = page.locator(".cl-player").all()
+    players = page.locator(".cl-player")
+    expect(players).to_have_count(2)
+    first, second = players.all()
     notebook = page.locator(".jp-Notebook")
     active = "(n) => [...n.querySelectorAll('.jp-Cell')].findIndex((c) => c.classList.contains('jp-mod-active'))"
 

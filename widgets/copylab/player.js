@@ -77,7 +77,7 @@ class Player {
     this.ending = element("p", { class: "cl-end" }, this.end);
     const { buttons: b } = this;
     const bar = element("div", { class: "cl-bar" }, b.get("first"), b.get("previous"), this.slider, b.get("next"), b.get("last"));
-    const happened = element("div", { class: "cl-happened" }, element("h4", {}, "What this step did"), this.says, this.outputs);
+    const happened = element("div", { class: "cl-happened" }, element("p", { class: "cl-title" }, "What this step did"), this.says, this.outputs);
     this.root = element("div", { class: "cl-player", role: "group", tabindex: 0, "data-steps": count });
     this.root.setAttribute("aria-label", `${label}. Arrow keys left and right go a step back and on, Home and End to the ends.`);
     this.root.append(
