@@ -196,9 +196,11 @@ def random_(a: np.ndarray, gen: Generator) -> np.ndarray:
 def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -> np.ndarray:
     """Fill with whole numbers from [low, high), as `Tensor.random_(from, to)` and `torch.randint`.
 
-    low, high: what 64 bits hold; high None: up to the largest that `random_()` gives. RuntimeError for an empty
-    range or bounds that the dtype does not hold, a warning for those where a floating point dtype skips numbers.
+    low, high: ValueError beyond 64 bits; high None: up to the largest that `random_()` gives. RuntimeError for an
+    empty range or bounds that the dtype does not hold, a warning for those where a floating point dtype skips numbers.
     """
+    if not all(_MIN64 <= bound <= _MAX64 for bound in (low, high or 0)):
+        raise ValueError("Overflow when unpacking long long")
     if high is None and low == _MIN64:
         if a.size and (a.dtype.char in "?e" or _unsigned(a)):
             raise _not_implemented("random_full_64_bits_range_kernel_cpu", a)
