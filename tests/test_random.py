@@ -7,6 +7,7 @@ import hashlib
 import math
 import pickle
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -153,6 +154,21 @@ def test_bad_arguments_draw_nothing() -> None:
         with pytest.raises((RuntimeError, NotImplementedError, ValueError), match=error):
             fill(np.empty(4, dtype), *args, gen)
     assert gen.state_bytes().tobytes() == seeded(0).state_bytes().tobytes()
+
+
+@pytest.mark.parametrize(
+    ("n", "dtype", "error"),
+    [
+        (257, "u1", "value cannot be converted to type uint8_t without overflow"),
+        (2050, "f2", "n cannot be greater than 2049 for Half type."),
+        (2**24 + 2, "f4", "n cannot be greater than 2^24+1 for Float type."),
+        (3, "?", "\"randperm\" not implemented for 'Bool'"),
+    ],
+)
+def test_permutations_that_a_dtype_cannot_hold(n: int, dtype: str, error: str) -> None:
+    with pytest.raises((RuntimeError, NotImplementedError), match=re.escape(error)):
+        sampling.permutation(n, Generator(), np.dtype(dtype))
+    assert sorted(sampling.permutation(256, Generator(), np.dtype("u1")).tolist()) == list(range(256))
 
 
 def test_float_range_with_gaps_warns() -> None:

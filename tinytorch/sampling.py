@@ -276,14 +276,28 @@ def _check_bounds(a: np.ndarray, low: int, last: int) -> None:
             )
 
 
-def permutation(n: int, gen: Generator) -> np.ndarray:
-    """Return the numbers below `n` in random order, as `torch.randperm`; int64, shape (n,)."""
+def permutation(n: int, gen: Generator, dtype: np.dtype | None = None) -> np.ndarray:
+    """Return the numbers below `n` in random order, as `torch.randperm`; shape (n,), int64 unless given.
+
+    RuntimeError where the dtype does not hold them, NotImplementedError for bool and the wide unsigned dtypes.
+    """
+    made = np.empty(n, dtype or np.int64)
+    digits = _DIGITS.get(made.dtype.char)
+    if digits and n > 2**digits + 1:
+        most = 2**digits + 1 if digits == 11 else f"2^{digits}+1"
+        name = from_numpy_dtype(made.dtype).scalar_name
+        raise RuntimeError(f"n cannot be greater than {most} for {name} type.")
+    if not digits and made.dtype.kind != "b" and n - 1 > _largest(made):
+        raise RuntimeError(f"value cannot be converted to type {made.dtype.name}_t without overflow")
+    if made.dtype.kind == "b" or _unsigned(made):
+        raise _not_implemented("randperm", made)
     left = np.arange(n, 1, -1, dtype=np.uint64)  # how many are still to choose from, at each step but the last
     drawn = gen.draw32(left.size) if n < (2**32 - 1) // 20 else gen.draw64(left.size)
     order = list(range(n))
     for i, step in enumerate((drawn % left).tolist()):
         order[i], order[i + step] = order[i + step], order[i]
-    return np.array(order, np.int64)
+    made[...] = order
+    return made
 
 
 # ----------------------------------------------------------------------------------------------------- Bernoulli
