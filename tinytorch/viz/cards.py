@@ -11,6 +11,7 @@ from .style import clean, shorten, show, width
 
 LIMIT = 34
 KINDS = 4
+ROWS = 12
 ROW, HEAD, PAD = 16, 26, 10
 
 
@@ -53,10 +54,13 @@ def build(snap: Snapshot) -> tuple[list[Card], list[Wire]]:
     seen = view(snap)
     tensors = {tensor.id: tensor for tensor in snap.tensors}
     leaves = [item.variable for item in seen.items if isinstance(item, Node) and item.variable is not None]
+    off: list[str] = []
     folded = {leaf for item in seen.items if isinstance(item, Fold) for leaf in item.leaves}
     for tid in dict.fromkeys(tid for _, tid in snap.names):
         place = seen.places.get(tensors[tid].grad_fn or "")
-        if tid not in leaves and tid not in folded and not (tensors[tid].grad_fn and place is None):
+        if not tensors[tid].requires_grad and tensors[tid].grad_fn is None:
+            off.append(words.label(snap, tid))
+        elif tid not in leaves and tid not in folded and not (tensors[tid].grad_fn and place is None):
             cards.append(_pill(snap, tensors[tid]))
             if place is not None:
                 wires.append(Wire(tid, place, "name"))
@@ -64,7 +68,18 @@ def build(snap: Snapshot) -> tuple[list[Card], list[Wire]]:
         cards.append(_folded(item) if isinstance(item, Fold) else _node(snap, item, seen))
         wires += _wires(item, seen)
     cards += [_pill(snap, tensors[tid]) for tid in dict.fromkeys(leaves)]
+    if off:
+        cards.append(_off(off))
     return cards, wires
+
+
+def _off(names: list[str]) -> Card:
+    """One card for all the tensors that are not on the graph."""
+    lines = [("not on the graph", "b", ""), ("(needs no grad)", "s", "")]
+    lines += [(shorten(name, LIMIT), "mono b", "") for name in names[:ROWS]]
+    if len(names) > ROWS:
+        lines.append((f"and {len(names) - ROWS} more", "s", ""))
+    return Card("off", "off", tuple(lines), lines[0][0])
 
 
 def _wires(item: Node | Fold, seen: View) -> list[Wire]:
@@ -85,10 +100,8 @@ def _pill(snap: Snapshot, tensor: Tensor) -> Card:
     name = words.label(snap, tensor.id)
     if tensor.is_leaf and tensor.requires_grad:
         kind, below = "leaf", f"leaf {words.shape(tensor.shape)}"
-    elif tensor.requires_grad:
-        kind, below = "name", words.shape(tensor.shape)
     else:
-        kind, below = "off", "requires no grad: not on the graph"
+        kind, below = "name", words.shape(tensor.shape)
     lines = ((shorten(name, LIMIT), "mono b", ""), (shorten(below, 40), "s", ""))
     return Card(tensor.id, kind, lines, name)
 

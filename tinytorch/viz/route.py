@@ -127,7 +127,7 @@ def _card(canvas: Canvas, card: Card, x: float, y: float) -> None:
             _mark(canvas, mark, left + PAD + 4, line_y - 4)
             canvas.text(left + PAD + 16, line_y, text, f"{tone} {style}")
         else:
-            canvas.text(x, line_y, text, f"{tone} {style} c")
+            canvas.text(x, line_y, text, f"{tone} {style} c", whole="" if k else card.whole)
 
 
 def _mark(canvas: Canvas, mark: str, x: float, y: float) -> None:

@@ -154,7 +154,12 @@ def _char_columns(char: str) -> float:
 
 
 def _columns(text: str) -> float:
-    return float(len(text)) if text.isascii() else sum(_char_columns(char) for char in text)
+    if text.isascii():
+        return float(len(text))
+    # What follows a joiner is drawn into what stands before it (the family of three emoji is one).
+    return sum(
+        0.0 if before == "\u200d" else _char_columns(char) for before, char in zip(" " + text, text, strict=False)
+    )
 
 
 def width(text: str, kind: str = "mono") -> float:
@@ -221,13 +226,18 @@ class Canvas:
         self.line([(x1, y1), (x2 - 4, y2)], kind)
         self.path(f"M{number(x2)} {number(y2)}l-8 -4v8z", tip)
 
-    def text(self, x: float, y: float, text: str, kind: str = "t", limit: int | None = None) -> None:
-        """One line of text; with `limit`, cut to that many columns and whole in a <title>."""
+    def text(self, x: float, y: float, text: str, kind: str = "t", limit: int | None = None, whole: str = "") -> None:
+        """One line of text; with `limit`, cut to that many columns. What is cut stands `whole` in a <title>."""
         text = clean(text)
         shown = text if limit is None else shorten(text, limit)
-        title = f"<title>{escape(text)}</title>" if shown != text else ""
-        # What is not ASCII is squeezed or stretched to the width reserved for it, whatever font draws it.
-        fit = "" if shown.isascii() else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
+        whole = clean(whole) or text
+        title = f"<title>{escape(whole)}</title>" if shown != whole else ""
+        # A name that is not ASCII is squeezed or stretched to the room in its box, whatever font draws it.
+        fit = (
+            ""
+            if shown.isascii() or "mono" not in kind
+            else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
+        )
         self.parts.append(f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{fit}>{title}{escape(shown)}</text>')
 
     def check(self, x: float, y: float, kind: str) -> None:
