@@ -13,6 +13,7 @@ from . import printing as _printing
 from . import random
 from .devices import device
 from .dtypes import dtype, finfo, get_default_dtype, iinfo, set_default_dtype
+from .graph.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .graph.modes import (
     enable_grad,
     inference_mode,

@@ -1,88 +1,99 @@
-"""The public face of autograd: `backward` and `grad`.
+"""Gradients: `backward` adds them to the leaves' `.grad`, `grad` returns them.
 
 Source: `torch.autograd`.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ..graph import backward as _walk
+from ..dtypes import BY_NUM
+from ..graph import backward as _engine
 from ..graph.history import edge_of
-from ..graph.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from ..graph.saved import saved_tensors_hooks
-from ..tensor import Tensor
+from ..ops import FUNCTIONS
+from ..tensor import Size, Tensor
 from ..warn import warn_in_torch
+from .graph import GradientEdge
 
 
 def _as_tuple(x: Any) -> tuple:
-    return (x,) if isinstance(x, Tensor) or x is None else tuple(x)
+    return (x,) if isinstance(x, (Tensor, GradientEdge)) else tuple(x)
 
 
-def _root_gradients(outputs: tuple, grads: tuple) -> tuple:
+def _starts(grads: Any, count: int) -> tuple:
+    if grads is None:
+        return (None,) * count
+    return (grads,) if isinstance(grads, Tensor) else tuple(grads)
+
+
+def _expected(out: Any) -> tuple:
+    """Shape, dtype and device of an output, which may be an edge of the graph."""
+    if isinstance(out, GradientEdge):
+        shape, kind, device = out.node.expects(out.output_nr)
+        return Size(shape), BY_NUM[kind.num], device
+    if not isinstance(out, Tensor):
+        raise AssertionError("Expected output to be a torch.Tensor")
+    return out.shape, out.dtype, out._device
+
+
+def _start_gradients(outputs: tuple, grads: tuple, batched: bool = False) -> tuple:
     """The gradients to start from: given ones checked, missing ones implicitly one for scalars."""
-    out = []
-    for i, (t, g) in enumerate(zip(outputs, grads, strict=True)):
-        if g is None:
-            if t.requires_grad:
-                if t._data.size != 1:
-                    raise RuntimeError("grad can be implicitly created only for scalar outputs")
-                if t._data.dtype.kind != "f":
+    found: list[Tensor | None] = []
+    for out, grad in zip(outputs, grads, strict=False):
+        shape, dtype, device = _expected(out)
+        if isinstance(grad, Tensor):
+            first = grad[0] if batched else grad
+            if first.shape != shape:
+                # `index` compares tensors by value where they are not the same object, and fails as torch's does.
+                where = f"grad_output[{grads.index(grad)}] has a shape of {first.shape[1:] if batched else first.shape} and output[{outputs.index(out)}] has a shape of {shape}."  # noqa: E501
+                if batched:
                     raise RuntimeError(
-                        f"grad can be implicitly created only for real scalar outputs but got {t.dtype!r}"
+                        "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                        "dimension. The sizes of the remaining dimensions are expected to match the shape of "
+                        f"corresponding output, but a mismatch was detected: {where} If you only want some tensors in "
+                        "`grad_output` to be considered batched, consider using vmap."
                     )
-                out.append(t.new_ones(t.shape) if t._data.flags.c_contiguous else t.detach().clone().fill_(1))
-            else:
-                out.append(None)
-            continue
-        if not isinstance(g, Tensor):
-            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-        if g._data.shape != t._data.shape:
-            raise RuntimeError(
-                f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}."
-            )
-        out.append(g)
-    return tuple(out)
+                raise RuntimeError(f"Mismatch in shape: {where}")
+            found.append(grad)
+        elif grad is not None:
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
+        elif isinstance(out, GradientEdge) or out.requires_grad:
+            if shape.numel() != 1:
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            if not dtype.is_floating_point:
+                raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype!r}")
+            found.append(FUNCTIONS["ones"](shape, dtype=dtype, device=device))
+        else:
+            found.append(None)
+    return tuple(found)
 
 
-def _root_edges(outputs: tuple) -> tuple:
-    edges = []
-    for i, t in enumerate(outputs):
-        edge = edge_of(t)
+def _edge(t: Any) -> Any:
+    return (t.node, t.output_nr) if isinstance(t, GradientEdge) else edge_of(t)
+
+
+def _run(outputs: tuple, grads: tuple, keep: bool, create: bool, inputs: tuple | None, accumulate: bool) -> list:
+    """One walk of the engine, after the checks that torch makes on the way to it."""
+    keep, create = (_flag(x) for x in (keep, create))
+    if len(outputs) != len(grads):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
+    edges = tuple([_edge(t) for t in outputs])
+    for i, edge in enumerate(edges):
         if edge is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
-        edges.append(edge)
-    return tuple(edges)
-
-
-def backward(
-    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
-    grad_variables: Any = None, inputs: Any = None,
-) -> None:  # fmt: skip
-    """Compute gradients of tensors and add them to the leaves' `.grad`.
-
-    RuntimeError for non-scalars without a gradient, for tensors without history, for freed or changed saved tensors.
-    Source: `torch.autograd.backward`.
-    """
-    outputs = _as_tuple(tensors)
-    grads = _as_tuple(grad_tensors) if grad_tensors is not None else (None,) * len(outputs)
-    if inputs is not None and len(_as_tuple(inputs)) == 0:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    grads = _root_gradients(outputs, grads)
-    keep = create_graph if retain_graph is None else retain_graph
-    edges = _root_edges(outputs)
-    goals = None
-    if inputs is not None:
-        goals = []
-        for i, t in enumerate(_as_tuple(inputs)):
+    goals: list | None = None if inputs is None else []
+    for t in inputs or ():
+        if not isinstance(t, (Tensor, GradientEdge)):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+        if isinstance(t, Tensor):
+            if accumulate:
+                t.retain_grad()
             if not t.requires_grad:
                 raise RuntimeError("One of the differentiated Tensors does not require grad")
-            if t.grad_fn is not None:
-                t.retain_grad()
-            goals.append(edge_of(t))
-        goals = tuple(goals)
-    if create_graph:
+        goals.append(_edge(t))  # type: ignore[union-attr]
+    if create and accumulate:
         warn_in_torch(
             "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
             "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid "
@@ -91,7 +102,43 @@ def backward(
             "torch/csrc/autograd/engine.cpp:1307",
             once=True,
         )
-    _walk.run(edges, grads, keep, create_graph, goals, True)
+    if not edges:
+        return [None] * len(goals or ())
+    return _engine.run(edges, grads, keep, create, None if goals is None else tuple(goals), accumulate)
+
+
+def _flag(x: Any) -> bool:
+    if not hasattr(x, "__index__"):
+        raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
+    return bool(x)
+
+
+def backward(
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+    grad_variables: Any = None, inputs: Any = None,
+) -> None:  # fmt: skip
+    """Compute gradients of tensors and add them to the leaves' `.grad`, or to that of `inputs` alone.
+
+    RuntimeError for non-scalars without a gradient, for tensors without history, for freed or changed saved tensors.
+    Source: `torch.autograd.backward`.
+    """
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
+                "use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    if inputs is not None:
+        inputs = _as_tuple(inputs.values() if isinstance(inputs, dict) else inputs)
+        if not inputs:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    outputs = _as_tuple(tensors)
+    grads = _start_gradients(outputs, _starts(grad_tensors, len(outputs)))
+    if len(grads) < len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
+    _run(outputs, grads, create_graph if retain_graph is None else retain_graph, create_graph, inputs, True)
 
 
 def grad(
@@ -101,30 +148,50 @@ def grad(
 ) -> tuple[Tensor | None, ...]:  # fmt: skip
     """The gradients of outputs with respect to inputs, as a tuple; no `.grad` is touched.
 
-    RuntimeError if an input was not used (unless `allow_unused`). Source: `torch.autograd.grad`.
+    With `is_grads_batched`, one gradient for each row of `grad_outputs`, stacked. RuntimeError if an input was not
+    used (unless `allow_unused` or `materialize_grads`). Source: `torch.autograd.grad`.
     """
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")  # fmt: skip
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
-    given = _as_tuple(grad_outputs) if grad_outputs is not None else (None,) * len(outs)
-    grads = _root_gradients(outs, given)
+    if not ins:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
+            "other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
+    starts = _start_gradients(outs, _starts(grad_outputs, len(outs)), is_grads_batched)
     keep = create_graph if retain_graph is None else retain_graph
-    edges = _root_edges(outs)
-    for t in ins:
-        if not t.requires_grad:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
-    found = _walk.run(edges, grads, keep, create_graph, tuple(edge_of(t) for t in ins), False)
+    if is_grads_batched:
+        found = _batched(outs, starts, keep, create_graph, ins)
+    else:
+        found = _run(outs, starts, keep, create_graph, ins, False)
     for i, g in enumerate(found):
         if g is None:
             if not allow_unused:
                 raise RuntimeError(
-                    "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                    f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
                     "allow_unused=True if this is the desired behavior."
                 )
             if materialize_grads:
-                found[i] = ins[i].new_zeros(ins[i].shape)
+                if not isinstance(ins[i], Tensor):
+                    raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+                found[i] = FUNCTIONS["zeros_like"](ins[i], requires_grad=create_graph)
     return tuple(found)
+
+
+def _batched(outputs: tuple, grads: tuple, keep: bool, create: bool, inputs: tuple) -> list:
+    """Row by row, where torch runs all rows at once."""
+    rows = max(len(g) for g in grads if g is not None)
+    found = []
+    for i in range(rows):
+        row = tuple(None if g is None else g[i] for g in grads)
+        found.append(_run(outputs, row, keep or i < rows - 1, create, inputs, False))
+    return [None if each[0] is None else FUNCTIONS["stack"](each) for each in zip(*found, strict=True)]
 
 
 def _tensor_backward(
@@ -138,6 +205,8 @@ def _tensor_backward(
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
+_tensor_backward.__name__ = "backward"
+_tensor_backward.__qualname__ = "Tensor.backward"
 Tensor.backward = _tensor_backward
 
-__all__ = ["backward", "enable_grad", "grad", "inference_mode", "no_grad", "saved_tensors_hooks", "set_grad_enabled"]
+__all__ = ["backward", "grad"]

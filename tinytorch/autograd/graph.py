@@ -5,11 +5,134 @@ Source: `torch.autograd.graph`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
-from ..graph.node import Node
-from ..graph.saved import saved_tensors_hooks
+from ..graph.backward import RUNNING
+from ..graph.history import edge_of
+from ..graph.node import Node, RemovableHandle
+from ..graph.saved import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..tensor import Tensor
+
+
+class GradientEdge(NamedTuple):
+    """Where in the graph a tensor's gradient is computed: a node and which of its outputs.
+
+    Source: `torch.autograd.graph.GradientEdge`.
+    """
+
+    node: Node
+    output_nr: int
+    ownership_token: Node | None = None
+
+
+GradientEdge.__module__ = "torch.autograd.graph"
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge of a tensor; `backward` and `grad` take it in the tensor's place, which may be freed meanwhile.
+
+    RuntimeError for tensors that do not require grad. Source: `torch.autograd.graph.get_gradient_edge`.
+    """
+    edge = edge_of(tensor)
+    if edge is None:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    return GradientEdge(*edge)
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Inside, what is saved for backward is kept on the CPU and brought back when it is read.
+
+    Source: `torch.autograd.graph.save_on_cpu`.
+    """
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda t: (t.device, t.cpu()), lambda packed: packed[1].to(packed[0]))
+
+
+class allow_mutation_on_saved_tensors:
+    """Inside, tensors saved for backward may be written to: backward uses copies made when they were saved.
+
+    AssertionError if the graph's backward runs outside. torch copies when a tensor is first written to, which saves
+    memory; what is computed is the same. Source: `torch.autograd.graph.allow_mutation_on_saved_tensors`.
+    """
+
+    def __enter__(self) -> allow_mutation_on_saved_tensors:
+        self.holds = True
+        self.hooks = saved_tensors_hooks(lambda t: t.detach().clone(), self._unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.hooks.__exit__()
+        self.holds = False
+
+    def _unpack(self, kept: Tensor) -> Tensor:
+        if not self.holds:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
+                "originally recorded."
+            )
+        return kept
+
+
+class _Handles(RemovableHandle):
+    """Removes several hooks at once."""
+
+    def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
+        self.handles = handles
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> RemovableHandle:
+    """Call `fn` once a backward: with all gradients when the last is there, or with the first of them (mode "any").
+
+    Tensors that a backward does not come to are given as None. ValueError for another mode.
+    Source: `torch.autograd.graph.register_multi_grad_hook`.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        return _Handles(_on_first(tensors, fn))
+    nodes = []
+    for t in tensors:
+        edge = edge_of(t)
+        if edge is None:
+            raise AssertionError("Expected gradient function to be set")
+        nodes.append(edge[0])
+    arrived: dict[int, list] = {}
+    missing: dict[int, int] = {}
+
+    def note(i: int, grad: Any) -> None:
+        task = RUNNING.task
+        assert task is not None
+        if task.id not in missing:
+            missing[task.id] = sum(task.will_run(n) for n in nodes)
+            arrived[task.id] = [None] * len(nodes)
+        arrived[task.id][i] = grad
+        missing[task.id] -= 1
+        if not missing[task.id]:
+            del missing[task.id]
+            fn(arrived.pop(task.id))
+
+    return _Handles(tuple(t.register_hook(functools.partial(note, i)) for i, t in enumerate(tensors)))
+
+
+def _on_first(tensors: Sequence[Tensor], fn: Callable) -> tuple[RemovableHandle, ...]:
+    seen: set[int] = set()
+
+    @functools.wraps(fn)
+    def first(grad: Any) -> None:
+        assert RUNNING.task is not None
+        if RUNNING.task.id not in seen:
+            seen.add(RUNNING.task.id)
+            fn(grad)
+
+    return tuple(t.register_hook(first) for t in tensors if t.requires_grad)
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
@@ -57,4 +180,7 @@ def _unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[in
         t._vc.version = version
 
 
-__all__ = ["Node", "increment_version", "saved_tensors_hooks"]
+__all__ = [
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
+    "increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
+]  # fmt: skip

@@ -6,10 +6,12 @@ of equal rank leave the queue as a binary heap in the C++ standard library would
 
 from __future__ import annotations
 
+import itertools
 import sys
+import threading
 from typing import Any
 
-from . import hooks
+from . import anomaly, hooks
 from .modes import MODES
 from .node import LAST, AccumulateGrad, Node
 
@@ -89,6 +91,24 @@ def _on_the_way(root: Node, goals: set[Node]) -> set[Node]:
     return needed
 
 
+class Task:
+    """One walk: what it was asked for, and which nodes it will run."""
+
+    __slots__ = ("captured", "captures", "id", "keep_graph", "needed", "waits")
+    _ids = itertools.count()
+
+    def will_run(self, fn: Node) -> bool:
+        """Whether this walk comes to a node."""
+        return fn in self.waits if self.needed is None else fn in self.needed or fn in self.captures
+
+
+class _Running(threading.local):
+    task: Task | None = None
+
+
+RUNNING = _Running()
+
+
 def run(
     edges: tuple, grads: tuple, keep_graph: bool, create_graph: bool, inputs: tuple | None = None, accumulate: bool = True
 ) -> list[Any]:
@@ -97,119 +117,113 @@ def run(
     `inputs`: edges to stop at, or None for every leaf. Returns one gradient (or None) for each of `inputs` if not
     `accumulate`.
     """
-    captures: dict[Node, list[tuple[int, int]]] = {}
+    task = Task()
+    task.id = next(Task._ids)
+    task.keep_graph = keep_graph
+    task.captures = {}
     goals: set[Node] = set()
     for at, edge in enumerate(inputs or ()):
         if edge is not None:
             goals.add(edge[0])
             if not accumulate:
-                captures.setdefault(edge[0], []).append((edge[1], at))
-    captured: list[Any] = [None] * len(inputs or ())
+                task.captures.setdefault(edge[0], []).append((edge[1], at))
+    task.captured = [None] * len(inputs or ())
     if len(edges) == 1:
         (root, nr), first = edges[0], grads[0]
+        shape, kind, device = root.expects(nr)
+        if first is not None and (first._data.dtype is not kind or first._device is not device):
+            first = _fitted(None, 0, first, shape, kind, device)
     else:
         root, nr, first = _Root(edges, grads), 0, None
-    waits = _dependencies(root)
-    needed: set[Node] | None = None
+    task.waits = _dependencies(root)
+    task.needed = None
     if inputs is not None:
-        needed = _on_the_way(root, goals)
+        task.needed = _on_the_way(root, goals)
         if accumulate:
-            needed |= goals
-    outside = MODES.grad
-    MODES.grad = create_graph
+            task.needed |= goals
+    outside, MODES.grad = MODES.grad, create_graph
+    outer, RUNNING.task = RUNNING.task, task
     try:
-        _walk(root, nr, first, waits, needed, captures, captured, keep_graph)
+        _walk(task, root, nr, first)
     finally:
-        MODES.grad = outside
-    return captured
+        MODES.grad, RUNNING.task = outside, outer
+    return task.captured
 
 
-def _walk(
-    root: Node, nr: int, first: Any, waits: dict[Node, int], needed: set[Node] | None,
-    captures: dict[Node, list[tuple[int, int]]], captured: list[Any], keep_graph: bool,
-) -> None:  # fmt: skip
+def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
+    waits, needed, captures, captured = task.waits, task.needed, task.captures, task.captured
     buffers: dict[Node, list[Any]] = {}
     buffer = [None] * root.outputs
     buffer[nr] = first
     buffers[root] = buffer
     del buffer, first
-    heap = [root]
-    while heap:
-        fn = heap.pop() if len(heap) == 1 else _pop(heap)
-        grads = tuple(buffers.pop(fn))
-        if needed is not None and fn not in needed:
-            if fn.hooks is not None or type(fn) is AccumulateGrad:
+    fn, heap = root, [root]
+    try:
+        while heap:
+            fn = heap.pop() if len(heap) == 1 else _pop(heap)
+            grads = tuple(buffers.pop(fn))
+            if needed is not None and fn not in needed:  # wanted for its own sake: hooks on the tensor come first
                 grads = _tensor_hooks(fn, grads)
-            for position, at in captures.get(fn, ()):
-                captured[at] = grads[position]
-            continue
-        if fn.hooks is not None:
-            grads = hooks.before(fn, grads)
-            for position, at in captures.get(fn, ()):
-                captured[at] = grads[position]
-            grads = hooks.before_node(fn, grads)
-        elif captures and fn in captures:
-            for position, at in captures[fn]:
-                captured[at] = grads[position]
-        if fn.seq == LAST:
-            leaf = fn.variable  # type: ignore[attr-defined]
-            grad = grads[0]
-            if leaf._hooks is not None and leaf._hooks.on_grad:
-                grad = hooks.call(leaf._hooks.on_grad, grad)
-            grads = None
-            if grad is not None:
-                _accumulate(leaf, grad)
-                if leaf._hooks is not None:
-                    for hook in list(leaf._hooks.after_accumulate.values()):
-                        hook(leaf)
-            if fn.hooks is not None and fn.hooks.post:
-                hooks.after_node(fn, (), (grad,))
-            continue
-        outputs = _call(fn, grads, keep_graph)
-        del grads
-        for i, edge in enumerate(fn.edges):
-            if edge is None:
+                for position, at in captures.get(fn, ()):
+                    captured[at] = grads[position]
                 continue
-            below = edge[0]
-            waits[below] -= 1
-            buffer = buffers.get(below)
-            if buffer is None:
-                if needed is not None and below not in needed and below not in captures:
+            if captures and fn in captures:
+                for position, at in captures[fn]:
+                    captured[at] = grads[position]
+            if fn.hooks is not None:
+                grads = hooks.before_node(fn, _tensor_hooks(fn, grads))
+            elif fn.seq == LAST:
+                grads = _tensor_hooks(fn, grads)
+            if fn.seq == LAST:
+                buffer = None  # or it would count as another holder of the gradient
+                _accumulate(fn.variable, grads)  # type: ignore[attr-defined]
+                if fn.hooks is not None and fn.hooks.post:
+                    hooks.after_node(fn, (), grads)
+                del grads
+                continue
+            outputs = _call(fn, grads, task) if not MODES.anomaly else anomaly.run(fn, _call, grads, task)
+            del grads
+            for i, edge in enumerate(fn.edges):
+                if edge is None:
                     continue
-                buffer = buffers[below] = [None] * below.outputs
-            grad = outputs[i]
-            if grad is not None:
-                position = edge[1]
-                before = buffer[position]
-                buffer[position] = grad if before is None else before + grad
-                before = None
-            grad = buffer = None  # a gradient that nobody else holds may become `.grad` itself
-            if not waits[below]:
-                if heap:
-                    _push(heap, below)
-                else:
-                    heap.append(below)
-        del outputs
+                below = edge[0]
+                waits[below] -= 1
+                buffer = buffers.get(below)
+                if buffer is None:
+                    if needed is not None and below not in needed and below not in captures:
+                        continue
+                    buffer = buffers[below] = [None] * below.outputs
+                grad = outputs[i]
+                if grad is not None:
+                    position = edge[1]
+                    before = buffer[position]
+                    buffer[position] = grad if before is None else before + grad
+                del grad
+                if not waits[below]:
+                    if heap:
+                        _push(heap, below)
+                    else:
+                        heap.append(below)
+            del outputs
+    except Exception:
+        if MODES.anomaly:
+            anomaly.explain(fn)
+        raise
 
 
 def _tensor_hooks(fn: Node, grads: tuple) -> tuple:
-    if type(fn) is AccumulateGrad:
-        leaf = fn.variable
+    """The gradients after the hooks of the tensors that they belong to."""
+    if fn.seq == LAST:
+        leaf = fn.variable  # type: ignore[attr-defined]
         if leaf._hooks is not None and leaf._hooks.on_grad:
             return (hooks.call(leaf._hooks.on_grad, grads[0]),)
         return grads
-    return hooks.before(fn, grads)
+    return grads if fn.hooks is None else hooks.before(fn, grads)
 
 
-def _call(fn: Node, grads: tuple, keep_graph: bool) -> list[Any]:
+def _call(fn: Node, grads: tuple, task: Task) -> list[Any]:
     """Run one node: its formulas, the check of what came out, its posthooks; then free what it saved."""
-    if MODES.anomaly:
-        from .anomaly import watched
-
-        outputs = watched(fn, grads)
-    else:
-        outputs = fn.apply(grads)
-    outputs = list(outputs)
+    outputs = list(fn.apply(grads))
     for i, edge in enumerate(fn.edges):
         grad = outputs[i]
         if edge is None:
@@ -221,20 +235,23 @@ def _call(fn: Node, grads: tuple, keep_graph: bool) -> list[Any]:
             if data.shape != shape or data.dtype is not kind or grad._device is not device:
                 outputs[i] = _fitted(fn, i, grad, shape, kind, device)
     if fn.hooks is not None and fn.hooks.post:
+        if task.needed is not None and not fn.computes_all:
+            outputs = [g if e is not None and task.will_run(e[0]) else None for g, e in zip(outputs, fn.edges, strict=True)]
         outputs = list(hooks.after_node(fn, tuple(outputs), grads))
-    if not keep_graph:
+    if not task.keep_graph:
         fn.release()
     return outputs
 
 
-def _fitted(fn: Node, i: int, grad: Any, shape: tuple, kind: Any, device: Any) -> Any:
-    """A gradient brought to the shape and dtype of the value it belongs to, or torch's error."""
+def _fitted(fn: Node | None, i: int, grad: Any, shape: tuple, kind: Any, device: Any) -> Any:
+    """A gradient brought to the shape and dtype of the value it belongs to, or torch's error; `fn` is None for roots."""
+    who = "" if fn is None else f"Function {fn.name()} returned an "
     if grad._data.shape != shape:
         have = grad._data.shape
         fits = len(shape) <= len(have) and all(a in (1, b) for a, b in zip(reversed(shape), reversed(have)))  # noqa: B905
         if not fits:
             raise RuntimeError(
-                f"Function {fn.name()} returned an invalid gradient at index {i} - got {list(have)} but expected shape "
+                f"{who}invalid gradient at index {i} - got {list(have)} but expected shape "
                 f"compatible with {list(shape)}"
             )
         grad = grad.sum_to_size(shape)
@@ -244,7 +261,7 @@ def _fitted(fn: Node, i: int, grad: Any, shape: tuple, kind: Any, device: Any) -
         if grad._data.ndim == 0:
             return grad.to(device)
         raise RuntimeError(
-            f"Function {fn.name()} returned an invalid gradient at index {i} - expected device {device} but got "
+            f"{who}invalid gradient at index {i} - expected device {device} but got "
             f"{grad._device}"
         )
     return grad
@@ -262,13 +279,28 @@ def _references_of_a_local() -> int:
 _ALONE = _references_of_a_local()  # measured, since Python's versions count a caller's variable differently
 
 
-def _accumulate(leaf: Any, grad: Any) -> None:
+def _meet(before: Any, grad: Any) -> Any:
+    """Two gradients of one value added: into the first if it and its memory belong to nobody else, as torch does."""
+    storage = before._storage
+    alone = storage is None or sys.getrefcount(storage) <= _ALONE
+    if alone and not MODES.grad and sys.getrefcount(before) <= _ALONE and before._data.flags.forc:
+        return before.add_(grad)
+    return before + grad
+
+
+def _accumulate(leaf: Any, grads: tuple) -> None:
     """Add a gradient to a leaf's `.grad`: in place, or out of place if the graph of the gradient is being built."""
+    grad = grads[0]
+    if grad is None:
+        return
+    if leaf._grad_fn is not None:
+        raise RuntimeError("leaf variable has been moved into the graph interior")
+    if not leaf._requires_grad:
+        return
     old = leaf._grad
     if old is None:
-        # a gradient tensor that only the caller holds becomes `.grad`; torch looks at the tensor, not at its storage,
-        # so a view of the gradient that was passed in is taken as well
-        if not MODES.grad and sys.getrefcount(grad) <= _ALONE and grad._obeys_layout(leaf):
+        # Nobody else holds a fresh gradient (only the tuple and this frame do), so its memory can become `.grad`.
+        if not MODES.grad and grad._storage is None and sys.getrefcount(grad) <= 3 and grad._obeys_layout(leaf):
             leaf._grad = grad._alias()
         else:
             leaf._grad = grad._clone_in_layout(leaf)
@@ -276,3 +308,6 @@ def _accumulate(leaf: Any, grad: Any) -> None:
         leaf._grad = old + grad
     else:
         old.add_(grad)
+    if leaf._hooks is not None:
+        for hook in list(leaf._hooks.after_accumulate.values()):
+            hook(leaf)

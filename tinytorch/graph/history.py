@@ -89,34 +89,36 @@ def check_view(t: Any, indirect: bool = False) -> None:
     if creation == DEFAULT:
         return
     what = "its base or another view of its base has been" if indirect else "is being"
-    ambiguous = (
-        "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
-        "both the view and the inplace either both inside the {0} block (if you don't want the inplace to be tracked) "
-        "or both outside (if you want the inplace to be tracked)."
-    )
     fn = t._grad_fn
-    if creation == INFERENCE:
-        raise RuntimeError(
-            f"A view was created in inference mode and {what} modified inplace in normal mode. "
-            + ambiguous.format("inference_mode")
-        )
-    if creation == NO_GRAD or fn is None:
-        raise RuntimeError(
-            f"A view was created in no_grad mode and {what} modified inplace with grad mode enabled. "
-            + ambiguous.format("no_grad")
-        )
-    head = f"Output {t._output_nr} of {fn.short_name()} is a view and {what} modified inplace. "
-    if creation == MULTI_OUTPUT:
-        raise RuntimeError(
-            head + "This view is the output of a function that returns multiple views. Such functions do not allow the "
-            "output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
-        )
-    raise RuntimeError(
-        head + "This view was created inside a custom Function (or because an input was returned as-is) and the "
-        "autograd logic to handle view+inplace would override the custom backward associated with the custom Function, "
-        "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the "
-        "custom Function."
-    )
+    if creation in (INFERENCE, NO_GRAD) or fn is None:
+        head = "A view was created in" if fn is None else f"Output {t._output_nr} of {fn.short_name()} is a view of a view which was created in"  # noqa: E501
+        where = "inference mode" if creation == INFERENCE else "no_grad mode"
+        when = "in normal mode" if creation == INFERENCE else "with grad mode enabled"
+        head = f"{head} {where} and {what} modified inplace {when}. "
+    else:
+        head = f"Output {t._output_nr} of {fn.short_name()} is a view and {what} modified inplace. "
+    raise RuntimeError(head + _FORBIDDEN[creation])
+
+
+_AMBIGUOUS = (
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+    "the view and the inplace either both inside the {0} block (if you don't want the inplace to be tracked) or both "
+    "outside (if you want the inplace to be tracked)."
+)
+_FORBIDDEN = {
+    NO_GRAD: _AMBIGUOUS.format("no_grad"),
+    INFERENCE: _AMBIGUOUS.format("inference_mode"),
+    MULTI_OUTPUT: (
+        "This view is the output of a function that returns multiple views. Such functions do not allow the output "
+        "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+    ),
+    IN_FUNCTION: (
+        "This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+        "logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
+        "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+        "Function."
+    ),
+}
 
 
 def check_inplace(t: Any, recorded: bool) -> None:

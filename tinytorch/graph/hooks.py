@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from .node import Handle, hooks_of
+from .node import RemovableHandle, hooks_of
 
 
 class TensorHooks:
@@ -39,7 +39,7 @@ def _tensor_hooks(tensor: Any) -> TensorHooks:
     return tensor._hooks
 
 
-def register_hook(tensor: Any, hook: Callable) -> Handle:
+def register_hook(tensor: Any, hook: Callable) -> RemovableHandle:
     """Call `hook(grad)` when the tensor's gradient is computed; a returned tensor replaces the gradient.
 
     RuntimeError if the tensor does not require grad.
@@ -52,16 +52,16 @@ def register_hook(tensor: Any, hook: Callable) -> Handle:
         hooks.on_grad = {}
         if fn is not None:
             hooks_of(fn).on_output.append((tensor._output_nr, hooks.on_grad))
-    return Handle(hooks.on_grad, hook)
+    return RemovableHandle(hooks.on_grad, hook)
 
 
-def register_post_accumulate_grad_hook(tensor: Any, hook: Callable) -> Handle:
+def register_post_accumulate_grad_hook(tensor: Any, hook: Callable) -> RemovableHandle:
     """Call `hook(tensor)` after backward added to the leaf's `.grad`. RuntimeError unless a leaf that requires grad."""
     if not tensor.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if tensor.grad_fn is not None:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    return Handle(_tensor_hooks(tensor).after_accumulate, hook)
+    return RemovableHandle(_tensor_hooks(tensor).after_accumulate, hook)
 
 
 class _Retain:
@@ -100,19 +100,35 @@ def call(hooks: dict[int, Callable], grad: Any) -> Any:
     return grad
 
 
+def _name(hook: Callable) -> str:
+    return getattr(hook, "__name__", "<unknown>")
+
+
 def _replacement(hook: Callable, grad: Any, new: Any) -> Any:
-    name = getattr(hook, "__name__", "<unknown>")
+    if grad is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
     if not hasattr(new, "_vc"):
-        raise TypeError(f"expected Tensor, but hook returned '{type(new).__name__}'")
-    if grad is not None and grad.shape != new.shape:
-        raise RuntimeError(f"hook '{name}' has changed the size of value")
-    if grad is not None and grad.dtype is not new.dtype:
-        raise RuntimeError(f"hook '{name}' has changed the type of value (was torch.{_kind(grad)} got torch.{_kind(new)})")  # fmt: skip
+        raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}'")
+    if grad.dtype is not new.dtype or grad.device != new.device:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {_kind(grad)} got {_kind(new)})")
+    if grad.shape != new.shape:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
     return new
 
 
+def _replacements(hook: Callable, grads: tuple, new: Any) -> tuple:
+    """What a hook on a node returned in place of its gradients, checked one by one."""
+    if not isinstance(new, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(new).__name__}'")
+    if len(new) != len(grads):
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(new)}, but expected {len(grads)})"
+        )
+    return tuple(None if n is None else _replacement(hook, g, n) for g, n in zip(grads, new, strict=True))
+
+
 def _kind(t: Any) -> str:
-    return f"{'cuda.' if t.device.type == 'cuda' else ''}{t.dtype.tensor_type}"
+    return f"torch.{'cuda.' if t.device.type == 'cuda' else ''}{t.dtype.tensor_type}"
 
 
 def before(fn: Any, grads: tuple) -> tuple:
@@ -130,7 +146,7 @@ def before_node(fn: Any, grads: tuple) -> tuple:
     for hook in list(fn.hooks.pre.values()):
         new = hook(grads)
         if new is not None:
-            grads = new if isinstance(new, tuple) else (new,)
+            grads = _replacements(hook, grads, new)
     return grads
 
 
@@ -139,5 +155,5 @@ def after_node(fn: Any, outputs: tuple, inputs: tuple) -> tuple:
     for hook in list(fn.hooks.post.values()):
         new = hook(outputs, inputs)
         if new is not None:
-            outputs = new if isinstance(new, tuple) else (new,)
+            outputs = _replacements(hook, outputs, new)
     return outputs

@@ -27,6 +27,7 @@ class Node:
 
     saved_names: tuple[str, ...] = ()
     outputs = 1
+    computes_all = False  # also the gradients that nobody asked for, as custom Functions do
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple | None = None) -> None:
         self.edges = edges
@@ -119,13 +120,20 @@ class Node:
         raise NotImplementedError
 
     def release(self) -> None:
-        """Free what was saved."""
-        saved = self.saved
-        if saved:
-            for value in saved:
-                if isinstance(value, SavedTensor):
-                    value.release()
-            self.saved = None
+        """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
+        for value in self.saved or ():
+            if isinstance(value, SavedTensor):
+                value.release()
+            elif type(value) is tuple:
+                for v in value:
+                    if isinstance(v, SavedTensor):
+                        v.release()
+
+    def pack_results(self, tensor: Any) -> None:
+        """Let the hooks on saved tensors that hold now see this node's saved output."""
+        for value in self.saved or ():
+            if isinstance(value, SavedResult):
+                value.pack_by_default(tensor)
 
     def __call__(self, *grads: Any) -> Any:
         out = self.apply(grads)
@@ -197,10 +205,10 @@ class _Hooks:
         self.post: dict[int, Callable] = {}
 
     def add_pre(self, hook: Callable) -> Any:
-        return Handle(self.pre, hook)
+        return RemovableHandle(self.pre, hook)
 
     def add_post(self, hook: Callable) -> Any:
-        return Handle(self.post, hook)
+        return RemovableHandle(self.post, hook)
 
 
 def _hooks_of(node: Node) -> _Hooks:
@@ -212,13 +220,15 @@ def _hooks_of(node: Node) -> _Hooks:
 hooks_of = _hooks_of
 
 
-class Handle:
+class RemovableHandle:
     """What registering a hook returns; `remove()` takes the hook back. Works as a context manager."""
+
+    __module__ = "torch.utils.hooks"
 
     _ids = itertools.count()
 
     def __init__(self, hooks: dict, hook: Callable) -> None:
-        self.id = next(Handle._ids)
+        self.id = next(RemovableHandle._ids)
         self.hooks_dict_ref = weakref.ref(hooks) if type(hooks) is not dict else (lambda: hooks)
         hooks[self.id] = hook
 
@@ -228,7 +238,7 @@ class Handle:
         if hooks is not None:
             hooks.pop(self.id, None)
 
-    def __enter__(self) -> Handle:
+    def __enter__(self) -> RemovableHandle:
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -260,6 +270,7 @@ def node(
     for f in formulas:
         names += [p for p in _parameters(f) if p not in names] if f is not None else []
     names += [a for a in also if a not in names]
+    names.sort(key=lambda n: (n.startswith("result"), n))  # the order in which torch saves them, and hooks see them
     wanted = tuple(() if f is None else tuple(names.index(p) for p in _parameters(f)) for f in formulas)
     users = {n: tuple(i for i, f in enumerate(formulas) if f is not None and n in _parameters(f)) for n in names}
     body = {
@@ -282,21 +293,20 @@ def _apply(self: Any, grads: tuple) -> tuple:
     grad = grads[0] if self.outputs == 1 else grads
     if grad is None:
         return (None,) * len(self.edges)
+    values = [_value(v, self) for v in saved] if saved else ()
     out = []
     for formula, wanted, edge in zip(self.formulas, self.wanted, self.edges, strict=False):
         if edge is None or formula is None:
             out.append(None)
-            continue
-        values = []
-        for i in wanted:
-            value = saved[i]
-            if isinstance(value, SavedTensor):
-                value = value.unpack(self)
-            elif type(value) is tuple:
-                value = self._read(value)
-            values.append(value)
-        out.append(formula(grad, *values))
+        else:
+            out.append(formula(grad, *[values[i] for i in wanted]))
     return tuple(out)
+
+
+def _value(value: Any, node: Any) -> Any:
+    if isinstance(value, SavedTensor):
+        return value.unpack(node)
+    return node._read(value) if type(value) is tuple else value
 
 
 def _apply_spread(self: Any, grads: tuple) -> tuple:
@@ -305,7 +315,8 @@ def _apply_spread(self: Any, grads: tuple) -> tuple:
     grad = grads[0] if self.outputs == 1 else grads
     if grad is None:
         return (None,) * len(self.edges)
-    return self.formulas[0](grad, *[self._read(self.saved[i]) for i in self.wanted[0]])
+    values = [_value(v, self) for v in self.saved]
+    return self.formulas[0](grad, *[values[i] for i in self.wanted[0]])
 
 
 def keep(kind: type, edges: tuple[Edge | None, ...], values: dict[str, Any]) -> tuple:
@@ -326,5 +337,5 @@ def keep(kind: type, edges: tuple[Edge | None, ...], values: dict[str, Any]) -> 
     return tuple(out)
 
 
-__all__ = ["AccumulateGrad", "Edge", "Handle", "MultiNode", "Node", "SavedResult", "accumulator", "hooks_of", "keep",
+__all__ = ["AccumulateGrad", "Edge", "MultiNode", "Node", "RemovableHandle", "SavedResult", "accumulator", "hooks_of", "keep",
            "node"]  # fmt: skip

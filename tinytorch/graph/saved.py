@@ -6,6 +6,7 @@ that node and result do not hold each other, and is given its `grad_fn` back whe
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -18,19 +19,35 @@ FREED = (
     "tensors after calling backward."
 )
 
+# The pairs of hooks that hold now, innermost last, each with the thread it holds in. Mostly empty, which is all that
+# saving a tensor has to look at.
+HOOKS: list[tuple[int, Callable, Callable]] = []
+
+
+def _hooks_here() -> tuple[Callable, Callable] | None:
+    me = threading.get_ident()
+    return next(((pack, unpack) for thread, pack, unpack in reversed(HOOKS) if thread == me), None)
+
+
+
 
 class SavedTensor:
     """One tensor kept for backward; reading it checks that it was not written to since."""
 
-    __slots__ = ("_hooks", "_packed", "_tensor", "_version", "_written_by")
+    __slots__ = ("_hooks", "_origin", "_tensor", "_version")
 
     def __init__(self, tensor: Any) -> None:
+        if tensor._inference:
+            raise RuntimeError(
+                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
+                "in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
+                "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+            )
         self._tensor = tensor
         self._version = tensor._vc.version
         self._hooks = None
-        if _default_hooks:
-            if _default_hooks[-1] is not None:
-                self.register_hooks(*_default_hooks[-1])
+        if HOOKS and (pair := _hooks_here()) is not None:
+            self._pack(pair, tensor, tensor)
 
     def unpack(self, node: Any = None) -> Any:
         """The saved tensor. RuntimeError, in torch's words, if it was freed or changed in place since."""
@@ -49,7 +66,7 @@ class SavedTensor:
         return tensor
 
     def _source(self, tensor: Any, node: Any) -> tuple[Any, int]:
-        return tensor.grad_fn, tensor._output_nr
+        return tensor.grad_fn, 0  # torch says 0 for any input, whichever output of its node it is
 
     def _stale(self, tensor: Any, node: Any) -> str:
         fn, nr = self._source(tensor, node)
@@ -73,24 +90,18 @@ class SavedTensor:
 
     def release(self) -> None:
         """Let the tensor go; reading it afterwards says that it was freed."""
-        self._tensor = None
-        self._packed = None
-        self._hooks = None
-
-    @property
-    def data(self) -> Any:
-        """What is kept, without asking whether it was written since, as torch's `_raw_saved_*.data`; None if freed."""
-        return self._tensor
-
-    @property
-    def unpack_hook(self) -> Callable | None:
-        """The hook that reading it would call; None without hooks."""
-        return None if self._hooks is None else self._hooks[1]
+        self._tensor = self._hooks = None
 
     # saved-tensor hooks ------------------------------------------------------------------------------------------
 
     def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
         """Replace what is kept by `pack_hook(tensor)`; `unpack_hook` of that is what backward reads."""
+        if not (callable(pack_hook) and callable(unpack_hook)):
+            raise TypeError(
+                "register_hooks(): incompatible function arguments. The following argument types are supported:\n    "
+                "1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: "
+                f"collections.abc.Callable) -> None\n\nInvoked with: {self!r}, {pack_hook!r}, {unpack_hook!r}"
+            )
         if self._hooks is not None:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
                                "only one pair of hooks is allowed at a time.")  # fmt: skip
@@ -102,31 +113,41 @@ class SavedTensor:
                 "to backward through the graph a second time or if you need to access saved variables after calling "
                 "backward."
             )
+        self._pack((pack_hook, unpack_hook), tensor, tensor.detach())
+
+    def _pack(self, pair: tuple[Callable, Callable], tensor: Any, shown: Any) -> None:
+        """Keep `pack_hook(shown)` in place of `tensor`, and where the tensor stood in the graph."""
         with no_grad():
             version = tensor._vc.version
-            packed = pack_hook(tensor)
-            if tensor._vc.version != version:
-                raise RuntimeError(
-                    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
-                    "can not be modified by in-place operations as this can lead to unexpected side-effects. Please "
-                    "open an issue if you need to perform in-place operations on the input to a pack hook."
-                )
-        self._hooks = (pack_hook, unpack_hook)
-        self._packed = (packed, tensor._grad_fn is None and tensor._requires_grad, tensor)
-        if not self._packed[1]:  # a leaf stays known, so that its gradient finds it
-            self._packed = (packed, False, None)
-            self._written_by = (tensor.grad_fn, tensor._output_nr, tensor.requires_grad)
-        self._tensor = None
+            packed = pair[0](shown)
+        if tensor._vc.version != version:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
+                "an issue if you need to perform in-place operations on the input to a pack hook."
+            )
+        self._origin = (tensor.grad_fn, tensor._output_nr, tensor.requires_grad, tensor._acc)
+        self._tensor, self._hooks = packed, pair
+
+    def _unpacked(self) -> Any:
+        out = self._hooks[1](self._tensor)
+        if not hasattr(out, "_vc"):
+            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(out).__name__}")  # fmt: skip
+        return out
 
     def _unpack_hook(self, node: Any) -> Any:
-        packed, is_leaf, leaf = self._packed
-        out = self._hooks[1](packed)
-        if not hasattr(out, "_vc"):
-            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(out)!r}")  # fmt: skip
-        if is_leaf:
-            return out if out is leaf else out._with_history_of_leaf(leaf)
-        fn, nr, requires_grad = self._written_by
-        return out._with_history(fn, nr) if fn is not None else out
+        out = self._unpacked()
+        fn, nr, requires_grad, accumulator = self._origin
+        if fn is not None:
+            return out._with_history(fn, nr)
+        if not (requires_grad or out.requires_grad):
+            return out
+        out = out._alias()
+        out._requires_grad, out._acc = requires_grad, accumulator
+        return out
+
+
+SavedTensor.__module__ = "torch._C._autograd"
 
 
 class SavedResult(SavedTensor):
@@ -136,7 +157,14 @@ class SavedResult(SavedTensor):
 
     def __init__(self, tensor: Any, nr: int = 0) -> None:
         self._nr = nr
-        super().__init__(tensor._alias())
+        self._tensor = tensor._alias()
+        self._version = tensor._vc.version
+        self._hooks = None
+
+    def pack_by_default(self, tensor: Any) -> None:
+        """Apply the hooks that hold now. They see the result with its history, so this comes after recording."""
+        if (pair := _hooks_here()) is not None:
+            self._pack(pair, self._tensor, tensor)
 
     def _restore(self, tensor: Any, node: Any) -> Any:
         return tensor._with_history(node, self._nr) if node is not None else tensor
@@ -145,20 +173,49 @@ class SavedResult(SavedTensor):
         return node, self._nr
 
     def _unpack_hook(self, node: Any) -> Any:
-        return self._hooks[1](self._packed[0])._with_history(node, self._nr)
+        out = self._unpacked()
+        return out._with_history(node, self._nr) if node is not None else out
 
 
-_default_hooks: list[tuple[Callable, Callable] | None] = []
+class _Disabled(threading.local):
+    message: str | None = None
+
+
+_disabled = _Disabled()
 
 
 class saved_tensors_hooks:
-    """Inside, every tensor saved for backward goes through `pack_hook`, and through `unpack_hook` when read."""
+    """Inside, every tensor saved for backward goes through `pack_hook`, and through `unpack_hook` when read.
+
+    Source: `torch.autograd.graph.saved_tensors_hooks`.
+    """
 
     def __init__(self, pack_hook: Callable, unpack_hook: Callable) -> None:
-        self.hooks = (pack_hook, unpack_hook)
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
-        _default_hooks.append(self.hooks)
+        if _disabled.message is not None:
+            raise RuntimeError(_disabled.message)
+        HOOKS.append((threading.get_ident(), self.pack_hook, self.unpack_hook))
 
     def __exit__(self, *exc: object) -> None:
-        _default_hooks.pop()
+        me = threading.get_ident()
+        del HOOKS[max(i for i, hooks in enumerate(HOOKS) if hooks[0] == me)]
+
+
+class disable_saved_tensors_hooks:
+    """Inside, hooks on saved tensors may not be set: doing so is a RuntimeError with this message.
+
+    Source: `torch.autograd.graph.disable_saved_tensors_hooks`.
+    """
+
+    def __init__(self, error_message: str) -> None:
+        self.message = error_message
+
+    def __enter__(self) -> None:
+        if _hooks_here() is not None:
+            raise RuntimeError(self.message)
+        self.before, _disabled.message = _disabled.message, self.message
+
+    def __exit__(self, *exc: object) -> None:
+        _disabled.message = self.before

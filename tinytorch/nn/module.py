@@ -13,7 +13,7 @@ from typing import Any
 from .. import dtypes
 from ..devices import device as Device
 from ..graph.modes import no_grad
-from ..graph.node import Handle
+from ..graph.node import RemovableHandle
 from ..ops.core import tensor_type
 from ..tensor import Tensor
 from .parameter import Buffer, Parameter
@@ -407,13 +407,13 @@ class Module:
 
     # hooks and printing ----------------------------------------------------------------------------------------------------
 
-    def register_forward_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False) -> Handle:  # fmt: skip
+    def register_forward_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:  # fmt: skip
         """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
-        return Handle(self._forward_hooks, hook)
+        return RemovableHandle(self._forward_hooks, hook)
 
-    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> Handle:
+    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
         """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
-        return Handle(self._forward_pre_hooks, hook)
+        return RemovableHandle(self._forward_pre_hooks, hook)
 
     def extra_repr(self) -> str:
         """What a subclass adds to its printed line."""

@@ -16,6 +16,8 @@ from ..devices import CPU, device
 from ..graph.history import Geometry, check_inplace, edge_of, needs_grad, rebase_history, set_history
 from ..graph.modes import MODES
 from ..graph.node import Node, SavedResult, SavedTensor, keep
+from ..graph.saved import FREED
+from ..graph.saved import HOOKS
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
 
@@ -249,13 +251,16 @@ class SavedNumber(SavedTensor):
         self.number = number
 
     def unpack(self, node: Any = None) -> Any:
+        if self.number is None:
+            raise RuntimeError(FREED)
         return self.number
 
     def show(self, node: Any = None) -> Any:  # type: ignore[override]
-        return fresh(np.array(self.number, dtypes.of_number(self.number).np if not isinstance(self.number, float) else np.float64))  # fmt: skip
+        number = self.unpack()
+        return fresh(np.array(number, dtypes.of_number(number).np if not isinstance(number, float) else np.float64))
 
     def release(self) -> None:
-        pass
+        self.number = None
 
 
 def node_for(kind: type, inputs: tuple, values: dict[str, Any]) -> Node:
@@ -271,6 +276,8 @@ def record(out: Tensor, kind: type, inputs: tuple, **values: Any) -> Tensor:
     fn = node_for(kind, inputs, values)
     fn.describe(out)
     set_history(out, fn)
+    if HOOKS:
+        fn.pack_results(out)
     return out
 
 
@@ -378,16 +385,19 @@ def write_in_place(
         if "result" in kind.saved_names:  # type: ignore[union-attr]
             at = kind.saved_names.index("result")  # type: ignore[union-attr]
             fn.saved = (*fn.saved[:at], SavedResult(target), *fn.saved[at + 1 :])  # type: ignore[index]
+            if HOOKS:
+                fn.pack_results(target)
     return target
 
 
 def on_a_copy(
-    input: Tensor, inputs: tuple, kind: type, values: dict[str, Any], kernel: Callable[[Tensor], Any]
-) -> Tensor:
+    input: Tensor, inputs: tuple, kind: type, values: dict[str, Any], kernel: Callable[[Tensor], Any],
+    memory_format: Any = None,
+) -> Tensor:  # fmt: skip
     """The form of an in-place operation that leaves its input alone: `kernel` writes into a copy, which is recorded."""
     from .copying import copied
 
-    out = copied(input)
+    out = copied(input, memory_format=memory_format)
     kernel(out)
     if recording(*[t for t in inputs if isinstance(t, Tensor)]):
         record(out, kind, inputs, **values)

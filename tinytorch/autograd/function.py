@@ -1,0 +1,383 @@
+"""Operations with a backward of the user's own.
+
+Source: `torch.autograd.function`. The `ctx` that forward fills is the node itself, as in torch, so whatever is put on
+it can be read from `grad_fn` afterwards.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ..dtypes import BY_NUM
+from ..graph.history import (
+    IN_FUNCTION,
+    MULTI_OUTPUT,
+    check_view,
+    edge_of,
+    needs_grad,
+    rebase_history,
+    replace_history,
+)
+from ..graph.modes import MODES, no_grad
+from ..graph.node import MultiNode
+from ..graph.saved import FREED, SavedResult, SavedTensor
+from ..ops import FUNCTIONS
+from ..tensor import Tensor
+from ..warn import warn_in_torch
+
+
+class FunctionCtx:
+    """What forward may ask of its `ctx`."""
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors (or None) with the versions they have; backward reads them from `ctx.saved_tensors`."""
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for forward-mode differentiation, which tinytorch does not have."""
+        for t in tensors:
+            if not (isinstance(t, Tensor) or t is None):
+                raise AssertionError(
+                    "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes "
+                    "on ctx."
+                )
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Tensor) -> None:
+        """Say which inputs forward wrote to; all of them must be returned."""
+        self.dirty_tensors = args
+
+    def mark_non_differentiable(self, *args: Tensor) -> None:
+        """Say which outputs have no gradient."""
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether backward gets zeros (the default) or None for outputs that no gradient reached."""
+        if not isinstance(value, bool):
+            raise TypeError("set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)")  # fmt: skip
+        self.materialize_grads = value
+
+
+class BackwardCFunction(MultiNode, FunctionCtx):
+    """The node of a custom Function, and the `ctx` of its forward and backward."""
+
+    __slots__ = ("dirty_tensors", "materialize_grads", "needs_input_grad", "non_differentiable", "read", "takes",
+                 "to_save")  # fmt: skip
+    _forward_cls: Any = None
+    computes_all = True
+
+    def __init__(self, inputs: tuple, recorded: bool) -> None:
+        self.takes = tuple([isinstance(x, Tensor) for x in inputs])
+        self.needs_input_grad = tuple([isinstance(x, Tensor) and needs_grad(x) for x in inputs])
+        edges = tuple([edge_of(x) for x in inputs if isinstance(x, Tensor)]) if recorded else ()
+        super().__init__(edges, ())
+        self.to_save = self.dirty_tensors = self.non_differentiable = None
+        self.materialize_grads = True
+        self.read = False
+
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{type(self).__name__} object at 0x{id(self):x}>"
+
+    @property
+    def saved_tensors(self) -> tuple:
+        """What `save_for_backward` kept. RuntimeError, in torch's words, if it was freed or changed in place since."""
+        if self.saved is None:
+            raise RuntimeError(FREED)
+        if getattr(self._forward_cls, "clear_saved_tensors_on_access", False):
+            if self.read:
+                raise RuntimeError(
+                    "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+                    "autograd.Function. Either access saved_tensors only once, or set "
+                    "clear_saved_tensors_on_access=False."
+                )
+            self.read = True
+        return tuple(None if s is None else s.unpack(self) for s in self.saved)
+
+    saved_variables = saved_tensors
+
+    @property
+    def _raw_saved_tensors(self) -> tuple:
+        if self.saved is None:
+            raise RuntimeError(FREED)
+        return self.saved
+
+    def release(self) -> None:
+        """Free what was saved; what the user put on `ctx` stays."""
+        for s in self.saved or ():
+            if s is not None:
+                s.release()
+        self.saved = None
+
+    def keep(self) -> None:
+        """Save what forward asked for, with the versions the tensors have once forward is through."""
+        kept: list[Any] = []
+        for i, t in enumerate(self.to_save or ()):
+            if t is None:
+                kept.append(None)
+            elif isinstance(t, Tensor):
+                mine = t._grad_fn is self
+                kept.append(SavedResult(t, t._output_nr) if mine else SavedTensor(t))
+            else:
+                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")  # fmt: skip
+        self.saved = tuple(kept)
+
+    def apply(self, grads: tuple) -> tuple:
+        """Call the user's backward and check what it returns."""
+        cls = self._forward_cls
+        own_backward, own_vjp = cls.backward is not Function.backward, cls.vjp is not Function.vjp
+        if own_backward and own_vjp:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                "implement one of them."
+            )
+        if self.materialize_grads:
+            grads = tuple([_zeros(m) if g is None and m else g for g, m in zip(grads, self.metas, strict=True)])
+        out = (cls.vjp if own_vjp else cls.backward)(self, *grads)
+        out = out if isinstance(out, tuple) else (out,)
+        name, wanted = type(self).__name__, len(self.takes)
+        if len(out) > wanted and all(g is None for g in out[wanted:]):
+            out = out[:wanted]
+        if len(out) != wanted:
+            raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {wanted}, got {len(out)})")  # fmt: skip
+        found = []
+        for i, (g, is_tensor) in enumerate(zip(out, self.takes, strict=True)):
+            if is_tensor:
+                if not (g is None or isinstance(g, Tensor)):
+                    raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
+                found.append(g)
+            elif g is not None:
+                raise RuntimeError(
+                    f"function {name} returned a gradient different than None at position {i + 1}, but the "
+                    "corresponding forward input was not a Variable"
+                )
+        return tuple(found)
+
+
+def _zeros(meta: tuple) -> Tensor:
+    shape, kind, device = meta
+    return FUNCTIONS["zeros"](shape, dtype=BY_NUM[kind.num], device=device)
+
+
+class FunctionMeta(type):
+    """Gives each Function a kind of node of its own, named after it."""
+
+    def __init__(cls, name: str, bases: tuple, attrs: dict) -> None:
+        body = {"_forward_cls": cls, "__module__": "torch.autograd.function"}
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), body)
+        super().__init__(name, bases, attrs)
+
+
+class Function(metaclass=FunctionMeta):
+    """Base of operations with a backward of the user's own; both are static methods, and `apply` runs them.
+
+    Source: `torch.autograd.Function`.
+    """
+
+    clear_saved_tensors_on_access = False
+    generate_vmap_rule = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so you should "
+            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
+            "version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+            "function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+        )
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs: `forward(ctx, *inputs)`, or `forward(*inputs)` next to a `setup_context`."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple, output: Any) -> Any:
+        """Save for backward what is needed, apart from forward."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Give a gradient, or None, for each input, from one gradient for each output."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    vjp = backward
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run forward on these inputs and record backward, if any of them requires grad."""
+        apart = cls.setup_context is not Function.setup_context
+        if apart:
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound.apply_defaults()
+            args, kwargs = bound.args, bound.kwargs
+        inputs = (*args, *kwargs.values())
+        recorded = MODES.grad and any([isinstance(x, Tensor) and needs_grad(x) for x in inputs])
+        ctx = cls._backward_cls(inputs, recorded)
+        outside, MODES.grad = MODES.grad, False
+        try:
+            if apart:
+                raw = cls.forward(*args, **kwargs)
+                cls.setup_context(ctx, inputs, raw)
+            else:
+                raw = cls.forward(ctx, *args, **kwargs)
+        finally:
+            MODES.grad = outside
+        outputs = raw if isinstance(raw, tuple) else (raw,)
+        outputs = _recorded(ctx, [x for x in inputs if isinstance(x, Tensor)], outputs, recorded)
+        if recorded:
+            ctx.keep()
+        ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = None
+        return outputs if isinstance(raw, tuple) else outputs[0]
+
+
+def _marked(tensors: tuple | None, complaint: str) -> set[int]:
+    for t in tensors or ():
+        if not isinstance(t, Tensor):
+            raise RuntimeError(complaint)
+    return {id(t) for t in tensors or ()}
+
+
+def _recorded(ctx: BackwardCFunction, inputs: list, outputs: tuple, recorded: bool) -> tuple:
+    """The outputs as the caller gets them: outputs of `ctx`; inputs returned as they are become views."""
+    given = {id(x) for x in inputs}
+    dirty = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument ")
+    for t in ctx.dirty_tensors or ():
+        t._vc.version += 1
+    plain = _marked(ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ")
+    is_tensor = [isinstance(t, Tensor) for t in outputs]
+    ctx.describe_all(tuple([t if ok else None for t, ok in zip(outputs, is_tensor, strict=True)]))
+    result, differentiable = [], 0
+    for nr, t in enumerate(outputs):
+        if not is_tensor[nr]:
+            result.append(t)
+            continue
+        is_input, is_dirty = id(t) in given, id(t) in dirty
+        smooth = recorded and id(t) not in plain and t._data.dtype.kind == "f"
+        out = _output(ctx, t, nr, is_input, is_dirty, smooth, len(outputs))
+        if out._view is not None and not (is_input and is_dirty):
+            out._view.creation = IN_FUNCTION
+        differentiable += smooth
+        result.append(out)
+    if differentiable > 1:
+        for t in result:
+            if isinstance(t, Tensor) and t._view is not None:
+                t._view.creation = MULTI_OUTPUT
+    if not dirty <= {id(t) for t in outputs}:
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+            "modified inplace must all be outputs of the Function."
+        )
+    return tuple(result)
+
+
+def _output(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, is_dirty: bool, smooth: bool, count: int) -> Tensor:  # fmt: skip
+    if not smooth:
+        if not needs_grad(t):
+            return _same(t) if is_input and not is_dirty else t
+        if is_input:
+            return t.detach()
+        return t if t._view is not None else t.detach_()
+    if is_dirty:
+        if t.is_leaf and needs_grad(t):
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        if not is_input:
+            warn_in_torch(
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
+                "should be passed to ctx.mark_dirty().",
+                "torch/csrc/autograd/custom_function.cpp:320",
+            )
+        if t._view is not None:
+            check_view(t)
+            if count > 1:
+                raise RuntimeError(
+                    "If your Function modifies inplace an input that is a view of another Tensor, your Function "
+                    "cannot return more than one Tensor. This is not supported by the current autograd engine. You "
+                    "should either make sure the input is not a view (using .clone() for example) or make your "
+                    "Function only return one Tensor (potentially splitting it into two Functions: one doing the "
+                    "inplace that returns a single Tensor and a second one that does the other operations). You can "
+                    "ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+                )
+        t._grad = None
+        rebase_history(t, ctx)
+        if t._view is None:
+            t._output_nr = nr
+        return t
+    if is_input:
+        t = _same(t)
+    replace_history(t, ctx)
+    t._output_nr = nr
+    return t
+
+
+def _same(t: Tensor) -> Tensor:
+    with no_grad():
+        return t.view_as(t)
+
+
+class DelayedError(MultiNode):
+    """Stands in for a derivative that there is none of: raises when backward comes to it."""
+
+    __slots__ = ("message",)
+
+    def __init__(self, message: str, tensors: tuple) -> None:
+        super().__init__(tuple([None if t is None else edge_of(t) for t in tensors]), ())
+        self.message = message
+        self.describe_all(tensors)
+
+    def name(self) -> str:
+        return "torch::autograd::Error"
+
+    def apply(self, grads: tuple) -> tuple:
+        raise RuntimeError(self.message)
+
+
+DelayedError.__name__ = "Error"
+
+
+def once_differentiable(fn: Callable) -> Callable:
+    """Decorate a `backward` that is not itself differentiable: going through its result once more raises."""
+
+    @functools.wraps(fn)
+    def wrapper(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        with no_grad():
+            outputs = fn(ctx, *args, **kwargs)
+        if not (MODES.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)):
+            return outputs
+        found = outputs if isinstance(outputs, tuple) else (outputs,)
+        apart = tuple([None if t is None else t.detach().requires_grad_() for t in found])
+        error = DelayedError("trying to differentiate twice a function that was marked with @once_differentiable", apart)  # fmt: skip
+        out = []
+        for nr, t in enumerate(apart):
+            t = None if t is None else t.detach()
+            if t is not None:
+                replace_history(t, error)
+                t._output_nr = nr
+            out.append(t)
+        return tuple(out) if len(out) > 1 else out[0]
+
+    return wrapper
+
+
+class InplaceFunction(Function):
+    """A Function that remembers whether it was asked to work in place."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "once_differentiable"]
