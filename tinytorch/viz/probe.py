@@ -10,7 +10,8 @@ restore versions; engines or versions without it get the answer "not known".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -45,6 +46,21 @@ def sharing(tensors: Sequence[Any], engine: Any) -> list[int] | None:
         return None
     first: dict[int | None, int] = {}
     return [first.setdefault(number, index) for index, number in enumerate(shown)]
+
+
+@contextmanager
+def rewound(tensor: Any, engine: Any, version: int) -> Iterator[bool]:
+    """Inside, the tensor's counter shows `version`; yields False where that cannot be done."""
+    write = _writer(engine)
+    before = version_of(tensor)
+    if write is None or before is None:
+        yield False
+        return
+    try:
+        write((tensor,), (version,))
+        yield True
+    finally:
+        write((tensor,), (before,))
 
 
 def _writer(engine: Any) -> Callable[[Sequence[Any], Sequence[Any]], None] | None:

@@ -317,7 +317,7 @@ def _one_saved(node: Any, attribute: str, name: str, reader: _Reader) -> Iterato
     try:
         value = getattr(node, attribute)
     except RuntimeError as error:
-        yield _refused(name, str(error), raw, node, reader)
+        yield _refused(attribute, name, str(error), raw, node, reader)
         return
     except Exception:  # noqa: BLE001 - whatever a custom Function's own attribute raises is not ours to pass on
         yield Saved(name, "unreadable")
@@ -346,24 +346,43 @@ def _live(name: str, tensor: Any, reader: _Reader) -> Saved:
     return Saved(name, "live", tensor=str(where), saved_version=version, version=version)
 
 
-def _refused(name: str, message: str, raw: Any, node: Any, reader: _Reader) -> Saved:
+def _refused(attribute: str, name: str, message: str, raw: Any, node: Any, reader: _Reader) -> Saved:
     stale = _VERSIONS.search(message)
     if stale is None:
         return Saved(name, "freed" if "already been freed" in message else "unreadable")
     now, then = int(stale[1]), int(stale[2])
     data = _quietly(raw, "data")
-    where = None
     if is_tensor(data):
-        same = reader.addresses.get(address_of(data), [])
-        mine = [i for i in same if reader.grad_fns.get(i) is node]
-        followers = [follower for follower, _ in node.next_functions if follower is not None]
-        inputs = [
-            i
-            for i in same
-            if any(reader.grad_fns.get(i) is one or _quietly(one, "variable") is reader.tensors[i] for one in followers)
-        ]
-        where = next(iter(mine or inputs or same), None)
+        where = _original(data, node, reader)
+    else:
+        where = None if isinstance(raw, tuple) else _by_rewinding(attribute, node, then, now, reader)
     return Saved(name, "stale", tensor=None if where is None else str(where), saved_version=then, version=now)
+
+
+def _original(data: Any, node: Any, reader: _Reader) -> int | None:
+    """The known tensor that was saved: among those at the same place the node's own result, or its input."""
+    same = reader.addresses.get(address_of(data), [])
+    followers = [follower for follower, _ in node.next_functions if follower is not None]
+    results = [i for i in same if reader.grad_fns.get(i) is node]
+    inputs = [
+        i
+        for i in same
+        for one in followers
+        if reader.grad_fns.get(i) is one or _quietly(one, "variable") is reader.tensors[i]
+    ]
+    return next(iter(results or inputs or same), None)
+
+
+def _by_rewinding(attribute: str, node: Any, then: int, now: int, reader: _Reader) -> int | None:
+    """The same for engines that show no `data`: with the right counter set back, the saved tensor can be read."""
+    for tensor in list(reader.tensors):
+        if probe.version_of(tensor) != now:
+            continue
+        with probe.rewound(tensor, sys.modules.get(_engine_name(tensor)), then) as done:
+            saved = _quietly(node, attribute) if done else None
+        if is_tensor(saved):
+            return _original(saved, node, reader)
+    return None
 
 
 def _with_id(saved: Saved, ids: list[str]) -> Saved:
