@@ -96,6 +96,15 @@ class TestWords:
         assert "modified by an inplace operation" in made.frames[-1].error
         assert made.end == "The error on line 5 ended the run."
 
+    def test_gradients_too_large_to_spell_out(self, engine: ModuleType) -> None:
+        made = steps(
+            "x = torch.ones(99, requires_grad=True)\nx.sum().backward()\nx.sum().backward()\nx.grad = None",
+            engine=engine,
+        )
+        assert changes(made, 2) == ["x.grad is now there: shape (99,)."]
+        assert changes(made, 3) == ["x.grad changed."]
+        assert changes(made, 4) == ["x.grad is None again."]
+
     def test_names_that_go_and_plain_variables(self, engine: ModuleType) -> None:
         made = steps("n = 3\nx = torch.ones(2)\ndel x\nt = 'a' * 300\nk = 10 ** 500", engine=engine)
         assert changes(made, 1) == ["n = 3"]

@@ -180,8 +180,8 @@ class _Comparison:
             if was.version != tensor.version:
                 counted.setdefault(tensor.counter, []).append((tensor, was))
         for members in counted.values():
-            names = [name for tensor, _ in members if (name := self.called(tensor))]
-            if names:
+            names = [self.called(tensor) for tensor, _ in members if tensor.id in self.named]
+            if names:  # a gradient without a name of its own is spoken of below
                 tensor, was = members[0]
                 step = f"{was.version} -> {tensor.version}"
                 yield f"Written in place: the version counter of {listed(names)} went up, {step}."
@@ -190,7 +190,9 @@ class _Comparison:
             before = self.old_storages.get(storage.key)
             if before is None or not _differ(before, storage):
                 continue
-            there = [t for t in self.after.tensors if t.storage == storage.id and t.key in self.old and self.called(t)]
+            there = [
+                t for t in self.after.tensors if t.storage == storage.id and t.key in self.old and t.id in self.named
+            ]
             if there:
                 verb = "shows" if len(there) == 1 else "show"
                 yield f"The values in memory changed: {listed(self.called(t) for t in there)} {verb} it."
@@ -212,8 +214,11 @@ class _Comparison:
                 yield f"{name}.grad is now there: {_values(self.after, tensor.grad)}."
             else:
                 values, earlier = _values(self.after, tensor.grad), _values(self.before, was.grad)
+                now, then = self.after.tensor(tensor.grad), self.before.tensor(was.grad)
                 if values != earlier:
                     yield f"{name}.grad changed: {earlier} -> {values}."
+                elif now.version != then.version or self.cells_differ(then, now):
+                    yield f"{name}.grad changed."
 
     def saved(self) -> Iterator[str]:
         """Saved tensors that backward used up, or that were written after they were saved."""

@@ -75,8 +75,7 @@ class Player {
     this.outputs = element("div", { class: "cl-outputs" });
     this.panes = new Map(["memory", "graph"].map((kind) => [kind, this.pane(kind)]));
     this.ending = element("p", { class: "cl-end" }, this.end);
-    const { buttons: b } = this;
-    const bar = element("div", { class: "cl-bar" }, b.get("first"), b.get("previous"), this.slider, b.get("next"), b.get("last"));
+    const bar = element("div", { class: "cl-bar" }, ...this.buttons.values(), this.slider);
     const happened = element("div", { class: "cl-happened" }, element("p", { class: "cl-title" }, "What this step did"), this.says, this.outputs);
     this.root = element("div", { class: "cl-player", role: "group", tabindex: 0, "data-steps": count });
     this.root.setAttribute("aria-label", `${label}. Arrow keys left and right go a step back and on, Home and End to the ends.`);
