@@ -3,8 +3,8 @@
 The long run is `python tests/engine/differential.py --statements 200000`.
 """
 
-import differential
 import pytest
+from engine import differential
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
