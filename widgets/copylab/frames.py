@@ -58,12 +58,13 @@ def _plain(value: object) -> str | None:
 class Picture:
     """One picture of a frame: its SVG and its text, and the number of the first step that has the same.
 
-    The SVG is empty where it cannot be drawn; the text then says why.
+    The SVG is empty where it cannot be drawn, and `problem` says why.
     """
 
     svg: str
     text: str
     step: int
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -149,5 +150,5 @@ def _graph(now: Snapshot, number: int, known: dict[tuple[str, ...], Picture]) ->
         try:
             known[key] = Picture(drawn.svg, drawn.text, number)
         except viz.LayoutError as error:  # the words need no Graphviz
-            known[key] = Picture("", f"The graph cannot be drawn here: {error}\n\n{drawn.text}", number)
+            known[key] = Picture("", drawn.text, number, str(error))
     return known[key]

@@ -126,7 +126,8 @@ class _Pictures:
         if picture.step != frame.number:
             return f'<p {about} data-as="{picture.step}">{title}: as in step {picture.step}.</p>'
         if not picture.svg:
-            return f"<div {about}><strong>{title}</strong><pre>{escape(picture.text)}</pre></div>"
+            words = f"This picture cannot be drawn here: {picture.problem}\n\n{picture.text}"
+            return f"<div {about}><strong>{title}</strong><pre>{escape(words)}</pre></div>"
         source = base64.b64encode(slim(picture.svg).encode()).decode() if self._room > 0 else ""
         self._room -= len(source) + len(picture.text)
         if self._room <= 0:
