@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .modes import MODES
-from .node import Edge, Node, accumulator, node
+from .node import Edge, Node, accumulator, keep, node
 from .saved import FREED
 
 # How a view came about; it decides what an in-place write to it, or under it, says.
@@ -43,9 +43,9 @@ def grad_fn_of(t: Any) -> Node | None:
     version = t._vc.version
     if version != view.version:
         check_view(t, indirect=True)
-        fn = AsStridedBackward0(
-            (edge_of(base),), (Geometry.of(base), tuple(t._data.shape), t.stride(), t.storage_offset())
-        )
+        g, edges = Geometry.of(t), (edge_of(base),)
+        saved = {"_geometry": Geometry.of(base), "size": g.shape, "stride": g.stride, "storage_offset": g.offset}
+        fn = AsStridedBackward0(edges, keep(AsStridedBackward0, edges, saved))
         fn.describe(t)
         old, t._grad_fn, t._output_nr, t._requires_grad = t._grad_fn, fn, 0, True
         view.version = version
@@ -231,7 +231,7 @@ class CopySlices(Node):
     __slots__ = ("base", "fn", "view")
 
     def __init__(self, base: Any, view: Any, fn: Node) -> None:
-        super().__init__((edge_of(base), *fn.edges[1:]), ())
+        super().__init__((edge_of(base), *fn._edges[1:]), ())
         self.base, self.view, self.fn = Geometry.of(base), Geometry.of(view), fn
         self.describe(base)
 
@@ -247,14 +247,14 @@ class CopySlices(Node):
     def apply(self, grads: tuple) -> tuple:
         grad = grads[0]
         if grad is None:
-            return (None,) * len(self.edges)
+            return (None,) * len(self._edges)
         if self.fn is None:
             raise RuntimeError(FREED)
         result = grad.new_empty_strided(self.base.shape, self.base.stride)
         result.copy_(grad)
         here = result.as_strided(self.view.shape, self.view.stride, self.view.offset - self.base.offset)
         inner = self.fn.apply((here.clone(),))
-        if self.edges[0] is None:
+        if self._edges[0] is None:
             return (None, *inner[1:])
         if inner[0] is None:
             here.zero_()

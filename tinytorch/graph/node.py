@@ -23,17 +23,18 @@ LAST = 1 << 62  # AccumulateGrad runs before every other ready node, as in torch
 class Node:
     """One recorded operation: where its gradients go (`next_functions`) and what it saved for that."""
 
-    __slots__ = ("__dict__", "__weakref__", "device", "dtype", "edges", "hooks", "saved", "seq", "shape")
+    __slots__ = ("__dict__", "__weakref__", "_device", "_dtype", "_edges", "_hooks", "_saved", "_seq", "_shape")
 
+    # What is the engine's own has names with an underscore: a custom Function's node takes the user's attributes too.
     saved_names: tuple[str, ...] = ()
-    outputs = 1
+    _outputs = 1
     computes_all = False  # also the gradients that nobody asked for, as custom Functions do
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple | None = None) -> None:
-        self.edges = edges
-        self.saved = saved
-        self.seq = next(_sequence)
-        self.hooks = None
+        self._edges = edges
+        self._saved = saved
+        self._seq = next(_sequence)
+        self._hooks = None
 
     # what torch shows ---------------------------------------------------------------------------------------------
 
@@ -48,7 +49,7 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """The nodes that this node's gradients flow into, one pair (node, output number) an input."""
-        return tuple((None, 0) if e is None else e for e in self.edges)
+        return tuple((None, 0) if e is None else e for e in self._edges)
 
     @property
     def metadata(self) -> dict:
@@ -61,14 +62,14 @@ class Node:
         return True
 
     def _sequence_nr(self) -> int:
-        return self.seq
+        return self._seq
 
     def __getattr__(self, name: str) -> Any:
         for prefix in ("_saved_", "_raw_saved_"):
             if name.startswith(prefix) and name[len(prefix) :] in self.saved_names:
-                if self.saved is None:
+                if self._saved is None:
                     raise RuntimeError(FREED)
-                value = self.saved[self.saved_names.index(name[len(prefix) :])]
+                value = self._saved[self.saved_names.index(name[len(prefix) :])]
                 if prefix == "_raw_saved_":
                     if isinstance(value, SavedTensor):
                         return value
@@ -85,7 +86,7 @@ class Node:
         return tuple(value) if isinstance(value, tuple) else value  # sizes read as plain tuples
 
     def __dir__(self) -> list[str]:
-        raw = [f"_raw_saved_{n}" for n, v in zip(self.saved_names, self.saved or (), strict=False) if isinstance(v, SavedTensor)]  # fmt: skip
+        raw = [f"_raw_saved_{n}" for n, v in zip(self.saved_names, self._saved or (), strict=False) if isinstance(v, SavedTensor)]  # fmt: skip
         hidden = {f"_saved_{n}" for n in self.saved_names if n[0] == "_"}
         return [n for n in [*super().__dir__(), *raw] if n not in hidden]
 
@@ -106,14 +107,14 @@ class Node:
 
     def expects(self, nr: int) -> tuple[tuple[int, ...], Any, Any]:
         """Shape, dtype and device of the gradient for output `nr`."""
-        return self.shape, self.dtype, self.device
+        return self._shape, self._dtype, self._device
 
     def describe(self, tensor: Any) -> None:
         """Remember what the gradient of this node's output must look like."""
         data = tensor._data
-        self.shape = data.shape
-        self.dtype = data.dtype
-        self.device = tensor._device
+        self._shape = data.shape
+        self._dtype = data.dtype
+        self._device = tensor._device
 
     def apply(self, grads: tuple) -> tuple:
         """Gradients for the inputs, from those of the outputs."""
@@ -121,7 +122,7 @@ class Node:
 
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
-        for value in self.saved or ():
+        for value in self._saved or ():
             if isinstance(value, SavedTensor):
                 value.release()
             elif type(value) is tuple:
@@ -131,7 +132,7 @@ class Node:
 
     def pack_results(self, tensor: Any) -> None:
         """Let the hooks on saved tensors that hold now see this node's saved output."""
-        for value in self.saved or ():
+        for value in self._saved or ():
             if isinstance(value, SavedResult):
                 value.pack_by_default(tensor)
 
@@ -141,16 +142,16 @@ class Node:
 
 
 class MultiNode(Node):
-    """A node with several outputs; `metas` holds what each of their gradients must look like."""
+    """A node with several outputs; `_metas` holds what each of their gradients must look like."""
 
-    __slots__ = ("metas",)
+    __slots__ = ("_metas",)
 
     def expects(self, nr: int) -> tuple[tuple[int, ...], Any, Any]:
-        return self.metas[nr]
+        return self._metas[nr]
 
     def describe_all(self, tensors: tuple) -> None:
-        self.metas = [None if t is None else (t._data.shape, t._data.dtype, t._device) for t in tensors]
-        self.outputs = len(tensors)
+        self._metas = [None if t is None else (t._data.shape, t._data.dtype, t._device) for t in tensors]
+        self._outputs = len(tensors)
 
 
 # torch shows these through an unsigned type: `x.sum(-1).grad_fn._saved_dim` is (18446744073709551615,).
@@ -171,10 +172,10 @@ class AccumulateGrad(Node):
 
     def __init__(self, variable: Any) -> None:
         self.variable = variable
-        self.edges = ()
-        self.saved = ()
-        self.hooks = None
-        self.seq = LAST
+        self._edges = ()
+        self._saved = ()
+        self._hooks = None
+        self._seq = LAST
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
@@ -212,9 +213,9 @@ class _Hooks:
 
 
 def _hooks_of(node: Node) -> _Hooks:
-    if node.hooks is None:
-        node.hooks = _Hooks()
-    return node.hooks
+    if node._hooks is None:
+        node._hooks = _Hooks()
+    return node._hooks
 
 
 hooks_of = _hooks_of
@@ -287,15 +288,15 @@ def node(
 
 
 def _apply(self: Any, grads: tuple) -> tuple:
-    saved = self.saved
+    saved = self._saved
     if saved is None:
         raise RuntimeError(FREED)
-    grad = grads[0] if self.outputs == 1 else grads
+    grad = grads[0] if self._outputs == 1 else grads
     if grad is None:
-        return (None,) * len(self.edges)
+        return (None,) * len(self._edges)
     values = [_value(v, self) for v in saved] if saved else ()
     out = []
-    for formula, wanted, edge in zip(self.formulas, self.wanted, self.edges, strict=False):
+    for formula, wanted, edge in zip(self.formulas, self.wanted, self._edges, strict=False):
         if edge is None or formula is None:
             out.append(None)
         else:
@@ -310,12 +311,12 @@ def _value(value: Any, node: Any) -> Any:
 
 
 def _apply_spread(self: Any, grads: tuple) -> tuple:
-    if self.saved is None:
+    if self._saved is None:
         raise RuntimeError(FREED)
-    grad = grads[0] if self.outputs == 1 else grads
+    grad = grads[0] if self._outputs == 1 else grads
     if grad is None:
-        return (None,) * len(self.edges)
-    values = [_value(v, self) for v in self.saved]
+        return (None,) * len(self._edges)
+    values = [_value(v, self) for v in self._saved]
     return self.formulas[0](grad, *[values[i] for i in self.wanted[0]])
 
 

@@ -7,6 +7,7 @@ nothing for that; one that fails is looked at again, and torch's error is raised
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -95,13 +96,26 @@ def _mismatch(signature: str, name: str, args: tuple, kwargs: dict, method: bool
         return f"{name}() missing {len(absent)} required positional arguments: " + ", ".join(f'"{a}"' for a in absent)
     for i, (p, x) in enumerate(zip(positional, args, strict=False)):
         if not p.takes(x):
-            return f"{name}(): argument '{p.name}' (position {i + 1}) must be {p.kind}, not {type_name(x)}"
+            return _wrong_type(name, p, i + 1, x)
     for k, x in kwargs.items():
         if k not in everything:
             return f"{name}() got an unexpected keyword argument '{k}'"
         if not everything[k].takes(x):
             return f"{name}(): argument '{k}' must be {everything[k].kind}, not {type_name(x)}"
     return None
+
+
+def _wrong_type(name: str, p: _Parameter, position: int, x: Any) -> str:
+    bad = -1
+    if p.kind == "tuple of ints" and isinstance(x, (tuple, list)):
+        bad = next(i for i, e in enumerate(x) if not _is_int(e))
+    if bad > 0:
+        return (
+            f"{name}(): argument '{p.name}' failed to unpack the object at pos {bad + 1} with error \"type must be tuple "
+            f'of ints,but got {type_name(x[bad])}"'
+        )
+    not_ = f"but found element of type {type_name(x[0])} at pos 0" if bad == 0 else f"not {type_name(x)}"
+    return f"{name}(): argument '{p.name}' (position {position}) must be {p.kind}, {not_}"
 
 
 def invalid_combination(name: str, args: tuple, kwargs: dict, lines: tuple[str, ...]) -> TypeError:
@@ -121,7 +135,7 @@ def invalid_combination(name: str, args: tuple, kwargs: dict, lines: tuple[str, 
             continue
         shown = []
         for (kind, _, _), x in zip(split, args, strict=False):
-            fits = kind in _ACCEPTS and _ACCEPTS[kind](x)
+            fits = kind in _ACCEPTS and not kind.startswith(("Number", "tuple")) and _ACCEPTS[kind](x)
             shown.append(type_name(x, True) if fits else f"!{type_name(x, True)}!")
         text.append(f"      didn't match because some of the arguments have invalid types: ({', '.join(shown)})")
     return TypeError("\n".join(text) + "\n")
@@ -137,11 +151,18 @@ def refusal(name: str, args: tuple, kwargs: dict, lines: tuple[str, ...], method
     """torch's TypeError for a call that fits none of the signatures, None if it fits one."""
     if method:
         args, lines = args[1:], tuple(as_method(s) for s in lines)
+        if len(args) > 1 and _is_int(args[0]) and lines[-1].startswith("(tuple of ints") and "," not in lines[-1]:
+            args = (args,)
+        if args and lines == ("()",):
+            return TypeError(f"TensorBase.{name}() takes no arguments ({len(args)} given)")
     if args and not isinstance(args[0], Tensor) and all(s.startswith("(Tensor input") for s in lines):
         return TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(args[0])}")
     found = [_mismatch(s, name, args, kwargs, method) for s in lines]
     if None in found:
         return None
+    unpacked = next((m for m in found if m is not None and "failed to unpack" in m), None)
+    if unpacked is not None:
+        return TypeError(unpacked)
     if len(lines) > 1:
         return invalid_combination(name, args, kwargs, lines)
     return TypeError(found[0])
@@ -171,6 +192,24 @@ def signatures(*lines: str, name: str | None = None) -> Callable:
         return call
 
     return declare
+
+
+_KINDS = {"Tensor": "Tensor", "int": "int", "bool": "bool", "float": "float", "Number": "Number", "Sizes": "tuple of ints",
+          "Tensors": "tuple of Tensors"}  # fmt: skip
+Number = Sizes = Tensors = Any
+
+
+def typed(f: Callable) -> Callable:
+    """`signatures` with one line, made from the operation's own parameters and their annotations."""
+    parts = []
+    for p in inspect.signature(f).parameters.values():
+        if p.kind is p.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        kind, _, optional = str(p.annotation).partition(" | ")
+        default = "" if p.default is p.empty else f" = {p.default}"
+        parts.append(f"{_KINDS[kind]} {'input' if p.name == 'self' else p.name}{default}")
+        assert optional in ("", "None")
+    return signatures(f"({', '.join(parts)})", name=f.__name__)(f)
 
 
 def argument_error(name: str, argument: str, position: int, x: Any, kind: str = "Tensor") -> TypeError:

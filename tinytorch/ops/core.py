@@ -18,6 +18,7 @@ from ..graph.modes import MODES
 from ..graph.node import Node, SavedResult, SavedTensor, keep
 from ..graph.saved import FREED
 from ..graph.saved import HOOKS
+from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
 
@@ -135,7 +136,13 @@ def as_array(x: Any, d: dtypes.dtype) -> np.ndarray:
     """An operand as an array of dtype `d`; a number is wrapped the way torch wraps one."""
     if isinstance(x, Tensor):
         a = x._data
-        return a if a.dtype == d.np else quiet.run(a.astype, d.np)
+        if a.dtype == d.np:
+            return a
+        if a.ndim > 1 and (not a.flags.c_contiguous or 1 in a.shape):
+            from .copying import dense_strides
+
+            return laid_out(quiet.run(a.astype, d.np), tuple(s // a.itemsize for s in dense_strides(x)))
+        return quiet.run(a.astype, d.np)
     if isinstance(x, int) and not -(1 << 63) <= x < 1 << 64:
         raise OverflowError("int too big to convert")
     if d.np.kind in "iu":
@@ -163,57 +170,82 @@ def broadcast_error(a: tuple, b: tuple) -> RuntimeError:
     return RuntimeError("shapes do not broadcast")
 
 
-def torch_layout(data: np.ndarray, operands: tuple) -> np.ndarray:
-    """A pointwise result laid out as torch's TensorIterator lays it out: in the operands' order of dimensions.
+def _steps(a: np.ndarray) -> tuple[int, ...]:
+    return tuple([s // a.itemsize for s in a.strides])
 
-    Only called when an operand is not row-major; NumPy and torch agree on all others.
-    """
-    shape, n = data.shape, data.ndim
-    steps = []
+
+def _like_all(shape: tuple, operands: tuple) -> tuple[int, ...] | None:
+    """The strides that operands of one shape share, where torch takes its short way; None if there is none."""
     for a in operands:
-        if a.ndim == 0:
-            continue
-        lead = n - a.ndim
-        steps.append([0] * lead + [0 if a.shape[i] == 1 and shape[lead + i] != 1 else a.strides[i] for i in range(a.ndim)])  # fmt: skip
-    same = {tuple(s) for s in steps}
-    if len(same) == 1 and not any(a.shape != shape for a in operands if a.ndim):
-        strides = next(iter(same))
-        if Geometry(shape, tuple(s // data.itemsize for s in strides), 0).reach() == data.size and data.itemsize == operands[0].itemsize:  # fmt: skip
-            if tuple(strides) == data.strides:
-                return data
-            if not Geometry(shape, tuple(s // data.itemsize for s in strides), 0).overlaps():
-                return _laid_out(data, tuple(strides))
-    perm = list(range(n - 1, -1, -1))
-
-    def should_swap(d0: int, d1: int) -> int:
-        for s in steps:
-            a, b = s[d0], s[d1]
-            if a == 0 or b == 0:
-                continue
-            if a != b:
-                return -1 if a < b else 1
-            if shape[d0] > shape[d1]:
-                return 1
-        return 0
-
-    for i in range(1, n):
-        at = i
-        for j in range(i - 1, -1, -1):
-            order = should_swap(perm[j], perm[at])
-            if order > 0:
-                perm[j], perm[at] = perm[at], perm[j]
-                at = j
-            elif order < 0:
-                break
-    strides_out, step = [0] * n, data.itemsize
-    for d in perm:
-        strides_out[d] = step
-        step *= max(shape[d], 1)
-    return data if tuple(strides_out) == data.strides else _laid_out(data, tuple(strides_out))
+        if a.shape != shape:
+            return None
+    if all([a.flags.c_contiguous for a in operands]):
+        return contiguous_strides(shape)
+    steps = [_steps(a) for a in operands]
+    if len(shape) == 4:
+        last, expected = [0, 0, 0, 0], 1
+        for d in (1, 3, 2, 0):
+            last[d] = expected
+            expected *= shape[d]
+        if all([all([n == 1 or s == t for n, s, t in zip(shape, own, last, strict=True)]) for own in steps]):
+            return tuple(last)
+    if any([own != steps[0] for own in steps]):
+        return None
+    expected = 1
+    for step, n in sorted([(s, n) for s, n in zip(steps[0], shape, strict=True) if n > 1]):
+        if step != expected:
+            return None
+        expected *= n
+    return steps[0]
 
 
-def _laid_out(data: np.ndarray, strides: tuple) -> np.ndarray:
-    out = np.ndarray(data.shape, data.dtype, np.empty(data.size, data.dtype), 0, strides)
+def torch_layout(data: np.ndarray, operands: tuple) -> np.ndarray:
+    """A pointwise result laid out as torch's TensorIterator lays it out: in the operands' order of dimensions."""
+    shape, n = data.shape, data.ndim
+    strides = _like_all(shape, operands)
+    if strides is None:
+        steps = []
+        for a in operands:
+            lead = n - a.ndim
+            own = [0 if k == 1 and shape[lead + i] != 1 else a.strides[i] for i, k in enumerate(a.shape)]
+            steps.append([0] * lead + own)
+        perm = list(range(n - 1, -1, -1))
+
+        def order(d0: int, d1: int) -> int:
+            for s in steps:
+                if s[d0] and s[d1]:
+                    if s[d0] != s[d1]:
+                        return -1 if s[d0] < s[d1] else 1
+                    if shape[d0] > shape[d1]:
+                        return 1
+            return 0
+
+        for i in range(1, n):
+            at = i
+            for j in range(i - 1, -1, -1):
+                swap = order(perm[j], perm[at])
+                if swap > 0:
+                    perm[j], perm[at] = perm[at], perm[j]
+                    at = j
+                elif swap < 0:
+                    break
+        if perm == list(range(n - 1, -1, -1)):
+            strides = contiguous_strides(shape)
+        else:
+            found, step = [0] * n, 1
+            for d in perm:
+                found[d] = step
+                step *= shape[d]
+            strides = tuple(found)
+    return laid_out(data, strides)
+
+
+def laid_out(data: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+    """The same values with these strides (in elements), which must be dense."""
+    steps = tuple([s * data.itemsize for s in strides])
+    if steps == data.strides:
+        return data
+    out = np.ndarray(data.shape, data.dtype, np.empty(data.size, data.dtype), 0, steps)
     out[...] = data
     return out
 
@@ -224,9 +256,12 @@ def result(data: Any, device: device, *operands: np.ndarray) -> Tensor:
         data = np.asarray(data)
     if data.ndim > 1:
         for a in operands:
-            if not a.flags.c_contiguous:
+            if not a.flags.c_contiguous or 1 in a.shape or not data.size:
                 data = torch_layout(data, operands)
                 break
+        else:
+            if not data.size or not data.flags.c_contiguous:
+                data = laid_out(data, contiguous_strides(data.shape))
     return fresh(data, device)
 
 
@@ -384,7 +419,7 @@ def write_in_place(
         rebase_history(target, fn)
         if "result" in kind.saved_names:  # type: ignore[union-attr]
             at = kind.saved_names.index("result")  # type: ignore[union-attr]
-            fn.saved = (*fn.saved[:at], SavedResult(target), *fn.saved[at + 1 :])  # type: ignore[index]
+            fn._saved = (*fn._saved[:at], SavedResult(target), *fn._saved[at + 1 :])  # type: ignore[index]
             if HOOKS:
                 fn.pack_results(target)
     return target

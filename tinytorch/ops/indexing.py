@@ -16,10 +16,10 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
+from .arguments import Tensors, typed
 from .copying import copy_
 from .core import (
     check_no_overlap,
-    expect_tensor,
     is_internally_overlapping,
     number_array,
     on_a_copy,
@@ -443,21 +443,13 @@ def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> None:
         a[place] = values._data
 
 
-def _check_put(name: str, self: Tensor, indices: Any, values: Any) -> None:
-    if not isinstance(indices, (tuple, list)):
-        raise TypeError(
-            f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}"
-        )
-    expect_tensor(values, name, "values", 2)
-
-
 @op()
-def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+@typed
+def index_put_(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool = False) -> Tensor:
     """Write `values` where index tensors point (`x[indices] = values`), or add them with `accumulate`.
 
     Source: `torch.Tensor.index_put_`.
     """
-    _check_put("index_put_", input, indices, values)
     return write_in_place(
         input, (input, values), _IndexPutBackward0, {"indices": tuple(indices), "accumulate": accumulate},
         lambda: _put(input, indices, values, accumulate),
@@ -465,12 +457,12 @@ def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = F
 
 
 @op()
-def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+@typed
+def index_put(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with `values` written where index tensors point, or added with `accumulate`.
 
     Source: `torch.index_put`.
     """
-    _check_put("index_put", input, indices, values)
     return on_a_copy(
         input, (input, values), _IndexPutBackward0, {"indices": tuple(indices), "accumulate": accumulate},
         lambda out: _put(out, indices, values, accumulate),

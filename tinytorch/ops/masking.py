@@ -10,15 +10,15 @@ from .. import dtypes
 from ..graph.node import node
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
+from .arguments import signatures, typed
+from .copying import contiguous_format
 from .core import (
     as_array,
     broadcast_error,
     check_no_overlap,
     check_overlap,
     common_device,
-    expect_tensor,
     is_internally_overlapping,
-    is_number,
     number_array,
     on_a_copy,
     op,
@@ -76,8 +76,7 @@ def fill_where(self: Tensor, mask: Tensor, value: np.ndarray) -> None:
     np.copyto(self._data, one, where=mask._data)
 
 
-def _filling(function: str, self: Tensor, mask: Any, value: Any) -> tuple[tuple, type, np.ndarray]:
-    expect_tensor(mask, function, "mask")
+def _filling(self: Tensor, mask: Any, value: Any) -> tuple[tuple, type, np.ndarray]:
     if isinstance(value, Tensor):
         if value._data.ndim:
             raise RuntimeError(
@@ -85,34 +84,34 @@ def _filling(function: str, self: Tensor, mask: Any, value: Any) -> tuple[tuple,
                 f"{value._data.ndim} dimension(s)."
             )
         return (self, value), _MaskedFillBackward1, value._data
-    if not is_number(value):
-        expect_tensor(value, function, "value", 2)
     return (self,), _MaskedFillBackward0, number_array(value, self.dtype)
 
 
 @op(function=False)
+@signatures("(Tensor input, Tensor mask, Tensor value)", "(Tensor input, Tensor mask, Number value)", name="masked_fill_")
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Write one value where the mask is true. RuntimeError unless the mask is boolean and broadcasts to this shape.
 
     Source: `torch.Tensor.masked_fill_`.
     """
-    inputs, kind, number = _filling("masked_fill_", self, mask, value)
+    inputs, kind, number = _filling(self, mask, value)
     return write_in_place(self, inputs, kind, {"mask": mask}, lambda: fill_where(self, mask, number))
 
 
 @op()
+@signatures("(Tensor input, Tensor mask, Tensor value)", "(Tensor input, Tensor mask, Number value)")
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """A copy with one value where the mask is true; the two broadcast against each other.
 
     Source: `torch.Tensor.masked_fill`.
     """
-    _, kind, number = _filling("masked_fill", input, mask, value)
+    _, kind, number = _filling(input, mask, value)
     shape = _broadcast(mask, input)
     source = input if shape == input._data.shape else expand(input, shape)
     if source._data.shape != mask._data.shape and recording(input):
         mask = expand(mask, shape)
     inputs = (source,) if kind is _MaskedFillBackward0 else (source, value)
-    return on_a_copy(source, inputs, kind, {"mask": mask}, lambda out: fill_where(out, mask, number))
+    return on_a_copy(source, inputs, kind, {"mask": mask}, lambda out: fill_where(out, mask, number), contiguous_format)
 
 
 # masked_select and masked_scatter ----------------------------------------------------------------------------------------
@@ -144,12 +143,12 @@ def _MaskedScatterGrad(grad: Tensor, mask: Tensor, sizes: tuple) -> Tensor:
 
 
 @op()
+@typed
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements where the mask is true, in one dimension; the two broadcast against each other.
 
     Source: `torch.masked_select`.
     """
-    expect_tensor(mask, "masked_select", "mask", 2)
     if mask._data.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = _broadcast(mask, input)
@@ -182,13 +181,12 @@ def _scatter_masked(target: Tensor, mask: Tensor, source: Tensor) -> None:
 
 
 @op(function=False)
+@typed
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Write the source's elements, in order, where the mask is true.
 
     Source: `torch.Tensor.masked_scatter_`.
     """
-    expect_tensor(mask, "masked_scatter_", "mask")
-    expect_tensor(source, "masked_scatter_", "source", 2)
     expand(mask.detach(), self._data.shape)  # raises if it cannot be expanded
     return write_in_place(
         self, (self, source), _MaskedScatterBackward0, {"mask": mask, "source_sym_sizes": source._data.shape},
@@ -197,18 +195,17 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 
 @op()
+@typed
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy with the source's elements, in order, where the mask is true.
 
     Source: `torch.Tensor.masked_scatter`.
     """
-    expect_tensor(mask, "masked_scatter", "mask")
-    expect_tensor(source, "masked_scatter", "source", 2)
     shape = _broadcast(mask, input)
     whole = input if shape == input._data.shape else expand(input, shape)
     return on_a_copy(
         whole, (whole, source), _MaskedScatterBackward0, {"mask": mask, "source_sym_sizes": source._data.shape},
-        lambda out: _scatter_masked(out, mask, source),
+        lambda out: _scatter_masked(out, mask, source), contiguous_format,
     )  # fmt: skip
 
 
@@ -221,6 +218,14 @@ _WhereBackward0 = node(
 )
 
 
+@op("where", method=False)
+@signatures(
+    "(Tensor condition)",
+    "(Tensor condition, Tensor input, Tensor other, *, Tensor out = None)",
+    "(Tensor condition, Number self, Tensor other)",
+    "(Tensor condition, Tensor input, Number other)",
+    "(Tensor condition, Number self, Number other)",
+)
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
     """`input` where the condition is true, else `other` (tensors or numbers); with the condition alone, its indices.
 
@@ -261,10 +266,8 @@ def _operand(x: Any, d: dtypes.dtype) -> np.ndarray:
     return as_array(x, d) if isinstance(x, Tensor) else number_array(x, d)
 
 
-op("where", method=False)(where)
-
-
 @op("where", function=False)
+@signatures("(Tensor input, Tensor condition, Tensor other)", "(Tensor input, Tensor condition, Number other)", name="where")
 def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     """The tensor where the condition is true, else `other`.
 
@@ -277,12 +280,12 @@ def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
 
 
 @op()
+@typed
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """The indices of all elements that are not zero: a row for each, or a tensor for each dimension.
 
     Source: `torch.nonzero`.
     """
-    expect_tensor(input, "nonzero")
     a = input._data
     if as_tuple:
         return unbind(nonzero(input if a.ndim else input.detach().reshape(1)), 1)
@@ -297,6 +300,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 
 
 @op()
+@typed
 def argwhere(input: Tensor) -> Tensor:
     """The indices of all elements that are not zero, a row for each.
 

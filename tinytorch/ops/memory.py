@@ -80,6 +80,7 @@ def _refuse_resize(t: Tensor) -> None:
 
 
 @op(function=False)
+@signatures("(Tensor input, tuple of ints size)", name="resize_")
 def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     """Another shape, row-major from the same offset; the storage grows if it must, and everyone on it follows.
 

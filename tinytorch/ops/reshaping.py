@@ -6,37 +6,27 @@ from typing import Any
 
 from ..tensor import Size, Tensor, wrap_dim
 from ..warn import warn_in_torch
-from .arguments import type_name
-from .core import expect_tensor, op
+from .arguments import Sizes, invalid_combination, signatures, typed
+from .core import op
 from .views import alias, expand, permute, reshape, shape_argument, transpose, view
 
 _SHAPE_FILE = "aten/src/ATen/native/TensorShape.cpp"
 
 
-def _dims(name: str, source: Any, destination: Any) -> tuple[tuple, tuple]:
-    one, other = isinstance(source, int), isinstance(destination, int)
-    if one != other:
-        kinds, inner = zip(*((type_name(x), type_name(x, inside=True)) for x in (source, destination)), strict=True)
-        marked = ", ".join(f"!{k}!" for k in inner)
-        first = ", ".join(k if isinstance(x, int) else f"!{k}!" for k, x in zip(inner, (source, destination), strict=True))
-        raise TypeError(
-            f"{name}() received an invalid combination of arguments - got ({', '.join(kinds)}), but expected one of:\n"
-            " * (int source, int destination)\n"
-            f"      didn't match because some of the arguments have invalid types: ({first})\n"
-            " * (tuple of ints source, tuple of ints destination)\n"
-            f"      didn't match because some of the arguments have invalid types: ({marked})\n"
-        )
-    return ((source,), (destination,)) if one else (tuple(source), tuple(destination))
+_MOVES = ("(int source, int destination)", "(tuple of ints source, tuple of ints destination)")
 
 
 @op("movedim", "moveaxis")
+@signatures("(Tensor input, int source, int destination)", f"(Tensor input, {_MOVES[1][1:]}")
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other places, the rest in their order. RuntimeError for repeated or unequal dimensions.
 
     Source: `torch.movedim`.
     """
     a = input._data
-    src, dst = _dims("movedim", source, destination)
+    if isinstance(source, int) != isinstance(destination, int):
+        raise invalid_combination("movedim", (source, destination), {}, _MOVES)
+    src, dst = ((source,), (destination,)) if isinstance(source, int) else (tuple(source), tuple(destination))
     if len(src) != len(dst):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({list(src)} dims) should contain the same number of "
@@ -53,6 +43,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 
 @op()
+@typed
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions from `start_dim` to `end_dim` joined into one; the tensor itself if that is one already.
 
@@ -70,13 +61,12 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 @op()
-def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
+@typed
+def unflatten(input: Tensor, dim: int, sizes: Sizes) -> Tensor:
     """One dimension split into several (one size may be -1). RuntimeError if they do not multiply up to it.
 
     Source: `torch.unflatten`.
     """
-    if not isinstance(dim, int):
-        raise TypeError(f"unflatten(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
     a, want = input._data, shape_argument((sizes,), "unflatten")
     d = wrap_dim(dim, a.ndim)
     if not want:
@@ -96,6 +86,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 
 @op()
+@typed
 def ravel(input: Tensor) -> Tensor:
     """One dimension: a view of the tensor, or of a row-major copy.
 
@@ -105,21 +96,23 @@ def ravel(input: Tensor) -> Tensor:
 
 
 @op(function=False)
+@typed
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """Expanded to another tensor's shape.
 
     Source: `torch.Tensor.expand_as`.
     """
-    return expand(self, expect_tensor(other, "expand_as", "other")._data.shape)
+    return expand(self, other._data.shape)
 
 
 @op()
-def broadcast_to(input: Tensor, *size: Any) -> Tensor:
+@typed
+def broadcast_to(input: Tensor, size: Sizes) -> Tensor:
     """Expanded to a shape.
 
     Source: `torch.broadcast_to`.
     """
-    return expand(input, *size)
+    return expand(input, size)
 
 
 def _atleast(n: int) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 from ..graph.node import node
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
+from .arguments import Number, signatures, typed
+from .copying import contiguous_format
 from .core import (
     broadcast_error,
     check_no_overlap,
@@ -17,7 +19,6 @@ from .core import (
     expect_tensor,
     float_to_int,
     is_internally_overlapping,
-    is_number,
     number_array,
     on_a_copy,
     op,
@@ -52,12 +53,12 @@ _IndexSelectBackward0 = node(
 
 
 @op()
+@typed
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The parts at the given indices of one dimension, in a copy.
 
     Source: `torch.index_select`.
     """
-    expect_tensor(index, "index_select", "index", 3)
     a, i = input._data, index._data
     d = wrap_dim(dim, a.ndim)
     if i.ndim > 1:
@@ -112,12 +113,12 @@ def _in_range(a: np.ndarray, d: int, index: np.ndarray) -> None:
 
 
 @op()
+@typed
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """For each place of `index`, the element at that place with the index put in for one dimension.
 
     Source: `torch.gather`.
     """
-    expect_tensor(index, "gather", "index", 3)
     a, i = input._data, index._data
     d = wrap_dim(dim, a.ndim)
     _check_index("gather", a, d, i)
@@ -152,12 +153,12 @@ def _flat(a: np.ndarray, index: np.ndarray) -> np.ndarray:
 
 
 @op()
+@typed
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Elements by their number in row-major order, in the shape of `index`.
 
     Source: `torch.take`.
     """
-    expect_tensor(index, "take", "index", 2)
     a, i = input._data, index._data
     if i.dtype != np.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype.scalar_name}")
@@ -263,7 +264,8 @@ def _add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> N
 
 
 @op(function=False)
-def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+@typed
+def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
     """Add parts of the source, times `alpha`, at the given indices of one dimension.
 
     Source: `torch.Tensor.index_add_`.
@@ -272,7 +274,8 @@ def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 
 
 @op()
-def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+@typed
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
     """A copy with parts of the source, times `alpha`, added at the given indices of one dimension.
 
     Source: `torch.index_add`.
@@ -284,14 +287,14 @@ def _index_write(
     self: Tensor, in_place: bool, kind: type, write: Callable, dim: int, index: Tensor, source: Tensor, *rest: Any
 ) -> Tensor:
     name = write.__name__.strip("_")
-    expect_tensor(index, f"index_{name}", "index", 2)
-    expect_tensor(source, f"index_{name}", "source", 3)
     saved = {"dim": dim, "index": index, "source": source, "source_dim": source._data.ndim}
     if rest:
         saved["alpha"] = rest[0]
     if in_place:
         return write_in_place(self, (self, source), kind, saved, lambda: write(self, dim, index, source, *rest))
-    return on_a_copy(self, (self, source), kind, saved, lambda out: write(out, dim, index, source, *rest))
+    return on_a_copy(
+        self, (self, source), kind, saved, lambda out: write(out, dim, index, source, *rest), contiguous_format
+    )
 
 
 def _copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
@@ -330,6 +333,7 @@ def _copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
 
 
 @op(function=False)
+@typed
 def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Write parts of the source at the given indices of one dimension.
 
@@ -339,6 +343,7 @@ def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 
 
 @op()
+@typed
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """A copy with parts of the source written at the given indices of one dimension.
 
@@ -368,7 +373,6 @@ def _fill(self: Tensor, dim: int, index: Tensor, value: np.ndarray) -> None:
 
 
 def _index_fill(self: Tensor, in_place: bool, dim: int, index: Tensor, value: Any) -> Tensor:
-    expect_tensor(index, "index_fill_" if in_place else "index_fill", "index", 2)
     inputs, kind = (self,), _IndexFillBackward0
     if isinstance(value, Tensor):
         if value._data.ndim:
@@ -378,9 +382,7 @@ def _index_fill(self: Tensor, in_place: bool, dim: int, index: Tensor, value: An
             )
         inputs, kind, number = (self, value), _IndexFillBackward1, value._data
     else:
-        if not is_number(value):
-            expect_tensor(value, "index_fill", "value", 3)
-        number = number_array(value, self.dtype)
+            number = number_array(value, self.dtype)
     saved = {"dim": dim, "index": index}
     if in_place:
         return write_in_place(self, inputs, kind, saved, lambda: _fill(self, dim, index, number))
@@ -388,6 +390,9 @@ def _index_fill(self: Tensor, in_place: bool, dim: int, index: Tensor, value: An
 
 
 @op(function=False)
+@signatures(
+    "(Tensor input, int dim, Tensor index, Tensor value)", "(Tensor input, int dim, Tensor index, Number value)", name="index_fill_"
+)
 def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """Write one value at the given indices of one dimension.
 
@@ -397,6 +402,9 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 
 
 @op()
+@signatures(
+    "(Tensor input, int dim, Tensor index, Tensor value)", "(Tensor input, int dim, Tensor index, Number value)", name="index_fill"
+)
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy with one value at the given indices of one dimension.
 
@@ -440,6 +448,7 @@ def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> None:
 
 
 @op(function=False)
+@typed
 def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Write elements by their number in row-major order, or add them.
 
@@ -450,6 +459,7 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
 
 @op()
+@typed
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with elements written, or added, by their number in row-major order.
 
@@ -515,10 +525,7 @@ def _scatter(name: str, self: Tensor, dim: int, index: Tensor, src: Any, how: st
 
 def _scattered(self: Tensor, in_place: bool, dim: int, index: Tensor, src: Any, how: str | None) -> Tensor:
     name = "scatter_" if in_place else "scatter"
-    expect_tensor(index, name, "index", 3)
     tensor = isinstance(src, Tensor)
-    if not tensor and not is_number(src):
-        expect_tensor(src, name, "src", 4)
     if how is not None:
         if tensor:
             warn_in_torch(
@@ -533,7 +540,9 @@ def _scattered(self: Tensor, in_place: bool, dim: int, index: Tensor, src: Any, 
     inputs, saved = (self, src) if tensor else (self,), {"dim": dim, "index": index}
     if in_place:
         return write_in_place(self, inputs, kind, saved, lambda: _scatter(name, self, dim, index, src, None))
-    return on_a_copy(self, inputs, kind, saved, lambda out: _scatter(name, out, dim, index, src, None))
+    return on_a_copy(
+        self, inputs, kind, saved, lambda out: _scatter(name, out, dim, index, src, None), contiguous_format
+    )
 
 
 def _reduced(self: Tensor, in_place: bool, dim: int, index: Tensor, src: Any, how: str) -> Tensor:
@@ -556,7 +565,16 @@ def _reduced(self: Tensor, in_place: bool, dim: int, index: Tensor, src: Any, ho
     return out
 
 
+_SCATTERS = (
+    "(Tensor input, int dim, Tensor index, Tensor src)",
+    "(Tensor input, int dim, Tensor index, Tensor src, *, str reduce)",
+    "(Tensor input, int dim, Tensor index, Number value)",
+    "(Tensor input, int dim, Tensor index, Number value, *, str reduce)",
+)
+
+
 @op(function=False)
+@signatures(*_SCATTERS, name="scatter_")
 def scatter_(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None) -> Tensor:
     """Write the source's elements, or one value, at the places that `index` names along one dimension.
 
@@ -566,6 +584,7 @@ def scatter_(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: A
 
 
 @op()
+@signatures(*_SCATTERS, name="scatter")
 def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None) -> Tensor:
     """A copy with the source's elements, or one value, at the places that `index` names along one dimension.
 
@@ -575,12 +594,13 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: A
 
 
 @op(function=False)
+@typed
 def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Add the source's elements at the places that `index` names along one dimension.
 
     Source: `torch.Tensor.scatter_add_`.
     """
-    expect_tensor(src, "scatter_add_", "src", 4)
+    expect_tensor(src, "scatter_add_")
     saved = {"dim": dim, "index": index}
     return write_in_place(
         self, (self, src), _ScatterAddBackward0, saved, lambda: _scatter("scatter_add_", self, dim, index, src, "add")
@@ -588,13 +608,15 @@ def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 
 
 @op()
+@typed
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """A copy with the source's elements added at the places that `index` names along one dimension.
 
     Source: `torch.scatter_add`.
     """
-    expect_tensor(src, "scatter_add", "src", 4)
+    expect_tensor(src, "scatter_add")
     saved = {"dim": dim, "index": index}
     return on_a_copy(
-        input, (input, src), _ScatterAddBackward0, saved, lambda out: _scatter("scatter_add", out, dim, index, src, "add")
-    )
+        input, (input, src), _ScatterAddBackward0, saved,
+        lambda out: _scatter("scatter_add", out, dim, index, src, "add"), contiguous_format,
+    )  # fmt: skip

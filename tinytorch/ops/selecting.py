@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..graph.node import node
+from ..storage import VersionCounter
 from ..tensor import Tensor, fresh, wrap_dim
-from .core import expect_tensor, op, record, recording
+from .arguments import signatures, typed
+from .core import is_internally_overlapping, op, record, recording
 from .views import as_view
 
 END = (1 << 63) - 1  # what a slice without an end saves
@@ -88,6 +90,7 @@ _UnfoldBackward0 = node(
 
 
 @op()
+@typed
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The part at one index, without that dimension.
 
@@ -132,6 +135,7 @@ def slice_(self: Tensor, dim: int, start: int, end: int, step: int) -> Tensor:
 
 
 @op()
+@signatures("(Tensor input, int dim, Tensor start, int length)", "(Tensor input, int dim, int start, int length)")
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """`length` indices of a dimension, from `start` on.
 
@@ -166,6 +170,7 @@ def diagonal_geometry(a: np.ndarray, offset: int, d1: int, d2: int) -> tuple[tup
 
 
 @op()
+@typed
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonal of two dimensions, as a last dimension. RuntimeError if they are the same.
 
@@ -183,6 +188,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
 
 @op(function=False)
+@typed
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """All windows of `size` indices along a dimension, `step` apart, as a new last dimension. They may overlap.
 
@@ -235,8 +241,12 @@ def _sliced(t: Tensor, dim: int, start: int | None, end: int | None, step: int) 
 
 
 def _with_part(input: Tensor, src: Tensor, part: Any, kind: type, **where: Any) -> Tensor:
-    expect_tensor(src, kind.__name__, "src", 2)
-    out = input.detach().clone()
+    out = input.detach()
+    if is_internally_overlapping(out):
+        out = out.clone()
+    else:  # the copy keeps the strides, gaps included, and with them the whole storage
+        out._storage, out._vc = out._storage.clone(), VersionCounter()
+        out._follow_storage()
     view = part(out)
     if view._data.shape != src._data.shape:
         raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {list(view.shape)}")  # fmt: skip
@@ -247,6 +257,7 @@ def _with_part(input: Tensor, src: Tensor, part: Any, kind: type, **where: Any) 
 
 
 @op()
+@typed
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy with the part at one index replaced by `src`.
 
@@ -256,6 +267,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
 
 
 @op()
+@typed
 def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
@@ -268,6 +280,7 @@ def slice_scatter(
 
 
 @op()
+@typed
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy with a diagonal replaced by `src`.
 

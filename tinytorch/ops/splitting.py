@@ -9,8 +9,10 @@ from ..graph.modes import MODES
 from ..graph.node import MultiNode, node
 from ..storage import VersionCounter
 from ..tensor import Tensor, wrap_dim
+from .arguments import Sizes, signatures, type_name, typed
 from .core import FUNCTIONS, node_for, op
 from .selecting import slice_
+from .views import shape_argument
 
 
 def several_views(self: Tensor, views: list[Tensor], kind: type, **saved: Any) -> tuple[Tensor, ...]:
@@ -71,6 +73,7 @@ _UnbindBackward0 = node("UnbindBackward0", lambda grads, dim: _stacked(grads, di
 
 
 @op()
+@typed
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along a dimension, as a tuple of views.
 
@@ -107,7 +110,7 @@ def _checked_size(self: Tensor, split_size: int, dim: int) -> list[int]:
 
 
 def _checked_sizes(self: Tensor, split_sizes: Any, dim: int) -> tuple[int, ...]:
-    a, sizes = self._data, tuple(int(n) for n in split_sizes)
+    a, sizes = self._data, shape_argument((split_sizes,))
     if not a.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     d = wrap_dim(dim, a.ndim)
@@ -122,7 +125,8 @@ def _checked_sizes(self: Tensor, split_sizes: Any, dim: int) -> tuple[int, ...]:
 
 
 @op()
-def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+@typed
+def split_with_sizes(input: Tensor, split_sizes: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of the given lengths along a dimension.
 
     Source: `torch.split_with_sizes`.
@@ -169,6 +173,7 @@ def _chunk_size(self: Tensor, chunks: int, dim: int) -> int:
 
 
 @op()
+@typed
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` views of equal length along a dimension (the last may be shorter).
 
@@ -188,6 +193,7 @@ def _detached(parts: list[Tensor]) -> list[Tensor]:
 
 
 @op()
+@typed
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Like `split`, but autograd does not know that the parts share memory.
 
@@ -198,7 +204,8 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
 
 
 @op()
-def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+@typed
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
     """Like `split_with_sizes`, but autograd does not know that the parts share memory.
 
     Source: `torch.unsafe_split_with_sizes`.
@@ -209,6 +216,7 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tu
 
 
 @op()
+@typed
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Like `chunk`, but autograd does not know that the parts share memory.
 
@@ -222,6 +230,10 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 
 
 @op()
+@signatures(
+    "(Tensor input, tuple of ints indices, int dim = 0)", "(Tensor input, Tensor tensor_indices_or_sections, int dim = 0)",
+    "(Tensor input, int sections, int dim = 0)",
+)  # fmt: skip
 def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, **kwargs: Any) -> tuple[Tensor, ...]:
     """Views cut at the given indices, or into sections of nearly equal length.
 
@@ -251,7 +263,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, *
             ends.append((at, at + least + (i < more)))
             at = ends[-1][1]
         return tuple(slice_(input, d, start, end, 1) for start, end in ends)
-    cuts = [int(i) for i in where]
+    cuts = shape_argument((where,))
     ends = zip([0, *cuts], [*cuts, n], strict=True)
     return tuple(slice_(input, d, start, end, 1) for start, end in ends)
 
@@ -274,7 +286,7 @@ def _along(name: str, least: int, dim: int) -> None:
 
     cut.__name__ = cut.__qualname__ = name
     cut.__doc__ = f"`tensor_split` along dimension {dim}, into equal sections only.\n\nSource: `torch.{name}`."
-    op(name)(cut)
+    op(name)(signatures("(Tensor input, int sections)", "(Tensor input, tuple of ints indices)")(cut))
 
 
 _along("hsplit", 1, 1)

@@ -13,6 +13,7 @@ import numpy as np
 from ..graph.history import Geometry, as_strided_grad, check_inplace, replace_history
 from ..graph.node import node
 from ..tensor import Tensor
+from .arguments import Sizes, signatures, typed
 from .core import node_for, op, recording
 from .views import _squeeze_kinds, squeezed, strided_geometry, t, transpose, unsqueeze
 
@@ -42,6 +43,7 @@ def _like(self: Tensor, out: Tensor, kind: type, **saved: Any) -> Tensor:
 
 
 @op("t_", function=False)
+@typed
 def t_(self: Tensor) -> Tensor:
     """`t` in place.
 
@@ -51,6 +53,7 @@ def t_(self: Tensor) -> Tensor:
 
 
 @op("transpose_", "swapaxes_", "swapdims_", function=False)
+@typed
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """`transpose` in place.
 
@@ -60,6 +63,7 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 @op(function=False)
+@typed
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """`unsqueeze` in place.
 
@@ -69,6 +73,7 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 
 
 @op(function=False)
+@signatures("(Tensor input)", "(Tensor input, int dim)", "(Tensor input, tuple of ints dim)", name="squeeze_")
 def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
     """`squeeze` in place.
 
@@ -79,7 +84,8 @@ def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
 
 
 @op()
-def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+@typed
+def as_strided_(input: Tensor, size: Sizes, stride: Sizes, storage_offset: int | None = None) -> Tensor:
     """`as_strided` in place.
 
     Source: `torch.Tensor.as_strided_`.

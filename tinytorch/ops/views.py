@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype
+from .. import dtypes
 from ..graph.history import AsStridedBackward0, Geometry, make_view, needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor, wrap_dim
 
-from .core import expect_tensor, op, record, tensor_type
+from .arguments import Sizes, signatures, typed
+from .core import op, record, tensor_type
 
 
 def as_view(self: Tensor, shape: tuple, strides: tuple, offset: int, kind: type, /, **saved: Any) -> Tensor:
@@ -32,10 +33,12 @@ def shape_argument(args: tuple, name: str = "size") -> tuple[int, ...]:
     """A shape given as separate ints, as one tuple or list, or as 0-d tensors."""
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         args = tuple(args[0])
+    elif not args:
+        raise TypeError(f"{name}() missing 1 required positional arguments: \"size\"")
     try:
         return tuple(int(a.__index__()) for a in args)
     except (AttributeError, TypeError):
-        bad = next(a for a in args if not hasattr(a, "__index__") or isinstance(a, float))
+        bad = next((a for a in args if not hasattr(a, "__index__")), args[0])
         raise TypeError(f"{name}(): argument must be tuple of ints, not {type(bad).__name__}") from None
 
 
@@ -99,13 +102,16 @@ _AliasBackward0 = node("AliasBackward0", lambda grad: grad)
 
 
 @op(function=False)
-def view(self: Tensor, *shape: Any) -> Tensor:
+@signatures("(Tensor input, torch.dtype dtype)", "(Tensor input, tuple of ints size)")
+def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """The same memory in another shape (one size may be -1). RuntimeError if the strides do not allow it.
 
     With a dtype, the same bytes read as elements of that dtype, which autograd does not follow.
     Source: `torch.Tensor.view`.
     """
-    if len(shape) == 1 and type(shape[0]) is dtype:
+    if size is not None or dtype is not None:
+        shape = (dtype if size is None else size,)
+    if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
         return _reread(self, shape[0])
     a = self._data
     new = infer_size(shape_argument(shape, "view"), a.size)
@@ -118,7 +124,7 @@ def view(self: Tensor, *shape: Any) -> Tensor:
     return as_view(self, new, strides, self._offset, _ViewBackward0, self_sym_sizes=a.shape)
 
 
-def _reread(self: Tensor, kind: dtype) -> Tensor:
+def _reread(self: Tensor, kind: dtypes.dtype) -> Tensor:
     a, old, new = self._data, self._data.itemsize, kind.itemsize
     shape, strides, name = a.shape, a.strides, f"{self.dtype.scalar_name} as {kind.scalar_name} (different element sizes)"
     if old != new:
@@ -146,6 +152,7 @@ def _reread(self: Tensor, kind: dtype) -> Tensor:
 
 
 @op(function=False)
+@typed
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """The same memory in another tensor's shape.
 
@@ -155,13 +162,14 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @op()
-def reshape(input: Tensor, *shape: Any) -> Tensor:
+@signatures("(Tensor input, tuple of ints shape)")
+def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """Another shape: a view where the strides allow it, else a copy.
 
     Source: `torch.reshape`.
     """
     a = input._data
-    new = infer_size(shape_argument(shape, "reshape"), a.size)
+    new = infer_size(shape_argument(sizes if shape is None else (shape,), "reshape"), a.size)
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
     if strides is not None:
         return as_view(input, new, strides, input._offset, _ViewBackward0, self_sym_sizes=a.shape)
@@ -175,6 +183,7 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
 
 
 @op(function=False)
+@typed
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """Another tensor's shape.
 
@@ -202,6 +211,7 @@ def _swapped(values: tuple, i: int, j: int) -> tuple:
 
 
 @op("transpose", "swapaxes", "swapdims")
+@typed
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions swapped.
 
@@ -216,6 +226,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 @op()
+@typed
 def t(input: Tensor) -> Tensor:
     """A matrix transposed; tensors of fewer dimensions as they are. RuntimeError for more than two.
 
@@ -228,13 +239,14 @@ def t(input: Tensor) -> Tensor:
 
 
 @op()
-def permute(input: Tensor, *dims: Any) -> Tensor:
+@signatures("(Tensor input, tuple of ints dims)")
+def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """The dimensions in another order.
 
     Source: `torch.permute`.
     """
     a = input._data
-    given = shape_argument(dims, "permute")
+    given = shape_argument(order if dims is None else (dims,), "permute")
     order = given
     if len(order) != a.ndim:
         raise RuntimeError(
@@ -254,39 +266,42 @@ _ExpandBackward0 = node("ExpandBackward0", lambda grad, self_sym_sizes: grad.sum
 
 
 @op(function=False)
-def expand(self: Tensor, *size: Any) -> Tensor:
+@signatures("(Tensor input, tuple of ints size)")
+def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
     """Dimensions of size 1 (and new leading ones) repeated with stride 0, without a copy; -1 keeps a size.
 
     Source: `torch.Tensor.expand`.
     """
     a = self._data
-    want = shape_argument(size, "expand")
+    want = shape_argument(sizes if size is None else (size,), "expand")
     lead = len(want) - a.ndim
     if lead < 0:
         raise RuntimeError(
             f"expand({tensor_type(self)}{{{list(a.shape)}}}, size={list(want)}): the number of sizes provided "
             f"({len(want)}) must be greater or equal to the number of dimensions in the tensor ({a.ndim})"
         )
-    shape, strides = [], []
-    for i, n in enumerate(want):
-        have = a.shape[i - lead] if i >= lead else None
+    shape, strides = list(want), [0] * len(want)
+    for i in range(len(want) - 1, -1, -1):
+        n, d = want[i], i - lead
+        if d >= 0:
+            have, step = a.shape[d], a.strides[d]
+        else:
+            have, step = 1, shape[i + 1] * strides[i + 1] if a.ndim else 0
         if n == -1:
-            if have is None:
+            if d < 0:
                 raise RuntimeError(
                     f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
                 )
-            n = have
-        if have is None or (have == 1 and n != 1):
-            shape.append(n)
-            strides.append(0)
-        elif have == n:
-            shape.append(n)
-            strides.append(a.strides[i - lead])
-        else:
+            n = shape[i] = have
+        if have == n:
+            strides[i] = step
+        elif have != 1:
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({have}) at non-singleton "
                 f"dimension {i}.  Target sizes: {list(want)}.  Tensor sizes: {list(a.shape)}"
             )
+    if any(n < 0 for n in shape):
+        raise RuntimeError("numel: integer multiplication overflow")
     return as_view(
         self, tuple(shape), tuple(strides), self._offset, _ExpandBackward0, self_sym_sizes=a.shape
     )
@@ -317,7 +332,8 @@ def strided_geometry(input: Tensor, size: Any, stride: Any, storage_offset: int 
 
 
 @op()
-def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+@typed
+def as_strided(input: Tensor, size: Sizes, stride: Sizes, storage_offset: int | None = None) -> Tensor:
     """A view with any shape, strides and offset (in elements) that the storage holds. RuntimeError if it does not.
 
     Source: `torch.as_strided`.
@@ -334,6 +350,7 @@ _UnsqueezeBackward0 = node("UnsqueezeBackward0", lambda grad, dim: grad.squeeze(
 
 
 @op()
+@typed
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A new dimension of size 1.
 
@@ -382,6 +399,7 @@ def squeezed(input: Tensor, dim: Any, kinds: tuple) -> tuple[tuple, tuple, type,
 
 
 @op()
+@signatures("(Tensor input)", "(Tensor input, int dim)", "(Tensor input, tuple of ints dim)")
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     """Without the dimensions of size 1 (all, or those named).
 
