@@ -43,6 +43,29 @@ torch.tensor(x)
 """
 
 
+TRAINING = """
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU(), torch.nn.Linear(2, 1))
+data = torch.rand(3, 2)
+for epoch in range(100):
+    loss = (model(data) ** 2).mean()
+    model.zero_grad()
+    loss.backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            p -= 0.1 * p.grad
+"""
+
+DESCENT = """
+x = torch.zeros(4, requires_grad=True)
+for i in range(9):
+    y = (x - 1) ** 2
+    y.sum().backward()
+    x.data -= 0.1 * x.grad
+    x.grad.zero_()
+"""
+
+
 @pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> ModuleType:
     """Both engines in turn."""
@@ -177,7 +200,9 @@ class TestPictures:
 
 class TestStored:
     @pytest.mark.torch
-    @pytest.mark.parametrize("code", [LESSON, "torch.manual_seed(0)\nx = torch.rand(2, 3)\nx.t()", "b = = 1", ""])
+    @pytest.mark.parametrize(
+        "code", [LESSON, TRAINING, DESCENT, "torch.manual_seed(0)\nx = torch.rand(2, 3)\nx.t()", "b = = 1", ""]
+    )
     def test_the_same_under_both_engines(self, code: str) -> None:
         torch = pytest.importorskip("torch")
         ours, real = steps(code, engine=tinytorch), steps(code, engine=torch)
@@ -217,19 +242,7 @@ class TestStored:
                     assert line in made.text
 
     def test_200_steps_are_small(self, engine: ModuleType) -> None:
-        code = """
-        torch.manual_seed(0)
-        model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU(), torch.nn.Linear(2, 1))
-        data = torch.rand(3, 2)
-        for epoch in range(100):
-            loss = (model(data) ** 2).mean()
-            model.zero_grad()
-            loss.backward()
-            with torch.no_grad():
-                for p in model.parameters():
-                    p -= 0.1 * p.grad
-        """
-        made = steps(code, engine=engine)
+        made = steps(TRAINING, engine=engine)
         assert (len(made), made.ended) == (200, "steps")
         assert made.end.startswith("Stopped after 200 steps: that is the limit (max_steps=200)")
         assert len(made.html) < 1_300_000

@@ -62,3 +62,13 @@ def test_interrupt(kernel: tuple[KernelManager, BlockingKernelClient]) -> None:
     assert 'class="copylab-steps"' in data["text/html"]
     after = [content.get("text") for kind, content in messages(client, "print(1 + 1)") if kind == "stream"]
     assert after == ["2\n"]
+
+
+def test_a_function_of_a_cell(kernel: tuple[KernelManager, BlockingKernelClient]) -> None:
+    _, client = kernel
+    cell = "from copylab import steps\nimport tinytorch as torch\ndef double(t):\n    u = t * 2\n    return u\n"
+    list(messages(client, cell))
+    found = list(messages(client, "steps(double, torch.ones(2))"))
+    data = next(content for kind, content in found if kind == "execute_result")["data"]
+    assert "Step 2, line 3: return u" in data["text/plain"]
+    assert "u is a new tensor with a storage of its own." in data["text/plain"]
