@@ -229,7 +229,8 @@ class TestErrors:
         made = trace("def g():\n    yield 1\n    raise ValueError('late')\nclass A: pass\nfor i in g():\n    a = i\n")
         assert (made.steps[-1].error, made.steps[-1].site.line) == ("ValueError: late", 3)
         made = trace(
-            "class C:\n    def __exit__(self, *_): raise OSError('out')\n    def __enter__(self): 0\nwith C():\n    a = 1\n"
+            "class C:\n    def __exit__(self, *_): raise OSError('out')\n    def __enter__(self): 0\n"
+            "with C():\n    a = 1\n"
         )
         assert made.steps[-1].error == "OSError: out"
 
