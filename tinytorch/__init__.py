@@ -28,6 +28,7 @@ from .printing import set_printoptions
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .storage import UntypedStorage
 from .tensor import Size, Tensor, strided
+from .warn import is_warn_always_enabled, set_warn_always
 from .ops import FUNCTIONS as _FUNCTIONS  # isort: skip
 from . import _C, autograd, nn, optim  # isort: skip
 from .serialization import load, save  # isort: skip

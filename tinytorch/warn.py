@@ -6,6 +6,20 @@ import sys
 import warnings
 
 _said: set[str] = set()
+_always = False
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Give every time the warnings that torch gives once a process. Source: `torch.set_warn_always`."""
+    global _always
+    if not isinstance(b, bool):
+        raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+    _always = b
+
+
+def is_warn_always_enabled() -> bool:
+    """Whether warnings that come once a process come every time."""
+    return _always
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
@@ -13,12 +27,12 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("tinytorch"):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level - 1)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def warn_in_torch(message: str, place: str, once: bool = False) -> None:
     """Warn as torch's C++ side does, which adds where in its sources the warning is raised; `once` a process."""
-    if once:
+    if once and not _always:
         if message in _said:
             return
         _said.add(message)

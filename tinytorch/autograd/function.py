@@ -65,19 +65,18 @@ class FunctionCtx:
 class BackwardCFunction(MultiNode, FunctionCtx):
     """The node of a custom Function, and the `ctx` of its forward and backward."""
 
-    __slots__ = ("dirty_tensors", "materialize_grads", "needs_input_grad", "non_differentiable", "read", "takes",
-                 "to_save")  # fmt: skip
+    __slots__ = ("dirty_tensors", "materialize_grads", "needs_input_grad", "non_differentiable", "to_save", "_takes", "_was_read")  # fmt: skip
     _forward_cls: Any = None
     computes_all = True
 
     def __init__(self, inputs: tuple, recorded: bool) -> None:
-        self.takes = tuple([isinstance(x, Tensor) for x in inputs])
+        self._takes = tuple([isinstance(x, Tensor) for x in inputs])
         self.needs_input_grad = tuple([isinstance(x, Tensor) and needs_grad(x) for x in inputs])
         edges = tuple([edge_of(x) for x in inputs if isinstance(x, Tensor)]) if recorded else ()
         super().__init__(edges, ())
         self.to_save = self.dirty_tensors = self.non_differentiable = None
         self.materialize_grads = True
-        self.read = False
+        self._was_read = False
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at 0x{id(self):x}>"
@@ -85,34 +84,34 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     @property
     def saved_tensors(self) -> tuple:
         """What `save_for_backward` kept. RuntimeError, in torch's words, if it was freed or changed in place since."""
-        if self.saved is None:
+        if self._saved is None:
             raise RuntimeError(FREED)
         if getattr(self._forward_cls, "clear_saved_tensors_on_access", False):
-            if self.read:
+            if self._was_read:
                 raise RuntimeError(
                     "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
                     "autograd.Function. Either access saved_tensors only once, or set "
                     "clear_saved_tensors_on_access=False."
                 )
-            self.read = True
-        return tuple(None if s is None else s.unpack(self) for s in self.saved)
+            self._was_read = True
+        return tuple(None if s is None else s.unpack(self) for s in self._saved)
 
     saved_variables = saved_tensors
 
     @property
     def _raw_saved_tensors(self) -> tuple:
-        if self.saved is None:
+        if self._saved is None:
             raise RuntimeError(FREED)
-        return self.saved
+        return self._saved
 
     def release(self) -> None:
         """Free what was saved; what the user put on `ctx` stays."""
-        for s in self.saved or ():
+        for s in self._saved or ():
             if s is not None:
                 s.release()
-        self.saved = None
+        self._saved = None
 
-    def keep(self) -> None:
+    def _keep(self) -> None:
         """Save what forward asked for, with the versions the tensors have once forward is through."""
         kept: list[Any] = []
         for i, t in enumerate(self.to_save or ()):
@@ -123,7 +122,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                 kept.append(SavedResult(t, t._output_nr) if mine else SavedTensor(t))
             else:
                 raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")  # fmt: skip
-        self.saved = tuple(kept)
+        self._saved = tuple(kept)
 
     def apply(self, grads: tuple) -> tuple:
         """Call the user's backward and check what it returns."""
@@ -135,16 +134,16 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                 "implement one of them."
             )
         if self.materialize_grads:
-            grads = tuple([_zeros(m) if g is None and m else g for g, m in zip(grads, self.metas, strict=True)])
+            grads = tuple([_zeros(m) if g is None and m else g for g, m in zip(grads, self._metas, strict=True)])
         out = (cls.vjp if own_vjp else cls.backward)(self, *grads)
         out = out if isinstance(out, tuple) else (out,)
-        name, wanted = type(self).__name__, len(self.takes)
+        name, wanted = type(self).__name__, len(self._takes)
         if len(out) > wanted and all(g is None for g in out[wanted:]):
             out = out[:wanted]
         if len(out) != wanted:
             raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {wanted}, got {len(out)})")  # fmt: skip
         found = []
-        for i, (g, is_tensor) in enumerate(zip(out, self.takes, strict=True)):
+        for i, (g, is_tensor) in enumerate(zip(out, self._takes, strict=True)):
             if is_tensor:
                 if not (g is None or isinstance(g, Tensor)):
                     raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
@@ -239,7 +238,7 @@ class Function(metaclass=FunctionMeta):
         outputs = raw if isinstance(raw, tuple) else (raw,)
         outputs = _recorded(ctx, [x for x in inputs if isinstance(x, Tensor)], outputs, recorded)
         if recorded:
-            ctx.keep()
+            ctx._keep()
         ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = None
         return outputs if isinstance(raw, tuple) else outputs[0]
 

@@ -60,12 +60,12 @@ class allow_mutation_on_saved_tensors:
 
     def __enter__(self) -> allow_mutation_on_saved_tensors:
         self.holds = True
-        self.hooks = saved_tensors_hooks(lambda t: t.detach().clone(), self._unpack)
-        self.hooks.__enter__()
+        self._hooks = saved_tensors_hooks(lambda t: t.detach().clone(), self._unpack)
+        self._hooks.__enter__()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self.hooks.__exit__()
+        self._hooks.__exit__()
         self.holds = False
 
     def _unpack(self, kept: Tensor) -> Tensor:

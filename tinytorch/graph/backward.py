@@ -22,7 +22,7 @@ class _Root(Node):
     __slots__ = ("grads",)
 
     def __init__(self, edges: tuple, grads: tuple) -> None:
-        self.edges, self.grads, self.hooks, self.saved, self.seq = edges, grads, None, (), 0
+        self._edges, self.grads, self._hooks, self._saved, self._seq = edges, grads, None, (), 0
 
     def apply(self, grads: tuple) -> tuple:
         return self.grads
@@ -30,8 +30,8 @@ class _Root(Node):
 
 def _push(heap: list[Node], fn: Node) -> None:
     heap.append(fn)
-    i, seq = len(heap) - 1, fn.seq
-    while i > 0 and heap[(i - 1) >> 1].seq < seq:
+    i, seq = len(heap) - 1, fn._seq
+    while i > 0 and heap[(i - 1) >> 1]._seq < seq:
         heap[i] = heap[(i - 1) >> 1]
         i = (i - 1) >> 1
     heap[i] = fn
@@ -43,14 +43,14 @@ def _pop(heap: list[Node]) -> Node:
     top, last = heap[0], heap.pop()
     n, i = len(heap), 0
     while (child := 2 * i + 2) < n:
-        if heap[child].seq < heap[child - 1].seq:
+        if heap[child]._seq < heap[child - 1]._seq:
             child -= 1
         heap[i] = heap[child]
         i = child
     if child == n:
         heap[i] = heap[n - 1]
         i = n - 1
-    while i > 0 and heap[(i - 1) >> 1].seq < last.seq:
+    while i > 0 and heap[(i - 1) >> 1]._seq < last._seq:
         heap[i] = heap[(i - 1) >> 1]
         i = (i - 1) >> 1
     heap[i] = last
@@ -62,7 +62,7 @@ def _dependencies(root: Node) -> dict[Node, int]:
     waits: dict[Node, int] = {}
     stack = [root]
     while stack:
-        for edge in stack.pop().edges:
+        for edge in stack.pop()._edges:
             if edge is not None:
                 fn = edge[0]
                 if fn in waits:
@@ -80,13 +80,13 @@ def _on_the_way(root: Node, goals: set[Node]) -> set[Node]:
     stack: list[tuple[Node, int]] = [(root, 0)]
     while stack:
         fn, i = stack.pop()
-        if i < len(fn.edges):
+        if i < len(fn._edges):
             stack.append((fn, i + 1))
-            edge = fn.edges[i]
+            edge = fn._edges[i]
             if edge is not None and edge[0] not in seen:
                 seen.add(edge[0])
                 stack.append((edge[0], 0))
-        elif any(e is not None and (e[0] in goals or e[0] in needed) for e in fn.edges):
+        elif any(e is not None and (e[0] in goals or e[0] in needed) for e in fn._edges):
             needed.add(fn)
     return needed
 
@@ -153,7 +153,7 @@ def run(
 def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
     waits, needed, captures, captured = task.waits, task.needed, task.captures, task.captured
     buffers: dict[Node, list[Any]] = {}
-    buffer = [None] * root.outputs
+    buffer = [None] * root._outputs
     buffer[nr] = first
     buffers[root] = buffer
     del buffer, first
@@ -170,20 +170,20 @@ def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
             if captures and fn in captures:
                 for position, at in captures[fn]:
                     captured[at] = grads[position]
-            if fn.hooks is not None:
+            if fn._hooks is not None:
                 grads = hooks.before_node(fn, _tensor_hooks(fn, grads))
-            elif fn.seq == LAST:
+            elif fn._seq == LAST:
                 grads = _tensor_hooks(fn, grads)
-            if fn.seq == LAST:
+            if fn._seq == LAST:
                 buffer = None  # or it would count as another holder of the gradient
                 _accumulate(fn.variable, grads)  # type: ignore[attr-defined]
-                if fn.hooks is not None and fn.hooks.post:
+                if fn._hooks is not None and fn._hooks.post:
                     hooks.after_node(fn, (), grads)
                 del grads
                 continue
             outputs = _call(fn, grads, task) if not MODES.anomaly else anomaly.run(fn, _call, grads, task)
             del grads
-            for i, edge in enumerate(fn.edges):
+            for i, edge in enumerate(fn._edges):
                 if edge is None:
                     continue
                 below = edge[0]
@@ -192,7 +192,7 @@ def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
                 if buffer is None:
                     if needed is not None and below not in needed and below not in captures:
                         continue
-                    buffer = buffers[below] = [None] * below.outputs
+                    buffer = buffers[below] = [None] * below._outputs
                 grad = outputs[i]
                 if grad is not None:
                     position = edge[1]
@@ -213,18 +213,18 @@ def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
 
 def _tensor_hooks(fn: Node, grads: tuple) -> tuple:
     """The gradients after the hooks of the tensors that they belong to."""
-    if fn.seq == LAST:
+    if fn._seq == LAST:
         leaf = fn.variable  # type: ignore[attr-defined]
         if leaf._hooks is not None and leaf._hooks.on_grad:
             return (hooks.call(leaf._hooks.on_grad, grads[0]),)
         return grads
-    return grads if fn.hooks is None else hooks.before(fn, grads)
+    return grads if fn._hooks is None else hooks.before(fn, grads)
 
 
 def _call(fn: Node, grads: tuple, task: Task) -> list[Any]:
     """Run one node: its formulas, the check of what came out, its posthooks; then free what it saved."""
     outputs = list(fn.apply(grads))
-    for i, edge in enumerate(fn.edges):
+    for i, edge in enumerate(fn._edges):
         grad = outputs[i]
         if edge is None:
             continue
@@ -234,9 +234,9 @@ def _call(fn: Node, grads: tuple, task: Task) -> list[Any]:
             shape, kind, device = below.expects(edge[1])
             if data.shape != shape or data.dtype is not kind or grad._device is not device:
                 outputs[i] = _fitted(fn, i, grad, shape, kind, device)
-    if fn.hooks is not None and fn.hooks.post:
+    if fn._hooks is not None and fn._hooks.post:
         if task.needed is not None and not fn.computes_all:
-            outputs = [g if e is not None and task.will_run(e[0]) else None for g, e in zip(outputs, fn.edges, strict=True)]
+            outputs = [g if e is not None and task.will_run(e[0]) else None for g, e in zip(outputs, fn._edges, strict=True)]
         outputs = list(hooks.after_node(fn, tuple(outputs), grads))
     if not task.keep_graph:
         fn.release()

@@ -26,10 +26,10 @@ class TensorHooks:
     def moved(self, tensor: Any, old: Any, new: Any) -> None:
         """The tensor's history was replaced: new hooks go to the new one, retain_grad moves along."""
         self.on_grad = None
-        if self.retains and old is not None and old.hooks is not None:
-            for nr, hook in list(old.hooks.retain.items()):
+        if self.retains and old is not None and old._hooks is not None:
+            for nr, hook in list(old._hooks.retain.items()):
                 if hook.tensor() is tensor:
-                    del old.hooks.retain[nr]
+                    del old._hooks.retain[nr]
                     hooks_of(new).retain[tensor._output_nr] = hook
 
 
@@ -134,16 +134,16 @@ def _kind(t: Any) -> str:
 def before(fn: Any, grads: tuple) -> tuple:
     """The gradients that reach a node, after the hooks of its outputs."""
     out = list(grads)
-    for nr, hooks in fn.hooks.on_output:
+    for nr, hooks in fn._hooks.on_output:
         out[nr] = call(hooks, out[nr])
-    for nr, retain in fn.hooks.retain.items():
+    for nr, retain in fn._hooks.retain.items():
         retain(out[nr])
     return tuple(out)
 
 
 def before_node(fn: Any, grads: tuple) -> tuple:
     """The gradients that reach a node, after its own prehooks."""
-    for hook in list(fn.hooks.pre.values()):
+    for hook in list(fn._hooks.pre.values()):
         new = hook(grads)
         if new is not None:
             grads = _replacements(hook, grads, new)
@@ -152,7 +152,7 @@ def before_node(fn: Any, grads: tuple) -> tuple:
 
 def after_node(fn: Any, outputs: tuple, inputs: tuple) -> tuple:
     """A node's results, after its posthooks."""
-    for hook in list(fn.hooks.post.values()):
+    for hook in list(fn._hooks.post.values()):
         new = hook(outputs, inputs)
         if new is not None:
             outputs = _replacements(hook, outputs, new)

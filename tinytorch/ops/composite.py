@@ -27,16 +27,16 @@ class _Composite(Node):
     def apply(self, grads: tuple) -> tuple:
         from ..graph.saved import FREED
 
-        if self.saved is None:
+        if self._saved is None:
             raise RuntimeError(FREED)
-        inputs = [s.unpack(self) if isinstance(s, SavedTensor) else s for s in self.saved]
+        inputs = [s.unpack(self) if isinstance(s, SavedTensor) else s for s in self._saved]
         again = MODES.grad
         with enable_grad():
-            shadows = [self._shadow(t, again) if e is not None else t for t, e in zip(inputs, self.edges, strict=True)]
+            shadows = [self._shadow(t, again) if e is not None else t for t, e in zip(inputs, self._edges, strict=True)]
             out = self.formula(*shadows)
-        goals = tuple(edge_of(s) if e is not None else None for s, e in zip(shadows, self.edges, strict=True))
+        goals = tuple(edge_of(s) if e is not None else None for s, e in zip(shadows, self._edges, strict=True))
         if edge_of(out) is None:
-            return tuple(None if e is None else t.new_zeros(t.shape) for t, e in zip(inputs, self.edges, strict=True))
+            return tuple(None if e is None else t.new_zeros(t.shape) for t, e in zip(inputs, self._edges, strict=True))
         return tuple(backward.run((edge_of(out),), (grads[0],), again, again, goals, False))
 
     @staticmethod

@@ -159,8 +159,8 @@ class CopyBackwards(Node):
         if grad is None:
             return (None, None)
         kind, where = self.source
-        to_source = None if self.edges[1] is None else grad.to(kind, device=where)
-        return (None if self.edges[0] is None else grad.new_zeros(grad.shape), to_source)
+        to_source = None if self._edges[1] is None else grad.to(kind, device=where)
+        return (None if self._edges[0] is None else grad.new_zeros(grad.shape), to_source)
 
 
 CopyBackwards.__module__ = "torch.autograd"

@@ -262,7 +262,10 @@ def result(data: Any, device: device, *operands: np.ndarray) -> Tensor:
         else:
             if not data.size or not data.flags.c_contiguous:
                 data = laid_out(data, contiguous_strides(data.shape))
-    return fresh(data, device)
+    made = fresh(data, device)
+    if not data.size:
+        made._data = data
+    return made
 
 
 # recording -----------------------------------------------------------------------------------------------------------
