@@ -1,15 +1,17 @@
 """The memory picture: what it draws, and that its words say the same."""
 
 import re
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import pytest
 from needs import find_browser
 from viz.programs import PROGRAMS, run
 
+import tinytorch
 from tinytorch.viz import Picture, memory, snapshot
 
 
@@ -174,8 +176,24 @@ def test_saving(tmp_path: Path, engine: ModuleType) -> None:
     assert isinstance(picture, Picture)
     assert picture.save(tmp_path / "a.svg").read_text() == picture.svg
     assert picture.save(tmp_path / "a.txt").read_text() == picture.text + "\n"
-    with pytest.raises(ValueError, match=r"must end in \.svg or \.txt"):
+    with pytest.raises(ValueError, match=r"must end in \.svg, \.png or \.txt"):
         picture.save(tmp_path / "a.bmp")
+
+
+def test_a_png_is_made_or_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = memory(x=tinytorch.ones(2))
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(ImportError, match="pip install resvg-py"):
+        picture.save(tmp_path / "a.png")
+    given: list[str] = []
+
+    def convert(svg_string: str, zoom: float) -> bytes:
+        given.append(svg_string)
+        return b"PNG" * int(zoom)
+
+    monkeypatch.setitem(sys.modules, "resvg_py", SimpleNamespace(svg_to_bytes=convert))
+    assert picture.save(tmp_path / "a.png", theme="dark").read_bytes() == b"PNGPNG"
+    assert given == [picture.themed("dark")]
 
 
 def test_colours_follow_the_page_or_are_fixed(engine: ModuleType) -> None:
@@ -210,7 +228,6 @@ def test_words_and_picture_tell_the_same_facts(program: str, engine: ModuleType)
 @pytest.mark.browser
 def test_pictures_of_different_themes_keep_their_colours_on_one_page() -> None:
     sync_api = pytest.importorskip("playwright.sync_api")
-    import tinytorch
 
     x = tinytorch.ones(2)
     grounds = "[...document.querySelectorAll('.page')].map((page) => getComputedStyle(page).fill)"

@@ -16,6 +16,7 @@ import graphviz
 from . import layout
 from .cards import Card, Wire, build
 from .picture import bundle
+from .raster import write
 from .records import Snapshot
 from .restyle import restyle
 from .route import draw
@@ -152,17 +153,14 @@ class GraphPicture(graphviz.Digraph):  # type: ignore[misc]
         return target
 
     def save(self, filename: Any = None, directory: Any = None, *, theme: str | None = None, **options: Any) -> str:
-        """Write the picture (.svg, .txt; .png and .pdf where `dot` is) or the DOT source (any other name)."""
+        """Write the picture (.svg, .png, .txt; .pdf where `dot` is) or the DOT source (any other name)."""
         path = Path(directory or self.directory or "", filename or self.filename)
-        if path.suffix == ".svg":
-            path.write_text(self.themed(theme), encoding="utf-8")
-        elif path.suffix == ".txt":
-            path.write_text(self.text + "\n", encoding="utf-8")
-        elif path.suffix in (".png", ".pdf"):
-            path.write_bytes(_or_say(super().pipe, path.suffix[1:]))
-        else:
-            return super().save(filename, directory=directory, **options)
-        return str(path)
+        if write(path, self.themed, lambda: self.text, theme):
+            return str(path)
+        if path.suffix == ".pdf":
+            path.write_bytes(_or_say(super().pipe, "pdf"))
+            return str(path)
+        return str(super().save(filename, directory=directory, **options))
 
     def copy(self) -> GraphPicture:
         """An independent copy, as Digraph.copy."""

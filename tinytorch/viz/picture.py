@@ -9,6 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from .raster import write
+
 WIDE = 1_400
 _WIDTH = re.compile(r'<svg[^>]* width="(\d+)"')
 
@@ -55,15 +57,14 @@ class Picture:
         return self._svg[theme]
 
     def save(self, path: str | Path, theme: str | None = None) -> Path:
-        """Write the picture to `path`: .svg, or .txt for its text; ValueError for another ending."""
-        path = Path(path)
-        if path.suffix == ".svg":
-            path.write_text(self.themed(theme), encoding="utf-8")
-        elif path.suffix == ".txt":
-            path.write_text(self.text + "\n", encoding="utf-8")
-        else:
-            raise ValueError(f"cannot save a picture as {path.name!r}: the name must end in .svg or .txt")
-        return path
+        """Write the picture to `path`: .svg, .png (needs resvg-py), or .txt for its words.
+
+        `theme` fixes the colours ("light", "dark", "print"); a PNG is light unless told otherwise.
+        Raises ValueError for another ending, ImportError where a PNG cannot be made.
+        """
+        if not write(path, self.themed, lambda: self.text, theme):
+            raise ValueError(f"cannot save a picture as {Path(path).name!r}: the name must end in .svg, .png or .txt")
+        return Path(path)
 
     def __repr__(self) -> str:
         return self.text

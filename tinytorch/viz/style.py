@@ -44,7 +44,10 @@ PALETTE: dict[str, tuple[str, str, str]] = {
 THEMES = {"light": 0, "dark": 1, "print": 2}
 
 MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
-SANS = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Noto Sans',sans-serif"
+SANS = (
+    "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Noto Sans','DejaVu Sans','Liberation Sans',"
+    "sans-serif"
+)
 
 # class -> (property, palette name) pairs; both pictures use these and nothing else for colour.
 _RULES: dict[str, tuple[tuple[str, str], ...]] = {
