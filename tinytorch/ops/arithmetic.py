@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..graph.modes import no_grad
 from ..graph.node import node
 from ..tensor import Tensor
 from ..warn import warn_in_torch
 from .arguments import argument_error, called_as_method, invalid_combination
 from .core import broadcast_error, is_number, op, quiet, record, recording, result, write_in_place, write_out
-from .pointwise import EITHER, FLOAT, RIGHT, binary, check_kernel, check_operands, half, in_place_operands, operands, operator
+from .pointwise import (
+    EITHER, FLOAT, RIGHT, _saveable, binary, check_broadcast_into, check_kernel, check_operands, half, in_place_operands,
+    operands, operator,
+)  # fmt: skip
 from .scalars import times, where, zeros
 
 # sum and difference, whose second operand is scaled ------------------------------------------------------------------------
@@ -69,11 +73,13 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
     now = "Tensor input, Tensor other, *, Number alpha = 1, Tensor out = None"
 
     def compute(a: np.ndarray, b: np.ndarray, alpha: Any, into: np.ndarray | None = None) -> Any:
-        check_kernel(a, "bif", "add_stub")
+        check_kernel(a, "bif", "add_stub", b)
         if a.dtype == np.float16:
             wide = _scaled(b.astype(np.float32), alpha)
             return half(_broadcast(ufunc, a.astype(np.float32), wide))
         if type(alpha) is not int or alpha != 1:
+            if b.shape != a.shape:
+                _broadcast(np.broadcast, a, b)  # type: ignore[arg-type]
             b = _scaled(b, alpha)
         return _broadcast(ufunc, a, b, into)
 
@@ -167,7 +173,7 @@ def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     _refuse_bools(other, input)
     a, b, where = operands("rsub", input, other)
     check_kernel(a, "bif", "add_stub")
-    made = result(_broadcast(np.subtract, b, _scaled(a, alpha)), where, a, b)
+    made = result(_broadcast(np.subtract, b, _scaled(a, alpha)), where, b, a)
     if recording(input, *([other] if isinstance(other, Tensor) else [])):
         if isinstance(other, Tensor):
             record(made, _RsubBackward0, (input, other), alpha=alpha)
@@ -213,10 +219,13 @@ def _remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where((m != 0) & ((b < 0) != (m < 0)), m + b, m)
 
 
-_no_floor_divide = no_derivative("floor_divide")
+_no_floor_divide, _no_floor_divide_ = no_derivative("floor_divide"), no_derivative("floor_divide_")
 floor_divide = binary(
     "Quotient, rounded down.", "floor_divide", np.floor_divide, _no_floor_divide, _no_floor_divide, takes="if",
     stub="div_floor_cpu", checks=_not_by_zero, backward="NotImplemented",
+    number_right=node("NotImplemented", _no_floor_divide), number_left=node("NotImplemented", _no_floor_divide),
+    kind_in_place=node("NotImplemented", _no_floor_divide_, _no_floor_divide_),
+    number_in_place=node("NotImplemented", _no_floor_divide_),
 )  # fmt: skip
 remainder = binary(
     "What is left of the division, with the divisor's sign.", "remainder", _remainder, lambda grad: grad,
@@ -266,14 +275,10 @@ def div(input: Any, other: Any, *, rounding_mode: Any = _UNSET, out: Tensor | No
     _check_mode(rounding_mode)
     if out is not None:
         return (true_divide if rounding_mode is None else _MODES[rounding_mode])(input, other, out=out)
-    from ..graph.modes import no_grad
-
     with no_grad():
         made = (true_divide if rounding_mode is None else _MODES[rounding_mode])(input, other)
     tensors = [x for x in (input, other) if isinstance(x, Tensor)]
     if recording(*tensors):
-        from .pointwise import _saveable
-
         record(made, _DivBackward2, (input, other), self=_saveable(input), other=_saveable(other), rounding_mode=rounding_mode)  # fmt: skip
     return made
 
@@ -288,8 +293,10 @@ def div_(self: Tensor, other: Any, *, rounding_mode: Any = _UNSET) -> Tensor:
         return _plain_in_place(self, other)
     _check_mode(rounding_mode)
     if recording(self, *([other] if isinstance(other, Tensor) else [])):
+        if isinstance(other, Tensor):
+            check_broadcast_into(self, other._data.shape)
         data = div(self.detach(), other.detach() if isinstance(other, Tensor) else other, rounding_mode=rounding_mode)
-        values = {"self": self, "other": other, "rounding_mode": rounding_mode}
+        values = {"self": self, "other": _saveable(other), "rounding_mode": rounding_mode}
         return write_in_place(self, (self, other), _DivBackward2, values, lambda: data._data)
     return (_plain_in_place if rounding_mode is None else _MODES_IN_PLACE[rounding_mode])(self, other)
 
@@ -346,7 +353,7 @@ def _pow(name: str, self: Any, exponent: Any) -> tuple[Any, Any, Any]:
         lines = tuple(f"({p} exponent, *, Tensor out = None)" for p in ("Tensor input, Tensor", "Number self, Tensor", "Tensor input, Number"))  # fmt: skip
         raise invalid_combination(name, (self, exponent), {}, lines)
     a, b, where = operands(name, self, exponent)
-    check_kernel(a, "if", "pow")
+    check_kernel(a, "if", "pow", b)
     if a.dtype.kind in "iu" and not second and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     return a, b, where
@@ -371,7 +378,8 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     data = _powered(a, b)
     if out is not None:
         return write_out(out, data, "pow", input, exponent, layout=(a, b))
-    made = result(data, where, a, b)
+    # a number to the power of a tensor comes out row-major
+    made = result(data, where, a, b) if isinstance(input, Tensor) else result(np.ascontiguousarray(data).reshape(b.shape), where)
     if recording(*[x for x in (input, exponent) if isinstance(x, Tensor)]):
         if not isinstance(exponent, Tensor):
             record(made, _PowBackward0, (input,), self=input, exponent=exponent)

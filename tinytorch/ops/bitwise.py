@@ -7,19 +7,26 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..graph.node import node
 from ..tensor import Tensor
 from .arguments import argument_error
-from .core import FUNCTIONS, is_number, op, quiet, result
-from .pointwise import BOOL, EITHER, KEEP, RIGHT, TENSORS, binary, operator, unary
+from .core import FUNCTIONS, broadcast_error, is_number, op, quiet, result
+from .pointwise import BOOL, EITHER, EVERY, KEEP, RIGHT, TENSORS, binary, operator, unary
+from .scalars import zeros
 
-eq = binary("Whether equal.", "eq", np.equal, to=BOOL, numbers=RIGHT)
-ne = binary("Whether different.", "ne", np.not_equal, to=BOOL, aliases=("not_equal",), numbers=RIGHT)
-lt = binary("Whether less.", "lt", np.less, to=BOOL, aliases=("less",), numbers=RIGHT, takes="bif", stub="lt_cpu")
-le = binary("Whether less or equal.", "le", np.less_equal, to=BOOL, aliases=("less_equal",), numbers=RIGHT, takes="bif",
-            stub="le_cpu")  # fmt: skip
-gt = binary("Whether greater.", "gt", np.greater, to=BOOL, aliases=("greater",), numbers=RIGHT, takes="bif", stub="gt_cpu")
-ge = binary("Whether greater or equal.", "ge", np.greater_equal, to=BOOL, aliases=("greater_equal",), numbers=RIGHT,
-            takes="bif", stub="ge_cpu")  # fmt: skip
+def _comparison(what: str, name: str, ufunc: np.ufunc, aliases: tuple[str, ...] = (), takes: str = "bif") -> Any:
+    """Declare a comparison; in place it has nodes, whose gradients are zero."""
+    kinds = (node(f"{name.title()}Backward1", zeros, zeros), node(f"{name.title()}Backward0", zeros))
+    return binary(what, name, ufunc, to=BOOL, numbers=RIGHT, aliases=aliases, takes=takes, stub=f"{name}_cpu",
+                  kind_in_place=kinds[0], number_in_place=kinds[1])  # fmt: skip
+
+
+eq = _comparison("Whether equal.", "eq", np.equal, takes=EVERY)
+ne = _comparison("Whether different.", "ne", np.not_equal, ("not_equal",), EVERY)
+lt = _comparison("Whether less.", "lt", np.less, ("less",))
+le = _comparison("Whether less or equal.", "le", np.less_equal, ("less_equal",))
+gt = _comparison("Whether greater.", "gt", np.greater, ("greater",))
+ge = _comparison("Whether greater or equal.", "ge", np.greater_equal, ("greater_equal",))
 
 for _name, _ufunc, _what in (
     ("logical_and", np.logical_and, "Whether both are nonzero."),
@@ -114,7 +121,10 @@ def _close(name: str, a: Tensor, b: Tensor, rtol: float, atol: float, equal_nan:
         if value < 0:
             raise RuntimeError(f"{tolerance} must be greater than or equal to zero, but got {value}")
     x, y = a._data, b._data
-    close = x == y
+    try:
+        close = x == y
+    except ValueError:
+        raise broadcast_error(x.shape, y.shape) from None
     if equal_nan and x.dtype.kind == "f":
         close = close | ((x != x) & (y != y))
     if rtol or atol:
@@ -132,7 +142,8 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8
 
     RuntimeError for two dtypes. Source: `torch.isclose`.
     """
-    return result(quiet.run(_close, "isclose", input, other, rtol, atol, equal_nan), input._device)
+    data = quiet.run(_close, "isclose", input, other, rtol, atol, equal_nan)
+    return result(data, input._device, input._data, other._data)
 
 
 @op()

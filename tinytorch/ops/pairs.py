@@ -16,8 +16,8 @@ from .core import (
     FUNCTIONS, as_array, broadcast_error, check_overlap, common_device, is_number, op, quiet, record, recording, result,
     result_dtype, write_in_place, write_out,
 )  # fmt: skip
-from .pointwise import FLOAT, RIGHT, EITHER, TENSORS, binary, cannot_cast, check_broadcast_into, check_kernel
-from .scalars import over, plus, times, where, zeros
+from .pointwise import FLOAT, RIGHT, EITHER, TENSORS, binary, cannot_cast, check_broadcast_into, check_kernel, half
+from .scalars import minus_from, over, over_from, plus, times, where, zeros
 
 _CPP = {"bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
         "int64": "long int", "float16": "c10::Half", "float32": "float", "float64": "double"}  # fmt: skip
@@ -34,11 +34,11 @@ def _kept(self: Tensor, other: Tensor, order: Any) -> Tensor:
     return order(self, other).logical_or(other.isnan())
 
 
-binary("The larger one.", "maximum", np.maximum, lambda grad, self, other: _halved(self, other, grad).masked_fill(self < other, 0),
-       lambda grad, self, other: _halved(self, other, grad).masked_fill(self > other, 0), numbers=TENSORS, in_place=False,
+binary("The larger one.", "maximum", np.maximum, lambda grad, self, other: _halved(self, other, grad).masked_fill_(self < other, 0),
+       lambda grad, self, other: _halved(self, other, grad).masked_fill_(self > other, 0), numbers=TENSORS, in_place=False,
        takes="bif", stub="maximum_cpu")  # fmt: skip
-binary("The smaller one.", "minimum", np.minimum, lambda grad, self, other: _halved(self, other, grad).masked_fill(self > other, 0),
-       lambda grad, self, other: _halved(self, other, grad).masked_fill(self < other, 0), numbers=TENSORS, in_place=False,
+binary("The smaller one.", "minimum", np.minimum, lambda grad, self, other: _halved(self, other, grad).masked_fill_(self > other, 0),
+       lambda grad, self, other: _halved(self, other, grad).masked_fill_(self < other, 0), numbers=TENSORS, in_place=False,
        takes="bif", stub="minimum_cpu")  # fmt: skip
 binary("The larger one, the other where one is nan.", "fmax", np.fmax,
        lambda grad, self, other: grad.masked_fill(_kept(self, other, Tensor.ge).logical_not(), 0),
@@ -87,7 +87,7 @@ binary("a * log(b), 0 where a is 0.", "xlogy", _xlogy, _xlogy_self, lambda grad,
 
 
 def _copysign_self(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    return grad * (result / self).masked_fill(self == 0, 0)
+    return grad * (result / self).masked_fill_(self == 0, 0)
 
 
 binary("The first with the second's sign.", "copysign", np.copysign, _copysign_self, lambda grad: zeros(grad), to=FLOAT,
@@ -103,7 +103,8 @@ def _heaviside(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 _no_heaviside = no_derivative("heaviside")
 binary("0 below zero, 1 above, the second operand at zero.", "heaviside", _heaviside, _no_heaviside, _no_heaviside,
-       numbers=TENSORS, takes="bif", stub="heaviside_cpu", backward="NotImplemented")  # fmt: skip
+       numbers=TENSORS, takes="bif", stub="heaviside_cpu", backward="NotImplemented",
+       kind_in_place=node("NotImplemented", no_derivative("heaviside_"), no_derivative("heaviside_")))  # fmt: skip
 _heaviside_any = FUNCTIONS["heaviside"]
 
 
@@ -121,6 +122,14 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     return _heaviside_any(input, values, out=out)
 
 
+def _check_shapes(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
+    for x, y in ((a, b), (a, c), (b, c)):
+        try:
+            np.broadcast_shapes(x.shape, y.shape)
+        except ValueError:
+            raise broadcast_error(x.shape, y.shape) from None
+
+
 # bounds --------------------------------------------------------------------------------------------------------------------
 
 def _inside(grad: Tensor, self: Tensor, min: Any, max: Any) -> Tensor:
@@ -131,11 +140,11 @@ def _inside(grad: Tensor, self: Tensor, min: Any, max: Any) -> Tensor:
 
 
 def _below(grad: Tensor, self: Tensor, min: Tensor, max: Tensor | None) -> Tensor:
-    return where(self < min if max is None else (min < max).logical_and(self < min), grad, 0)
+    return where(self < min if max is None else (self < min).logical_and_(min < max), grad, 0)
 
 
 def _above(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor) -> Tensor:
-    return where(self > max if min is None else (max < min).logical_or(self > max), grad, 0)
+    return where(self > max if min is None else (self > max).logical_or_(max < min), grad, 0)
 
 
 _ClampBackward0 = node("ClampBackward0", _inside, _below, _above)
@@ -162,8 +171,12 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
     lines = [f"(Tensor input, {k} min = None, {k} max = None, *, Tensor out = None)" for k in ("Tensor", "Number")]
     if name != "clamp":
         lines = [f"(Tensor input, {k} {name[-3:]}, *, Tensor out = None)" for k in ("Tensor", "Number")]
+    if isinstance(self, Tensor) and isinstance(low, Tensor) != isinstance(high, Tensor):
+        # a number goes with a 0-d tensor, which then counts as a number, and with no other
+        low, high = (x.item() if isinstance(x, Tensor) and not x._data.ndim and not x.requires_grad and None not in (low, high) else x for x in (low, high))  # fmt: skip
+    mixed = is_number(low) and isinstance(high, Tensor) or is_number(high) and isinstance(low, Tensor)
     for x in (low, high):
-        if not (x is None or isinstance(x, Tensor) or is_number(x)):
+        if mixed or not (x is None or isinstance(x, Tensor) or is_number(x)):
             given = (self, low, high)[: 2 if high is None else 3] if name == "clamp" else (self, x)
             raise refusal(name, given, {}, tuple(lines), called_as_method())
     if not isinstance(self, Tensor):
@@ -171,8 +184,6 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
     if low is None and high is None:
         raise RuntimeError(f"torch.{name}: At least one of 'min' or 'max' must not be None")
     tensors = isinstance(low, Tensor) or isinstance(high, Tensor)
-    if tensors:
-        low, high = (x if x is None or isinstance(x, Tensor) else self.new_full((), x, dtype=dtypes.of_number(x)) for x in (low, high))  # fmt: skip
     given = [x for x in (self, low, high) if x is not None]
     d = result_dtype(*given)
     if into and not dtypes.can_cast(d, self.dtype):
@@ -181,12 +192,13 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
     kind = d.np.kind
     arrays = []
     for x in (low, high):
-        if x is not None and not tensors and kind in "iu" and not np.iinfo(d.np).min <= x <= np.iinfo(d.np).max:
+        if x is not None and not tensors and kind in "iu" and not (np.iinfo(d.np).min or -np.iinfo(d.np).max) <= x <= np.iinfo(d.np).max:
             ctype = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t"}[d.name]
             raise RuntimeError(f"value cannot be converted to type {ctype} without overflow")
         arrays.append(None if x is None else as_array(x, d))
     a = as_array(self, d)
-    check_kernel(a, "if" if name == "clamp" or not tensors else "bif", _STUBS[name, tensors])
+    both = name == "clamp" and (not tensors or None not in (low, high))
+    check_kernel(a, "if" if both or not tensors else "bif", _STUBS[name, tensors])
 
     def compute() -> Any:
         data = a
@@ -195,7 +207,8 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
                 data = np.maximum(data, arrays[0])
             return data if arrays[1] is None else np.minimum(data, arrays[1])
         except ValueError:
-            raise broadcast_error(data.shape, arrays[0 if arrays[1] is None else 1].shape) from None  # type: ignore[union-attr]
+            _check_shapes(*(x if x is not None else a for x in (a, *arrays)))  # raises torch's error
+            raise
 
     values = {"self": self, "min": low, "max": high}
     sources = (self, low, high) if name == "clamp" else (self, low if name == "clamp_min" else high)
@@ -271,16 +284,12 @@ def clamp_max_(self: Tensor, max: Any) -> Tensor:
 # blends of three -----------------------------------------------------------------------------------------------------------
 
 
-def _one_minus(weight: Any) -> Any:
-    return FUNCTIONS["sub"](1, weight) if isinstance(weight, Tensor) else 1 - weight
-
-
 def _by(grad: Tensor, weight: Any) -> Tensor:
     return grad * weight if isinstance(weight, Tensor) else times(grad, weight)
 
 
 _LerpBackward0 = node("LerpBackward0", lambda grad, weight: _by(grad, 1 - weight), lambda grad, weight: _by(grad, weight))
-_LerpBackward1 = node("LerpBackward1", lambda grad, weight: grad * _one_minus(weight), lambda grad, weight: grad * weight,
+_LerpBackward1 = node("LerpBackward1", lambda grad, weight: grad * minus_from(1, weight), lambda grad, weight: grad * weight,
                       lambda grad, self, end: grad * (end - self))  # fmt: skip
 
 
@@ -300,6 +309,7 @@ def _lerp(self: Tensor, end: Tensor, weight: Any) -> tuple[Any, tuple]:
         x, y, t = wide
         return np.where(np.abs(t) < 0.5, x + t * (y - x), y - (y - x) * (1 - t)).astype(a.dtype)
 
+    _check_shapes(a, b, w)
     return quiet.run(kernel), (a, b, w) if isinstance(weight, Tensor) else (a, b)
 
 
@@ -351,11 +361,7 @@ def _triple(name: str, combine: Any, for_first: Any, for_second: Any, what: str)
         check_kernel(arrays[0], "if", f"{name}_cpu_out")
         wide = [a.astype(np.float32) for a in arrays] if d is dtypes.float16 else arrays
         factor = np.array(value).astype(wide[0].dtype)
-        for x, y in ((0, 1), (0, 2), (1, 2)):
-            try:
-                np.broadcast_shapes(arrays[x].shape, arrays[y].shape)
-            except ValueError:
-                raise broadcast_error(arrays[x].shape, arrays[y].shape) from None
+        _check_shapes(*arrays)
         data = quiet.run(combine, *wide, factor)
         return half(data) if d is dtypes.float16 else data, arrays
 
@@ -400,6 +406,6 @@ _NO_INTEGER_ADDCDIV = (
 )
 _triple("addcmul", lambda a, b, c, v: a + v * b * c, lambda grad, tensor2, value: grad * times(tensor2, value),
         lambda grad, tensor1, value: grad * times(tensor1, value), "`input + value * tensor1 * tensor2`.")  # fmt: skip
-_triple("addcdiv", lambda a, b, c, v: a + v * b / c, lambda grad, tensor2, value: grad * FUNCTIONS["div"](value, tensor2),
+_triple("addcdiv", lambda a, b, c, v: a + v * b / c, lambda grad, tensor2, value: grad * over_from(value, tensor2),
         lambda grad, tensor1, tensor2, value: -grad * (times(tensor1, value) / (tensor2 * tensor2)),
         "`input + value * tensor1 / tensor2`.")  # fmt: skip

@@ -16,15 +16,17 @@ from ..devices import CPU, device
 from ..graph.history import needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
-from ..tensor import Tensor
-from .arguments import argument_error, called_as_method, invalid_combination, as_method
+from ..tensor import Tensor, fresh
+from .arguments import argument_error, as_method, called_as_method, invalid_combination
 from .core import (
+    FUNCTIONS,
     SavedNumber,
     as_array,
     broadcast_error,
     check_overlap,
     common_device,
     is_number,
+    laid_out,
     op,
     quiet,
     record,
@@ -43,9 +45,14 @@ EVERY = "biwf"
 _LETTER = {d.np.num: "w" if d.name in ("uint16", "uint32", "uint64") else d.np.kind.replace("u", "i") for d in dtypes.ALL}
 
 
-def check_kernel(a: np.ndarray, takes: str, stub: str) -> None:
-    """Raise torch's NotImplementedError if it has no such kernel for this dtype."""
+def check_kernel(a: np.ndarray, takes: str, stub: str, *others: np.ndarray) -> None:
+    """Raise torch's NotImplementedError if it has no such kernel for this dtype (after the error of shapes, if any)."""
     if _LETTER[a.dtype.num] not in takes:
+        for b in others:
+            try:
+                np.broadcast_shapes(a.shape, b.shape)
+            except ValueError:
+                raise broadcast_error(a.shape, b.shape) from None
         raise NotImplementedError(f"\"{stub}\" not implemented for '{dtypes.BY_NUM[a.dtype.num].scalar_name}'")
 
 
@@ -73,13 +80,14 @@ def _title(name: str) -> str:
 def unary(
     what: str, name: str, kernel: Callable, derivative: Callable | None = None, *, to: str = FLOAT,
     backward: str | None = None, aliases: tuple[str, ...] = (), takes: str = EVERY, stub: str = "",
-    bools: str | None = None, also: tuple[str, ...] = (), in_place: str = "both",
+    bools: str | None = None, also: tuple[str, ...] = (), in_place: str = "both", like: bool = False,
+    kind_in_place: type | None = None,
 ) -> Callable:  # fmt: skip
     """Declare a function of one tensor.
 
     `to`: the result's dtype is kept, made floating, or bool. `takes` and `stub`: the dtypes that torch has a kernel for,
     and its name. `bools`: the RuntimeError for bool tensors. `in_place`: "both" `torch.name_` and the method, the
-    "method" alone, or "".
+    "method" alone, or "". `like`: laid out as `empty_like` does. `kind_in_place`: the in-place form's own kind of node.
     """
     kind = node(backward or _title(name), derivative, also=also) if derivative else None
 
@@ -91,12 +99,12 @@ def unary(
             if takes is not EVERY:
                 check_kernel(a, takes, stub)
             if to is FLOAT:
-                a = a.astype(dtypes.get_default_dtype().np)
+                a = as_array(t, dtypes.get_default_dtype())
+        elif takes is not EVERY and "f" not in takes:
+            check_kernel(a, takes, stub)
         elif a.dtype == _HALF:
             data = quiet.run(kernel, a.astype(np.float32))
             return a, data if to is BOOL else half(data)
-        elif takes is not EVERY and "f" not in takes:
-            check_kernel(a, takes, stub)
         return a, quiet.run(kernel, a)
 
     def function(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -106,6 +114,8 @@ def unary(
         if out is not None:
             return write_out(out, data, name, input, layout=(a,))
         made = result(data, input._device, a)
+        if like and a.ndim > 1:
+            made = fresh(laid_out(made._data, FUNCTIONS["empty_like"](input).stride()), input._device)
         if kind is not None and MODES.grad and needs_grad(input):
             record(made, kind, (input,), self=input)
         return made
@@ -116,7 +126,7 @@ def unary(
         if to is FLOAT and self._data.dtype.kind != "f":
             raise cannot_cast(dtypes.get_default_dtype(), self.dtype)
         check_overlap(self)
-        return write_in_place(self, (self,), kind, {"self": self}, lambda: compute(self)[1])
+        return write_in_place(self, (self,), kind_in_place or kind, {"self": self}, lambda: compute(self)[1])
 
     _document(function, name, what)
     op(name, *aliases)(function)
@@ -189,12 +199,14 @@ def binary(
     to: str = KEEP, backward: str | None = None, aliases: tuple[str, ...] = (), in_place: bool = True,
     takes: str = EVERY, stub: str = "", numbers: str = WRAPPED, also: tuple[str, ...] = (), checks: Callable | None = None,
     number_right: type | None = None, number_left: type | None = None, exact_numbers: bool = False,
+    kind_in_place: type | None = None, number_in_place: type | None = None,
 ) -> Callable:  # fmt: skip
     """Declare a function of two operands that broadcast against each other.
 
     `numbers`: WRAPPED takes them as torch takes 0-d tensors, RIGHT and EITHER have overloads for them (and kinds of
     nodes, `number_right` and `number_left`), TENSORS takes none. `checks(a, b)` raises what torch raises.
-    `exact_numbers`: with float16, a number is not rounded first.
+    `exact_numbers`: with float16, a number is not rounded first. `kind_in_place`, `number_in_place`: the kinds of nodes
+    of the in-place form, where they are others.
     """
     kind = node(backward or _title(name), for_self, for_other, also=also) if for_self or for_other else None
     floating = to is FLOAT
@@ -202,11 +214,11 @@ def binary(
 
     def compute(a: Any, b: Any, into: np.ndarray | None = None) -> Any:
         if takes is not EVERY:
-            check_kernel(a if type(a) is np.ndarray else b, takes, stub)
+            check_kernel(a, takes, stub, b)
         if checks is not None:
             checks(a, b)
         try:
-            if type(a) is np.ndarray and a.dtype == _HALF:
+            if a.dtype == _HALF:
                 data = quiet.run(kernel, a.astype(np.float32), b.astype(np.float32))
                 return data if to is BOOL else half(data)
             if into is not None:
@@ -258,6 +270,8 @@ def binary(
             record(made, number_right, (input,), self=input, other=other)
         elif number_left is not None and not isinstance(input, Tensor):
             record(made, number_left, (other,), self=input, other=other)
+        elif kind.__name__ == "NotImplemented":  # type: ignore[union-attr]
+            record(made, kind, tuple(t for t in (input, other) if recording(t)))  # type: ignore[arg-type]
         else:
             record(made, kind, (input, other), self=_saveable(input), other=_saveable(other))
 
@@ -272,9 +286,11 @@ def binary(
             data = compute(a, b, target if straight else None)
             return None if straight else data
 
-        if number_right is not None and not isinstance(other, Tensor):
-            return write_in_place(self, (self,), number_right, {"self": self, "other": other}, values)
-        return write_in_place(self, (self, other), kind, {"self": self, "other": _saveable(other)}, values)
+        one = (number_in_place or number_right) if not isinstance(other, Tensor) else None
+        if one is not None:
+            return write_in_place(self, (self,), one, {"self": self, "other": other}, values)
+        saved = {"self": self, "other": _saveable(other)}
+        return write_in_place(self, (self, other), kind_in_place or kind, saved, values)
 
     _document(function, name, what)
     op(name, *aliases)(function)

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..graph.node import node
-from ..tensor import Tensor
+from ..tensor import Tensor, fresh
 from . import special
 from .arguments import signatures
-from .core import FUNCTIONS, check_overlap, op, quiet, record, recording, result, write_in_place, write_out
+from .core import FUNCTIONS, check_overlap, laid_out, op, quiet, record, recording, result, write_in_place, write_out
 from .pointwise import BOOL, KEEP, cannot_cast, check_kernel, unary
-from .scalars import minus, over, plus, times, where, zeros
+from .scalars import minus, minus_from, over, plus, times, where, zeros
 
 # activations whose backward is an operation of its own ---------------------------------------------------------------------
 
@@ -28,9 +28,9 @@ def _sigmoid(a: np.ndarray) -> np.ndarray:
 
 def _threshold_backward(grad: Tensor, self: Tensor) -> Tensor:
     g, a = grad._data, self._data
-    out = result(np.where(a > 0, g, g.dtype.type(0)), grad._device, g, a)
-    if recording(grad):
-        record(out, _ThresholdBackwardBackward0, (grad, None), self=self, threshold=0)
+    out = result(np.where(a > 0, g, g.dtype.type(0)), grad._device, a, g)
+    if recording(grad, self):
+        record(out, _ThresholdBackwardBackward0, (grad, self), self=self, threshold=0)
     return out
 
 
@@ -51,7 +51,7 @@ def _tanh_backward(grad: Tensor, output: Tensor) -> Tensor:
 
 
 _ThresholdBackwardBackward0 = node(
-    "ThresholdBackwardBackward0", lambda grad, self: _threshold_backward(grad, self), None, also=("threshold",)
+    "ThresholdBackwardBackward0", lambda grad, self: _threshold_backward(grad, self), lambda grad: zeros(grad), also=("threshold",)
 )
 _SigmoidBackwardBackward0 = node(
     "SigmoidBackwardBackward0", lambda grad, output: _sigmoid_backward(grad, output),
@@ -63,6 +63,15 @@ _TanhBackwardBackward0 = node(
 )  # fmt: skip
 
 # the rows ------------------------------------------------------------------------------------------------------------------
+
+
+
+def _without_in_place(name: str) -> type:
+    def refuse(grad: Tensor) -> Tensor:
+        raise NotImplementedError(f"the derivative for 'inplace version of {name}' is not implemented.")
+
+    return node(f"{name.title()}Backward1", refuse)
+
 
 _NEG = ("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
         "`logical_not()` operator instead.")  # fmt: skip
@@ -99,11 +108,11 @@ unary("Hyperbolic sine.", "sinh", np.sinh, lambda grad, self: grad * self.cosh()
 unary("Hyperbolic cosine.", "cosh", np.cosh, lambda grad, self: grad * self.sinh())
 tanh = unary("Hyperbolic tangent.", "tanh", np.tanh, lambda grad, result: _tanh_backward(grad, result))
 unary("Inverse hyperbolic sine.", "asinh", np.arcsinh, lambda grad, self: grad * plus(self.pow(2), 1).rsqrt(),
-      aliases=("arcsinh",))  # fmt: skip
+      aliases=("arcsinh",), kind_in_place=_without_in_place("asinh"))  # fmt: skip
 unary("Inverse hyperbolic cosine.", "acosh", np.arccosh, lambda grad, self: grad * minus(self * self, 1).rsqrt(),
-      aliases=("arccosh",))  # fmt: skip
-unary("Inverse hyperbolic tangent.", "atanh", np.arctanh, lambda grad, self: times(grad, 1) / _one_minus(self.pow(2)),
-      aliases=("arctanh",))  # fmt: skip
+      aliases=("arccosh",), kind_in_place=_without_in_place("acosh"))  # fmt: skip
+unary("Inverse hyperbolic tangent.", "atanh", np.arctanh, lambda grad, self: times(grad, 1) / minus_from(1, self.pow(2)),
+      aliases=("arctanh",), kind_in_place=_without_in_place("atanh"))  # fmt: skip
 sigmoid = unary("1 / (1 + exp(-x)).", "sigmoid", _sigmoid, lambda grad, result: _sigmoid_backward(grad, result))
 unary("Error function.", "erf", special.erf,
       lambda grad, self: times((-self.pow(2)).exp(), 2 / _ROOT_PI) * grad)  # fmt: skip
@@ -114,8 +123,10 @@ unary("Logarithm of the absolute value of the gamma function.", "lgamma", specia
       lambda grad, self: grad * self.digamma(), in_place="method")  # fmt: skip
 unary("Derivative of lgamma.", "digamma", special.digamma, lambda grad, self: grad * polygamma(1, self),
       in_place="method")  # fmt: skip
-unary("Degrees as radians.", "deg2rad", np.deg2rad, lambda grad: times(grad, math.pi / 180), backward="Deg2RadBackward0")
-unary("Radians as degrees.", "rad2deg", np.rad2deg, lambda grad: times(grad, 180 / math.pi), backward="Rad2DegBackward0")
+unary("Degrees as radians.", "deg2rad", np.deg2rad, lambda grad: times(grad, math.pi / 180), backward="Deg2RadBackward0",
+      like=True)  # fmt: skip
+unary("Radians as degrees.", "rad2deg", np.rad2deg, lambda grad: times(grad, 180 / math.pi), backward="Rad2DegBackward0",
+      like=True)  # fmt: skip
 
 neg = unary("-x.", "neg", np.negative, lambda grad: grad.neg(), to=KEEP, aliases=("negative",), bools=_NEG, takes="if",
             stub="neg_cpu")  # fmt: skip
@@ -142,16 +153,12 @@ unary("Whether infinite.", "isinf", np.isinf, to=BOOL, in_place="")
 unary("Whether neither infinite nor not a number.", "isfinite", np.isfinite, to=BOOL, in_place="")
 unary("Whether plus infinity.", "isposinf", lambda a: a == np.inf, to=BOOL, in_place="")
 unary("Whether minus infinity.", "isneginf", lambda a: a == -np.inf, to=BOOL, in_place="")
-unary("Whether real; every dtype here is.", "isreal", lambda a: np.ones(a.shape, np.bool_), to=BOOL, in_place="")
+unary("Whether real; every dtype here is.", "isreal", lambda a: np.ones(a.shape, np.bool_), to=BOOL, in_place="", like=True)
 unary("Whether the sign bit is set.", "signbit", lambda a: np.signbit(a) if a.dtype.kind == "f" else a < np.zeros((), a.dtype),
       to=BOOL, in_place="")  # fmt: skip
 
 
 # rows with arguments -------------------------------------------------------------------------------------------------------
-
-
-def _one_minus(t: Tensor) -> Tensor:
-    return FUNCTIONS["sub"](1, t)
 
 
 _RoundBackward0 = node("RoundBackward0", lambda grad: zeros(grad))
@@ -205,7 +212,7 @@ def _logit(t: Tensor, eps: float | None) -> np.ndarray:
 def _logit_backward(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
     low, other = (0.0, math.nan) if eps is None or eps < 0 else (eps, 0.0)
     inside = (self >= low).logical_and(self <= 1 - low)
-    return where(inside, grad / (self * _one_minus(self)), other)
+    return where(inside, grad / (self * minus_from(1, self)), other)
 
 
 _LogitBackward0 = node("LogitBackward0", lambda grad, self, eps: _logit_backward(grad, self, eps))
@@ -262,7 +269,7 @@ def nan_to_num(
     data = _nan_to_num(input, nan, posinf, neginf)
     if out is not None:
         return write_out(out, data, "nan_to_num", input)
-    made = result(data, input._device, input._data)
+    made = fresh(laid_out(data, FUNCTIONS["empty_like"](input).stride()), input._device)
     return record(made, _NanToNumBackward0, (input,), self=input) if recording(input) else made
 
 

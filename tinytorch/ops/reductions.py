@@ -129,6 +129,8 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     lead = len(have) - len(want)
     if lead < 0 or any(w not in (1, h) for w, h in zip(want, have[lead:], strict=True)):
         raise RuntimeError(f"size {{{list(want)}}} is not expandable to size {{{list(have)}}}.")
+    if not want:
+        return sum(self)
     out = self
     dims = tuple(range(lead)) + tuple(lead + i for i, w in enumerate(want) if w == 1 and have[lead + i] != 1)
     if dims:

@@ -57,6 +57,23 @@ def over(t: Tensor, number: Any) -> Tensor:
     return _with_number(np.divide, _DivBackward1, t, number)
 
 
+def _filled(t: Tensor, number: Any) -> Tensor:
+    """torch's formulas put a number on the left by filling a tensor like the one on the right."""
+    out = FUNCTIONS["empty_like"](t)
+    out._data[...] = number
+    return out
+
+
+def minus_from(number: Any, t: Tensor) -> Tensor:
+    """`number - t`."""
+    return _filled(t, number).sub_(t)
+
+
+def over_from(number: Any, t: Tensor) -> Tensor:
+    """`number / t`."""
+    return _filled(t, number).div_(t)
+
+
 def zeros(t: Tensor) -> Tensor:
     """Zeros in the layout of `t`."""
     return FUNCTIONS["zeros_like"](t)

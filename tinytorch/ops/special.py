@@ -43,7 +43,7 @@ def erfinv(a: np.ndarray) -> np.ndarray:
     half = 2 / (math.pi * 0.147) + log / 2
     y = np.copysign(np.sqrt(np.sqrt(half * half - log / 0.147) - half), x)
     for _ in range(3):
-        error = np.where(np.abs(x) < 0.5, erf(y) - x, np.copysign(1 - np.abs(x) - erfc(np.abs(y)), x))
+        error = np.where(np.abs(x) < 0.5, erf(y) - x, np.sign(x) * (1 - np.abs(x) - erfc(np.abs(y))))
         step = error / (2 / math.sqrt(math.pi) * np.exp(-y * y))
         y = y - step / (1 + y * step)
     y = np.where(np.abs(x) == 1, np.copysign(np.inf, x), y)
