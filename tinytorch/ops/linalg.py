@@ -31,19 +31,24 @@ def _check(name: str, a: Tensor, b: Tensor, first: str = "m1", second: str = "m2
         raise RuntimeError(f"expected {first} and {second} to have the same dtype, but got: {x} != {y}")
 
 
-def _mat_grad_left(grad: Tensor, right: Tensor) -> Tensor:
+def _mat_grad_left(grad: Tensor, right: Tensor, size: tuple, stride: tuple) -> Tensor:
+    """The gradient of the left factor, laid out as the factor is (torch's `mm_mat1_backward`)."""
+    if stride[0] == 1 and stride[1] == size[0]:
+        return right.mm(grad.t()).t()
     return grad.mm(right.t())
 
 
-def _mat_grad_right(grad: Tensor, left: Tensor) -> Tensor:
+def _mat_grad_right(grad: Tensor, left: Tensor, size: tuple, stride: tuple) -> Tensor:
+    """The gradient of the right factor, laid out as the factor is (torch's `mm_mat2_backward`)."""
+    if stride[0] == 1 and stride[1] == size[0]:
+        return grad.t().mm(left).t()
     return left.t().mm(grad)
 
 
 _MmBackward0 = node(
     "MmBackward0",
-    lambda grad, mat2: _mat_grad_left(grad, mat2),
-    lambda grad, self: _mat_grad_right(grad, self),
-    also=("mat2_sym_sizes", "mat2_sym_strides", "self_sym_sizes", "self_sym_strides"),
+    lambda grad, mat2, self_sym_sizes, self_sym_strides: _mat_grad_left(grad, mat2, self_sym_sizes, self_sym_strides),
+    lambda grad, self, mat2_sym_sizes, mat2_sym_strides: _mat_grad_right(grad, self, mat2_sym_sizes, mat2_sym_strides),
 )
 
 
@@ -225,9 +230,12 @@ def _added(name: str, kind: type, saved: tuple[str, str]) -> Any:
 _AddmmBackward0 = node(
     "AddmmBackward0",
     lambda grad, beta: _times(grad, beta),
-    lambda grad, alpha, mat2: _times(_mat_grad_left(grad, mat2), alpha),
-    lambda grad, alpha, mat1: _times(_mat_grad_right(grad, mat1), alpha),
-    also=("mat1_sym_sizes", "mat1_sym_strides", "mat2_sym_sizes", "mat2_sym_strides"),
+    lambda grad, alpha, mat2, mat1_sym_sizes, mat1_sym_strides: _times(
+        _mat_grad_left(grad, mat2, mat1_sym_sizes, mat1_sym_strides), alpha
+    ),
+    lambda grad, alpha, mat1, mat2_sym_sizes, mat2_sym_strides: _times(
+        _mat_grad_right(grad, mat1, mat2_sym_sizes, mat2_sym_strides), alpha
+    ),
 )
 _AddmvBackward0 = node(
     "AddmvBackward0",
