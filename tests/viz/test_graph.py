@@ -1,5 +1,6 @@
 """The graph picture: nodes, edges, saved tensors; a Digraph as people expect one."""
 
+import os
 import time
 from pathlib import Path
 from types import ModuleType
@@ -10,7 +11,9 @@ import pytest
 from viz.programs import run
 from viz.test_memory import words_in
 
-from tinytorch.viz import GraphPicture, LayoutError, graph, layout, snapshot
+from tinytorch.viz import GraphPicture, LayoutError, graph, layout, memory, snapshot
+from tinytorch.viz.cards import build
+from tinytorch.viz.route import dot_for
 
 
 def test_it_is_a_digraph_with_our_nodes_and_numbered_edges(engine: ModuleType) -> None:
@@ -183,3 +186,37 @@ def test_what_graphviz_refuses_is_said_and_the_next_graph_works() -> None:
     with pytest.raises(LayoutError, match="Graphviz refused the graph"):
         layout.render("digraph{")
     assert "node a" in layout.render("digraph{a}")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for dot is a shell script")
+def test_dot_on_the_path_stands_in_with_the_same_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import tinytorch
+
+    snap = snapshot(run("network", tinytorch))
+    drawn = graph(snap).svg
+    cards, wires = build(snap)
+    # Stands in for dot: takes the source, checks how it was called, answers with the layout made before.
+    (tmp_path / "answer").write_text(layout.render(dot_for(cards, wires)))
+    (tmp_path / "dot").write_text(f'#!/bin/sh\n[ "$1" = -Tplain ] || exit 1\n/bin/cat "{tmp_path}/answer"\n')
+    (tmp_path / "dot").chmod(0o755)
+    monkeypatch.setattr(layout, "_wasm", lambda: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert layout.available() == "dot"
+    assert graph(snap).svg == drawn
+    with pytest.raises(LayoutError, match="Graphviz refused the graph"):
+        layout.render("digraph{", "svg")
+
+
+def test_a_lesson_sized_picture_takes_milliseconds() -> None:
+    import tinytorch
+
+    names = run("network", tinytorch)
+
+    def once() -> float:
+        start = time.perf_counter()
+        snap = snapshot(names)
+        _ = memory(snap).svg, graph(snap).svg
+        return time.perf_counter() - start
+
+    once()
+    assert min(once() for _ in range(20)) < 0.02, "5 ms on an idle machine; the best of 20 may take four times that"
