@@ -138,8 +138,6 @@ def promote_types(a: dtype, b: dtype) -> dtype:
             return a
         return max(a, b, key=_FLOAT_ORDER.index)
     if a in _BAREBONES or b in _BAREBONES:
-        if bool_ in (a, b):
-            return b if a is bool_ else a
         raise RuntimeError(
             f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
             f"{a.scalar_name} and {b.scalar_name}"

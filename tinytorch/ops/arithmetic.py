@@ -15,7 +15,7 @@ from ..warn import warn_in_torch
 from .arguments import argument_error, called_as_method, invalid_combination
 from .core import broadcast_error, is_number, op, quiet, record, recording, result, write_in_place, write_out
 from .pointwise import (
-    EITHER, FLOAT, RIGHT, _saveable, binary, check_broadcast_into, check_kernel, check_operands, half, in_place_operands,
+    EITHER, FLOAT, RIGHT, _saveable, binary, check_broadcast_into, check_fits, check_kernel, check_operands, half, in_place_operands,
     operands, operator,
 )  # fmt: skip
 from .scalars import times, where, zeros
@@ -333,6 +333,8 @@ _PowBackward2 = node("PowBackward2", lambda grad, exponent, result, self: _pow_o
 
 def _power(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     kind, number = a.dtype.kind, b.item() if b.ndim == 0 else None
+    if kind == "b":
+        return a | ~b
     if kind in "iu":
         if kind == "i" and b.size and (b < 0).any():
             odd = np.where(a == -1, np.where(b % 2, -1, 1), 0)
@@ -353,7 +355,10 @@ def _pow(name: str, self: Any, exponent: Any) -> tuple[Any, Any, Any]:
         lines = tuple(f"({p} exponent, *, Tensor out = None)" for p in ("Tensor input, Tensor", "Number self, Tensor", "Tensor input, Number"))  # fmt: skip
         raise invalid_combination(name, (self, exponent), {}, lines)
     a, b, where = operands(name, self, exponent)
-    check_kernel(a, "if", "pow", b)
+    if second or exponent not in (0, 1):
+        check_kernel(a, "if", "pow", b)
+    if not second:
+        check_fits(exponent, dtypes.BY_NUM[a.dtype.num])
     if a.dtype.kind in "iu" and not second and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     return a, b, where

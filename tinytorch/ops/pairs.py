@@ -16,7 +16,7 @@ from .core import (
     FUNCTIONS, as_array, broadcast_error, check_overlap, common_device, is_number, op, quiet, record, recording, result,
     result_dtype, write_in_place, write_out,
 )  # fmt: skip
-from .pointwise import FLOAT, RIGHT, EITHER, TENSORS, binary, cannot_cast, check_broadcast_into, check_kernel, half
+from .pointwise import FLOAT, RIGHT, EITHER, TENSORS, binary, cannot_cast, check_broadcast_into, check_fits, check_kernel, half
 from .scalars import minus_from, over, over_from, plus, times, where, zeros
 
 _CPP = {"bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
@@ -189,12 +189,10 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
     if into and not dtypes.can_cast(d, self.dtype):
         target = self.dtype.scalar_name if tensors else _CPP[self.dtype.name]
         raise RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {target}")
-    kind = d.np.kind
     arrays = []
     for x in (low, high):
-        if x is not None and not tensors and kind in "iu" and not (np.iinfo(d.np).min or -np.iinfo(d.np).max) <= x <= np.iinfo(d.np).max:
-            ctype = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t"}[d.name]
-            raise RuntimeError(f"value cannot be converted to type {ctype} without overflow")
+        if x is not None and not tensors:
+            check_fits(x, d)
         arrays.append(None if x is None else as_array(x, d))
     a = as_array(self, d)
     both = name == "clamp" and (not tensors or None not in (low, high))

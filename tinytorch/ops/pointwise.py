@@ -56,6 +56,13 @@ def check_kernel(a: np.ndarray, takes: str, stub: str, *others: np.ndarray) -> N
         raise NotImplementedError(f"\"{stub}\" not implemented for '{dtypes.BY_NUM[a.dtype.num].scalar_name}'")
 
 
+def check_fits(number: Any, d: dtypes.dtype) -> None:
+    """Raise torch's error if a number is too large for an integer dtype (a negative one wraps in an unsigned dtype)."""
+    if d.np.kind in "iu" and not (np.iinfo(d.np).min or -np.iinfo(d.np).max) <= number <= np.iinfo(d.np).max:
+        name = {"int32": "int"}.get(d.name, f"{d.name}_t")
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
 def half(data: Any) -> Any:
     """A result computed in float32 rounded to float16, without a warning where it becomes infinite."""
     return quiet.run(np.asarray(data).astype, np.float16)
