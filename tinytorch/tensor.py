@@ -277,7 +277,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     @property
     def retains_grad(self) -> bool:
         """Whether this non-leaf keeps its gradient."""
-        return self.grad_fn is not None and self._hooks is not None and self._hooks.retains
+        return self._hooks is not None and self._hooks.retains
 
     @property
     def requires_grad(self) -> bool:
@@ -388,6 +388,8 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def detach_(self) -> Tensor:
         """Cut this tensor off its history, in place. RuntimeError for a view: detaching it would not detach its base."""
+        if MODES.inference:
+            return self
         if self._view is not None:
             if self._view.creation == history.MULTI_OUTPUT and self._grad_fn is not None:
                 head = f"Output {self._output_nr} of {self._grad_fn.short_name()} is a view"
@@ -395,7 +397,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
                 "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
                 "detach_() cannot be called on these gradients. To fix this error, please refer to the "
-                "Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution."
+                "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
         self._requires_grad = False
         self._grad_fn = None

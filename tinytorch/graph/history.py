@@ -72,7 +72,12 @@ def set_history(t: Any, fn: Node, nr: int = 0) -> None:
 
 
 def make_view(out: Any, source: Any, creation: int | None = None) -> Any:
-    """Make `out`, which shares `source`'s memory and counter, a view of it (of its base, if it is a view itself)."""
+    """Make `out`, which shares `source`'s memory and counter, a view of it (of its base, if it is a view itself).
+
+    Inference tensors have no views: nothing is ever recorded about them.
+    """
+    if source._inference:
+        return out
     if creation is None:
         creation = DEFAULT if MODES.grad else INFERENCE if MODES.inference else NO_GRAD
     outer = source._view
@@ -126,7 +131,7 @@ def check_inplace(t: Any, recorded: bool) -> None:
     if MODES.grad and recorded:
         if t._view is not None:
             check_view(t)
-            if needs_grad(t) and t._view.base._grad_fn is None and t._view.base._requires_grad:
+            if t._view.base._grad_fn is None and needs_grad(t):
                 raise RuntimeError(
                     "a view of a leaf Variable that requires grad is being used in an in-place operation."
                 )

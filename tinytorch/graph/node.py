@@ -44,7 +44,7 @@ class Node:
 
     def short_name(self) -> str:
         """The name without its suffix, as torch's in-place errors say it (`Mul`)."""
-        return re.sub(r"Backward\d*$", "", self.name())
+        return re.sub(r"Backward0?(\d*)$", r"\1", self.name())
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:

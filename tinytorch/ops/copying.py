@@ -178,7 +178,7 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     recorded = recording(self, src) and self._data.dtype.kind == "f"
     check_inplace(self, recorded)
     if src is not self:
-        _check_copy_shape(self, src)
+        check_broadcast_into(self, src._data.shape)
         check_overlap(self, src)
     fn = None
     if recorded:
@@ -193,19 +193,6 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     if fn is not None:
         rebase_history(self, fn)
     return self
-
-
-def _check_copy_shape(target: Tensor, src: Tensor) -> None:
-    shape, want = src._data.shape, target._data.shape
-    if shape != want:
-        lead = len(want) - len(shape)
-        if lead < 0:
-            check_broadcast_into(target, shape)
-        for i, n in enumerate(shape):
-            if n not in (1, want[i + lead]):
-                from .core import broadcast_error
-
-                raise broadcast_error(want, shape)
 
 
 # conversions -----------------------------------------------------------------------------------------------------------

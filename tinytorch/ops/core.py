@@ -263,7 +263,7 @@ def result(data: Any, device: device, *operands: np.ndarray) -> Tensor:
             if not data.size or not data.flags.c_contiguous:
                 data = laid_out(data, contiguous_strides(data.shape))
     made = fresh(data, device)
-    if not data.size:
+    if not data.size and data.ndim > 1:
         made._data = data
     return made
 
@@ -349,7 +349,8 @@ def check_no_overlap(target: Tensor, *sources: Tensor) -> None:
 
 def is_internally_overlapping(t: Tensor) -> bool:
     """Whether torch sees that elements of `t` share memory: strides of 0 alone, any other overlap is "too hard"."""
-    return any(s == 0 and n > 1 for s, n in zip(t._data.strides, t._data.shape, strict=True))
+    a = t._data
+    return a.size > 0 and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
 
 
 def shared_memory(a: Tensor, b: Tensor) -> str:

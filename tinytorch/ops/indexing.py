@@ -418,11 +418,6 @@ def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> None:
     check_no_overlap(self, values, *[i for i in indices if i is not None])
     a = self._data
     arrays = _expanded(self, indices)
-    if values.dtype is not self.dtype:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{self.dtype.scalar_name} for the destination and {values.dtype.scalar_name} for the source."
-        )
     together = _check_bounds(a.shape, arrays)
     used = [d for d, i in enumerate(arrays) if i is not None]
     at = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
@@ -433,6 +428,11 @@ def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> None:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(have)} cannot be broadcast to indexing result of shape "
             f"{list(want)}"
+        )
+    if values.dtype is not self.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{self.dtype.scalar_name} for the destination and {values.dtype.scalar_name} for the source."
         )
     if 0 in want:
         return

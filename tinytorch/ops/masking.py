@@ -76,26 +76,30 @@ def fill_where(self: Tensor, mask: Tensor, value: np.ndarray) -> None:
     np.copyto(self._data, one, where=mask._data)
 
 
-def _filling(self: Tensor, mask: Any, value: Any) -> tuple[tuple, type, np.ndarray]:
-    if isinstance(value, Tensor):
-        if value._data.ndim:
-            raise RuntimeError(
-                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                f"{value._data.ndim} dimension(s)."
-            )
-        return (self, value), _MaskedFillBackward1, value._data
-    return (self,), _MaskedFillBackward0, number_array(value, self.dtype)
+def _fill(self: Tensor, mask: Tensor, value: Any) -> None:
+    if isinstance(value, Tensor) and value._data.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value._data.ndim} dimension(s)."
+        )
+    fill_where(self, mask, value._data if isinstance(value, Tensor) else number_array(value, self.dtype))
+
+
+def _fill_kind(self: Tensor, value: Any) -> tuple[tuple, type]:
+    return ((self, value), _MaskedFillBackward1) if isinstance(value, Tensor) else ((self,), _MaskedFillBackward0)
 
 
 @op(function=False)
-@signatures("(Tensor input, Tensor mask, Tensor value)", "(Tensor input, Tensor mask, Number value)", name="masked_fill_")
+@signatures(
+    "(Tensor input, Tensor mask, Tensor value)", "(Tensor input, Tensor mask, Number value)", name="masked_fill_"
+)
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Write one value where the mask is true. RuntimeError unless the mask is boolean and broadcasts to this shape.
 
     Source: `torch.Tensor.masked_fill_`.
     """
-    inputs, kind, number = _filling(self, mask, value)
-    return write_in_place(self, inputs, kind, {"mask": mask}, lambda: fill_where(self, mask, number))
+    inputs, kind = _fill_kind(self, value)
+    return write_in_place(self, inputs, kind, {"mask": mask}, lambda: _fill(self, mask, value))
 
 
 @op()
@@ -105,13 +109,12 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 
     Source: `torch.Tensor.masked_fill`.
     """
-    _, kind, number = _filling(input, mask, value)
     shape = _broadcast(mask, input)
     source = input if shape == input._data.shape else expand(input, shape)
     if source._data.shape != mask._data.shape and recording(input):
         mask = expand(mask, shape)
-    inputs = (source,) if kind is _MaskedFillBackward0 else (source, value)
-    return on_a_copy(source, inputs, kind, {"mask": mask}, lambda out: fill_where(out, mask, number), contiguous_format)
+    inputs, kind = _fill_kind(source, value)
+    return on_a_copy(source, inputs, kind, {"mask": mask}, lambda out: _fill(out, mask, value), contiguous_format)
 
 
 # masked_select and masked_scatter ----------------------------------------------------------------------------------------

@@ -37,16 +37,15 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     Source: `torch.Tensor.fill_`.
     """
     if isinstance(value, Tensor):
-        if value._data.ndim:
-            raise RuntimeError(
-                f"fill_ only supports 0-dimension value tensor but got tensor with {value._data.ndim} dimensions."
-            )
         return write_in_place(self, (self, value), _FillBackward3, {}, lambda: _one_value(self, value))
-    number = number_array(value, self.dtype)
-    return write_in_place(self, (self,), _FillBackward2, {}, lambda: number)
+    return write_in_place(self, (self,), _FillBackward2, {}, lambda: number_array(value, self.dtype))
 
 
 def _one_value(target: Tensor, value: Tensor) -> np.ndarray:
+    if value._data.ndim:
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value._data.ndim} dimensions."
+        )
     check_overlap(target)
     return value._data
 

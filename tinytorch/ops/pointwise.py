@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..devices import CPU, device
-from ..graph.history import needs_grad
+from ..graph.history import check_inplace, needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, fresh
@@ -157,11 +157,16 @@ def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, com
     """The operands of an in-place operation, after torch's checks of dtype and shape."""
     a, b, _ = operands(name, target, other, floating)
     d = dtypes.BY_NUM[a.dtype.num]
-    if not compares and not dtypes.can_cast(d, target.dtype):
-        raise cannot_cast(d, target.dtype)
-    if b.shape != a.shape:
-        check_broadcast_into(target, b.shape)
-    check_overlap(target, other)
+    try:
+        check_overlap(target, other)
+        if b.shape != a.shape:
+            check_broadcast_into(target, b.shape)
+        if not compares and not dtypes.can_cast(d, target.dtype):
+            raise cannot_cast(d, target.dtype)
+    except RuntimeError:
+        tensors = [t for t in (target, other) if isinstance(t, Tensor)]
+        check_inplace(target, recording(*tensors))  # which torch would have said first
+        raise
     return a, b
 
 
@@ -206,14 +211,14 @@ def binary(
     to: str = KEEP, backward: str | None = None, aliases: tuple[str, ...] = (), in_place: bool = True,
     takes: str = EVERY, stub: str = "", numbers: str = WRAPPED, also: tuple[str, ...] = (), checks: Callable | None = None,
     number_right: type | None = None, number_left: type | None = None, exact_numbers: bool = False,
-    kind_in_place: type | None = None, number_in_place: type | None = None,
+    kind_in_place: type | None = None, number_in_place: type | None = None, stays_half: bool = False,
 ) -> Callable:  # fmt: skip
     """Declare a function of two operands that broadcast against each other.
 
     `numbers`: WRAPPED takes them as torch takes 0-d tensors, RIGHT and EITHER have overloads for them (and kinds of
     nodes, `number_right` and `number_left`), TENSORS takes none. `checks(a, b)` raises what torch raises.
     `exact_numbers`: with float16, a number is not rounded first. `kind_in_place`, `number_in_place`: the kinds of nodes
-    of the in-place form, where they are others.
+    of the in-place form, where they are others. `stays_half`: torch rounds to float16 between its steps.
     """
     kind = node(backward or _title(name), for_self, for_other, also=also) if for_self or for_other else None
     floating = to is FLOAT
@@ -225,7 +230,7 @@ def binary(
         if checks is not None:
             checks(a, b)
         try:
-            if a.dtype == _HALF:
+            if a.dtype == _HALF and not stays_half:
                 data = quiet.run(kernel, a.astype(np.float32), b.astype(np.float32))
                 return data if to is BOOL else half(data)
             if into is not None:

@@ -352,8 +352,14 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     return _index_write(input, False, _IndexCopyBackward0, _copy, dim, index, source)
 
 
-def _fill(self: Tensor, dim: int, index: Tensor, value: np.ndarray) -> None:
+def _fill(self: Tensor, dim: int, index: Tensor, value: Any) -> None:
     a, i = self._data, index._data
+    if isinstance(value, Tensor) and value._data.ndim:
+        raise RuntimeError(
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value._data.ndim} dimension(s)."
+        )
+    number = value._data if isinstance(value, Tensor) else number_array(value, self.dtype)
     if i.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if is_internally_overlapping(self):
@@ -367,26 +373,18 @@ def _fill(self: Tensor, dim: int, index: Tensor, value: np.ndarray) -> None:
         raise RuntimeError("Index has to be a vector/scalar")
     n = a.shape[d] if a.ndim else 1
     _check_bounds(i, n, -n, f"index {{}} is out of bounds for dimension {d} with size {n}", IndexError)
-    if value.dtype.kind == "f" and a.dtype.kind in "iu":
-        value = float_to_int(value, a.dtype)
-    a[_along(a.ndim, d, i.reshape(-1))] = value
+    if number.dtype.kind == "f" and a.dtype.kind in "iu":
+        number = float_to_int(number, a.dtype)
+    a[_along(a.ndim, d, i.reshape(-1))] = number
 
 
 def _index_fill(self: Tensor, in_place: bool, dim: int, index: Tensor, value: Any) -> Tensor:
-    inputs, kind = (self,), _IndexFillBackward0
-    if isinstance(value, Tensor):
-        if value._data.ndim:
-            raise RuntimeError(
-                "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                f"{value._data.ndim} dimension(s)."
-            )
-        inputs, kind, number = (self, value), _IndexFillBackward1, value._data
-    else:
-            number = number_array(value, self.dtype)
+    tensor = isinstance(value, Tensor)
+    inputs, kind = ((self, value), _IndexFillBackward1) if tensor else ((self,), _IndexFillBackward0)
     saved = {"dim": dim, "index": index}
     if in_place:
-        return write_in_place(self, inputs, kind, saved, lambda: _fill(self, dim, index, number))
-    return on_a_copy(self, inputs, kind, saved, lambda out: _fill(out, dim, index, number))
+        return write_in_place(self, inputs, kind, saved, lambda: _fill(self, dim, index, value))
+    return on_a_copy(self, inputs, kind, saved, lambda out: _fill(out, dim, index, value))
 
 
 @op(function=False)

@@ -28,7 +28,7 @@ def _placed(name: str, put: Any, backward: Any) -> Any:
             record(out, kind, (grad,), self_sym_sizes=sizes, **dict(zip(names, where, strict=True)))
         return out
 
-    names = [n for n in kind.saved_names if n != "self_sym_sizes"]  # type: ignore[attr-defined]
+    names = backward.__code__.co_varnames[1 : backward.__code__.co_argcount]
     return place
 
 

@@ -6,31 +6,31 @@ their history anew, while the tensor itself follows the operation's own node.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from ..graph.history import Geometry, as_strided_grad, check_inplace, replace_history
 from ..graph.node import node
 from ..tensor import Tensor
 from .arguments import Sizes, signatures, typed
 from .core import node_for, op, recording
-from .views import _squeeze_kinds, squeezed, strided_geometry, t, transpose, unsqueeze
+from .views import as_strided, squeeze, squeeze_kinds, t, transpose, unsqueeze
 
 _TBackward1 = node("TBackward1", lambda grad: grad.t())
 _TransposeBackward1 = node("TransposeBackward1", lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
 _UnsqueezeBackward1 = node("UnsqueezeBackward1", lambda grad, dim: grad.squeeze(dim))
 _AsStridedBackward1 = node("AsStridedBackward1", as_strided_grad)
-_SQUEEZES = _squeeze_kinds(3)
+_SQUEEZES = squeeze_kinds(3)
 
 
-def _look(self: Tensor, shape: tuple, strides: tuple, offset: int, kind: type, /, **saved: Any) -> Tensor:
-    """Give `self` another geometry (strides and offset in bytes) over the same storage."""
+def _look(self: Tensor, kind: type, look: Callable[[Tensor], Tensor], **saved: Any) -> Tensor:
+    """Give `self` the geometry that `look` gives to an alias of it."""
     recorded = recording(self)
     check_inplace(self, recorded)
+    view = look(self._alias())
     fn = node_for(kind, (self,), saved) if recorded else None
-    self._data = np.ndarray(shape, self._data.dtype, self._own_storage().buffer, offset, strides)
-    self._offset = offset
+    self._own_storage()
+    self._data, self._offset = view._data, view._offset
     self._vc.version += 1
     if fn is not None:
         fn.describe(self)
@@ -38,18 +38,16 @@ def _look(self: Tensor, shape: tuple, strides: tuple, offset: int, kind: type, /
     return self
 
 
-def _like(self: Tensor, out: Tensor, kind: type, **saved: Any) -> Tensor:
-    return _look(self, out._data.shape, out._data.strides, out._offset, kind, **saved)
-
-
-@op("t_", function=False)
+@op(function=False)
 @typed
 def t_(self: Tensor) -> Tensor:
     """`t` in place.
 
     Source: `torch.Tensor.t_`.
     """
-    return _like(self, t(self._alias()), _TBackward1)
+    if self._data.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._data.ndim}D")
+    return _look(self, _TBackward1, t)
 
 
 @op("transpose_", "swapaxes_", "swapdims_", function=False)
@@ -59,7 +57,7 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
 
     Source: `torch.Tensor.transpose_`.
     """
-    return _like(self, transpose(self._alias(), dim0, dim1), _TransposeBackward1, dim0=dim0, dim1=dim1)
+    return _look(self, _TransposeBackward1, lambda x: transpose(x, dim0, dim1), dim0=dim0, dim1=dim1)
 
 
 @op(function=False)
@@ -69,7 +67,7 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 
     Source: `torch.Tensor.unsqueeze_`.
     """
-    return _like(self, unsqueeze(self._alias(), dim), _UnsqueezeBackward1, dim=dim)
+    return _look(self, _UnsqueezeBackward1, lambda x: unsqueeze(x, dim), dim=dim)
 
 
 @op(function=False)
@@ -79,8 +77,8 @@ def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
 
     Source: `torch.Tensor.squeeze_`.
     """
-    shape, strides, kind, saved = squeezed(self, dim, _SQUEEZES)
-    return _look(self, shape, strides, self._offset, kind, **saved)
+    kind = _SQUEEZES[0 if dim is None else 2 if isinstance(dim, (tuple, list)) else 1]
+    return _look(self, kind, lambda x: squeeze(x, dim), self_sym_sizes=self._data.shape, dim=dim)
 
 
 @op()
@@ -90,9 +88,7 @@ def as_strided_(input: Tensor, size: Sizes, stride: Sizes, storage_offset: int |
 
     Source: `torch.Tensor.as_strided_`.
     """
-    shape, steps, offset = strided_geometry(input, size, stride, storage_offset)
-    n = input._data.itemsize
     return _look(
-        input, shape, tuple(s * n for s in steps), min(offset * n, input._storage.nbytes()), _AsStridedBackward1,
-        _geometry=Geometry.of(input), size=shape, stride=steps, storage_offset=storage_offset,
+        input, _AsStridedBackward1, lambda x: as_strided(x, size, stride, storage_offset), _geometry=Geometry.of(input),
+        size=tuple(size), stride=tuple(stride), storage_offset=storage_offset,
     )  # fmt: skip

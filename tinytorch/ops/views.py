@@ -307,8 +307,13 @@ def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) 
     )
 
 
-def strided_geometry(input: Tensor, size: Any, stride: Any, storage_offset: int | None) -> tuple[tuple, tuple, int]:
-    """Shape, strides and offset (elements) for `as_strided`, checked against the storage."""
+@op()
+@typed
+def as_strided(input: Tensor, size: Sizes, stride: Sizes, storage_offset: int | None = None) -> Tensor:
+    """A view with any shape, strides and offset (in elements) that the storage holds. RuntimeError if it does not.
+
+    Source: `torch.as_strided`.
+    """
     a = input._data
     shape, steps = shape_argument((size,)), shape_argument((stride,))
     if len(shape) != len(steps):
@@ -328,20 +333,9 @@ def strided_geometry(input: Tensor, size: Any, stride: Any, storage_offset: int 
             f"{a.itemsize} requiring a storage size of {(offset + reach) * a.itemsize} are out of bounds for storage "
             f"of size {room}"
         )
-    return shape, steps, offset
-
-
-@op()
-@typed
-def as_strided(input: Tensor, size: Sizes, stride: Sizes, storage_offset: int | None = None) -> Tensor:
-    """A view with any shape, strides and offset (in elements) that the storage holds. RuntimeError if it does not.
-
-    Source: `torch.as_strided`.
-    """
-    shape, steps, offset = strided_geometry(input, size, stride, storage_offset)
-    n = input._data.itemsize
+    n = a.itemsize
     return as_view(
-        input, shape, tuple(s * n for s in steps), min(offset * n, input._storage.nbytes()), AsStridedBackward0,
+        input, shape, tuple(s * n for s in steps), min(offset * n, room), AsStridedBackward0,
         _geometry=Geometry.of(input), size=shape, stride=steps, storage_offset=storage_offset,
     )  # fmt: skip
 
@@ -371,7 +365,7 @@ def _unsqueezed(grad: Tensor, sizes: tuple, dims: Any) -> Tensor:
     return grad
 
 
-def _squeeze_kinds(first: int) -> tuple[type, type, type]:
+def squeeze_kinds(first: int) -> tuple[type, type, type]:
     return (
         node(f"SqueezeBackward{first}", lambda grad, self_sym_sizes: _unsqueezed(grad, self_sym_sizes, range(len(self_sym_sizes)))),
         node(f"SqueezeBackward{first + 1}", lambda grad, self_sym_sizes, dim: _unsqueezed(grad, self_sym_sizes, (dim,))),
@@ -379,23 +373,7 @@ def _squeeze_kinds(first: int) -> tuple[type, type, type]:
     )  # fmt: skip
 
 
-_SQUEEZES = _squeeze_kinds(0)
-
-
-def squeezed(input: Tensor, dim: Any, kinds: tuple) -> tuple[tuple, tuple, type, dict]:
-    """Shape, strides, node and what it saves, for `squeeze` and `squeeze_`."""
-    a = input._data
-    if dim is None:
-        dims, kind, saved = tuple(range(a.ndim)), kinds[0], {}
-    elif isinstance(dim, (tuple, list)):
-        dims, kind, saved = tuple(wrap_dim(d, a.ndim) for d in dim), kinds[2], {"dim": tuple(dim)}
-        twice = next((d for d in dims if dims.count(d) > 1), None)
-        if twice is not None:
-            raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
-    else:
-        dims, kind, saved = (wrap_dim(dim, a.ndim),), kinds[1], {"dim": dim}
-    keep = [i for i in range(a.ndim) if not (i in dims and a.shape[i] == 1)]
-    return tuple(a.shape[i] for i in keep), tuple(a.strides[i] for i in keep), kind, {"self_sym_sizes": a.shape, **saved}
+_SQUEEZES = squeeze_kinds(0)
 
 
 @op()
@@ -405,8 +383,20 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
 
     Source: `torch.squeeze`.
     """
-    shape, strides, kind, saved = squeezed(input, dim, _SQUEEZES)
-    return as_view(input, shape, strides, input._offset, kind, **saved)
+    a = input._data
+    if dim is None:
+        which, dims = 0, tuple(range(a.ndim))
+    elif isinstance(dim, (tuple, list)):
+        which, dim = 2, tuple(dim)
+        dims = tuple(wrap_dim(d, a.ndim) for d in dim)
+        twice = next((d for d in dims if dims.count(d) > 1), None)
+        if twice is not None:
+            raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    else:
+        which, dims = 1, (wrap_dim(dim, a.ndim),)
+    keep = [i for i in range(a.ndim) if not (i in dims and a.shape[i] == 1)]
+    shape, strides = tuple(a.shape[i] for i in keep), tuple(a.strides[i] for i in keep)
+    return as_view(input, shape, strides, input._offset, _SQUEEZES[which], self_sym_sizes=a.shape, dim=dim)
 
 
 def alias(self: Tensor) -> Tensor:
