@@ -220,7 +220,7 @@ def test_words_and_picture_tell_the_same_facts(program: str, engine: ModuleType)
             assert fact in picture.text
         assert all(name in drawn and name in picture.text for name in tensor.names)
     for counter in snap.counters:
-        if any(snap.tensor(tid).role in {"named", "grad"} for tid in counter.tensors):
+        if any(snap.tensor(tid).role == "named" for tid in counter.tensors):
             assert f"{counter.id} version {counter.version}" in drawn
             assert re.search(rf"version counter {counter.id}, .*: at version {counter.version}\.", picture.text)
 
@@ -246,3 +246,10 @@ def test_pictures_of_different_themes_keep_their_colours_on_one_page() -> None:
             ]
         finally:
             browser.close()
+
+
+def test_a_gradient_shows_its_counter_only_under_a_name_of_its_own(engine: ModuleType) -> None:
+    names = run("gradient", engine)
+    assert "of x.grad alone" not in memory(names).text.replace("storage of x.grad alone", "")
+    names["g"] = names["x"].grad
+    assert "version counter C3, of g alone" in memory(names).text

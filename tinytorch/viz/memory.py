@@ -119,7 +119,8 @@ class _Drawing:
             self._row(one, middle, row_y)
             canvas.arrow(self.card_x + self.card_w, middle, self.strip_x - 4, middle)
             strip.lane(canvas, self.strip_x, row_y + 4, one)
-            places.setdefault(one.counter or one.id, []).append(middle)
+            if words.counted(self.snap, one):
+                places.setdefault(one.counter or one.id, []).append(middle)
             row_y += height
         for which, rows in places.items():
             self._counter(which, rows, self.strip_x + max(strip.width, 82) + 6)

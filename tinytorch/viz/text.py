@@ -56,8 +56,9 @@ def _storage_lines(
         lines.append(f"  changed: {cells}.")
     for tensor in members:
         lines += ["  " + line for line in _tensor_lines(snap, tensor, changed, bad)]
-    for which in dict.fromkeys(tensor.counter for tensor in members):
-        lines += ["  " + line for line in _counter_lines(snap, which, members, changed)]
+    counted = [tensor for tensor in members if words.counted(snap, tensor)]
+    for which in dict.fromkeys(tensor.counter for tensor in counted):
+        lines += ["  " + line for line in _counter_lines(snap, which, counted, changed)]
     return lines
 
 

@@ -137,6 +137,19 @@ def history(tensor: Tensor) -> str:
     return f"not a leaf, grad_fn {short(tensor.grad_fn_name or 'None')}"
 
 
+def counted(snap: Snapshot, tensor: Tensor) -> bool:
+    """Whether the tensor's version counter is worth showing.
+
+    A gradient that has no name of its own is hardly ever saved by a node, and how often the engine added to it in place
+    depends on who else held it at that moment: its counter would only distract.
+    """
+    if tensor.role != "grad":
+        return True
+    return tensor.counter is not None and any(
+        snap.tensor(tid).role != "grad" for tid in snap.counter(tensor.counter).tensors
+    )
+
+
 def shown_storages(snap: Snapshot) -> list[tuple[Storage, list[Tensor]]]:
     """The storages that a reader can reach by a name or a .grad, with those tensors, sharers side by side."""
     found = []
