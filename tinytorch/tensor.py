@@ -13,7 +13,7 @@ import numpy as np
 from . import dtypes
 from .devices import CPU, device
 from .graph import history, hooks
-from .graph.modes import MODES
+from .graph.modes import MODES, InferenceCounter
 from .graph.node import hooks_of
 from .missing import missing
 from .storage import UntypedStorage, VersionCounter, contiguous_strides
@@ -362,7 +362,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     def data(self) -> Tensor:
         """The same memory without history, with a version counter of its own: autograd does not see its writes."""
         t = self._alias()
-        t._vc = VersionCounter()
+        t._vc = InferenceCounter() if self._inference else VersionCounter()
         return t
 
     @data.setter
@@ -499,11 +499,11 @@ def fresh(data: np.ndarray, device: device = CPU) -> Tensor:
     t = _new(Tensor)
     t._data = data
     t._device = device
-    t._vc = VersionCounter()
     t._requires_grad = False
     t._storage = t._grad = t._grad_fn = t._hooks = t._view = t._acc = None
     t._offset = t._output_nr = 0
-    t._inference = MODES.inference
+    t._inference = inference = MODES.inference
+    t._vc = InferenceCounter() if inference else VersionCounter()
     return t
 
 

@@ -6,11 +6,18 @@ Source: `torch.autograd`.
 from __future__ import annotations
 
 from ..graph.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from . import anomaly_mode, function, grad_mode, graph, variable
+from . import anomaly_mode, function, grad_mode, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .derivatives import backward, grad
 from .function import Function
 from .variable import Variable
+
+
+
+def variable(*args: object, **kwargs: object) -> None:
+    """Gone from torch, which says so in a RuntimeError; the module of this name is imported as in torch."""
+    raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
+
 
 __all__ = [
     "Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "function", "grad",

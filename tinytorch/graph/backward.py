@@ -195,10 +195,17 @@ def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
                     buffer = buffers[below] = [None] * below._outputs
                 grad = outputs[i]
                 if grad is not None:
+                    outputs[i] = None
                     position = edge[1]
                     before = buffer[position]
-                    buffer[position] = grad if before is None else before + grad
-                del grad
+                    if before is None:
+                        buffer[position] = grad
+                    elif MODES.grad or sys.getrefcount(before) > 3 or not _ours(before):
+                        buffer[position] = before + grad
+                    else:  # nobody else holds it, so its memory can take the sum
+                        before.add_(grad)
+                    before = None
+                grad = None
                 if not waits[below]:
                     if heap:
                         _push(heap, below)
@@ -241,6 +248,12 @@ def _call(fn: Node, grads: tuple, task: Task) -> list[Any]:
     if not task.keep_graph:
         fn.release()
     return outputs
+
+
+def _ours(grad: Any) -> bool:
+    """Whether a gradient that nobody else holds has memory that nobody else looks at."""
+    storage = grad._storage
+    return storage is None or (sys.getrefcount(storage) <= 3 and grad._data.flags.forc)
 
 
 def _fitted(fn: Node | None, i: int, grad: Any, shape: tuple, kind: Any, device: Any) -> Any:

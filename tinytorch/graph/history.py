@@ -137,11 +137,6 @@ def check_inplace(t: Any, recorded: bool) -> None:
                 )
         if needs_grad(t) and grad_fn_of(t) is None:
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-    if t._inference and not MODES.inference:
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
-        )
 
 
 def replace_history(t: Any, fn: Node) -> None:

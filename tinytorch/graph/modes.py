@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,33 +16,49 @@ from typing import Any
 class _Modes(threading.local):
     grad = True
     inference = False
-    anomaly = False
+    asked = False  # inside inference mode: whether grad mode was switched on, although nothing is recorded there
+    anomaly = False  # this and the next one are set on the class, for all threads
     check_nan = True
 
 
 MODES = _Modes()
 
 
+class InferenceCounter:
+    """Stands where other tensors have their version counter: counts nothing, and is a write outside of inference mode.
+
+    torch counts after it has written, so the write has happened by the time the error is raised; so it has here.
+    """
+
+    @property
+    def version(self) -> int:
+        """Always 0; `_version` of an inference tensor raises before it gets here."""
+        return 0
+
+    @version.setter
+    def version(self, value: int) -> None:
+        if not MODES.inference:
+            raise RuntimeError(
+                "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+                "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more "
+                "details."
+            )
+
+
 class _Switch:
     """A mode that holds inside a `with` block or inside a decorated function (generators included)."""
 
     def __call__(self, function: Callable) -> Callable:
+        if inspect.isclass(function):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
+                "the `__init__` method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
+            )
         if inspect.isgeneratorfunction(function):
-
-            @functools.wraps(function)
-            def generator(*args: Any, **kwargs: Any):
-                with self._again():
-                    running = function(*args, **kwargs)
-                    try:
-                        sent = None
-                        while True:
-                            value = running.send(sent)
-                            with _restored(self):
-                                sent = yield value
-                    except StopIteration as stop:
-                        return stop.value
-
-            return generator
+            return self._around_generator(function)
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -50,106 +67,132 @@ class _Switch:
 
         return wrapper
 
+    def _around_generator(self, function: Callable) -> Callable:
+        """The mode holds while the generator runs, not while it is suspended."""
+
+        @functools.wraps(function)
+        def generator(*args: Any, **kwargs: Any) -> Any:
+            running = function(*args, **kwargs)
+            step: Callable = functools.partial(running.send, None)
+            while True:
+                try:
+                    with self._again():
+                        value = step()
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    step = functools.partial(running.send, (yield value))
+                except GeneratorExit:
+                    with self._again():
+                        running.close()
+                    raise
+                except BaseException as error:  # noqa: BLE001 - whatever was thrown in is handed on
+                    step = functools.partial(running.throw, error)
+
+        return generator
+
     def _again(self) -> _Switch:
         return self.__class__()
 
     def __enter__(self) -> None:
-        self._before = (MODES.grad, MODES.inference)
+        self._before = is_grad_enabled()
         self._set()
 
     def __exit__(self, *exc: object) -> None:
-        MODES.grad, MODES.inference = self._before
+        _switch(self._before)
 
     def _set(self) -> None:
         raise NotImplementedError
 
 
-class _restored:
-    """The modes from outside a switch, for the time a decorated generator is suspended."""
-
-    def __init__(self, switch: _Switch) -> None:
-        self.switch = switch
-
-    def __enter__(self) -> None:
-        self.inner = (MODES.grad, MODES.inference)
-        MODES.grad, MODES.inference = getattr(self.switch, "_before", (True, False))
-
-    def __exit__(self, *exc: object) -> None:
-        MODES.grad, MODES.inference = self.inner
+def _switch(grad: bool) -> None:
+    MODES.asked, MODES.grad = grad, grad and not MODES.inference
 
 
 class no_grad(_Switch):
     """Inside, nothing is recorded and results do not require grad."""
 
+    __module__ = "torch.autograd.grad_mode"
+
     def __new__(cls, function: Callable | None = None) -> Any:
         switch = super().__new__(cls)
         return switch if function is None else switch(function)
 
     def _set(self) -> None:
-        MODES.grad = False
+        _switch(False)
 
 
 class enable_grad(_Switch):
     """Inside, operations are recorded, even where an outer `no_grad` holds."""
 
+    __module__ = "torch.autograd.grad_mode"
+
     def __new__(cls, function: Callable | None = None) -> Any:
         switch = super().__new__(cls)
         return switch if function is None else switch(function)
 
     def _set(self) -> None:
-        MODES.grad = True
+        _switch(True)
 
 
 class set_grad_enabled(_Switch):
     """Turn recording on or off: at once when called, until the block ends when used as a context manager."""
 
+    __module__ = "torch.autograd.grad_mode"
+
     def __init__(self, mode: bool) -> None:
-        self.mode = bool(mode)
-        self._before = (MODES.grad, MODES.inference)
-        MODES.grad = self.mode
+        if not isinstance(mode, bool):
+            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")  # fmt: skip
+        self.mode = mode
+        self._before = is_grad_enabled()
+        _switch(mode)
 
     def __call__(self, function: Callable) -> Callable:
-        MODES.grad = self._before[0]  # as a decorator it acts inside the function alone
+        _switch(self._before)  # as a decorator it acts inside the function alone
         return super().__call__(function)
 
     def _again(self) -> _Switch:
-        switch = object.__new__(set_grad_enabled)
-        switch.mode = self.mode
-        return switch
+        return self.__class__(self.mode)
 
     def __enter__(self) -> None:
-        if not hasattr(self, "_before"):
-            self._before = (MODES.grad, MODES.inference)
-        MODES.grad = self.mode
+        _switch(self.mode)
+
+    def __str__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def __repr__(self) -> str:
-        return f"set_grad_enabled(mode={self.mode})"
+        return str(self)
 
 
 class inference_mode(_Switch):
     """Like `no_grad`, and tensors made inside are inference tensors: no version counter, never in a graph."""
 
+    __module__ = "torch.autograd.grad_mode"
+
     def __new__(cls, mode: bool | Callable = True) -> Any:
         switch = super().__new__(cls)
-        if callable(mode):
-            switch.mode = True
-            return switch(mode)
-        return switch
+        if isinstance(mode, bool):
+            return switch
+        switch.mode = True
+        return switch(mode)
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
 
     def _again(self) -> _Switch:
-        return inference_mode(self.mode)
+        return self.__class__(self.mode)
 
-    def _set(self) -> None:
-        MODES.inference = self.mode
-        MODES.grad = not self.mode
+    def __enter__(self) -> None:
+        self._all = (MODES.grad, MODES.inference, MODES.asked)
+        MODES.grad, MODES.inference, MODES.asked = not self.mode, self.mode, not self.mode
+
+    def __exit__(self, *exc: object) -> None:
+        MODES.grad, MODES.inference, MODES.asked = self._all
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations are being recorded."""
-    return MODES.grad
+    """Whether grad mode is on: operations are recorded, unless inference mode holds as well."""
+    return MODES.asked if MODES.inference else MODES.grad
 
 
 def is_inference_mode_enabled() -> bool:

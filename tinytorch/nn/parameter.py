@@ -29,7 +29,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if requires_grad and not base.is_floating_point():
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         base.__class__ = cls
-        base._requires_grad = requires_grad
+        base._set_requires_grad(requires_grad)
         return base
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
