@@ -16,7 +16,7 @@ from .changes import Changes, changes
 from .picture import Picture
 from .records import Snapshot, Storage, Tensor
 from .snapshot import read
-from .strip import Strip
+from .strip import ARCS, Strip
 from .style import Canvas, columns_in, shorten, width
 from .text import footer, memory_text
 from .trouble import troubles
@@ -207,6 +207,9 @@ class _Drawing:
             if name in self.changes.rebound
         ]
         found += [(sentence, "bad-t s b") for sentence in self.bad.get(tensor.id, ())]
+        if tensor.numel > ARCS and words.repeats(tensor) == 1 and not words.in_order(tensor):
+            cells = ", ".join(str(byte // tensor.itemsize) for _, byte in words.elements(tensor, ARCS))
+            found.append((f"walks cells {cells}, ...", "m s"))
         found += [(note, "m s") for note in tensor.notes]
         if tensor.grad is not None and not any(tensor.grad == t.id for _, inside in self.bands for t in inside):
             found.append((f".grad is {words.label(self.snap, tensor.grad)}", "m s"))

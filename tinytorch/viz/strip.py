@@ -11,6 +11,8 @@ from .style import Canvas, number, show, width
 MAX_WIDTH = 600
 NARROW, GAP_W = 30, 26
 CELL_H = 28
+ARCS = 8
+"""The order of walk of more elements is told, not drawn: the arcs would be a tangle."""
 MANY = 4096
 """Up to so many elements are walked one by one; larger tensors are asked cell by cell."""
 
@@ -113,14 +115,14 @@ class Strip:
     def walks(self, tensor: Tensor) -> bool:
         """Whether the order of walk is worth drawing: it goes back and forth in few, whole cells."""
         return (
-            1 < tensor.numel <= 24
+            1 < tensor.numel <= ARCS
             and tensor.itemsize == self.storage.itemsize
             and words.repeats(tensor) == 1
             and not words.in_order(tensor)
         )
 
     def _walk(self, canvas: Canvas, y: float, tensor: Tensor, middles: dict[int, float]) -> None:
-        cells = [byte // tensor.itemsize for _, byte in words.elements(tensor, 24)]
+        cells = [byte // tensor.itemsize for _, byte in words.elements(tensor, ARCS)]
         points = [middles[cell] for cell in cells if cell in middles]
         for a, b in pairwise(points):
             deep = 6 + min(abs(b - a) / 14, 10)

@@ -190,13 +190,18 @@ def number(value: float) -> str:
 
 
 def show(value: object) -> str:
-    """A value of a tensor in few characters: 4 digits are enough to recognise it."""
+    """A value of a tensor in few characters, with the four decimals that a learner sees printed (fewer from 10 on)."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return str(value)
-        if value == int(value) and abs(value) < 1e5:
-            return f"{value:.1f}"
-        return f"{value:.4g}"
+        size = abs(value)
+        if size and not 1e-4 <= size < 1e5:
+            return f"{value:.4g}"
+        # Five digits in all: more would show where two machines round a float32 differently.
+        text = f"{value:.4f}".rstrip("0") if size < 10 else f"{value:.5g}"
+        if text.endswith("."):
+            return text + "0"
+        return text if "." in text or "e" in text else text + ".0"
     if isinstance(value, complex):
         return f"{value.real:.3g}{value.imag:+.3g}j"
     text = clean(str(value))
