@@ -185,3 +185,42 @@ def test_wrong_answers_are_told_apart_and_a_right_one_is_listed(path: Path, numb
 
 def test_every_answer_belongs_to_an_exercise() -> None:
     assert set(ANSWERS) == {(path.stem, number) for path, number in EXERCISES}
+
+
+# ---- the tools above can fail
+
+
+def test_the_stored_form_leaves_out_what_differs_between_two_runs() -> None:
+    cell = {
+        "cell_type": "code",
+        "id": "a",
+        "execution_count": 7,
+        "metadata": {
+            "execution": {"iopub.status.busy": "2024"},
+            "jupyter": {"source_hidden": True},
+            "tags": ["hide-input"],
+        },
+        "outputs": [{"output_type": "execute_result", "execution_count": 7, "metadata": {"x": 1}, "data": {}}],
+        "source": "1 +\\\n1",
+    }
+    sample = {"cells": [cell], "metadata": {"language_info": {"version": "3.12.1"}, "widgets": {}}}
+    text = normalise(sample)
+    assert not re.search(r"iopub|3\.12|widgets|\b7\b|\"x\"", text)
+    assert '"source_hidden": true' in text
+    assert '"hide-input"' in text
+    assert normalise(sample) == text
+
+
+@pytest.mark.parametrize(
+    ("source", "shows"),
+    [
+        ("x", True),
+        ("print(x)", True),
+        ("for x in y:\n    print(x)", True),
+        ("x = 1", False),
+        ("import torch", False),
+        ("def f():\n    print(1)", False),
+    ],
+)
+def test_what_counts_as_showing_something(source: str, shows: bool) -> None:
+    assert shows_something(source) is shows
