@@ -126,7 +126,8 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     def _strided(self, shape: tuple, strides: tuple, offset: int) -> Tensor:
         """An alias with other shape, strides and offset, in bytes."""
         t = self._alias()
-        t._data = np.ndarray(shape, self._data.dtype, t._storage.buffer, offset, strides)
+        room = t._storage.buffer.nbytes
+        t._data = np.ndarray(shape, self._data.dtype, t._storage.buffer, offset if offset <= room else room, strides)
         t._offset = offset
         return t
 
@@ -195,8 +196,16 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether the elements lie in row-major order without gaps."""
-        if str(memory_format) in ("torch.channels_last", "torch.channels_last_3d"):
-            return False
+        if memory_format is not None and memory_format.name != "contiguous_format":
+            a, n = self._data, 4 if memory_format.name == "channels_last" else 5
+            if memory_format.name == "preserve_format":
+                raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+            expected = a.itemsize
+            for d in (1, *range(n - 1, 1, -1), 0) if a.ndim == n else ():
+                if a.shape[d] != 1 and a.strides[d] != expected:
+                    return False
+                expected *= a.shape[d]
+            return a.ndim == n
         return self._data.flags.c_contiguous
 
     def untyped_storage(self) -> UntypedStorage:

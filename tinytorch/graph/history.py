@@ -84,7 +84,9 @@ def make_view(out: Any, source: Any, creation: int | None = None) -> Any:
     if outer is None:
         out._view = View(source, creation, out._vc.version)
     else:
-        out._view = View(outer.base, outer.creation if creation == DEFAULT else creation, out._vc.version)
+        if creation == DEFAULT or outer.creation == INFERENCE:
+            creation = outer.creation
+        out._view = View(outer.base, creation, out._vc.version)
     return out
 
 
@@ -194,28 +196,42 @@ class Geometry:
 
 
 def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, storage_offset: int | None) -> Any:
-    """The gradient of `as_strided`: each element's gradients are added where they lie in the source's memory."""
+    """The gradient of `as_strided`: each element's gradients are added where they lie in the source's memory.
+
+    The same operations as torch's `as_strided_backward`, so that the graph of a second derivative is the same.
+    """
     source = _geometry
-    view = Geometry(size, stride, source.offset if storage_offset is None else storage_offset)
     if 0 in source.shape or 0 in size:
         return grad.new_zeros(source.shape)
-    start = min(source.offset, view.offset)
-    room = max(source.offset + source.reach(), view.offset + view.reach()) - start
+    for i in range(len(size) - 1, -1, -1):
+        if size[i] == 1:
+            grad = grad.squeeze(i)
+        elif stride[i] == 0:
+            grad = grad.sum(i, False)
+    view = Geometry(*_stepping(size, stride), source.offset if storage_offset is None else storage_offset)
+    seen = Geometry(*_stepping(source.shape, source.stride, repeats=True), source.offset)
+    start = min(seen.offset, view.offset)
+    room = max(seen.offset + seen.reach(), view.offset + view.reach()) - start
     memory = grad.new_zeros(room)
+
+    def cells(g: Geometry) -> Any:
+        places = memory.new_tensor(range(room), dtype=grad.long().dtype)
+        return places.as_strided(g.shape, g.stride, g.offset - start).reshape(-1)
+
     if view.overlaps():
-        where = memory.new_tensor(range(room), dtype=_int64(grad)).as_strided(size, stride, view.offset - start)
-        memory = memory.index_add(0, where.reshape(-1), grad.reshape(-1))
+        memory.index_add_(0, cells(view), grad.reshape(-1))
     else:
-        memory.as_strided(size, stride, view.offset - start).copy_(grad)
-    if source.overlaps():
-        where = memory.new_tensor(range(room), dtype=_int64(grad)).as_strided(source.shape, source.stride, source.offset - start)  # fmt: skip
-        ones = memory.new_ones(1).expand(where.numel())
-        memory = memory / memory.new_zeros(room).index_add(0, where.reshape(-1), ones)
+        memory.as_strided(view.shape, view.stride, view.offset - start).copy_(grad)
+    if seen.overlaps():
+        where = cells(seen)
+        memory.div_(memory.new_zeros(room).index_add_(0, where, memory.new_ones(1).expand(where.shape)))
     return memory.as_strided(source.shape, source.stride, source.offset - start)
 
 
-def _int64(grad: Any) -> Any:
-    return grad.long().dtype
+def _stepping(shape: tuple, stride: tuple, repeats: bool = False) -> tuple[tuple, tuple]:
+    """Shape and strides without the dimensions of size 1 and, unless `repeats`, of stride 0."""
+    kept = [(n, s) for n, s in zip(shape, stride, strict=True) if n != 1 and (s or repeats)]
+    return tuple(n for n, _ in kept), tuple(s for _, s in kept)
 
 
 AsStridedBackward0 = node("AsStridedBackward0", as_strided_grad)

@@ -274,6 +274,8 @@ def node(
     names.sort(key=lambda n: (n.startswith("result"), n))  # the order in which torch saves them, and hooks see them
     wanted = tuple(() if f is None else tuple(names.index(p) for p in _parameters(f)) for f in formulas)
     users = {n: tuple(i for i, f in enumerate(formulas) if f is not None and n in _parameters(f)) for n in names}
+    if sum(f is not None for f in formulas) == 1:  # then torch saves without asking whether the gradient is needed
+        users = dict.fromkeys(names, ())
     body = {
         "__slots__": (),
         "__doc__": f"The backward of torch's {name}.",

@@ -127,7 +127,7 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
             check_operands(f"{name}_", self, other, "wrapped")
         a, b = in_place_operands(name, self, other, False, False)
         target = self._data
-        into = target if a.dtype == target.dtype and a.dtype != np.float16 else None
+        into = target if a.dtype == target.dtype and a.dtype != np.float16 and target.flags.forc else None
 
         def values() -> Any:
             data = compute(a, b, alpha, into)

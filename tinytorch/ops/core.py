@@ -331,13 +331,19 @@ _SHARED = (
 def check_overlap(target: Tensor, *sources: Any) -> None:
     """Raise torch's error if elements of `target` share memory, with each other or partly with a source."""
     if 0 in target._data.strides and is_internally_overlapping(target):
+        _check_inplace_first(target, sources)
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
         )
     for s in sources:
         if isinstance(s, Tensor) and s is not target and shared_memory(target, s) == "partial":
+            _check_inplace_first(target, sources)
             raise RuntimeError(_SHARED)
+
+
+def _check_inplace_first(target: Tensor, sources: tuple) -> None:
+    check_inplace(target, recording(target, *[s for s in sources if isinstance(s, Tensor)]))
 
 
 def check_no_overlap(target: Tensor, *sources: Tensor) -> None:
@@ -396,6 +402,19 @@ def float_to_int(data: np.ndarray, kind: np.dtype) -> np.ndarray:
     return quiet.run(data.astype, kind)
 
 
+def _store_in_turn(target: Tensor, data: Any, kernel: Callable[[], Any]) -> None:
+    """Write into overlapping windows as torch does, element after element: each sees what the ones before it wrote."""
+    a = target._data
+    g = Geometry.of(target)
+    cells = np.lib.stride_tricks.as_strided(np.arange(g.reach()), g.shape, tuple(8 * s for s in g.stride)).reshape(-1)
+    turn, seen = np.empty(cells.size, np.int64), {}
+    for i, cell in enumerate(cells.tolist()):
+        turn[i] = seen[cell] = seen.get(cell, -1) + 1
+    for i in range(max(seen.values(), default=-1) + 1):
+        now = data if i == 0 else kernel()
+        np.copyto(a, now, "unsafe", where=(turn == i).reshape(a.shape))
+
+
 def write_in_place(
     target: Tensor, inputs: tuple, kind: type | None, values: dict[str, Any], kernel: Callable[[], Any]
 ) -> Tensor:
@@ -416,7 +435,10 @@ def write_in_place(
         fn = kind(edges, keep(kind, edges, {k: v for k, v in values.items() if k != "result"} | ({"result": target} if "result" in names else {})))  # fmt: skip
     data = kernel()
     if data is not None:
-        store(target, data)
+        if target._data.flags.forc or not Geometry.of(target).overlaps():
+            store(target, data)
+        else:
+            _store_in_turn(target, data, kernel)
     target._vc.version += 1
     if fn is not None:
         fn.describe(target)

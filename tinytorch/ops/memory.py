@@ -121,7 +121,7 @@ class _NotImplemented(Node):
     __slots__ = ("what",)
 
     def name(self) -> str:
-        return "NotImplemented"
+        return "torch::autograd::NotImplemented"
 
     def apply(self, grads: tuple) -> tuple:
         raise RuntimeError(f"derivative for {self.what} is not implemented")
@@ -149,7 +149,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
 
     recorded = recording(self, *([source] if isinstance(source, Tensor) else []))
     check_inplace(self, recorded)
-    fn_edges = (edge_of(self),) if recorded else ()
+    fn_edges = tuple(edge_of(t) for t in (self, source) if isinstance(t, Tensor)) if recorded else ()
     if source is None:
         source = fresh(np.empty(0, self._data.dtype), self._device)
     kind = self._data.dtype

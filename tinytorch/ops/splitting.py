@@ -81,7 +81,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """
     a = input._data
     if a.ndim == 0:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     d = wrap_dim(dim, a.ndim)
     shape, strides = a.shape[:d] + a.shape[d + 1 :], a.strides[:d] + a.strides[d + 1 :]
     parts = [input._strided(shape, strides, input._offset + i * a.strides[d]) for i in range(a.shape[d])]

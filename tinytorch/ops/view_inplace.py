@@ -45,9 +45,13 @@ def t_(self: Tensor) -> Tensor:
 
     Source: `torch.Tensor.t_`.
     """
-    if self._data.ndim > 2:
-        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._data.ndim}D")
-    return _look(self, _TBackward1, t)
+    return _look(self, _TBackward1, _transposed)
+
+
+def _transposed(x: Tensor) -> Tensor:
+    if x._data.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {x._data.ndim}D")
+    return t(x)
 
 
 @op("transpose_", "swapaxes_", "swapdims_", function=False)

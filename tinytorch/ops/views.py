@@ -97,6 +97,7 @@ def view_strides(shape: tuple, strides: tuple, itemsize: int, new: tuple) -> tup
 
 
 _ViewBackward0 = node("ViewBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
+_ReshapeAliasBackward0 = node("ReshapeAliasBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
 _UnsafeViewBackward0 = node("UnsafeViewBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
 _AliasBackward0 = node("AliasBackward0", lambda grad: grad)
 
@@ -172,7 +173,8 @@ def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     new = infer_size(shape_argument(sizes if shape is None else (shape,), "reshape"), a.size)
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
     if strides is not None:
-        return as_view(input, new, strides, input._offset, _ViewBackward0, self_sym_sizes=a.shape)
+        kind = _ViewBackward0 if a.flags.c_contiguous else _ReshapeAliasBackward0
+        return as_view(input, new, strides, input._offset, kind, self_sym_sizes=a.shape)
     from .copying import clone, contiguous_format
 
     dense = clone(input, memory_format=contiguous_format)
@@ -335,7 +337,7 @@ def as_strided(input: Tensor, size: Sizes, stride: Sizes, storage_offset: int | 
         )
     n = a.itemsize
     return as_view(
-        input, shape, tuple(s * n for s in steps), min(offset * n, room), AsStridedBackward0,
+        input, shape, tuple(s * n for s in steps), offset * n, AsStridedBackward0,
         _geometry=Geometry.of(input), size=shape, stride=steps, storage_offset=storage_offset,
     )  # fmt: skip
 
