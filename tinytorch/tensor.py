@@ -296,12 +296,11 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         if self.grad_fn is not None:
-            if not value:
-                raise RuntimeError(
-                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
-                    "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-                )
-            return
+            advice = "" if value else (
+                " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+                "var_no_grad = var.detach()."
+            )
+            raise RuntimeError("you can only change requires_grad flags of leaf variables." + advice)
         if value and self._data.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self._set_requires_grad(bool(value))
@@ -315,7 +314,9 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set whether this leaf requires grad, and return it."""
-        if self.grad_fn is None and requires_grad and self._data.dtype.kind != "f":
+        if self.grad_fn is not None and requires_grad:
+            return self
+        if requires_grad and self._data.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self.requires_grad = requires_grad
         return self
