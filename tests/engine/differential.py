@@ -179,8 +179,8 @@ class Writer:
         a = self.tensor()
         b = self.float()
         return self.choose(
-            [f"{a}.t_()", f"{a}.unsqueeze_(0)", f"{a}.squeeze_()", f"{a}.resize_(2, 2)", f"{a}.data = {b}", f"{a}.set_({b})",
-             f"{a}.transpose_(0, -1)", f"{a}.resize_as_({b})", f"{a} += 1", f"{a} *= {b}", f"{a}.detach_()"]
+            [f"{a}.t_()", f"{a}.unsqueeze_(0)", f"{a}.squeeze_()", f"{a}.resize_(2, 2).zero_()", f"{a}.data = {b}", f"{a}.set_({b})",
+             f"{a}.transpose_(0, -1)", f"{a}.resize_as_({b}).zero_()", f"{a} += 1", f"{a} *= {b}", f"{a}.detach_()"]
         )  # fmt: skip
 
     def flags(self) -> str | None:
@@ -271,7 +271,9 @@ def describe(names: dict[str, Any]) -> dict[str, Any]:
         }  # fmt: skip
         if is_leaf is True or state[n]["retains_grad"] is True:
             g = t.grad
-            state[n]["grad"] = None if g is None else (_values(g), g.stride(), g._version, g.requires_grad, str(g.dtype))
+            state[n]["grad"] = (
+                None if g is None else (_values(g), g.stride(), g._version, g.requires_grad, str(g.dtype))
+            )
     return state
 
 
@@ -441,7 +443,9 @@ def main() -> int:
                 print(f"--- seed {seed} ({'state after every statement' if every else 'state at the end'})")
                 print("\n".join(statements))
                 print("=>", found, flush=True)
-    print(f"{run} statements in {seed - options.seed} programs, {sum(bad.values())} disagreements, {time.time() - begin:.0f} s")
+    print(
+        f"{run} statements in {seed - options.seed} programs, {sum(bad.values())} disagreements, {time.time() - begin:.0f} s"
+    )
     return 1 if bad else 0
 
 
