@@ -11,7 +11,7 @@ from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
 
-_NOT_OURS = {".git", ".venv", "course", "build", "dist", "node_modules", "test-results"}
+_NOT_OURS = {".git", ".hypothesis", ".venv", "course", "build", "dist", "node_modules", "test-results"}
 _TEXT = {".py", ".md", ".toml", ".cfg", ".ipynb", ".js", ".mjs", ".css", ".json", ".txt", ".out", ".svg", ""}
 
 
