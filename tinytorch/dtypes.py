@@ -93,6 +93,11 @@ def as_dtype(d: object, function: str = "") -> dtype | None:
     raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {type(d).__name__}")
 
 
+def is_dtype(d: object) -> bool:
+    """Whether torch takes this as a `dtype=`: a dtype, or one of Python's types that stand for one."""
+    return d is None or isinstance(d, dtype) or d in (bool, int, float)
+
+
 _C_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "int32": "int", "bool": "bool"}
 
 

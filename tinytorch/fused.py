@@ -43,9 +43,9 @@ def _toward_odd(total: np.ndarray, error: np.ndarray) -> np.ndarray:
     return np.where(even & (error != 0), np.nextafter(total, np.copysign(np.inf, error)), total)
 
 
-def fma64(a: np.ndarray, b: float, c: float) -> np.ndarray:
-    """Return a*b + c in float64 with one rounding. a: float64; b, c: numbers, well below 1e290 in size."""
-    if b == 1.0 or c == 0.0 or not np.isfinite(b * c):
+def fma64(a: np.ndarray, b: float, c: float | np.ndarray) -> np.ndarray:
+    """Return a*b + c in float64 with one rounding. a: float64; b: a number, well below 1e290 in size; c: as b or as a."""
+    if b == 1.0 or not np.isfinite(b * c).all():
         return a * b + c
     product, product_error = _two_product(a, np.asarray(b, np.float64))
     high, low = _two_sum(np.asarray(c, np.float64), product_error)

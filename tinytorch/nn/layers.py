@@ -12,7 +12,7 @@ from typing import Any
 
 
 
-from ..ops.creation import filled
+from ..ops.shaped import filled
 from ..ops.linalg import linear
 from .. import dtypes
 from ..devices import as_device

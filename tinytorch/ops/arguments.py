@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
-from ..tensor import Tensor
+from ..devices import device
+from ..tensor import Layout, Tensor
 from .core import is_number
 
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
@@ -53,7 +54,11 @@ _ACCEPTS: dict[str, Callable[[Any], bool]] = {
     "float": lambda x: isinstance(x, (int, float)) and not isinstance(x, bool),
     "bool": lambda x: isinstance(x, bool),
     "str": lambda x: isinstance(x, str),
-    "torch.dtype": lambda x: isinstance(x, dtypes.dtype),
+    "torch.dtype": lambda x: dtypes.is_dtype(x),
+    "torch.device": lambda x: isinstance(x, (str, int, device)) and not isinstance(x, bool),
+    "torch.layout": lambda x: isinstance(x, Layout),
+    "torch.memory_format": lambda x: type(x).__name__ == "MemoryFormat",
+    "torch.Generator": lambda x: type(x).__name__ == "Generator",
     "tuple of ints": lambda x: _is_int(x) or (isinstance(x, (tuple, list)) and all(map(_is_int, x))),
     "tuple of Tensors": lambda x: isinstance(x, (tuple, list)),
 }
@@ -66,7 +71,7 @@ class _Parameter:
         head, _, default = text.partition(" = ")
         self.kind, _, self.name = head.rpartition(" ")
         self.optional = default != ""
-        self.none = default == "None"
+        self.none = default == "None" or self.name in ("device", "requires_grad")
 
     def takes(self, x: Any) -> bool:
         return (self.none and x is None) or _ACCEPTS.get(self.kind, lambda x: True)(x)
@@ -151,21 +156,34 @@ def refusal(name: str, args: tuple, kwargs: dict, lines: tuple[str, ...], method
     """torch's TypeError for a call that fits none of the signatures, None if it fits one."""
     if method:
         args, lines = args[1:], tuple(as_method(s) for s in lines)
-        if len(args) > 1 and _is_int(args[0]) and lines[-1].startswith("(tuple of ints") and "," not in lines[-1]:
-            args = (args,)
         if args and lines == ("()",):
             return TypeError(f"TensorBase.{name}() takes no arguments ({len(args)} given)")
     if args and not isinstance(args[0], Tensor) and all(s.startswith("(Tensor input") for s in lines):
         return TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(args[0])}")
+    given = args
+    if args and _is_int(args[0]) and all(_takes_sizes(s) for s in lines):
+        args = (args,)
     found = [_mismatch(s, name, args, kwargs, method) for s in lines]
     if None in found:
         return None
     unpacked = next((m for m in found if m is not None and "failed to unpack" in m), None)
     if unpacked is not None:
         return TypeError(unpacked)
-    if len(lines) > 1:
-        return invalid_combination(name, args, kwargs, lines)
-    return TypeError(found[0])
+    plausible = [m for s, m in zip(lines, found, strict=True) if _fits_in_number(s, len(args) + len(kwargs))]
+    if len(lines) > 1 and len(plausible) != 1:
+        return invalid_combination(name, given, kwargs, lines)
+    return TypeError((plausible or found)[0])
+
+
+def _takes_sizes(signature: str) -> bool:
+    """Whether sizes may be given one by one: the first parameter is a tuple of ints, and the only one by position."""
+    positional = _parameters(signature)[0]
+    return len(positional) == 1 and positional[0].kind == "tuple of ints"
+
+
+def _fits_in_number(signature: str, n: int) -> bool:
+    everything = [p for part in _parameters(signature) for p in part]
+    return sum(not p.optional for p in everything) <= n <= len(everything)
 
 
 def signatures(*lines: str, name: str | None = None) -> Callable:
@@ -216,3 +234,11 @@ def argument_error(name: str, argument: str, position: int, x: Any, kind: str = 
     """torch's TypeError for one argument of a wrong type; `position` counts as in the function."""
     place = position - called_as_method()
     return TypeError(f"{name}(): argument '{argument}' (position {place}) must be {kind}, not {type_name(x)}")
+
+
+def size_error(name: str, size: tuple) -> TypeError:
+    """torch's TypeError for a size with something else than ints in it."""
+    whole = size[0] if len(size) == 1 else size
+    if len(size) > 1 and not _is_int(size[0]):
+        return TypeError(f"{name}() takes 1 positional argument but {len(size)} were given")
+    return TypeError(_wrong_type(name, _Parameter("tuple of ints size"), 1, whole))

@@ -14,6 +14,7 @@ from ..graph.modes import MODES
 from ..graph.node import Node, node
 from ..storage import UntypedStorage, VersionCounter
 from ..tensor import Tensor, empty_strided, fresh
+from .arguments import type_name
 from .core import check_overlap, expect_tensor, op, record, recording, store
 from .pointwise import check_broadcast_into
 
@@ -35,6 +36,20 @@ class MemoryFormat:
 
 contiguous_format = MemoryFormat("contiguous_format")
 preserve_format = MemoryFormat("preserve_format")
+channels_last = MemoryFormat("channels_last")
+channels_last_3d = MemoryFormat("channels_last_3d")
+
+
+def channels_last_strides(shape: tuple[int, ...], memory_format: Any, itemsize: int) -> tuple[int, ...]:
+    """Strides in bytes with dimension 1 innermost, for four dimensions (`channels_last`) or five (`_3d`)."""
+    n = 4 if memory_format is channels_last else 5
+    if len(shape) != n:
+        raise RuntimeError(f"required rank {n} tensor to use {memory_format.name} format")
+    strides, step = [0] * n, itemsize
+    for d in (1, *range(n - 1, 1, -1), 0):
+        strides[d] = step
+        step *= max(shape[d], 1)
+    return tuple(strides)
 
 
 def dense_strides(t: Tensor) -> tuple[int, ...]:
@@ -86,6 +101,8 @@ def copied(t: Tensor, kind: np.dtype | None = None, where: device | None = None,
         from ..storage import contiguous_strides
 
         strides = contiguous_strides(a.shape, kind.itemsize)
+    elif memory_format in (channels_last, channels_last_3d):
+        strides = channels_last_strides(a.shape, memory_format, kind.itemsize)
     else:
         strides = tuple(s // a.itemsize * kind.itemsize for s in dense_strides(t))
     out = empty_strided(a.shape, strides, kind, where)
@@ -137,7 +154,11 @@ def contiguous(self: Tensor, memory_format: MemoryFormat = contiguous_format) ->
 
     Source: `torch.Tensor.contiguous`.
     """
-    return self if self._data.flags.c_contiguous else clone(self, memory_format=contiguous_format)
+    if not isinstance(memory_format, MemoryFormat):
+        raise TypeError(f"contiguous(): argument 'memory_format' must be torch.memory_format, not {type_name(memory_format)}")
+    if memory_format is preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return self if self.is_contiguous(memory_format=memory_format) else clone(self, memory_format=memory_format)
 
 
 class CopyBackwards(Node):
@@ -205,7 +226,7 @@ def converted(
     kind = self._data.dtype if d is None else d.np
     where = self._device if where is None else where
     if not copy and kind == self._data.dtype and where is self._device:
-        if memory_format is contiguous_format and not self._data.flags.c_contiguous:
+        if memory_format is not preserve_format and not self.is_contiguous(memory_format=memory_format):
             return clone(self, memory_format=memory_format)
         return self
     out = copied(self, kind, where, memory_format)

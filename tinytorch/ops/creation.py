@@ -1,51 +1,37 @@
-"""Creation: tensors from data, from shapes, from NumPy arrays, and like other tensors."""
+"""Creation: tensors from data: numbers and sequences, NumPy arrays, buffers, other tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
-from ..devices import CPU, Transfers, as_device, device
-from ..graph.history import make_view
-from ..storage import UntypedStorage, contiguous_strides
-from ..tensor import Tensor, empty_strided, fresh
+from ..devices import CPU, as_device, device
+from ..storage import UntypedStorage
+from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch, warn_user
-from .copying import contiguous_format, converted, copied, dense_strides, preserve_format
-from .core import as_array, float_to_int, is_number, op, quiet
-from .views import shape_argument
-
-
-def _finish(t: Tensor, requires_grad: bool) -> Tensor:
-    if requires_grad:
-        if t._data.dtype.kind != "f":
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        t._set_requires_grad(True)
-    return t
-
-
-def _moved(t: Tensor, where: device) -> Tensor:
-    """A fresh tensor declared to lie on a device (its one copy there is counted)."""
-    if where is not CPU:
-        Transfers.count(where, t.nbytes)
-        t._device = where
-        if t._storage is not None:
-            t._storage.device = where
-    return t
+from .arguments import invalid_combination, signatures, size_error
+from .copying import converted, copied
+from .core import float_to_int, is_number, op, quiet
+from .shaped import _is_size, finish, moved, options, sized
+from .views import _AliasBackward0, as_view
 
 
 # from data -----------------------------------------------------------------------------------------------------------
 
 
+def _is_sequence(x: Any) -> bool:
+    if isinstance(x, (list, tuple)):
+        return True
+    if isinstance(x, (str, bytes, dict, set)) or (isinstance(x, (Tensor, np.ndarray)) and x.ndim == 0):
+        return False
+    return hasattr(x, "__len__") and hasattr(x, "__getitem__")
+
+
 def _sequence_shape(data: Any) -> tuple[int, ...]:
     shape = []
-    while isinstance(data, (list, tuple)) or (hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (str, bytes, dict, set))):  # fmt: skip
-        if isinstance(data, Tensor) and data._data.ndim == 0:
-            break
-        if isinstance(data, (Tensor, np.ndarray)):
-            return (*shape, *data.shape)
+    while _is_sequence(data):
         shape.append(len(data))
         if not len(data):
             break
@@ -58,6 +44,8 @@ def _flatten(data: Any, shape: tuple[int, ...], level: int, into: list) -> None:
         if isinstance(data, (list, tuple)):
             raise TypeError(f"'{type(data).__name__}' object cannot be interpreted as an integer")
         into.append(data)
+        return
+    if shape[level] == 0:
         return
     try:
         n = len(data)
@@ -84,8 +72,8 @@ def _dtype_of(values: list) -> dtypes.dtype:
             d = dtypes.get_default_dtype()
         elif isinstance(v, complex):
             raise NotImplementedError("tinytorch has no complex dtypes")
-        elif isinstance(v, str):
-            raise TypeError("new(): invalid data type 'str'")
+        elif isinstance(v, (str, bytes)):
+            raise TypeError(f"new(): invalid data type '{type(v).__name__}'")
         else:
             raise RuntimeError(f"Could not infer dtype of {type(v).__name__}")
         found = d if found is None else dtypes.promote_types(found, d)
@@ -95,15 +83,14 @@ def _dtype_of(values: list) -> dtypes.dtype:
 def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
     """Nested sequences of numbers as a new array, with torch's inference of dtype and torch's errors."""
     if isinstance(data, (np.ndarray, np.generic)):
-        found = dtypes.from_numpy_dtype(data.dtype)
-        return _cast(np.array(data, order="C"), d or found)
+        return _array_of_array(np.asarray(data), d)
     shape = _sequence_shape(data)
     if isinstance(data, (str, bytes)) or not (shape or is_number(data) or isinstance(data, Tensor)):
         _dtype_of([data])
     values: list = []
     _flatten(data, shape, 0, values)
     found = d or _dtype_of(values)
-    plain = [v.item() if isinstance(v, (Tensor, np.generic, np.ndarray)) else v for v in values]
+    plain = [_plain(v) for v in values]
     for v in plain:
         if not isinstance(v, (int, float)):
             _dtype_of([v])
@@ -118,6 +105,23 @@ def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
     return quiet.run(np.array, plain, found.np).reshape(shape)
 
 
+def _plain(v: Any) -> Any:
+    if isinstance(v, Tensor):
+        return v._number(lambda x: x)
+    return v.item() if isinstance(v, (np.generic, np.ndarray)) else v
+
+
+def _array_of_array(a: np.ndarray, d: dtypes.dtype | None) -> np.ndarray:
+    if not a.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported."
+        )
+    found = dtypes.from_numpy_dtype(a.dtype)
+    _check_strides(a)
+    return _cast(np.array(a, order="K"), d or found)
+
+
 def _cast(a: np.ndarray, d: dtypes.dtype) -> np.ndarray:
     if a.dtype == d.np:
         return a
@@ -126,44 +130,46 @@ def _cast(a: np.ndarray, d: dtypes.dtype) -> np.ndarray:
     return quiet.run(a.astype, d.np)
 
 
-def _from_tensor(data: Tensor, d: dtypes.dtype | None, where: device | None) -> Tensor:
-    return copied(data, None if d is None else d.np, where)
+_CLEARER = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
+)
+
+
+def _from_data(name: str, call: str, data: Any, d: dtypes.dtype | None, where: device | None, requires_grad: bool) -> Tensor:
+    """A leaf with a copy of the data; None for a dtype or device stands for the data's own."""
+    if isinstance(data, Tensor):
+        warn_user(_CLEARER.format(call))
+        return finish(copied(data, None if d is None else d.np, where), requires_grad)
+    return finish(moved(fresh(array_of(data, d)), where or CPU), requires_grad)
+
+
+_DATA = "(object data, *, torch.dtype dtype = None, torch.device device = None, bool pin_memory = False, bool requires_grad = False)"
 
 
 @op(method=False)
+@signatures(_DATA)
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """A leaf with a copy of the data (numbers, nested sequences, an array, a tensor).
 
     A tensor as data warns that `detach().clone()` says it more clearly. Source: `torch.tensor`.
     """
-    dtype = dtypes.as_dtype(dtype, "tensor")
+    if pin_memory:
+        options("tensor", {"pin_memory": True})
     where = None if device is None else as_device(device)
-    if isinstance(data, Tensor):
-        warn_user(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
-        )
-        return _finish(_from_tensor(data, dtype, where), requires_grad)
-    return _finish(_moved(fresh(array_of(data, dtype)), where or CPU), requires_grad)
+    return _from_data("tensor", "torch.tensor", data, dtypes.as_dtype(dtype, "tensor"), where, requires_grad)
 
 
 @op(function=False)
-def new_tensor(self: Tensor, data: Any, *extra: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
-    """A leaf with a copy of the data, with this tensor's dtype and device unless others are given.
+@signatures(_DATA.replace("(", "(Tensor input, ", 1))
+def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    """A leaf with a copy of the data, with this tensor's device and (for a sequence, its) dtype unless others are given.
 
     Source: `torch.Tensor.new_tensor`.
     """
-    if extra:
-        raise TypeError(f"new_tensor() takes 1 positional argument but {1 + len(extra)} were given")
     where = self._device if device is None else as_device(device)
     d = dtypes.as_dtype(dtype, "new_tensor") or self.dtype
-    if isinstance(data, Tensor):
-        warn_user(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than tensor.new_tensor(sourceTensor)."
-        )
-        return _finish(_from_tensor(data, d, where), requires_grad)
-    return _finish(_moved(fresh(array_of(data, d)), where), requires_grad)
+    return _from_data("new_tensor", "tensor.new_tensor", data, d, where, requires_grad)
 
 
 @op(method=False)
@@ -178,7 +184,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         return converted(data, dtype, where)
     if isinstance(data, np.ndarray):
         return converted(from_numpy(data), dtype, where)
-    return _moved(fresh(array_of(data, dtype)), where or CPU)
+    return moved(fresh(array_of(data, dtype)), where or CPU)
 
 
 @op(method=False)
@@ -205,19 +211,10 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
         return out.requires_grad_() if requires_grad and out.grad_fn is None else out
     if copy is False:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
-    return _finish(_moved(fresh(array_of(obj, dtype)), where or CPU), bool(requires_grad))
+    return finish(moved(fresh(array_of(obj, dtype)), where or CPU), bool(requires_grad))
 
 
-@op(method=False)
-def from_numpy(ndarray: np.ndarray) -> Tensor:
-    """A tensor over a NumPy array's own memory, with a new version counter.
-
-    TypeError for dtypes torch lacks, ValueError for negative strides. Source: `torch.from_numpy`.
-    """
-    a = ndarray
-    if not isinstance(a, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(a).__name__})")
-    dtypes.from_numpy_dtype(a.dtype)
+def _check_strides(a: np.ndarray) -> None:
     if any(s < 0 for s in a.strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
@@ -229,6 +226,20 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
             "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
             "memory."
         )
+
+
+@op(method=False)
+def from_numpy(ndarray: np.ndarray) -> Tensor:
+    """A tensor over a NumPy array's own memory, with a new version counter.
+
+    TypeError for dtypes torch lacks, ValueError for negative strides. Source: `torch.from_numpy`.
+    """
+    a = ndarray
+    if not isinstance(a, np.ndarray):
+        name = type(a).__name__ if not isinstance(a, np.generic) else f"numpy.{type(a).__name__}"
+        raise TypeError(f"expected np.ndarray (got {name})")
+    dtypes.from_numpy_dtype(a.dtype)
+    _check_strides(a)
     if not a.flags.writeable:
         warn_in_torch(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
@@ -257,196 +268,78 @@ def _tensor_options(d: dtypes.dtype) -> str:
     )
 
 
-def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, device: Any = None) -> Tensor:
+_LEGACY = ("(*, torch.device device = None)", "(torch.Storage storage)", "(Tensor other)",
+           "(tuple of ints size, *, torch.device device = None)", "(object data, *, torch.device device = None)")  # fmt: skip
+
+
+def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, device: Any = None, data: Any = None) -> Tensor:
     """`torch.Tensor(...)`: sizes give an uninitialised tensor, a sequence gives its copy, a tensor an alias."""
-    d = d or dtypes.get_default_dtype()
+    any_dtype, d = d is None, d or dtypes.get_default_dtype()
+    if data is not None:
+        args = (data,)
+    first = args[0] if args else None
     if not args:
         made = fresh(np.empty(0, d.np))
-    elif len(args) == 1 and isinstance(args[0], Tensor):
-        if args[0].dtype is not d:
-            raise TypeError(f"expected {_tensor_options(d)} (got {_tensor_options(args[0].dtype)}")
-        from .views import _AliasBackward0, as_view
-
-        s = args[0]
-        made = as_view(s, s._data.shape, s._data.strides, s._offset, _AliasBackward0)
-    elif len(args) == 1 and isinstance(args[0], (list, tuple, np.ndarray)) and not (isinstance(args[0], tuple) and type(args[0]) is not tuple):  # fmt: skip
-        made = fresh(array_of(args[0], d))
+    elif len(args) == 1 and isinstance(first, Tensor):
+        if not any_dtype and first.dtype is not d:
+            raise TypeError(f"expected {_tensor_options(d)} (got {_tensor_options(first.dtype)}")
+        made = as_view(first, first._data.shape, first._data.strides, first._offset, _AliasBackward0)
+    elif len(args) == 1 and isinstance(first, UntypedStorage):
+        made = fresh(first.buffer[:0].view(d.np)).set_(first)
+    elif len(args) == 1 and not _is_size(first) and type(first).__name__ != "Size":
+        if not _is_sequence(first) and not isinstance(first, (str, bytes)):
+            raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
+        made = fresh(array_of(first, d))
     else:
-        for a in args:
-            if isinstance(a, float) or isinstance(a, str):
-                raise TypeError(f"new(): data must be a sequence (got {type(a).__name__})")
-        made = fresh(np.zeros(shape_argument(args), d.np))
+        if not all(map(_is_size, first if len(args) == 1 else args)):
+            raise invalid_combination("new", args, {}, _LEGACY) if not _is_size(first) else size_error("new", args)
+        made = fresh(np.zeros(sized(args, "new"), d.np))
     if cls is not Tensor and isinstance(cls, type) and issubclass(cls, Tensor):
         made.__class__ = cls
     return made
 
 
-# from shapes ---------------------------------------------------------------------------------------------------------------
-
-
-def _sized(size: tuple, function: str) -> tuple[int, ...]:
-    whole = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
-    for n in whole:
-        if isinstance(n, float) or not hasattr(n, "__index__"):
-            raise TypeError(
-                f"{function}(): argument 'size' (position 1) must be tuple of ints, not {type(n if whole is size else whole).__name__}"
-            )
-    shape = shape_argument(size, function)
-    if any(n < 0 for n in shape):
-        if function == "zeros":
-            raise RuntimeError("zeros: Dimension size must be non-negative.")
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
-    return shape
-
-
-def _options(size: tuple, kw: dict) -> tuple:
-    """Size given by keyword, as torch allows."""
-    return (kw.pop("size"),) if "size" in kw and not size else size
-
-
-def filled(shape: tuple, value: Any, d: dtypes.dtype, where: device, requires_grad: bool = False) -> Tensor:
-    """A fresh tensor of one value."""
-    if value is None or value == 0:
-        data = np.zeros(shape, d.np)
-    else:
-        dtypes.check_range(value, d, in_c=True)
-        data = np.empty(shape, d.np)
-        quiet.run(data.fill, as_array(value, d))
-    t = fresh(data)
-    t._device = where
-    return _finish(t, requires_grad)
-
-
-def _shaped(name: str, value: Any, what: str) -> Callable:
-    def function(*size: Any, out: Tensor | None = None, dtype: Any = None, layout: Any = None, device: Any = None,
-                 requires_grad: bool = False, pin_memory: bool = False, **kw: Any) -> Tensor:  # fmt: skip
-        kw.pop("names", None), kw.pop("memory_format", None)
-        shape = _sized(_options(size, kw), name)
-        if kw:
-            raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kw))}'")
-        if out is not None:
-            out.resize_(shape)
-            return out.fill_(value or 0)
-        return filled(shape, value, dtypes.as_dtype(dtype, name) or dtypes.get_default_dtype(), as_device(device), requires_grad)
-
-    def like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-             memory_format: Any = preserve_format, pin_memory: bool = False) -> Tensor:  # fmt: skip
-        d = dtypes.as_dtype(dtype, f"{name}_like") or input.dtype
-        n = input._data.itemsize
-        if memory_format is contiguous_format:
-            strides = contiguous_strides(input._data.shape, d.itemsize)
-        else:
-            strides = tuple(s // n * d.itemsize for s in dense_strides(input))
-        t = empty_strided(input._data.shape, strides, d.np, input._device if device is None else as_device(device))
-        t._data[...] = value or 0
-        return _finish(t, requires_grad)
-
-    def new(self: Tensor, *size: Any, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-            pin_memory: bool = False, **kw: Any) -> Tensor:  # fmt: skip
-        where = self._device if device is None else as_device(device)
-        return filled(_sized(_options(size, kw), name), value, dtypes.as_dtype(dtype, name) or self.dtype, where, requires_grad)
-
-    for f, n, text in ((function, name, ""), (like, f"{name}_like", " Shape, dtype, device and layout of another tensor."),
-                       (new, f"new_{name}", " dtype and device of this tensor.")):  # fmt: skip
-        f.__name__ = f.__qualname__ = n
-        f.__doc__ = f"{what}{text}\n\nSource: `torch.{n if f is not new else 'Tensor.' + n}`."
-    op(name, method=False)(function)
-    op(f"{name}_like", method=False)(like)
-    op(f"new_{name}", function=False)(new)
-    return function
-
-
-zeros = _shaped("zeros", 0, "A tensor of zeros.")
-ones = _shaped("ones", 1, "A tensor of ones.")
-empty = _shaped("empty", None, "A tensor whose values mean nothing (zeros here).")
-
-
-@op(method=False)
-def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, out: Tensor | None = None) -> Tensor:  # fmt: skip
-    """A tensor of one value; its dtype is the value's unless given.
-
-    Source: `torch.full`.
-    """
-    if isinstance(fill_value, Tensor):
-        fill_value = fill_value.item()
-    if not isinstance(size, (tuple, list)):
-        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
-    return filled(_sized((size,), "full"), fill_value, dtypes.as_dtype(dtype, "full") or dtypes.of_number(fill_value), as_device(device), requires_grad)
-
-
-@op(method=False)
-def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = preserve_format) -> Tensor:  # fmt: skip
-    """A tensor of one value, with another's shape, dtype, device and layout.
-
-    Source: `torch.full_like`.
-    """
-    from .core import FUNCTIONS
-
-    t = FUNCTIONS["empty_like"](input, dtype=dtype, device=device, memory_format=memory_format)
-    quiet.run(t._data.fill, fill_value.item() if isinstance(fill_value, Tensor) else fill_value)
-    return _finish(t, requires_grad)
-
-
 @op(function=False)
-def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """A tensor of one value with this tensor's dtype and device.
+def new(self: Tensor, *args: Any) -> Tensor:
+    """The old constructor: a tensor of this one's dtype from sizes or data.
 
-    Source: `torch.Tensor.new_full`.
+    Source: `torch.Tensor.new`.
     """
-    where = self._device if device is None else as_device(device)
-    return filled(_sized((size,), "new_full"), fill_value, dtype or self.dtype, where, requires_grad)
+    return legacy_constructor(Tensor, *args, d=self.dtype)
 
 
-@op("empty_strided", method=False)
-def empty_strided_(size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """A tensor with these strides (in elements) and memory of its own.
-
-    Source: `torch.empty_strided`.
-    """
-    d = dtype or dtypes.get_default_dtype()
-    shape, steps = shape_argument((size,)), shape_argument((stride,))
-    t = empty_strided(shape, tuple(s * d.itemsize for s in steps), d.np, as_device(device))
-    return _finish(t, requires_grad)
-
-
-@op(function=False)
-def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """A tensor with these strides (in elements), with this tensor's dtype and device.
-
-    Source: `torch.Tensor.new_empty_strided`.
-    """
-    where = self._device if device is None else device
-    return empty_strided_(size, stride, dtype=dtype or self.dtype, device=where, requires_grad=requires_grad)
+_READ_ONLY = (
+    "The given {0} is not writable, and PyTorch does not support non-writable tensors. This means you can write to the "
+    "underlying (supposedly non-writable) {0} using the tensor. You may want to copy the {0} to protect its data or make "
+    "it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program."
+)
 
 
 @op(method=False)
-def arange(start: Any, end: Any = None, step: Any = 1, *, out: Tensor | None = None, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """Numbers from start (0) up to, not including, end; int64 if all are ints, else the default dtype.
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """A 1-d tensor over the memory of a Python object that offers the buffer protocol.
 
-    Source: `torch.arange`.
+    ValueError if the buffer is too small. Source: `torch.frombuffer`.
     """
-    if end is None:
-        start, end = 0, start
-    start, end, step = (x.item() if isinstance(x, Tensor) else x for x in (start, end, step))
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    whole = all(isinstance(x, (int, np.integer)) for x in (start, end, step))
-    d = dtypes.as_dtype(dtype, "arange") or (dtypes.int64 if whole else dtypes.get_default_dtype())
-    n = int(np.ceil((end - start) / step)) if not whole else -(-(end - start) // step)
-    if d.np.kind == "f":
-        acc = np.float64
-        data = (start + step * np.arange(n, dtype=acc)).astype(d.np)
-    else:
-        data = (int(start) + int(step) * np.arange(n, dtype=np.int64)).astype(d.np)
-    if out is not None:
-        out.resize_((n,))
-        out._data[...] = data
-        return out
-    return _finish(_moved(fresh(data), as_device(device)), requires_grad)
-
-
-def alias_view(t: Tensor) -> Tensor:
-    """A plain view of a tensor."""
-    return make_view(t._alias(), t)
+    try:
+        memory = memoryview(buffer)
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    size, n, d = memory.nbytes, dtype.itemsize, dtype
+    if size == 0 or count == 0:
+        raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
+    if not 0 <= offset < size:
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) minus 1")  # fmt: skip
+    if count < 0 and (size - offset) % n:
+        raise ValueError(f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({n})")  # fmt: skip
+    if count > 0 and count * n > size - offset:
+        raise ValueError(
+            f"requested buffer length ({count} * {n} bytes) after offset ({offset} bytes) must not be greater than actual "
+            f"buffer length ({size} bytes)"
+        )
+    if memory.readonly:
+        warn_in_torch(_READ_ONLY.format("buffer"), "torch/csrc/utils/tensor_new.cpp:1586", once=True)
+    flat = np.frombuffer(buffer, d.np, count, offset)
+    t = fresh(flat)
+    t._storage = UntypedStorage(flat, resizable=False)
+    return finish(t, requires_grad)

@@ -11,65 +11,80 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, random, sampling
-from ..devices import as_device
 from ..graph.node import node
-from ..tensor import Tensor, empty_strided, fresh
-from .copying import contiguous_format, dense_strides, preserve_format
-from .core import check_overlap, op, record, recording, write_in_place
-from .creation import _finish, _moved, _options, _sized
+from ..tensor import Tensor, fresh
+from .arguments import signatures, type_name
+from .copying import preserve_format
+from .core import broadcast_error, check_overlap, op, record, recording, write_in_place
+from .shaped import OPTIONS, WITH_OUT, alike, finish, into, moved, options, sized
+
+_WITH_GENERATOR = WITH_OUT.replace("*, ", "*, torch.Generator generator, ")
 
 
 def _source(generator: random.Generator | None) -> random.Generator:
-    return random.default_generator if generator is None else generator
+    if generator is None:
+        return random.default_generator
+    if not isinstance(generator, random.Generator):
+        raise TypeError(f"argument 'generator' must be torch.Generator, not {type_name(generator)}")
+    return generator
 
 
 def _zeros_back(name: str) -> type:
     return node(name, lambda grad: grad.new_zeros(grad.shape))
 
 
-def _method(name: str, fill: Callable, kind: type, signature: Callable, what: str) -> None:
-    """Declare a method that fills the tensor in place. `signature(*args)` gives the arguments of the sampler."""
+def _method(name: str, fill: Callable, kind: type, line: str, what: str) -> None:
+    """Declare a method that fills the tensor in place. `line`: its numbers as torch's signature has them."""
+    parts = [p.split() for p in line.split(", ")]
+    names, defaults = [p[1] for p in parts], [float(p[3]) for p in parts]
 
-    def fill_array(a: np.ndarray, *values: Any) -> None:
-        fill(a, *values)
-
+    @signatures(f"({line}, *, torch.Generator generator = None)", name=name)
     def method(self: Tensor, *args: Any, generator: random.Generator | None = None, **kwargs: Any) -> Tensor:
+        values = [*args, *(kwargs.pop(n, d) for n, d in zip(names[len(args) :], defaults[len(args) :], strict=True))]
+        if kwargs or any(isinstance(v, (str, bool)) or not hasattr(v, "__float__") for v in values):
+            raise TypeError(f"{name}() was called with other arguments than numbers")
         check_overlap(self)
-        values = signature(*args, **kwargs)
-        return write_in_place(self, (self,), kind, {}, lambda: fill_array(self._data, *values, _source(generator)))
+        gen = _source(generator)
+        return write_in_place(self, (self,), kind, {}, lambda: _nothing(fill(self._data, *values, gen)))
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{what}\n\nSource: `torch.Tensor.{name}`."
     op(name, function=False)(method)
 
 
-_method("uniform_", sampling.uniform_, _zeros_back("UniformBackward0"), lambda low=0.0, high=1.0, **kw: (kw.get("from", low), kw.get("to", high)),
+def _nothing(_: Any) -> None:
+    return None
+
+
+_method("uniform_", sampling.uniform_, _zeros_back("UniformBackward0"), "float from = 0.0, float to = 1.0",
         "Fill with numbers from [low, high).")  # fmt: skip
-_method("normal_", sampling.normal_, _zeros_back("NormalBackward0"), lambda mean=0.0, std=1.0: (mean, std),
+_method("normal_", sampling.normal_, _zeros_back("NormalBackward0"), "float mean = 0.0, float std = 1.0",
         "Fill from the normal distribution.")  # fmt: skip
-_method("exponential_", sampling.exponential_, _zeros_back("ExponentialBackward0"), lambda lambd=1.0: (lambd,),
+_method("exponential_", sampling.exponential_, _zeros_back("ExponentialBackward0"), "float lambd = 1.0",
         "Fill from the exponential distribution.")  # fmt: skip
 
 _RandomBackward = (_zeros_back("RandomBackward2"), _zeros_back("RandomBackward1"), _zeros_back("RandomBackward0"))
+_BOUNDS = ("(*, torch.Generator generator = None)", "(int from, int to, *, torch.Generator generator = None)",
+           "(int to, *, torch.Generator generator = None)")  # fmt: skip
 
 
 @op("random_", function=False)
-def random_(self: Tensor, *bounds: int, generator: random.Generator | None = None) -> Tensor:
+@signatures(*_BOUNDS, name="random_")
+def random_(self: Tensor, *bounds: int, generator: random.Generator | None = None, **named: Any) -> Tensor:
     """Fill with whole numbers: all that the dtype holds, those below a bound, or those from [low, high).
 
     Source: `torch.Tensor.random_`.
     """
     gen = _source(generator)
-    if not bounds:
+    given = [*bounds, *(named.pop(n) for n in ("from", "to") if n in named)]
+    if named or any(type(b) is not int and not isinstance(b, (np.integer, type(None))) for b in given):
+        raise TypeError("random_() takes whole numbers")
+    if not given:
         draw = lambda: _nothing(sampling.random_(self._data, gen))  # noqa: E731
     else:
-        low, high = (0, bounds[0]) if len(bounds) == 1 else bounds
+        low, high = (0, given[0]) if len(given) == 1 else given
         draw = lambda: _nothing(sampling.random_from_to_(self._data, low, high, gen))  # noqa: E731
-    return write_in_place(self, (self,), _RandomBackward[min(len(bounds), 2)], {}, draw)
-
-
-def _nothing(_: Any) -> None:
-    return None
+    return write_in_place(self, (self,), _RandomBackward[min(len(given), 2)], {}, draw)
 
 
 _BernoulliBackward0 = _zeros_back("BernoulliBackward0")
@@ -78,6 +93,7 @@ _BernoulliBackward2 = _zeros_back("BernoulliBackward2")
 
 
 @op("bernoulli_", function=False)
+@signatures("(Tensor p, *, torch.Generator generator = None)", "(float p = 0.5, *, torch.Generator generator = None)", name="bernoulli_")
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: random.Generator | None = None) -> Tensor:
     """Fill with ones with probability `p` (a number or a tensor), else zeros.
 
@@ -85,10 +101,9 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: random.Generator | None
     """
     gen = _source(generator)
     if isinstance(p, Tensor):
-        return write_in_place(
-            self, (self, p), _BernoulliBackward1, {}, lambda: _nothing(sampling.bernoulli_(self._data, p._data, gen))
-        )
-    draw = lambda: _nothing(sampling.bernoulli_(self._data, p, gen))  # noqa: E731
+        draw = lambda: _nothing(sampling.bernoulli_(self._data, p._data, gen))  # noqa: E731
+        return write_in_place(self, (self, p), _BernoulliBackward1, {}, draw)
+    draw = lambda: _nothing(sampling.bernoulli_(self._data, float(p), gen))  # noqa: E731
     return write_in_place(self, (self,), _BernoulliBackward2, {}, draw)
 
 
@@ -111,24 +126,22 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: random.Generator | Non
 def _random(name: str, fill: Callable, what: str) -> None:
     """Declare `rand` or `randn` and its `_like` form."""
 
-    def function(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
-                 device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **kw: Any) -> Tensor:  # fmt: skip
-        shape = _sized(_options(size, kw), name)
-        if out is not None:
-            if out._data.shape != shape:
-                out.resize_(shape)
-            fill(out._data, 0.0, 1.0, _source(generator))
-            out._vc.version += 1
-            return out
-        made = fresh(np.empty(shape, (dtype or dtypes.get_default_dtype()).np))
-        fill(made._data, 0.0, 1.0, _source(generator))
-        return _finish(_moved(made, as_device(device)), requires_grad)
+    @signatures(f"(tuple of ints size, {_WITH_GENERATOR})", f"(tuple of ints size, {WITH_OUT})", name=name)
+    def function(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:
+        gen, requires_grad = _source(generator), kw.get("requires_grad", False)
+        if not size and "size" not in kw:
+            raise TypeError(f"{name}() needs a size")
+        shape = sized(size, name, kw)
+        d, where = options(name, kw | {"dtype": dtype}, out.dtype if isinstance(out, Tensor) else None)
+        made = np.empty(shape, d.np)
+        fill(made, 0.0, 1.0, gen)
+        return finish(moved(fresh(made), where), requires_grad) if out is None else into(out, made, name, dtype)
 
-    def like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-             memory_format: Any = preserve_format, generator: Any = None) -> Tensor:  # fmt: skip
-        made = _alike(input, dtype, device, memory_format)
+    @signatures(f"(Tensor input, *, torch.Generator generator = None, torch.memory_format memory_format = None, {OPTIONS})", name=f"{name}_like")  # fmt: skip
+    def like(input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format, **kw: Any) -> Tensor:
+        made = alike(input, f"{name}_like", memory_format, kw)
         fill(made._data, 0.0, 1.0, _source(generator))
-        return _finish(made, requires_grad)
+        return made
 
     for f, n, more in ((function, name, ""), (like, f"{name}_like", " Shape, dtype and layout of another tensor.")):
         f.__name__ = f.__qualname__ = n
@@ -136,92 +149,113 @@ def _random(name: str, fill: Callable, what: str) -> None:
         op(n, method=False)(f)
 
 
-def _alike(input: Tensor, dtype: Any, device: Any, memory_format: Any) -> Tensor:
-    d = dtype or input.dtype
-    where = input._device if device is None else as_device(device)
-    if memory_format is contiguous_format:
-        return fresh(np.empty(input._data.shape, d.np), where)
-    n = input._data.itemsize
-    return empty_strided(input._data.shape, tuple(s // n * d.itemsize for s in dense_strides(input)), d.np, where)
-
-
 _random("rand", sampling.uniform_, "Numbers from [0, 1).")
 _random("randn", sampling.normal_, "Numbers from the standard normal distribution.")
 
 
 @op(method=False)
-def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-            requires_grad: bool = False, pin_memory: bool = False, low: int = 0, **kw: Any) -> Tensor:  # fmt: skip
+@signatures(*(f"({first}tuple of ints size, {rest})" for first in ("int high, ", "int low, int high, ") for rest in (_WITH_GENERATOR, WITH_OUT)))  # fmt: skip
+def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:
     """Whole numbers from [low, high): `randint(high, size)` or `randint(low, high, size)`; int64 unless given.
 
     Source: `torch.randint`.
     """
-    given = list(args)
-    size = kw["size"] if "size" in kw else given.pop() if given and isinstance(given[-1], (tuple, list)) else None
-    if "high" in kw:
-        given.append(kw["high"])
-    if size is None or not given:
-        kinds = ", ".join(type(a).__name__ for a in args)
-        raise TypeError(f"randint() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
-                        " * (int high, tuple of ints size)\n * (int low, int high, tuple of ints size)")  # fmt: skip
-    first, last = (low, given[0]) if len(given) == 1 else given[:2]
-    made = fresh(np.empty(_sized((size,), "randint"), (dtype or dtypes.int64).np))
-    sampling.random_from_to_(made._data, int(first), int(last), _source(generator))
-    return _finish(_moved(made, as_device(device)), requires_grad)
+    given, gen, requires_grad = list(args), _source(generator), kw.get("requires_grad", False)
+    size = kw.pop("size") if "size" in kw else given.pop() if given and isinstance(given[-1], (tuple, list)) else None
+    bounds = [*given, *(kw.pop(n) for n in ("low", "high") if n in kw)]
+    if size is None and len(bounds) == 2 and not kw:
+        raise TypeError(f"randint(): argument 'size' (position 2) must be tuple of ints, not {type_name(bounds[1])}")
+    if size is None or len(bounds) not in (1, 2):
+        raise TypeError("randint() needs a bound and a size")
+    first, last = (0, bounds[0]) if len(bounds) == 1 else bounds
+    d, where = options("randint", kw | {"dtype": dtype}, dtypes.int64 if out is None else out.dtype)
+    made = np.empty(sized((size,), "randint"), d.np)
+    sampling.random_from_to_(made, int(first), int(last), gen)
+    return finish(moved(fresh(made), where), requires_grad) if out is None else into(out, made, "randint", dtype)
 
 
 @op(method=False)
-def randint_like(input: Tensor, *bounds: int, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = preserve_format) -> Tensor:  # fmt: skip
+def randint_like(input: Tensor, *bounds: int, memory_format: Any = preserve_format, **kw: Any) -> Tensor:
     """Whole numbers from [low, high) with another tensor's shape and dtype.
 
     Source: `torch.randint_like`.
     """
-    first, last = (0, bounds[0]) if len(bounds) == 1 else bounds
-    made = _alike(input, dtype, device, memory_format)
+    given = [*bounds, *(kw.pop(n) for n in ("low", "high") if n in kw)]
+    first, last = (0, given[0]) if len(given) == 1 else given
+    made = alike(input, "randint_like", memory_format, kw)
     sampling.random_from_to_(made._data, first, last, random.default_generator)
-    return _finish(made, requires_grad)
+    return made
 
 
 @op(method=False)
-def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+@signatures(f"(int n, {_WITH_GENERATOR})", f"(int n, {WITH_OUT})")
+def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:
     """The numbers from 0 to n - 1 in random order; int64 unless given.
 
     Source: `torch.randperm`.
     """
+    gen, requires_grad = _source(generator), kw.get("requires_grad", False)
+    if isinstance(n, bool) or not hasattr(n, "__index__"):
+        raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type_name(n)}")
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    data = sampling.permutation(n, _source(generator))
-    made = fresh(data if dtype is None else data.astype(dtype.np))
-    return _finish(_moved(made, as_device(device)), requires_grad)
+    d, where = options("randperm", kw | {"dtype": dtype}, dtypes.int64 if out is None else out.dtype)
+    data = sampling.permutation(int(n), gen, d.np)
+    return finish(moved(fresh(data), where), requires_grad) if out is None else into(out, data, "randperm", dtype)
 
 
 _NormalBackward1 = _zeros_back("NormalBackward1")
 _NormalBackward2 = _zeros_back("NormalBackward2")
 _NormalBackward3 = node("NormalBackward3", lambda grad: grad.new_zeros(grad.shape), lambda grad: grad.new_zeros(grad.shape))
+_ENDING = "*, torch.Generator generator = None, Tensor out = None"
+_NORMAL = (f"(Tensor mean, Tensor std, {_ENDING})", f"(Tensor mean, float std = 1, {_ENDING})", f"(float mean, Tensor std, {_ENDING})",
+           f"(float mean, float std, tuple of ints size, {_ENDING}, {OPTIONS})")  # fmt: skip
 
 
 @op(method=False)
-def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+@signatures(*_NORMAL)
+def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:  # fmt: skip
     """Normal numbers with means and standard deviations given as numbers (with a size) or as tensors.
 
     RuntimeError for negative deviations. Source: `torch.normal`.
     """
-    gen = _source(generator)
+    gen, requires_grad = _source(generator), kw.get("requires_grad", False)
     if size is not None:
-        made = fresh(np.empty(_sized((size,), "normal"), (dtype or dtypes.get_default_dtype()).np))
-        sampling.normal_(made._data, float(mean), float(std), gen)
-        return _finish(_moved(made, as_device(device)), requires_grad)
+        d, where = options("normal", kw | {"dtype": dtype}, None if out is None else out.dtype)
+        made = np.empty(sized((size,), "normal"), d.np)
+        sampling.normal_(made, float(mean), float(std), gen)
+        return finish(moved(fresh(made), where), requires_grad) if out is None else into(out, made, "normal", dtype)
     tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
-    if isinstance(std, Tensor) and std._data.size and bool((std._data < 0).any()):
-        raise RuntimeError("normal expects all elements of std >= 0.0")
-    shape = np.broadcast_shapes(*[t._data.shape for t in tensors])
-    made = fresh(np.empty(shape, tensors[0]._data.dtype), tensors[0]._device)
-    sampling.normal_(made._data, 0.0, 1.0, gen)
-    m, s = (x._data if isinstance(x, Tensor) else made._data.dtype.type(x) for x in (mean, std))
-    made._data[...] = made._data * s + m
+    if not tensors:
+        raise TypeError("normal() of two numbers needs a size")
+    data = _scattered(mean, std, tensors, gen)
+    if out is not None:
+        return into(out, data, "normal")
+    result = fresh(data, tensors[0]._device)
     if recording(*tensors):
         kind = _NormalBackward3 if len(tensors) == 2 else _NormalBackward1 if isinstance(mean, Tensor) else _NormalBackward2
-        record(made, kind, tuple(tensors))
+        record(result, kind, tuple(tensors))
+    return result
+
+
+def _scattered(mean: Any, std: Any, tensors: list[Tensor], gen: random.Generator) -> np.ndarray:
+    """The numbers of `normal` over tensors, rounded in torch's order: the deviation first, then the mean."""
+    if isinstance(std, Tensor):
+        if std._data.size and bool((std._data < 0).any()):
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+    elif std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    try:
+        shape = np.broadcast_shapes(*[t._data.shape for t in tensors])
+    except ValueError:
+        raise broadcast_error(*[t._data.shape for t in tensors]) from None
+    made = np.empty(shape, tensors[0]._data.dtype)
+    if isinstance(std, Tensor):
+        sampling.normal_(made, 0.0, 1.0, gen)
+        made *= std._data
+    else:
+        sampling.normal_(made, 0.0, float(std), gen)
+    made += mean._data if isinstance(mean, Tensor) else made.dtype.type(mean)
     return made
 
 
