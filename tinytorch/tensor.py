@@ -295,7 +295,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        if self.grad_fn is not None:
+        if self._grad_fn is not None:
             advice = "" if value else (
                 " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
                 "var_no_grad = var.detach()."
@@ -314,10 +314,10 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set whether this leaf requires grad, and return it."""
-        if self.grad_fn is not None and requires_grad:
-            return self
         if requires_grad and self._data.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        if requires_grad and self._grad_fn is not None:
+            return self
         self.requires_grad = requires_grad
         return self
 

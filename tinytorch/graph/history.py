@@ -137,34 +137,33 @@ def check_inplace(t: Any, recorded: bool) -> None:
                 raise RuntimeError(
                     "a view of a leaf Variable that requires grad is being used in an in-place operation."
                 )
-        if needs_grad(t) and grad_fn_of(t) is None:
+        if t._grad_fn is None and needs_grad(t):  # of a view, as it was last made: torch does not make it anew here
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
 def replace_history(t: Any, fn: Node) -> None:
-    """After an operation that changed how `t` looks at its memory: `t` is now output 0 of `fn`, a view included."""
-    old = t._grad_fn
+    """After an operation that changed how `t` looks at its memory: `t` is now output 0 of `fn`, a view included.
+
+    Hooks, retain_grad among them, stay with the history that they were registered on.
+    """
     set_history(t, fn)
     if t._view is not None:
         t._view.version = t._vc.version
-    if t._hooks is not None:
-        t._hooks.moved(t, old, fn)
 
 
 def rebase_history(t: Any, fn: Node) -> None:
     """After an in-place write recorded as `fn`: `t` is now its output; if `t` is a view, its base becomes CopySlices."""
-    view = t._view
+    view, base = t._view, t
     if view is not None:
         check_view(t)
         base = view.base
-        copy = CopySlices(base, t, fn)
-        old = base._grad_fn
-        set_history(base, copy)
-        if base._hooks is not None:
-            base._hooks.moved(base, old, copy)
+        fn = CopySlices(base, t, fn)
+    old = base._grad_fn
+    set_history(base, fn)
+    if base._hooks is not None:
+        base._hooks.moved(base, old, fn)
+    if view is not None:
         grad_fn_of(t)
-        return
-    replace_history(t, fn)
 
 
 class Geometry:

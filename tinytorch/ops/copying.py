@@ -199,8 +199,8 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     recorded = recording(self, src) and self._data.dtype.kind == "f"
     check_inplace(self, recorded)
     if src is not self:
-        check_broadcast_into(self, src._data.shape)
         check_overlap(self, src)
+        check_broadcast_into(self, src._data.shape)
     fn = None
     if recorded:
         fn = CopyBackwards((edge_of(self), edge_of(src)), ())

@@ -366,13 +366,27 @@ def _strided_as(shape: tuple, kind: np.dtype, strides: tuple) -> np.ndarray:
 
 _IndexBackward0 = node(
     "IndexBackward0",
-    lambda grad, self_sym_sizes, indices: index_put(grad.new_zeros(self_sym_sizes), indices, grad, accumulate=True),
+    lambda grad, self_sym_sizes, indices: _index_backward(grad, self_sym_sizes, indices),
 )
 _IndexPutBackward0 = node(
     "IndexPutBackward0",
     lambda grad, indices, accumulate: grad if accumulate else index_put(grad, indices, grad.new_zeros(())),
     lambda grad, indices: _index(grad, indices),
 )
+
+
+_IndexPutImplBackward0 = node(
+    "IndexPutImplBackward0",
+    lambda grad, indices, accumulate: grad if accumulate else index_put(grad, indices, grad.new_zeros(())),
+    lambda grad, indices: _index(grad, indices),
+    also=("unsafe",),
+)
+
+
+def _index_backward(grad: Tensor, sizes: tuple, indices: Any) -> Tensor:
+    """Zeros with the gradient added where it was read, as one recorded operation."""
+    out, saved = grad.new_zeros(sizes), {"indices": tuple(indices), "accumulate": True, "unsafe": True}
+    return write_in_place(out, (out, grad), _IndexPutImplBackward0, saved, lambda: _put(out, indices, grad, True))
 
 
 def _index(self: Tensor, indices: Any) -> Tensor:

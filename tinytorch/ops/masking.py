@@ -59,9 +59,7 @@ _MaskedFillBackward1 = node(
 def fill_where(self: Tensor, mask: Tensor, value: np.ndarray) -> None:
     """Write one value into the memory of `self` where `mask` is true."""
     if mask._data.dtype.kind != "b":
-        name = {"Byte": "unsigned char", "Long": "long int", "Int": "int", "Float": "float"}
-        kind = name.get(mask.dtype.scalar_name, _cpp_name(mask))
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {kind}")
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {_cpp_name(mask)}")
     check_broadcast_into(self, mask._data.shape)
     if is_internally_overlapping(self):
         warn_in_torch(

@@ -176,8 +176,8 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
 
 
 def _cpp_name(t: Tensor) -> str:
-    names = {"Float": "float", "Double": "double", "Long": "int64_t", "Int": "int", "Bool": "bool", "Half": "c10::Half",
-             "Byte": "unsigned char", "Char": "signed char", "Short": "short"}  # fmt: skip
+    names = {"Float": "float", "Double": "double", "Long": "long int", "Int": "int", "Bool": "bool", "Half": "c10::Half",
+             "Byte": "unsigned char", "Char": "signed char", "Short": "short int"}  # fmt: skip
     return names.get(t.dtype.scalar_name, t.dtype.name)
 
 

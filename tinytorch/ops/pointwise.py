@@ -292,7 +292,7 @@ def binary(
             check_operands(f"{name}_", self, other, numbers)
         a, b = in_place_operands(name, self, other, floating, to is BOOL)
         target = self._data
-        straight = is_ufunc and to is not BOOL and a.dtype == target.dtype and a.dtype != _HALF
+        straight = is_ufunc and to is not BOOL and a.dtype == target.dtype and a.dtype != _HALF and target.flags.forc
 
         def values() -> Any:
             data = compute(a, b, target if straight else None)

@@ -80,9 +80,9 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     Source: `torch.unbind`.
     """
     a = input._data
+    d = wrap_dim(dim, a.ndim)
     if a.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    d = wrap_dim(dim, a.ndim)
     shape, strides = a.shape[:d] + a.shape[d + 1 :], a.strides[:d] + a.strides[d + 1 :]
     parts = [input._strided(shape, strides, input._offset + i * a.strides[d]) for i in range(a.shape[d])]
     return several_views(input, parts, _UnbindBackward0, dim=dim)
