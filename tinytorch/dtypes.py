@@ -114,7 +114,8 @@ def check_range(value: float, d: dtype, in_c: bool = False) -> None:
         fits = False
     else:
         top = int(np.iinfo(d.np).max)
-        fits = -top <= value <= top if not d.is_signed else -top - 1 <= value <= top
+        below = -top - 1 if d.is_signed else 0 if isinstance(value, float) else -top
+        fits = below <= value <= top
     if not fits:
         name = _C_NAMES.get(d.name, f"{d.name}_t") if in_c else d.name
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")

@@ -25,12 +25,14 @@ class UntypedStorage:
     `buffer` is a one-dimensional NumPy array of any dtype that spans the whole memory. Source: `torch.UntypedStorage`.
     """
 
-    __slots__ = ("__weakref__", "buffer", "device", "resizable")
+    __slots__ = ("__weakref__", "buffer", "_resizable", "device")
 
     def __init__(self, buffer: np.ndarray | int = 0, device: device = CPU, resizable: bool = True) -> None:
-        self.buffer = np.zeros(buffer, np.uint8) if isinstance(buffer, int) else buffer
+        if not isinstance(buffer, np.ndarray):
+            buffer = np.zeros(buffer, np.uint8) if isinstance(buffer, int) else np.array(buffer, np.uint8)
+        self.buffer = buffer
         self.device = device
-        self.resizable = resizable
+        self._resizable = resizable
 
     def _bytes(self) -> np.ndarray:
         return self.buffer.view(np.uint8)
@@ -40,6 +42,27 @@ class UntypedStorage:
         return self.buffer.nbytes
 
     size = __len__ = nbytes
+
+    def resizable(self) -> bool:
+        """Whether `resize_` may change the size: not where the memory is shared with NumPy."""
+        return self._resizable
+
+    def element_size(self) -> int:
+        """Bytes an element takes: 1."""
+        return 1
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the storage lies on the simulated cuda device."""
+        return self.device is not CPU
+
+    def is_shared(self) -> bool:
+        """Whether other processes see this memory: never on the CPU here."""
+        return self.is_cuda
+
+    def cpu(self) -> UntypedStorage:
+        """The storage itself on the CPU, else a copy there."""
+        return self if self.device is CPU else UntypedStorage(self.buffer.copy())
 
     def data_ptr(self) -> int:
         """Address of the first byte; 0 for an empty storage."""
@@ -51,6 +74,8 @@ class UntypedStorage:
             if step != 1:
                 raise RuntimeError(f"Trying to slice with a step of {step}, but only a step of 1 is supported")
             return UntypedStorage(self._bytes()[start:stop], self.device, resizable=False)
+        if not hasattr(i, "__index__"):
+            raise TypeError(f"can't index a torch.UntypedStorage with {type(i).__name__}")
         if not -self.nbytes() <= i < self.nbytes():
             raise IndexError(f"index {i} out of range for storage of size {self.nbytes()}")
         return int(self._bytes()[i])
@@ -84,7 +109,7 @@ class UntypedStorage:
 
         RuntimeError for memory that is not ours to resize (shared with a NumPy array).
         """
-        if not self.resizable:
+        if not self._resizable:
             raise RuntimeError("Trying to resize storage that is not resizable")
         old = self._bytes()
         new = np.zeros(nbytes, np.uint8)
@@ -109,7 +134,7 @@ class UntypedStorage:
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        lines = "".join(f" {b}\n" for b in self.tolist())
+        lines = "".join(f" {b}\n" for b in self.tolist()) or " \n"
         return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
 
 

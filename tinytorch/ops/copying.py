@@ -378,7 +378,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
         raise TypeError(
             "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
         )
-    self._own_storage().resizable = False
+    self._own_storage()._resizable = False
     return self._data[...] if self._data.ndim else self._data.view()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,16 @@ from .views import _AliasBackward0, as_view
 # from data -----------------------------------------------------------------------------------------------------------
 
 
+_SLOW = (
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
+    "numpy.ndarray with numpy.array() before converting to a tensor."
+)
+
+
 def _is_sequence(x: Any) -> bool:
     if isinstance(x, (list, tuple)):
         return True
-    if isinstance(x, (str, bytes, dict, set)) or (isinstance(x, (Tensor, np.ndarray)) and x.ndim == 0):
+    if isinstance(x, (str, bytes, dict, set, Tensor)):
         return False
     return hasattr(x, "__len__") and hasattr(x, "__getitem__")
 
@@ -32,17 +39,19 @@ def _is_sequence(x: Any) -> bool:
 def _sequence_shape(data: Any) -> tuple[int, ...]:
     shape = []
     while _is_sequence(data):
+        if isinstance(data, np.ndarray):
+            warn_in_torch(_SLOW, "torch/csrc/utils/tensor_new.cpp:252", once=True)
         shape.append(len(data))
         if not len(data):
             break
         data = data[0]
+    if shape and isinstance(data, str) and data:
+        raise ValueError(f"too many dimensions '{type(data).__name__}'")
     return tuple(shape)
 
 
 def _flatten(data: Any, shape: tuple[int, ...], level: int, into: list) -> None:
     if level == len(shape):
-        if isinstance(data, (list, tuple)):
-            raise TypeError(f"'{type(data).__name__}' object cannot be interpreted as an integer")
         into.append(data)
         return
     if shape[level] == 0:
@@ -64,6 +73,8 @@ def _dtype_of(values: list) -> dtypes.dtype:
             d = v.dtype
         elif isinstance(v, (np.generic, np.ndarray)):
             d = dtypes.from_numpy_dtype(v.dtype)
+        elif isinstance(v, (list, tuple)):
+            d = _dtype_of(v)
         elif isinstance(v, bool):
             d = dtypes.bool_
         elif isinstance(v, int):
@@ -90,10 +101,10 @@ def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
     values: list = []
     _flatten(data, shape, 0, values)
     found = d or _dtype_of(values)
-    plain = [_plain(v) for v in values]
+    plain = [_plain(v, found) for v in values]
     for v in plain:
         if not isinstance(v, (int, float)):
-            _dtype_of([v])
+            raise TypeError(f"must be real number, not {type(v).__name__}")
     if found.np.kind in "iu":
         for v in plain:
             if isinstance(v, int) and not -(1 << 63) <= v < 1 << 63 and found is not dtypes.uint64:
@@ -105,18 +116,16 @@ def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
     return quiet.run(np.array, plain, found.np).reshape(shape)
 
 
-def _plain(v: Any) -> Any:
+def _plain(v: Any, d: dtypes.dtype) -> Any:
+    if d.np.kind in "iu" and isinstance(v, (Tensor, list, tuple)):
+        return operator.index(v)
     if isinstance(v, Tensor):
         return v._number(lambda x: x)
     return v.item() if isinstance(v, (np.generic, np.ndarray)) else v
 
 
 def _array_of_array(a: np.ndarray, d: dtypes.dtype | None) -> np.ndarray:
-    if not a.dtype.isnative:
-        raise ValueError(
-            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
-            "currently not supported."
-        )
+    _check_byte_order(a)
     found = dtypes.from_numpy_dtype(a.dtype)
     _check_strides(a)
     return _cast(np.array(a, order="K"), d or found)
@@ -206,12 +215,27 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
             raise ValueError("can't alias tensor with dtype '{}' into dtype '{}'.".format(*names))
         if copy and out is source:
             out = out.clone() if isinstance(obj, Tensor) else fresh(np.array(obj))
+        if requires_grad is None and out.requires_grad:
+            warn_in_torch(
+                "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
+                "requires_grad=False explicitly to get the old behavior and silence this warning.",
+                "torch/csrc/utils/tensor_new.cpp:1737",
+                once=True,
+            )
         if requires_grad is False and out.requires_grad:
             return out.detach()
         return out.requires_grad_() if requires_grad and out.grad_fn is None else out
     if copy is False:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
     return finish(moved(fresh(array_of(obj, dtype)), where or CPU), bool(requires_grad))
+
+
+def _check_byte_order(a: np.ndarray) -> None:
+    if not a.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported."
+        )
 
 
 def _check_strides(a: np.ndarray) -> None:
@@ -238,6 +262,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     if not isinstance(a, np.ndarray):
         name = type(a).__name__ if not isinstance(a, np.generic) else f"numpy.{type(a).__name__}"
         raise TypeError(f"expected np.ndarray (got {name})")
+    _check_byte_order(a)
     dtypes.from_numpy_dtype(a.dtype)
     _check_strides(a)
     if not a.flags.writeable:
@@ -250,6 +275,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
             once=True,
         )
     t = fresh(a if type(a) is np.ndarray else a.view(np.ndarray))
+    t._data = a[...] if type(a) is np.ndarray else a.view(np.ndarray)  # an empty array too keeps its strides
     n = a.itemsize
     reach = 0 if a.size == 0 else 1 + sum(s // n * (k - 1) for s, k in zip(a.strides, a.shape, strict=True))
     flat = np.lib.stride_tricks.as_strided(a, (reach,), (n,), writeable=a.flags.writeable)
@@ -291,7 +317,7 @@ def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, dev
             raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
         made = fresh(array_of(first, d))
     else:
-        if not all(map(_is_size, first if len(args) == 1 else args)):
+        if not all(map(_is_size, first if isinstance(first, tuple) else args)):
             raise invalid_combination("new", args, {}, _LEGACY) if not _is_size(first) else size_error("new", args)
         made = fresh(np.zeros(sized(args, "new"), d.np))
     if cls is not Tensor and isinstance(cls, type) and issubclass(cls, Tensor):

@@ -13,7 +13,9 @@ from ..graph.node import Node, node
 from ..storage import UntypedStorage, contiguous_strides
 from ..tensor import Tensor, fresh
 from .arguments import signatures
-from .core import check_overlap, number_array, op, quiet, record, recording, write_in_place
+from .copying import channels_last_strides, contiguous_format, preserve_format
+from .core import check_overlap, expect_tensor, number_array, op, quiet, record, recording, write_in_place
+from .shaped import sized
 from .views import shape_argument
 
 
@@ -87,20 +89,28 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     Source: `torch.Tensor.resize_`.
     """
     _refuse_resize(self)
-    shape = shape_argument(size, "resize_")
+    shape = sized(size, "resize_", signed=True)
     if any(n < 0 for n in shape):
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
-    return _resized(self, shape)
+        raise RuntimeError("numel: integer multiplication overflow")
+    return _resized(self, shape, memory_format)
 
 
-def _resized(self: Tensor, shape: tuple[int, ...]) -> Tensor:
+def _resized(self: Tensor, shape: tuple[int, ...], memory_format: Any = None) -> Tensor:
     a, storage = self._data, self._own_storage()
-    if shape == a.shape:
-        return self
+    if memory_format in (None, contiguous_format):
+        if shape == a.shape:
+            return self
+        strides = contiguous_strides(shape, a.itemsize)
+    elif memory_format is preserve_format:
+        raise RuntimeError("Unsupported memory formatPreserve")
+    else:
+        strides = channels_last_strides(shape, memory_format, a.itemsize)
+        if (shape, strides) == (a.shape, a.strides):
+            return self
     need = 0 if 0 in shape else self._offset + int(np.prod(shape, dtype=np.int64)) * a.itemsize
     if need > storage.nbytes():
         storage.resize_(need)
-    self._data = np.ndarray(shape, a.dtype, storage.buffer, min(self._offset, storage.nbytes()), contiguous_strides(shape, a.itemsize))  # fmt: skip
+    self._data = np.ndarray(shape, a.dtype, storage.buffer, min(self._offset, storage.nbytes()), strides)  # fmt: skip
     self._vc.version += 1
     return self
 
@@ -112,7 +122,13 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None)
     Source: `torch.Tensor.resize_as_`.
     """
     _refuse_resize(self)
-    return _resized(self, the_template._data.shape)
+    out = _resized(self, expect_tensor(the_template, "resize_as_", "the_template")._data.shape)
+    if memory_format not in (None, contiguous_format):
+        as_there = memory_format is preserve_format
+        strides = the_template._data.strides if as_there else channels_last_strides(out._data.shape, memory_format, 1)
+        steps = tuple(s // (the_template._data.itemsize if as_there else 1) * out._data.itemsize for s in strides)
+        out._data = np.ndarray(out._data.shape, out._data.dtype, out._storage.buffer, out._offset, steps)
+    return out
 
 
 class _NotImplemented(Node):
@@ -139,7 +155,12 @@ def not_differentiable(out: Tensor, what: str, edges: tuple) -> Node:
     return fn
 
 
+_SET = ("()", "(torch.Storage source)", "(torch.Storage source, int storage_offset, tuple of ints size, tuple of ints stride = None)",
+        "(Tensor source)", "(Tensor source, int storage_offset, tuple of ints size, tuple of ints stride = None)")  # fmt: skip
+
+
 @op(function=False)
+@signatures(*_SET, name="set_")
 def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
     """Look at another tensor's or storage's memory from now on (an empty one if none is given).
 
@@ -160,10 +181,14 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         self._storage, self._offset, self._data = source._own_storage(), source._offset, source._data
         self._device = source._device
     else:
-        storage = source if isinstance(source, UntypedStorage) else source._own_storage()
+        storage = source._own_storage() if isinstance(source, Tensor) else source.untyped()
         n = kind.itemsize
         shape = (storage.nbytes() // n,) if size is None else shape_argument((size,))
         steps = contiguous_strides(shape) if stride is None else shape_argument((stride,))
+        if storage_offset < 0:
+            raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
+        if len(shape) != len(steps):
+            raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(steps)})")
         reach = 0 if 0 in shape else 1 + sum(s * (k - 1) for s, k in zip(steps, shape, strict=True))
         if (storage_offset + reach) * n > storage.nbytes():
             storage.resize_((storage_offset + reach) * n)

@@ -60,7 +60,7 @@ def options(name: str, kw: dict, default: dtypes.dtype | None = None) -> tuple[d
     return d, as_device(where)
 
 
-def sized(size: tuple, name: str, kw: dict | None = None) -> tuple[int, ...]:
+def sized(size: tuple, name: str, kw: dict | None = None, signed: bool = False) -> tuple[int, ...]:
     """A creation's size, given one by one, as a sequence or by keyword. TypeError and RuntimeError in torch's words."""
     if kw and "size" in kw:
         if size:
@@ -74,7 +74,7 @@ def sized(size: tuple, name: str, kw: dict | None = None) -> tuple[int, ...]:
             raise size_error(name, size)
     shape = shape_argument(size, name)
     for n in shape:
-        if n < 0:
+        if n < 0 and not signed:
             if name == "zeros":
                 raise RuntimeError("zeros: Dimension size must be non-negative.")
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(shape)}")
@@ -82,8 +82,8 @@ def sized(size: tuple, name: str, kw: dict | None = None) -> tuple[int, ...]:
 
 
 def _is_size(n: Any) -> bool:
-    if isinstance(n, Tensor):
-        return n._data.ndim == 0 and n._data.dtype.kind in "iu"
+    if isinstance(n, (Tensor, np.ndarray)):
+        return n.ndim == 0 and (n._data if isinstance(n, Tensor) else n).dtype.kind in "iu"
     return hasattr(n, "__index__") and not isinstance(n, bool)
 
 
