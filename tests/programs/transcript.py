@@ -45,8 +45,7 @@ _ON_GPU = "# transcript: on a GPU "
 
 def programs(pattern: str = "") -> list[Path]:
     """Every program, in a fixed order; with `pattern`, those that have it in their path."""
-    found = [p for folder in ("seeds", "rules", "cuda") for p in sorted((HERE / folder).glob("*.py"))]
-    return [p for p in found if pattern in p.relative_to(HERE).as_posix()]
+    return [p for p in sorted(HERE.glob("*/*.py")) if pattern in p.relative_to(HERE).as_posix()]
 
 
 def stored(program: Path) -> Path:

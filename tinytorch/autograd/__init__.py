@@ -6,10 +6,11 @@ Source: `torch.autograd`.
 from __future__ import annotations
 
 from ..graph.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from . import anomaly_mode, function, grad_mode, graph
+from . import anomaly_mode, function, functional, grad_mode, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .derivatives import backward, grad
 from .function import Function
+from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
 
 
@@ -20,6 +21,6 @@ def variable(*args: object, **kwargs: object) -> None:
 
 
 __all__ = [
-    "Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "function", "grad",
-    "grad_mode", "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled", "variable",
+    "Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "function", "functional",
+    "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled", "variable",
 ]  # fmt: skip

@@ -28,6 +28,7 @@ class Node:
     # What is the engine's own has names with an underscore: a custom Function's node takes the user's attributes too.
     saved_names: tuple[str, ...] = ()
     _outputs = 1
+    _several = False  # whether formulas get the gradients of all outputs, as a tuple
     computes_all = False  # also the gradients that nobody asked for, as custom Functions do
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple | None = None) -> None:
@@ -145,6 +146,7 @@ class MultiNode(Node):
     """A node with several outputs; `_metas` holds what each of their gradients must look like."""
 
     __slots__ = ("_metas",)
+    _several = True
 
     def expects(self, nr: int) -> tuple[tuple[int, ...], Any, Any]:
         return self._metas[nr]
@@ -293,8 +295,8 @@ def _apply(self: Any, grads: tuple) -> tuple:
     saved = self._saved
     if saved is None:
         raise RuntimeError(FREED)
-    grad = grads[0] if self._outputs == 1 else grads
-    if grad is None:
+    grad = grads if self._several else grads[0]
+    if grad is None or (self._several and all(g is None for g in grads)):
         return (None,) * len(self._edges)
     values = [_value(v, self) for v in saved] if saved else ()
     out = []
@@ -315,8 +317,8 @@ def _value(value: Any, node: Any) -> Any:
 def _apply_spread(self: Any, grads: tuple) -> tuple:
     if self._saved is None:
         raise RuntimeError(FREED)
-    grad = grads[0] if self._outputs == 1 else grads
-    if grad is None:
+    grad = grads if self._several else grads[0]
+    if grad is None or (self._several and all(g is None for g in grads)):
         return (None,) * len(self._edges)
     values = [_value(v, self) for v in self._saved]
     return self.formulas[0](grad, *[values[i] for i in self.wanted[0]])

@@ -1,0 +1,25 @@
+"""Jacobians, Hessians and their products with vectors."""
+import torch
+from torch.autograd.functional import hessian, hvp, jacobian, jvp, vhp, vjp
+
+x = torch.tensor([1., 2.], dtype=torch.float64)
+y = torch.tensor([[1., 2.], [3., 4.]], dtype=torch.float64)
+jacobian(lambda a: a * a, x)
+jacobian(lambda a, b: (b @ a, a.sum()), (x, y))
+hessian(lambda a: (a ** 3).sum(), x)
+hessian(lambda a, b: (b @ a).sum(), (x, y))
+hessian(lambda a: a * a, x)
+hessian(lambda a: (a * 2).sum(), x)
+vjp(lambda a: a * a, x, torch.ones(2, dtype=torch.float64))
+vjp(lambda a: a * a, x)
+vjp(lambda a: a.sum(), x)
+jvp(lambda a: a * a * a, x, torch.ones(2, dtype=torch.float64))
+jvp(lambda a: a * a, x, torch.ones(3, dtype=torch.float64))
+hvp(lambda a: (a ** 3).sum(), x, torch.ones(2, dtype=torch.float64))
+vhp(lambda a: (a ** 3).sum(), x, torch.ones(2, dtype=torch.float64))
+jacobian(lambda a: 3, x)
+jacobian(lambda a: 3, [x])
+jacobian(lambda a: a.detach(), x)
+jacobian(lambda a: a.detach(), x, strict=True)
+jacobian(lambda a, b: a, (x, y), strict=True)
+jacobian(lambda a: a * a, x.requires_grad_(), create_graph=True)
