@@ -114,7 +114,7 @@ def main() -> None:
         told = lay_out(lessons(), folder)
     except OSError as error:
         sys.exit(f"The lessons could not be laid out in {folder}: {error}")
-    print(*told, f"Your lessons are in {folder}. Stop JupyterLab with Ctrl-C.", sep="\n", flush=True)
+    print(*told, f"Your lessons are in {folder}. Stop JupyterLab with Ctrl-C and y.", sep="\n", flush=True)
     command = _command(folder, arguments)
     # labconfig/ beside this file: no request to the outside, and no question about it on the first start.
     paths = [str(_HERE), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
