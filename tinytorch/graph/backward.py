@@ -313,7 +313,7 @@ def _accumulate(leaf: Any, grads: tuple) -> None:
     old = leaf._grad
     if old is None:
         # Nobody else holds a fresh gradient (only the tuple and this frame do), so its memory can become `.grad`.
-        if not MODES.grad and grad._storage is None and sys.getrefcount(grad) <= 3 and grad._obeys_layout(leaf):
+        if not MODES.grad and sys.getrefcount(grad) <= 3 and grad._obeys_layout(leaf):
             leaf._grad = grad._alias()
         else:
             leaf._grad = grad._clone_in_layout(leaf)

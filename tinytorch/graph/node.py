@@ -178,13 +178,10 @@ class AccumulateGrad(Node):
         self._saved = ()
         self._hooks = None
         self._seq = LAST
+        self.describe(variable)  # now: `leaf.data = ...` later changes nothing about gradients under way
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
-
-    def expects(self, nr: int) -> tuple:
-        v = self.variable
-        return v._data.shape, v._data.dtype, v._device
 
 
 def accumulator(leaf: Any) -> AccumulateGrad:

@@ -14,8 +14,8 @@ from ..graph.modes import MODES
 from ..graph.node import Node, node
 from ..storage import UntypedStorage, VersionCounter
 from ..tensor import Tensor, empty_strided, fresh
-from .arguments import type_name
-from .core import check_overlap, expect_tensor, op, record, recording, store
+from .arguments import signatures, type_name, typed
+from .core import check_overlap, expect_tensor, is_number, op, record, recording, store
 from .pointwise import check_broadcast_into
 
 
@@ -195,7 +195,9 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     Source: `torch.Tensor.copy_`.
     """
     if not isinstance(src, Tensor):
-        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+        if not is_number(src):
+            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(src)}")
+        src = fresh(np.asarray(src, dtypes.of_number(src).np), self._device)
     recorded = recording(self, src) and self._data.dtype.kind == "f"
     check_inplace(self, recorded)
     if src is not self:
@@ -235,7 +237,11 @@ def converted(
     return out
 
 
+_LAST = "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)"
+
+
 @op(function=False)
+@signatures(f"(torch.device device = None, torch.dtype dtype = None, {_LAST}", f"(torch.dtype dtype, {_LAST}", f"(Tensor tensor, {_LAST}", name="to")  # fmt: skip
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Another dtype or device: `to(dtype)`, `to(device)`, `to(device, dtype)` or `to(other_tensor)`, and `copy=`.
 
@@ -245,7 +251,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     memory_format = kwargs.pop("memory_format", preserve_format) or preserve_format
     kwargs.pop("non_blocking", None)
     d, where = dtypes.as_dtype(kwargs.pop("dtype", None), "to"), kwargs.pop("device", None)
-    other = kwargs.pop("other", None)
+    other = kwargs.pop("tensor", None)
     if kwargs:
         raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
     args = [dtypes.as_dtype(a) if a in (float, int, bool) and isinstance(a, _type) else a for a in args]
@@ -263,10 +269,9 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             d = args.pop(0)
     if other is not None:
         d, where = other.dtype, other._device
-    if len(args) > 0:
-        args.pop(0)  # non_blocking
-    if len(args) > 0:
-        copy = args.pop(0)
+    if args and not isinstance(args[0], (bool, int)):
+        raise TypeError("to() takes a device, a dtype, or a tensor")
+    copy = args[1] if len(args) > 1 else copy  # the first is non_blocking
     return converted(self, d, None if where is None else as_device(where), copy, memory_format)
 
 
@@ -305,6 +310,7 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_fo
 
 
 @op(function=False)
+@typed
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """Another tensor's dtype.
 
@@ -330,7 +336,10 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
             raise ValueError(f"invalid type: '{dtype}'")
         where = as_device("cuda") if ".cuda." in dtype else CPU
         return converted(self, found, where)
-    return converted(self, getattr(dtype, "dtype", dtype), None)
+    kind = dtypes.as_dtype(dtype) if dtypes.is_dtype(dtype) else getattr(dtype, "dtype", None)
+    if not isinstance(kind, dtypes.dtype):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    return converted(self, kind, getattr(dtype, "device", None))
 
 
 Tensor._clone_contiguous = lambda self: clone(self, memory_format=contiguous_format)  # type: ignore[attr-defined]
@@ -350,7 +359,7 @@ def _clone_in_layout(self: Tensor, leaf: Tensor) -> Tensor:
 
 
 def _obeys_layout(self: Tensor, leaf: Tensor) -> bool:
-    if self._data.strides == leaf._data.strides:
+    if all(a == b or n == 1 for a, b, n in zip(self._data.strides, leaf._data.strides, self._data.shape, strict=False)):
         return leaf._data.flags.c_contiguous or not Geometry.of(leaf).overlaps()
     g = Geometry.of(leaf)
     return (g.overlaps() or g.reach() != leaf._data.size) and self._data.flags.c_contiguous
@@ -409,6 +418,7 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
         out = fresh(np.ndarray(self._data.shape, self._data.dtype, store_.buffer, self._offset, self._data.strides), self._device)  # fmt: skip
         out._storage, out._offset = store_, self._offset
         out._requires_grad = self._requires_grad
+        out._vc.version = 1  # torch makes an empty tensor and then sets its storage
         out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
         if self._grad is not None:
             out._grad = _copy.deepcopy(self._grad, memo)
@@ -431,6 +441,7 @@ def _no_grad() -> Any:
 def _shallow_copy(self: Tensor) -> Tensor:
     """`copy.copy`: the same memory, a version counter of its own, a leaf."""
     out = self._alias()
+    out._inference = MODES.inference
     out._vc = VersionCounter()
     out._vc.version = 1  # torch makes an empty tensor and then sets its storage
     out._requires_grad = self.requires_grad
