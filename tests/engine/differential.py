@@ -204,7 +204,7 @@ class Writer:
         )  # fmt: skip
 
     def grads(self) -> str | None:
-        a = self.tensor(lambda t: t.is_leaf and t.grad is not None)
+        a = self.tensor(lambda t: _safely(lambda: t.is_leaf) is True and t.grad is not None)
         if a is None:
             return None
         return self.choose([f"{a}.grad = None", f"{a}.grad.zero_()", f"{self.fresh()} = {a}.grad", f"{a}.grad *= 2"])
