@@ -295,6 +295,8 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError("requires_grad must be a bool")
         if self._grad_fn is not None:
             advice = "" if value else (
                 " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
@@ -314,6 +316,8 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set whether this leaf requires grad, and return it."""
+        if not isinstance(requires_grad, bool):
+            raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type(requires_grad).__name__}")  # fmt: skip
         if requires_grad and self._data.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if requires_grad and self._grad_fn is not None:
@@ -482,12 +486,24 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         return tensor_repr(self)
 
     def __format__(self, spec: str) -> str:
-        if self._data.ndim == 0:
-            return self.item().__format__(spec)
-        return object.__format__(self, spec)
+        from .printing import format_tensor
+
+        return format_tensor(self, spec, type(self) is Tensor)
 
     def __dir__(self) -> list[str]:
         return sorted(n for n in object.__dir__(self) if n not in TensorBase.__slots__)
+
+
+def _read_only(name: str) -> Callable:
+    def refuse(self: Tensor, value: Any) -> None:
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+    return refuse
+
+
+for _name, _property in list(vars(Tensor).items()):
+    if type(_property) is property and _property.fset is None:
+        setattr(Tensor, _name, _property.setter(_read_only(_name)))
 
 
 class Layout:

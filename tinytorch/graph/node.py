@@ -11,13 +11,15 @@ import itertools
 import re
 import weakref
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
+from ..dtypes import BY_NUM
 from .saved import FREED, SavedResult, SavedTensor
 
 _sequence = itertools.count()
 Edge = tuple["Node", int]
-LAST = 1 << 62  # AccumulateGrad runs before every other ready node, as in torch
+LAST = (1 << 64) - 1  # AccumulateGrad runs before every other ready node, as in torch
 
 
 class Node:
@@ -64,6 +66,15 @@ class Node:
 
     def _sequence_nr(self) -> int:
         return self._seq
+
+    @property
+    def _input_metadata(self) -> list[SimpleNamespace]:
+        """What the gradient of each output must look like."""
+        found = []
+        for nr in range(self._outputs):
+            shape, kind, device = self.expects(nr)
+            found.append(SimpleNamespace(shape=list(shape), dtype=BY_NUM[kind.num], device=device, is_nested_tensor=False))
+        return found
 
     def __getattr__(self, name: str) -> Any:
         for prefix in ("_saved_", "_raw_saved_"):
@@ -138,6 +149,8 @@ class Node:
                 value.pack_by_default(tensor)
 
     def __call__(self, *grads: Any) -> Any:
+        if len(grads) != self._outputs:
+            raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
         out = self.apply(grads)
         return out[0] if len(out) == 1 else out
 
