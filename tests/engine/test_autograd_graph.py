@@ -1,0 +1,195 @@
+"""Graphs as objects: of any depth, freed as soon as nobody holds them, walked by several threads."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import tracemalloc
+import weakref
+
+import pytest
+
+import tinytorch as torch
+
+DEEP = 50_000  # far beyond what recursion could bear; a million takes the same path
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 1
+
+
+def chain(step, x, length=DEEP):
+    y = x
+    for _ in range(length):
+        y = step(y)
+    return y
+
+
+@pytest.mark.parametrize(
+    ("step", "slope"),
+    [
+        (lambda y: y + 1, 1.0),
+        (lambda y: y.view(3), 1.0),
+        (lambda y: y * 1.0, 1.0),
+        (lambda y: Double.apply(y), 1.0),
+    ],
+    ids=["add", "view", "mul", "Function"],
+)
+def test_a_deep_graph_runs_backward_and_is_freed(step, slope):
+    x = torch.ones(3, requires_grad=True)
+    y = chain(step, x, DEEP)
+    y.sum().backward(retain_graph=True)
+    assert x.grad.tolist() == [slope] * 3
+    assert torch.autograd.grad(y.sum(), x, retain_graph=True)[0].tolist() == [slope] * 3
+    first = weakref.ref(y.grad_fn)
+    del y
+    assert first() is None
+
+
+def test_a_chain_takes_linear_memory_and_backward_frees_what_was_saved():
+    x = torch.ones(3, requires_grad=True)
+    tracemalloc.start()
+    try:
+        y = chain(lambda t: t + 1, x, 20_000)
+        for_adding = tracemalloc.get_traced_memory()[0] / 20_000
+        del y
+        left = tracemalloc.get_traced_memory()[0] / 20_000
+    finally:
+        tracemalloc.stop()
+    assert for_adding < 450, f"{for_adding:.0f} bytes a node"
+    assert left < 20, f"{left:.0f} bytes a node are left"
+    y = x * 1
+    saved = weakref.ref((y * y).grad_fn._saved_self)
+    z = y * y
+    z.sum().backward()
+    del y
+    assert saved() is None
+
+
+def test_a_deep_graph_of_writes_runs_backward():
+    x = torch.ones(3, requires_grad=True)
+    y = x * 1
+    for _ in range(5_000):
+        y[:1].mul_(1.0)
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0, 1.0]
+
+
+def _written(x):
+    y = x * 1
+    part = y[:1]
+    part.mul_(2)
+    return y, part, part.grad_fn
+
+
+def _hooked(x):
+    y = x.sigmoid()
+    y.register_hook(lambda grad: grad)
+    y.grad_fn.register_hook(lambda *grads: None)
+    y.retain_grad()
+    y.sum().backward(retain_graph=True)
+    return y
+
+
+def _packed(x):
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach(), lambda t: t):
+        return x.sigmoid() * x
+
+
+def _differentiated(x):
+    y = x.sigmoid()
+    torch.autograd.grad(y.sum(), x, create_graph=True)
+    return y
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x * 2, lambda x: x.sigmoid(), lambda x: x.view(-1), lambda x: x.unbind(), Double.apply, _written,
+        _hooked, _packed, _differentiated, lambda x: (x * 1).sigmoid_(), lambda x: x.softmax(0), lambda x: x[:2][:1],
+    ],
+)  # fmt: skip
+def test_graphs_hold_no_cycles(make):
+    gc.collect()
+    gc.disable()
+    try:
+        x = torch.ones(3, requires_grad=True)
+        out = make(x)
+        out = [t for t in (out if isinstance(out, tuple) else (out,)) if isinstance(t, torch.Tensor)]
+        alive = [weakref.ref(t) for t in out] + [weakref.ref(t.grad_fn) for t in out] + [weakref.ref(x)]
+        del out, x
+        assert [ref() for ref in alive] == [None] * len(alive)
+    finally:
+        gc.enable()
+
+
+def test_threads_have_modes_hooks_and_walks_of_their_own():
+    x = torch.ones(4, requires_grad=True)
+    seen = {}
+
+    def work(name):
+        seen[name] = (torch.is_grad_enabled(), torch.is_inference_mode_enabled())
+        leaf = torch.full((4,), float(name + 1), requires_grad=True)
+        for _ in range(20):
+            leaf.grad = None
+            (leaf * leaf * x.detach()).sum().backward()
+        seen[name] += (leaf.grad.tolist(),)
+
+    def pack(t):
+        raise AssertionError("hooks of another thread")
+
+    with torch.inference_mode(), torch.autograd.graph.saved_tensors_hooks(pack, pack):
+        threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    assert seen == {name: (True, False, [2.0 * (name + 1)] * 4) for name in range(4)}
+
+
+def test_a_context_takes_attributes_of_any_name():
+    class Keeps(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.edges, ctx.saved, ctx.hooks, ctx.outputs, ctx.seq = "edges", "saved", "hooks", "outputs", "seq"
+            ctx.shape, ctx.dtype, ctx.device, ctx.metas = x.shape, x.dtype, x.device, 4
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            assert (ctx.edges, ctx.saved, ctx.hooks, ctx.outputs, ctx.seq) == ("edges", "saved", "hooks", "outputs", "seq")
+            assert (ctx.shape, ctx.metas) == (grad.shape, 4)
+            return grad * ctx.saved_tensors[0]
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    Keeps.apply(x).sum().backward()
+    assert x.grad.tolist() == [1.0, 2.0]
+
+
+def test_gradients_are_not_held_after_backward():
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    held = []
+    y.register_hook(lambda grad: held.append(weakref.ref(grad)))
+    y.sum().backward()
+    assert held[0]() is None
+
+
+def test_the_forward_trace_names_the_users_lines_alone():
+    with torch.autograd.set_detect_anomaly(True):
+        y = torch.sqrt(torch.tensor([-1.0], requires_grad=True))
+        trace = "".join(y.grad_fn.metadata["traceback_"])
+        with pytest.warns(UserWarning, match="Error detected in SqrtBackward0") as said:
+            with pytest.raises(RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output."):
+                y.sum().backward()
+    assert "y = torch.sqrt(" in trace
+    assert "tinytorch/" not in trace.replace("\\", "/")
+    assert trace in str(said[0].message)
