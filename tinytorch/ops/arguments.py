@@ -125,7 +125,7 @@ def _wrong_type(name: str, p: _Parameter, position: int, x: Any) -> str:
 
 def invalid_combination(name: str, args: tuple, kwargs: dict, lines: tuple[str, ...]) -> TypeError:
     """torch's TypeError for arguments that fit none of several signatures."""
-    given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()]
+    given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in reversed(kwargs.items())]
     got = ", ".join(given) + (", " if kwargs and not args else "")
     text = [f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:"]
     for line in lines:
@@ -134,7 +134,7 @@ def invalid_combination(name: str, args: tuple, kwargs: dict, lines: tuple[str, 
         if len(parts) != len(given):  # torch counts the star as well
             continue
         split = [p.rpartition(" ") for p in parts]  # so a default takes the place of the name, in torch as well
-        wrong = [k for k in kwargs if k not in [s[2] for s in split]]
+        wrong = [k for k in reversed(kwargs) if k not in [s[2] for s in split]]
         if wrong:
             text.append(f"      didn't match because some of the keywords were incorrect: {', '.join(wrong)}")
             continue
@@ -196,7 +196,7 @@ def signatures(*lines: str, name: str | None = None) -> Callable:
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
                 return f(*args, **kwargs)
-            except (TypeError, AttributeError):
+            except Exception:
                 renamed = {_NUMPY_NAMES.get(k, k): v for k, v in kwargs.items()}
                 error = None
                 if renamed.keys() == kwargs.keys():
@@ -217,17 +217,21 @@ _KINDS = {"Tensor": "Tensor", "int": "int", "bool": "bool", "float": "float", "N
 Number = Sizes = Tensors = Any
 
 
-def typed(f: Callable) -> Callable:
-    """`signatures` with one line, made from the operation's own parameters and their annotations."""
+def line_of(f: Callable) -> str:
+    """The signature of an operation in torch's words, made from its own parameters and their annotations."""
     parts = []
     for p in inspect.signature(f).parameters.values():
         if p.kind is p.KEYWORD_ONLY and "*" not in parts:
             parts.append("*")
-        kind, _, optional = str(p.annotation).partition(" | ")
+        kind = _KINDS[str(p.annotation).partition(" | ")[0]]
         default = "" if p.default is p.empty else f" = {p.default}"
-        parts.append(f"{_KINDS[kind]} {'input' if p.name == 'self' else p.name}{default}")
-        assert optional in ("", "None")
-    return signatures(f"({', '.join(parts)})", name=f.__name__)(f)
+        parts.append(f"{kind} {'input' if p.name == 'self' else p.name}{default}")
+    return f"({', '.join(parts)})"
+
+
+def typed(f: Callable) -> Callable:
+    """`signatures` with the one line that the operation's own parameters make."""
+    return signatures(line_of(f), name=f.__name__)(f)
 
 
 def argument_error(name: str, argument: str, position: int, x: Any, kind: str = "Tensor") -> TypeError:

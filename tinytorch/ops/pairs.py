@@ -81,7 +81,7 @@ def _xlogy_self(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
 
 
 binary("a * log(b), 0 where a is 0.", "xlogy", _xlogy, _xlogy_self, lambda grad, self, other: grad * self / other, to=FLOAT,
-       numbers=EITHER,
+       numbers=EITHER, stays_half=True,
        number_right=node("XlogyBackward2", lambda grad, other, self: FUNCTIONS["xlogy"](grad, other if other > 0 else 1.0)),
        number_left=node("XlogyBackward1", lambda grad, other, self: times(grad, self) / other))  # fmt: skip
 

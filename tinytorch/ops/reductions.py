@@ -1,120 +1,212 @@
-"""Reductions: many elements to few."""
+"""Reductions by arithmetic and logic: sums, means, products, truth, counts.
+
+The derivative formulas are torch's (`FunctionsManual.cpp`), in tensors, so that they can be differentiated again.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..graph.history import needs_grad
+from ..graph.history import needs_grad, set_history
 from ..graph.modes import MODES
 from ..graph.node import node
+from ..graph.saved import SavedResult
 from ..tensor import Size, Tensor, wrap_dim
-from .core import op, quiet, record, result, write_out
+from .arguments import signatures
+from .core import FUNCTIONS, node_for, op, quiet, record, recording, result, write_out
+from .pointwise import check_kernel
+from .scalars import over, zeros
 
 
 def wrap_dims(dim: Any, ndim: int) -> tuple[int, ...]:
     """The dimensions to reduce: all if none are named."""
     if dim is None or (isinstance(dim, (tuple, list)) and not dim):
         return tuple(range(ndim))
-    dims = tuple(wrap_dim(d, ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,)))
+    dims = tuple([wrap_dim(d, ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))])
     if len(set(dims)) != len(dims):
         twice = next(d for d in dims if dims.count(d) > 1)
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
     return dims
 
 
-def spread(grad: Tensor, shape: tuple, dims: tuple, keepdim: bool) -> Tensor:
-    """The gradient of a sum: the same value for every element that was summed."""
-    if not keepdim and shape:
-        for d in sorted(wrap_dims(dims, len(shape))):
-            grad = grad.unsqueeze(d)
-    return grad.expand(shape)
+def given_dims(dim: Any) -> tuple[int, ...] | None:
+    """The dimensions as the user gave them, the way nodes show them."""
+    if dim is None:
+        return None
+    return tuple([int(d) for d in dim]) if isinstance(dim, (tuple, list)) else (int(dim),)
 
+
+def restored(t: Tensor, dim: Any, keepdim: bool, sizes: tuple) -> Tensor:
+    """A reduced tensor with its reduced dimensions back, as size 1."""
+    if keepdim or not sizes or (dim is not None and given_dims(dim) == ()):
+        return t
+    for d in sorted(wrap_dims(dim, len(sizes))):
+        t = t.unsqueeze(d)
+    return t
+
+
+def spread(grad: Tensor, shape: tuple, dims: Any, keepdim: bool) -> Tensor:
+    """The gradient of a sum: the same value for every element that was summed."""
+    return restored(grad, dims, keepdim, shape).expand(shape)
+
+
+UNSET: Any = object()
+
+
+def unset(keepdim: Any) -> None:
+    """No dimension was named; `keepdim` may not be either."""
+    if keepdim is not False:
+        raise TypeError
+
+
+def record_all(kind: type, input: Tensor, made: tuple[Tensor, ...], results: tuple[str, ...], values: dict) -> None:
+    """Make several tensors the outputs of one node, which saves some of them under the names of `results`."""
+    fn: Any = node_for(kind, (input,), values)
+    saved = dict(zip(fn.saved_names, fn._saved, strict=True))
+    for nr, name in enumerate(results):
+        saved[name] = SavedResult(made[nr], nr)
+    fn._saved = tuple(saved.values())
+    fn.describe_all(made)
+    for nr, t in enumerate(made):
+        set_history(t, fn, nr)
+
+
+def count(shape: tuple, dims: tuple[int, ...]) -> int:
+    """How many elements go into one."""
+    return math.prod([shape[d] for d in dims]) if shape else 1
+
+
+def reduced(a: np.ndarray, dims: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The axes as NumPy takes them, which has none for an array without dimensions."""
+    return dims if a.ndim else None
+
+
+_DIM = "(Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None, Tensor out = None)"
+_ALL = "(Tensor input, *, torch.dtype dtype = None)"
+
+# sums and means --------------------------------------------------------------------------------------------------------------
 
 _SumBackward0 = node("SumBackward0", lambda grad, self_sym_sizes: grad.expand(self_sym_sizes))
 _SumBackward1 = node("SumBackward1", lambda grad, self_sym_sizes, dim, keepdim: spread(grad, self_sym_sizes, dim, keepdim))
 _MeanBackward0 = node(
-    "MeanBackward0", lambda grad, self_sym_sizes, self_sym_numel: grad.expand(self_sym_sizes) / self_sym_numel
+    "MeanBackward0", lambda grad, self_sym_sizes, self_sym_numel: over(grad.expand(self_sym_sizes), self_sym_numel)
 )
-
-
-def _mean_backward(grad: Tensor, sizes: tuple, dim: tuple, keepdim: bool) -> Tensor:
-    n = 1
-    for d in wrap_dims(dim, len(sizes)):
-        n *= sizes[d] if sizes else 1
-    return spread(grad, sizes, dim, keepdim) / n
-
-
 _MeanBackward1 = node(
-    "MeanBackward1", lambda grad, self_sym_sizes, dim, keepdim: _mean_backward(grad, self_sym_sizes, dim, keepdim)
+    "MeanBackward1",
+    lambda grad, self_sym_sizes, dim, keepdim: over(
+        spread(grad, self_sym_sizes, dim, keepdim), count(self_sym_sizes, wrap_dims(dim, len(self_sym_sizes)))
+    ),
+    also=("self_sym_numel",),
+)
+_NansumBackward0 = node(
+    "NansumBackward0",
+    lambda grad, self, dim, keepdim: spread(grad, self.shape, () if dim is None else dim, keepdim) * self.isnan().logical_not(),
 )
 
 
-def _sum_kind(t: Tensor, dtype: Any) -> np.dtype:
+def _sum_dtype(t: Tensor, dtype: Any) -> np.dtype:
     if dtype is not None:
+        if needs_grad(t) and not dtype.is_floating_point and MODES.grad:
+            raise RuntimeError(f"Autograd not support dtype: {dtype.scalar_name}")
         return dtype.np
     return t._data.dtype if t._data.dtype.kind == "f" else np.dtype(np.int64)
 
 
+def _add(a: np.ndarray, dims: tuple[int, ...], kind: np.dtype, keepdim: bool) -> np.ndarray:
+    wide = np.float32 if kind == np.float16 else kind
+    data = quiet.run(np.add.reduce, a, reduced(a, dims), wide, None, keepdim)
+    return data if wide is kind else quiet.run(np.asarray(data).astype, kind)
+
+
 @op()
-def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+@signatures(_ALL, _DIM)
+def sum(input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
     """The sum of all elements, or along dimensions; integers are summed as int64.
 
     Source: `torch.sum`.
     """
     a = input._data
-    kind = _sum_kind(input, dtype)
-    dims = wrap_dims(dim, a.ndim)
-    acc = np.float32 if kind == np.float16 else kind
-    data = quiet.run(np.add.reduce, a, dims if a.ndim else None, acc, None, keepdim)
-    if acc != kind:
-        data = data.astype(kind)
+    if dim is UNSET:
+        dim = unset(keepdim)
+    kind = _sum_dtype(input, dtype)
+    data = _add(a, wrap_dims(dim, a.ndim), kind, keepdim)
     if out is not None:
-        return write_out(out, np.asarray(data), "sum", input)
+        return write_out(out, data, "sum", input)
     made = result(data, input._device)
     if MODES.grad and needs_grad(input) and kind.kind == "f":
-        source = input if dtype is None or dtype is input.dtype else input.to(dtype)
         if dim is None:
-            record(made, _SumBackward0, (source,), self_sym_sizes=Size(a.shape))
+            record(made, _SumBackward0, (input,), self_sym_sizes=Size(a.shape))
         else:
-            given = tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
-            record(made, _SumBackward1, (source,), self_sym_sizes=Size(a.shape), dim=given, keepdim=keepdim)
+            record(made, _SumBackward1, (input,), self_sym_sizes=Size(a.shape), dim=given_dims(dim), keepdim=keepdim)
     return made
 
 
 @op()
-def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+@signatures(_ALL, _DIM)
+def mean(input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
     """The mean of all elements, or along dimensions. RuntimeError for integers.
 
     Source: `torch.mean`.
     """
-    source = input if dtype is None else input.to(dtype)
-    a = source._data
-    if a.dtype.kind != "f":
+    a = input._data
+    if dim is UNSET:
+        dim = unset(keepdim)
+    kind = a.dtype if dtype is None else dtype.np
+    if kind.kind != "f":
         raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-            f"Got: {input.dtype.scalar_name}"
+            f"mean(): could not infer output dtype. {'Input' if dtype is None else 'Optional'} dtype must be either a "
+            f"floating point or complex dtype. Got: {(dtype or input.dtype).scalar_name}"
         )
     dims = wrap_dims(dim, a.ndim)
-    n = 1
-    for d in dims:
-        n *= a.shape[d] if a.ndim else 1
-    acc = np.float32 if a.dtype == np.float16 else a.dtype
-    data = np.asarray(quiet.run(np.add.reduce, a, dims if a.ndim else None, acc, None, keepdim))
-    data = quiet.run(np.divide, data, data.dtype.type(n))
-    data = np.asarray(data).astype(a.dtype, copy=False)
+    wide = np.dtype(np.float32) if kind == np.float16 else kind
+    data = quiet.run(np.divide, _add(a, dims, wide, keepdim), wide.type(count(a.shape, dims)))
+    data = np.asarray(data).astype(kind, copy=False)
     if out is not None:
         return write_out(out, data, "mean", input)
     made = result(data, input._device)
-    if MODES.grad and needs_grad(source):
+    if MODES.grad and needs_grad(input):
         if dim is None:
-            record(made, _MeanBackward0, (source,), self_sym_sizes=Size(a.shape), self_sym_numel=a.size)
+            record(made, _MeanBackward0, (input,), self_sym_sizes=Size(a.shape), self_sym_numel=a.size)
         else:
-            given = tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
-            record(made, _MeanBackward1, (source,), self_sym_sizes=Size(a.shape), dim=given, keepdim=keepdim)
+            record(made, _MeanBackward1, (input,), self_sym_sizes=Size(a.shape), dim=given_dims(dim), keepdim=keepdim,
+                   self_sym_numel=a.size)  # fmt: skip
     return made
+
+
+@op()
+@signatures(_DIM.replace("tuple of ints dim", "tuple of ints dim = None"))
+def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+    """The sum of the elements that are numbers.
+
+    Source: `torch.nansum`.
+    """
+    a = input._data
+    if a.dtype.kind != "f":
+        return sum(input, dim, keepdim, dtype=dtype, out=out)
+    data = _add(np.where(a != a, a.dtype.type(0), a), wrap_dims(dim, a.ndim), _sum_dtype(input, dtype), keepdim)
+    if out is not None:
+        return write_out(out, data, "nansum", input)
+    made = result(data, input._device)
+    return record(made, _NansumBackward0, (input,), self=input, dim=given_dims(dim), keepdim=keepdim) if recording(input) else made  # fmt: skip
+
+
+@op()
+@signatures(_DIM.replace("tuple of ints dim", "tuple of ints dim = None"))
+def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+    """The mean of the elements that are numbers. RuntimeError for integers.
+
+    Source: `torch.nanmean`.
+    """
+    if input._data.dtype.kind != "f":
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype but got " + input.dtype.scalar_name
+        )
+    numbers = sum(input.detach().isnan().logical_not(), dim, keepdim)
+    made = nansum(input, dim, keepdim, dtype=dtype).div(numbers)
+    return made if out is None else write_out(out, made._data, "nanmean", input)
 
 
 @op(function=False)
@@ -138,4 +230,104 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     return out.view(want) if lead > 0 else out
 
 
-__all__ = ["dtypes", "mean", "spread", "sum", "sum_to_size", "wrap_dims"]
+# products ------------------------------------------------------------------------------------------------------------------
+
+
+def _safe_products(grad: Tensor, t: Tensor, dim: int) -> Tensor:
+    """The gradient of a product with zeros in it: each element's is the product of all others."""
+    n = t.shape[dim]
+    if n == 0:
+        return zeros(t)
+    if n == 1:
+        return grad
+    ones = FUNCTIONS["ones_like"](t.narrow(dim, 0, 1))
+    before = FUNCTIONS["cat"]((ones, t.narrow(dim, 0, n - 1)), dim).cumprod(dim)
+    after = FUNCTIONS["cat"]((ones, t.narrow(dim, 1, n - 1).flip(dim)), dim).cumprod(dim).flip(dim)
+    return grad * (before * after)
+
+
+def _prod_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    self = self.to(grad.dtype)
+    if not self._data.ndim:
+        return grad
+    if self._data.all():
+        return grad * (result / self)
+    if not MODES.grad and self._data.size - np.count_nonzero(self._data) > 1:
+        return zeros(self)
+    return _safe_products(grad, self.contiguous().view(-1), 0).view_as(self)
+
+
+def _prod_dim_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim: bool) -> Tensor:
+    self = self.to(grad.dtype)
+    if not self._data.ndim:
+        return grad
+    dim = wrap_dim(dim, self._data.ndim)
+    if not keepdim:
+        grad, result = grad.unsqueeze(dim), result.unsqueeze(dim)
+    return grad * (result / self) if self._data.all() else _safe_products(grad, self, dim)
+
+
+_ProdBackward0 = node("ProdBackward0", lambda grad, self, result: _prod_backward(grad, self, result))
+_ProdBackward1 = node("ProdBackward1", _prod_dim_backward)
+
+
+@op()
+@signatures(_ALL, _DIM.replace("tuple of ints", "int"))
+def prod(input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+    """The product of all elements, or along a dimension; integers are multiplied as int64.
+
+    Source: `torch.prod`.
+    """
+    a = input._data
+    if dim is UNSET:
+        dim = unset(keepdim)
+    elif dim is None:
+        raise TypeError
+    kind = _sum_dtype(input, dtype)
+    dims = tuple(range(a.ndim)) if dim is None else (wrap_dim(dim, a.ndim),)
+    wide = np.float32 if kind == np.float16 else kind
+    data = quiet.run(lambda: np.asarray(np.multiply.reduce(a, reduced(a, dims), wide, None, keepdim)).astype(kind))
+    if out is not None:
+        return write_out(out, data, "prod", input)
+    made = result(data, input._device)
+    if recording(input):
+        if dim is None:
+            record(made, _ProdBackward0, (input,), self=input)
+        else:
+            record(made, _ProdBackward1, (input,), self=input, dim=int(dim), keepdim=keepdim)
+    return made
+
+
+# truth and counts ---------------------------------------------------------------------------------------------------------
+
+
+def _truth(name: str, ufunc: np.ufunc, what: str) -> None:
+    @signatures("(Tensor input, *, Tensor out = None)", "(Tensor input, tuple of ints dim = None, bool keepdim = False, *, Tensor out = None)",
+                "(Tensor input, int dim, bool keepdim = False, *, Tensor out = None)", name=name)  # fmt: skip
+    def function(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+        a = input._data
+        dims = () if isinstance(dim, (tuple, list)) and not dim else wrap_dims(dim, a.ndim)
+        data = ufunc.reduce(a, reduced(a, dims), np.bool_, None, keepdim)
+        data = np.asarray(data).astype(np.uint8 if a.dtype == np.uint8 else np.bool_)
+        return write_out(out, data, name, input) if out is not None else result(data, input._device)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{what}\n\nSource: `torch.{name}`."
+    op(name)(function)
+
+
+_truth("all", np.logical_and, "Whether all elements are nonzero, or all along dimensions.")
+_truth("any", np.logical_or, "Whether some element is nonzero, or some along dimensions.")
+
+
+@op()
+@signatures("(Tensor input, int dim = None)", "(Tensor input, tuple of ints dim)")
+def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
+    """How many elements are nonzero, in all or along dimensions.
+
+    Source: `torch.count_nonzero`.
+    """
+    a = input._data
+    check_kernel(a, "bif", "nonzero_count_cpu")
+    dims = () if isinstance(dim, (tuple, list)) and not dim else wrap_dims(dim, a.ndim)
+    return result(np.asarray(np.add.reduce(a != 0, reduced(a, dims), np.int64)), input._device)

@@ -1,0 +1,191 @@
+"""Running sums, products and extremes along a dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import return_types
+from ..graph.node import node
+from ..tensor import Tensor, wrap_dim
+from .arguments import signatures
+from .core import FUNCTIONS, op, quiet, record, recording, result, write_in_place, write_out
+from .pointwise import check_kernel
+from .reductions import _sum_dtype
+from .scalars import where
+
+
+def _reversed_cumsum(t: Tensor, dim: int) -> Tensor:
+    return t.flip(dim).cumsum(dim).flip(dim)
+
+
+def _cumsum_backward(grad: Tensor, dim: int, _kind: Any) -> Tensor:
+    grad = grad.to(_kind)
+    if grad._data.size <= 1 or grad.shape[dim] == 1:
+        return grad
+    return _reversed_cumsum(grad, dim)
+
+
+def _cumprod_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tensor:
+    grad = grad.to(self.dtype)
+    if self._data.size <= 1 or self.shape[dim] == 1:
+        return grad
+    if self._data.all():
+        return _reversed_cumsum(result * grad, dim).div(self)
+    # with zeros: for every element, the products that it is part of, without it
+    n, out = self.shape[dim], self.new_zeros(self.shape)
+    for k in range(n):
+        before = self.narrow(dim, 0, k).prod(dim, True)
+        after = self.narrow(dim, k + 1, n - k - 1).cumprod(dim)
+        without = FUNCTIONS["cat"]((before, before.expand(after.shape) * after), dim)
+        out.select(dim, k).copy_((grad.narrow(dim, k, n - k) * without).sum(dim))
+    return out
+
+
+def _logcumsumexp_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tensor:
+    if not grad._data.ndim or not grad._data.size:
+        return grad
+    lowest = float(np.finfo(grad._data.dtype).min)
+    log = grad.abs().log()
+
+    def part(t: Tensor) -> Tensor:
+        return ((t - result).flip(dim).logcumsumexp(dim).flip(dim) + self).exp()
+
+    return part(where(grad > 0, log, lowest)) - part(where(grad < 0, log, lowest))
+
+
+def _cumextreme_backward(grad: Tensor, self: Tensor, dim: int, indices: Tensor) -> Tensor:
+    return grad.new_zeros(self.shape).scatter_add(dim, indices, grad) if self._data.size else self
+
+
+_LOG = "(Tensor input, int dim, *, Tensor out = None)"
+_TYPED = "(Tensor input, int dim, *, torch.dtype dtype = None, Tensor out = None)"
+
+
+def _running(name: str, ufunc: np.ufunc, kind: type, what: str) -> None:
+    """`cumsum` and `cumprod`, and their in-place forms."""
+
+    def compute(a: np.ndarray, d: int, dtype: np.dtype) -> np.ndarray:
+        if not a.ndim:
+            return a.astype(dtype)
+        if dtype == np.float16:
+            return quiet.run(lambda: ufunc.accumulate(a, d, np.float32).astype(np.float16))
+        return quiet.run(ufunc.accumulate, a, d, dtype)
+
+    @signatures(_TYPED, name=name)
+    def function(input: Tensor, dim: int, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+        a = input._data
+        data = compute(a, wrap_dim(dim, a.ndim), _sum_dtype(input, dtype))
+        if out is not None:
+            return write_out(out, data, name, input)
+        made = result(data, input._device)
+        return record(made, kind, (input,), self=input, dim=int(dim), _kind=input.dtype) if recording(input) else made
+
+    @signatures("(Tensor input, int dim, *, torch.dtype dtype = None)", name=f"{name}_")
+    def in_place(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+        a = self._data
+        d = wrap_dim(dim, a.ndim)
+        if dtype is not None and dtype is not self.dtype:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {self.dtype.scalar_name.lower()} and output tensor dtype "
+                f"{dtype.scalar_name.lower()} should match"
+            )
+        check_kernel(a, "iwf", f"{name}_out_cpu")
+        values = {"self": self, "dim": int(dim), "_kind": self.dtype}
+        return write_in_place(self, (self,), kind, values, lambda: compute(a, d, a.dtype))
+
+    for f, n in ((function, name), (in_place, f"{name}_")):
+        f.__name__ = f.__qualname__ = n
+        f.__doc__ = f"{what}{' In place.' if n != name else ''}\n\nSource: `torch.{name}`."
+        op(n, function=n == name)(f)
+
+
+_running("cumsum", np.add, node("CumsumBackward0", _cumsum_backward), "Sums of all elements up to each, along a dimension.")
+_running("cumprod", np.multiply, node("CumprodBackward0", _cumprod_backward),
+         "Products of all elements up to each, along a dimension.")  # fmt: skip
+
+_LogcumsumexpBackward0 = node("LogcumsumexpBackward0", _logcumsumexp_backward)
+
+
+@op()
+@signatures(_LOG)
+def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
+    """log(sum(exp(x))) of all elements up to each, along a dimension.
+
+    Source: `torch.logcumsumexp`.
+    """
+    a = input._data
+    d = wrap_dim(dim, a.ndim)
+    check_kernel(a, "f", "logcumsumexp_out_cpu")
+    wide = a.astype(np.float32) if a.dtype == np.float16 else a
+    data = quiet.run(np.logaddexp.accumulate, wide, d).astype(a.dtype) if a.ndim else a.copy()
+    if out is not None:
+        return write_out(out, data, "logcumsumexp", input)
+    made = result(data, input._device)
+    return record(made, _LogcumsumexpBackward0, (input,), self=input, dim=int(dim)) if recording(input) else made
+
+
+def _running_extreme(name: str, beats: np.ufunc, what: str) -> None:
+    """`cummax` and `cummin`: values, and the index each stands at, the last of equal ones."""
+    kind = node(f"{name.title()}Backward0", _cumextreme_backward)
+    pair = getattr(return_types, name)
+
+    @signatures("(Tensor input, int dim, *, tuple of Tensors out = None)", name=name)
+    def function(input: Tensor, dim: int, *, out: Any = None) -> Any:
+        a = input._data
+        if not a.ndim and not -1 <= dim <= 0:
+            raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+        d = wrap_dim(dim, a.ndim) if a.size else 0
+        check_kernel(a, "bif", f"{name}_cpu")
+        values, indices = a.copy(order="C"), np.zeros(a.shape, np.int64)
+        if a.ndim and a.size:
+            rows, at = np.moveaxis(values, d, 0), np.moveaxis(indices, d, 0)
+            for i in range(1, len(rows)):
+                new = beats(rows[i], rows[i - 1]) | (rows[i] != rows[i])
+                new &= (rows[i - 1] == rows[i - 1]) | (rows[i] != rows[i])
+                rows[i] = np.where(new, rows[i], rows[i - 1])
+                at[i] = np.where(new, i, at[i - 1])
+        if out is not None:
+            return pair((write_out(out[0], values, name, input), write_out(out[1], indices, name)))
+        made, where_ = result(values, input._device), result(indices, input._device)
+        if recording(input):
+            record(made, kind, (input,), self=input, dim=int(dim), indices=where_)
+        return pair((made, where_))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{what}\n\nSource: `torch.{name}`."
+    op(name)(function)
+
+
+_running_extreme("cummax", np.greater_equal, "The largest element up to each, along a dimension, and its index.")
+_running_extreme("cummin", np.less_equal, "The smallest element up to each, along a dimension, and its index.")
+
+
+@op()
+@signatures("(Tensor input, int n = 1, int dim = -1, Tensor prepend = None, Tensor append = None, *, Tensor out = None)")
+def diff(
+    input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Differences of neighbours along a dimension, taken n times; logical_xor for bool tensors.
+
+    RuntimeError for a 0-d tensor. Source: `torch.diff`.
+    """
+    if not input._data.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    ends = [t for t in (prepend, input, append) if t is not None]
+    t = FUNCTIONS["cat"](ends, dim) if len(ends) > 1 else input
+    d = wrap_dim(dim, t._data.ndim)
+    if n == 0:
+        zeros = FUNCTIONS["zeros_like"](t)
+        return zeros.copy_(t)
+    for _ in range(min(n, t.shape[d])):
+        rest = max(t.shape[d] - 1, 0)
+        later, sooner = t.narrow(dim, t.shape[d] - rest, rest), t.narrow(dim, 0, rest)
+        t = later.logical_xor(sooner) if t._data.dtype.kind == "b" else later - sooner
+    return t if out is None else write_out(out, t._data, "diff", input)
+
+

@@ -1,0 +1,340 @@
+"""Tensors put together: cat, stack and their kin, grids and products of tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..graph.node import node
+from ..storage import contiguous_strides
+from ..tensor import Size, Tensor, wrap_dim
+from ..warn import warn_in_torch
+from .core import (
+    broadcast_error, common_device, laid_out, node_for, op, quiet, record, recording, result, set_history, write_out,
+)  # fmt: skip
+from .views import _UnsafeViewBackward0
+
+_WHERE = "aten/src/ATen/native/TensorShape.cpp:4215"
+
+
+def _tensors(name: str, tensors: Any) -> tuple[Tensor, ...]:
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}")
+    for i, t in enumerate(tensors):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+    return tuple(tensors)
+
+
+def _common(tensors: tuple[Tensor, ...]) -> dtypes.dtype:
+    first = tensors[0].dtype
+    if all(t.dtype is first for t in tensors):
+        return first
+    from .core import result_dtype
+
+    return result_dtype(*tensors)
+
+
+def _legacy_empty(t: Tensor) -> bool:
+    return t._data.shape == (0,)
+
+
+def _cat_backward(grad: Tensor, dim: int, _shapes: tuple) -> tuple:
+    at, parts, dim = 0, [], wrap_dim(dim, grad._data.ndim)
+    for shape in _shapes:
+        if shape == (0,):
+            parts.append(grad.new_zeros(0))
+            continue
+        n = shape[dim]
+        parts.append(grad.narrow(dim, at, n))
+        at += n
+    return tuple(parts)
+
+
+_CatBackward0 = node("CatBackward0", _cat_backward, spread=True)
+_StackBackward0 = node(
+    "StackBackward0", lambda grad, dim: tuple(grad.select(dim, i) for i in range(grad.shape[dim])), spread=True
+)
+
+
+def _channels_last(arrays: list[np.ndarray], data: np.ndarray) -> np.ndarray:
+    """torch joins channels-last tensors into one."""
+    def last(a: np.ndarray) -> bool:
+        return a.ndim == 4 and not a.flags.c_contiguous and a.transpose(0, 2, 3, 1).flags.c_contiguous
+
+    if data.ndim != 4 or not all(last(a) for a in arrays):
+        return data
+    _, c, h, w = data.shape
+    return laid_out(data, (c * h * w, 1, w * c, c))
+
+
+@op("cat", "concat", "concatenate", method=False)
+def cat(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | None = None) -> Tensor:
+    """Tensors one after the other along a dimension, in the dtype in which they meet.
+
+    RuntimeError unless all other sizes are equal. Source: `torch.cat`.
+    """
+    dim = dim if axis is None else axis
+    parts = _tensors("cat", tensors)
+    if not parts:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    for i, t in enumerate(parts):
+        if not t._data.ndim:
+            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+    used = [t for t in parts if not _legacy_empty(t)] or [parts[0]]
+    first = used[0]._data
+    d = wrap_dim(dim, first.ndim)
+    for i, t in enumerate(parts):
+        a = t._data
+        if _legacy_empty(t):
+            continue
+        if a.ndim != first.ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {a.ndim}")
+        for k in range(a.ndim):
+            if k != d and a.shape[k] != first.shape[k]:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} but got size "
+                    f"{a.shape[k]} for tensor number {i} in the list."
+                )
+    kind = _common(parts)
+    arrays = [t._data for t in used]
+    data = quiet.run(lambda: np.concatenate([a.astype(kind.np, copy=False) for a in arrays], d))
+    if out is not None:
+        return write_out(out, data, "cat", *parts)
+    data = _channels_last(arrays, np.ascontiguousarray(data))
+    made = result(data, common_device("cat", *parts), *(() if data.flags.c_contiguous else (data,)))
+    if recording(*parts):
+        _joined(made, _CatBackward0, parts, dim=int(dim))
+    return made
+
+
+def _joined(made: Tensor, kind: type, parts: tuple[Tensor, ...], **saved: Any) -> None:
+    saved["_shapes"] = tuple(t._data.shape for t in parts)
+    fn = node_for(kind, parts, saved)
+    fn.describe(made)
+    set_history(made, fn)
+
+
+@op(method=False)
+def stack(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | None = None) -> Tensor:
+    """Tensors of one shape along a new dimension. RuntimeError for different shapes.
+
+    Source: `torch.stack`.
+    """
+    dim = dim if axis is None else axis
+    parts = _tensors("stack", tensors)
+    if not parts:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    first = parts[0]._data
+    d = wrap_dim(dim, first.ndim + 1)
+    for i, t in enumerate(parts):
+        if t._data.shape != first.shape:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first.shape)} at entry 0 and "
+                f"{list(t._data.shape)} at entry {i}"
+            )
+    kind = _common(parts)
+    data = quiet.run(lambda: np.stack([t._data.astype(kind.np, copy=False) for t in parts], d))
+    if out is not None:
+        return write_out(out, data, "stack", *parts)
+    made = result(np.ascontiguousarray(data), common_device("stack", *parts))
+    if recording(*parts):
+        _joined(made, _StackBackward0, parts, dim=int(dim))
+    return made
+
+
+def _at_least(n: int, t: Tensor) -> Tensor:
+    """The tensor with at least n dimensions, as torch adds them for `vstack` and `dstack`."""
+    k = t._data.ndim
+    if k == 0:
+        return t.reshape((1,) * n)
+    if n >= 2 and k == 1:
+        t, k = t.unsqueeze(0), 2
+    if n >= 3 and k == 2:
+        t = t.unsqueeze(-1)
+    return t
+
+
+def _stacking(name: str, n: int, dim: int, what: str, *aliases: str) -> None:
+    def function(tensors: Any, *, out: Tensor | None = None) -> Tensor:
+        parts = _tensors(name, tensors)
+        if not parts:
+            raise RuntimeError(f"{name} expects a non-empty TensorList")
+        d = 0 if name == "hstack" and parts[0]._data.ndim <= 1 else dim
+        return cat([_at_least(n, t) for t in parts], d, out=out)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{what}\n\nSource: `torch.{name}`."
+    op(name, *aliases, method=False)(function)
+
+
+_stacking("hstack", 1, 1, "Tensors side by side: along dimension 1, vectors along 0.")
+_stacking("vstack", 2, 0, "Tensors one below the other, vectors as rows.", "row_stack")
+_stacking("dstack", 3, 2, "Tensors one behind the other, along dimension 2.")
+
+
+def _atleast(n: int) -> None:
+    def function(*tensors: Any) -> Any:
+        if len(tensors) == 1:
+            if isinstance(tensors[0], Tensor):
+                return _at_least(n, tensors[0])
+            tensors = tuple(tensors[0])
+        return tuple(_at_least(n, t) for t in tensors)
+
+    function.__name__ = function.__qualname__ = f"atleast_{n}d"
+    function.__doc__ = f"A tensor (or each of several) with at least {n} dimensions.\n\nSource: `torch.atleast_{n}d`."
+    op(f"atleast_{n}d", method=False)(function)
+
+
+for _n in (1, 2, 3):
+    _atleast(_n)
+
+
+@op(method=False)
+def column_stack(tensors: Any, *, out: Tensor | None = None) -> Tensor:
+    """Vectors as the columns of a matrix, matrices side by side.
+
+    Source: `torch.column_stack`.
+    """
+    parts = _tensors("column_stack", tensors)
+    if not parts:
+        raise RuntimeError("column_stack expects a non-empty TensorList")
+    return cat([t.reshape(t._data.size, 1) if t._data.ndim <= 1 else t for t in parts], 1, out=out)
+
+
+# grids and products ----------------------------------------------------------------------------------------------------------
+
+
+@op(method=False)
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Every tensor expanded to the shape in which all meet (those that have it already are returned themselves).
+
+    Source: `torch.broadcast_tensors`.
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    shape: tuple[int, ...] = ()
+    for t in tensors:
+        try:
+            shape = np.broadcast_shapes(shape, t._data.shape)
+        except ValueError:
+            raise broadcast_error(shape, t._data.shape) from None
+    return tuple(t if t._data.shape == shape else t.expand(shape) for t in tensors)
+
+
+@op(method=False)
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape in which shapes meet.
+
+    Source: `torch.broadcast_shapes`.
+    """
+    shape: list[int] = []
+    for at, s in enumerate(shapes):
+        s = (s,) if isinstance(s, int) else tuple(s)
+        shape = [1] * (len(s) - len(shape)) + shape
+        for i in range(-1, -len(s) - 1, -1):
+            if s[i] != 1 and shape[i] not in (1, s[i]):
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {s[i]} at {i}! Mismatching argument at index {at} had "
+                    f"{s}; but expected shape should be broadcastable to {shape}"
+                )
+            if s[i] != 1:
+                shape[i] = s[i]
+    return Size(shape)
+
+
+@op(method=False)
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """The coordinates of a grid, a tensor for each axis, as expanded views.
+
+    Warns without `indexing`. RuntimeError for tensors of more dimensions or several dtypes. Source: `torch.meshgrid`.
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    if indexing is None:
+        warn_in_torch(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", _WHERE, once=True
+        )
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for t in tensors:
+        if t.dtype is not tensors[0].dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+        if t._data.ndim > 1:
+            raise RuntimeError("torch.meshgrid: Expected 0D or 1D tensor in the tensor list")
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    swap = indexing == "xy" and len(tensors) >= 2
+    order = [tensors[1], tensors[0], *tensors[2:]] if swap else list(tensors)
+    shape = [t._data.size for t in order]
+    grids = []
+    for i, t in enumerate(order):
+        own = [1] * len(order)
+        own[i] = -1
+        grids.append(t.view(own).expand(shape))
+    return (grids[1], grids[0], *grids[2:]) if swap else tuple(grids)
+
+
+@op(method=False)
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """All combinations of the elements of vectors, one a row.
+
+    Source: `torch.cartesian_prod`.
+    """
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = meshgrid(*tensors, indexing="ij")
+    return stack([g.flatten() for g in grids], 1)
+
+
+@op(method=False)
+def block_diag(*tensors: Any) -> Tensor:
+    """Matrices along the diagonal of a larger one, zero elsewhere.
+
+    Source: `torch.block_diag`.
+    """
+    parts = [t.expand(1, 1) if not t._data.ndim else t.expand(1, t._data.size) if t._data.ndim == 1 else t for t in tensors]
+    rows, columns = (sum(p.shape[k] for p in parts) for k in (0, 1))
+    out = np.zeros((rows, columns), _common(tuple(parts)).np)
+    r = c = 0
+    for p in parts:
+        h, w = p.shape
+        out[r : r + h, c : c + w] = p._data
+        r, c = r + h, c + w
+    made = result(out, parts[0]._device)
+    if recording(*tensors):
+        _joined(made, _BlockDiagBackward0, tuple(tensors))
+    return made
+
+
+def _block_diag_backward(grad: Tensor, _shapes: tuple) -> tuple:
+    r = c = 0
+    parts = []
+    for shape in _shapes:
+        h, w = (1, 1) if not shape else (1, shape[0]) if len(shape) == 1 else shape
+        parts.append(grad.narrow(0, r, h).narrow(1, c, w).reshape(shape))
+        r, c = r + h, c + w
+    return tuple(parts)
+
+
+_BlockDiagBackward0 = node("BlockDiagBackward0", _block_diag_backward, spread=True)
+
+
+@op()
+def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The Kronecker product: every element of one times all of the other.
+
+    Source: `torch.kron`.
+    """
+    n = max(input._data.ndim, other._data.ndim)
+    a, b = ((1,) * (n - t._data.ndim) + tuple(t.shape) for t in (input, other))
+    one = input.reshape([k for s in a for k in (s, 1)])
+    two = other.reshape([k for s in b for k in (1, s)])
+    product = (one * two).contiguous()
+    shape = tuple(x * y for x, y in zip(a, b, strict=True))
+    made = product._strided(shape, contiguous_strides(shape, product.itemsize), 0)
+    if recording(product):
+        record(made, _UnsafeViewBackward0, (product,), self_sym_sizes=Size(product.shape))
+    return made if out is None else write_out(out, made._data, "kron", input, other)

@@ -1,0 +1,37 @@
+"""The named pairs that some operations return: `torch.return_types.max` and its like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def _named(name: str, *fields: str) -> type:
+    def show(self: tuple) -> str:
+        parts = ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True))
+        return f"torch.return_types.{name}(\n{parts})"
+
+    def reduce(self: tuple) -> tuple:
+        return kind, (tuple(self),)
+
+    body: dict[str, Any] = {
+        "__slots__": (), "__module__": "torch.return_types", "__repr__": show, "__reduce__": reduce,
+        "__doc__": f"What `torch.{name}` returns: {' and '.join(fields)}.", "n_fields": len(fields),
+        "n_sequence_fields": len(fields), "n_unnamed_fields": 0,
+    }  # fmt: skip
+    for i, field in enumerate(fields):
+        body[field] = property(lambda self, i=i: self[i])
+    kind = type(name, (tuple,), body)
+    return kind
+
+
+max = _named("max", "values", "indices")
+min = _named("min", "values", "indices")
+median = _named("median", "values", "indices")
+nanmedian = _named("nanmedian", "values", "indices")
+mode = _named("mode", "values", "indices")
+kthvalue = _named("kthvalue", "values", "indices")
+sort = _named("sort", "values", "indices")
+topk = _named("topk", "values", "indices")
+cummax = _named("cummax", "values", "indices")
+cummin = _named("cummin", "values", "indices")
+aminmax = _named("aminmax", "min", "max")
