@@ -78,12 +78,12 @@ class _Parameter:
 
 
 def _parts(signature: str) -> list[str]:
-    return [p.strip() for p in signature.strip("()").split(",")]
+    return [p.strip() for p in signature[1:-1].split(",")]
 
 
 def _parameters(signature: str) -> tuple[list[_Parameter], list[_Parameter]]:
     """The parameters that may be given by position, and those by name alone."""
-    positional, _, named = signature.strip("()").partition("*")
+    positional, _, named = signature[1:-1].partition("*")
     return tuple([_Parameter(p.strip()) for p in part.split(",") if p.strip()] for part in (positional, named))  # type: ignore[return-value]
 
 
@@ -161,7 +161,7 @@ def refusal(name: str, args: tuple, kwargs: dict, lines: tuple[str, ...], method
     if args and not isinstance(args[0], Tensor) and all(s.startswith("(Tensor input") for s in lines):
         return TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(args[0])}")
     given = args
-    if args and _is_int(args[0]) and all(_takes_sizes(s) for s in lines):
+    if args and _is_int(args[0]) and any(_takes_sizes(s) for s in lines):
         args = (args,)
     found = [_mismatch(s, name, args, kwargs, method) for s in lines]
     if None in found:
@@ -197,6 +197,8 @@ def signatures(*lines: str, name: str | None = None) -> Callable:
             try:
                 return f(*args, **kwargs)
             except Exception:
+                if sys._getframe(1).f_globals.get("__name__", "").startswith("tinytorch.ops"):
+                    raise
                 renamed = {_NUMPY_NAMES.get(k, k): v for k, v in kwargs.items()}
                 error = None
                 if renamed.keys() == kwargs.keys():

@@ -260,7 +260,7 @@ def result(data: Any, device: device, *operands: np.ndarray) -> Tensor:
                 data = torch_layout(data, operands)
                 break
         else:
-            if not data.size or not data.flags.c_contiguous:
+            if not data.size or not data.flags.c_contiguous or 1 in data.shape:
                 data = laid_out(data, contiguous_strides(data.shape))
     made = fresh(data, device)
     if not data.size and data.ndim > 1:
@@ -449,20 +449,6 @@ def write_in_place(
             if HOOKS:
                 fn.pack_results(target)
     return target
-
-
-def on_a_copy(
-    input: Tensor, inputs: tuple, kind: type, values: dict[str, Any], kernel: Callable[[Tensor], Any],
-    memory_format: Any = None,
-) -> Tensor:  # fmt: skip
-    """The form of an in-place operation that leaves its input alone: `kernel` writes into a copy, which is recorded."""
-    from .copying import copied
-
-    out = copied(input, memory_format=memory_format)
-    kernel(out)
-    if recording(*[t for t in inputs if isinstance(t, Tensor)]):
-        record(out, kind, inputs, **values)
-    return out
 
 
 def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout: tuple = ()) -> Tensor:

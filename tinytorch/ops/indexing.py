@@ -16,15 +16,14 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
-from .arguments import Tensors, typed
-from .copying import copy_
+from .arguments import Tensors
+from .copying import copied, copy_
 from .core import (
     check_no_overlap,
     is_internally_overlapping,
     number_array,
-    on_a_copy,
-    op,
     record,
+    recording,
     tensor_type,
     torch_layout,
     write_in_place,
@@ -33,14 +32,15 @@ from .masking import fill_where
 from .memory import fill_
 from .selecting import END, selected, slice_
 from .views import alias, expand, unsqueeze, view
+from .writing import both_forms
 
 # reading and writing with any index ----------------------------------------------------------------------------------
 
 
 def _getitem(self: Tensor, index: Any) -> Tensor:
     kind = type(index)
-    if kind is int:
-        return _select(self, 0, index, 0)
+    if kind is int or isinstance(index, np.integer):
+        return _select(self, 0, int(index), 0)
     if kind is slice:
         return _slice(self, 0, index, keep=False)
     if index is None:
@@ -58,8 +58,8 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     if index is False:
         return
     kind = type(index)
-    if kind is int:
-        _assign(_select(self, 0, index, 0), value)
+    if kind is int or isinstance(index, np.integer):
+        _assign(_select(self, 0, int(index), 0), value)
         return
     if kind is slice:
         _assign(_slice(self, 0, index, keep=True), value)
@@ -76,7 +76,8 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         return
     if value._data.ndim > part._data.ndim or value._data.shape[:1] == (1,):
         value = _without_leading_ones(value)
-    index_put_(part, indices, value)
+    saved = {"indices": tuple(indices), "accumulate": False}
+    write_in_place(part, (part, value), _IndexPutBackward0, saved, lambda: _put(part, indices, value, False))
 
 
 def _delitem(self: Tensor, index: Any) -> None:
@@ -189,15 +190,12 @@ def _slice_number(x: Any) -> int:
 
 def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]]:
     """What is left of an index after selects, slices and new dimensions: a view, and tensors to index it with."""
-    named, converted = 0, []
+    named = 0
     for item in items:
-        if isinstance(item, (list, range, np.ndarray, str, tuple)):
-            item = _as_index_tensor(item)
         if isinstance(item, Tensor):
             named += item._data.ndim if item._data.dtype.kind == "b" or item._data.dtype == np.uint8 else 1
         elif item is not None and item is not Ellipsis and not isinstance(item, bool):
             named += 1
-        converted.append(item)
     ndim = self._data.ndim
     if named > ndim:
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
@@ -207,7 +205,9 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
         indices.extend([None] * (d - len(indices)))
         indices.append(tensor)
 
-    for position, item in enumerate(converted):
+    for position, item in enumerate(items):
+        if isinstance(item, (list, range, np.ndarray, str, tuple)):
+            item = _as_index_tensor(item)  # noqa: PLW2901
         if isinstance(item, slice):
             out = _slice(out, d, item, keep=True)
             d += 1
@@ -303,8 +303,8 @@ def _check_mask(mask: tuple, shape: tuple, at: int) -> None:
             )
 
 
-def _check_bounds(shape: tuple, indices: list[np.ndarray | None]) -> tuple:
-    """Broadcast index arrays to one shape, which is returned; IndexError for shapes or values that do not fit."""
+def _broadcast(shape: tuple, indices: list[np.ndarray | None]) -> tuple[int, ...]:
+    """The shape that index arrays broadcast to; IndexError in torch's words, for a dimension without indices too."""
     used = [i for i in indices if i is not None]
     try:
         together = np.broadcast_shapes(*[i.shape for i in used])
@@ -313,36 +313,42 @@ def _check_bounds(shape: tuple, indices: list[np.ndarray | None]) -> tuple:
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
         ) from None
+    if 0 not in together and any(shape[d] == 0 for d, i in enumerate(indices) if i is not None):
+        raise IndexError("index is out of bounds for dimension with size 0")
+    return together
+
+
+def _check_bounds(shape: tuple, indices: list[np.ndarray | None], together: tuple) -> None:
+    """Raise torch's IndexError if an index lies outside its dimension."""
     rest = [n for d, n in enumerate(shape) if d >= len(indices) or indices[d] is None]
     if 0 in together or 0 in rest:
-        if 0 not in together and any(shape[d] == 0 for d, i in enumerate(indices) if i is not None):
-            raise IndexError("index is out of bounds for dimension with size 0")
-        return together
+        return
     where = 0
     for d, i in enumerate(indices):
         if i is not None:
             n = shape[d]
-            if n == 0:
-                raise IndexError("index is out of bounds for dimension with size 0")
             bad = (i < -n) | (i >= n)
             if bad.any():
                 raise IndexError(f"index {i[bad].flat[0]} is out of bounds for dimension {where} with size {n}")
             where += 1
-    return together
 
 
 def _taken(a: np.ndarray, indices: list[np.ndarray | None]) -> np.ndarray:
-    together = _check_bounds(a.shape, indices)
+    together = _broadcast(a.shape, indices)
+    _check_bounds(a.shape, indices, together)
     used = [d for d, i in enumerate(indices) if i is not None]
     if 0 in a.shape or 0 in together:
         adjacent = used == list(range(used[0], used[-1] + 1))
         rest = [n for d, n in enumerate(a.shape) if d not in used]
         at = used[0] if adjacent else 0
-        return np.empty((*rest[:at], *together, *rest[at:]), a.dtype)
-    data = a[tuple(slice(None) if i is None else i for i in indices)]
-    if a.flags.c_contiguous and all(i is None or i.flags.c_contiguous for i in indices):
+        data = np.empty((*rest[:at], *together, *rest[at:]), a.dtype)
+    else:
+        data = a[tuple(slice(None) if i is None else i for i in indices)]
+    if data.ndim < 2:
+        return data if data.size else np.ndarray(data.shape, data.dtype, data, 0, (data.itemsize,) * data.ndim)
+    if 0 not in data.shape and 1 not in data.shape and a.flags.c_contiguous and all(i is None or i.flags.c_contiguous for i in indices):  # fmt: skip  # noqa: E501
         return np.ascontiguousarray(data)
-    return _laid_out(np.ascontiguousarray(data), a, indices, together)
+    return _laid_out(data, a, indices, together)
 
 
 def _laid_out(data: np.ndarray, a: np.ndarray, indices: list, together: tuple) -> np.ndarray:
@@ -370,27 +376,38 @@ _IndexBackward0 = node(
 )
 _IndexPutBackward0 = node(
     "IndexPutBackward0",
-    lambda grad, indices, accumulate: grad if accumulate else index_put(grad, indices, grad.new_zeros(())),
+    lambda grad, indices, accumulate: grad if accumulate else _with_zeros(grad, indices),
     lambda grad, indices: _index(grad, indices),
 )
 
 
 _IndexPutImplBackward0 = node(
     "IndexPutImplBackward0",
-    lambda grad, indices, accumulate: grad if accumulate else index_put(grad, indices, grad.new_zeros(())),
+    lambda grad, indices, accumulate: grad,
     lambda grad, indices: _index(grad, indices),
-    also=("unsafe",),
 )
+
+
+def _with_zeros(grad: Tensor, indices: Any) -> Tensor:
+    """The gradient of what was not overwritten: zeros where the indices point."""
+    out, zero = copied(grad), grad.new_zeros(())
+    _put(out, indices, zero, False)
+    if recording(grad):
+        record(out, _IndexPutBackward0, (grad, zero), indices=tuple(indices), accumulate=False)
+    return out
 
 
 def _index_backward(grad: Tensor, sizes: tuple, indices: Any) -> Tensor:
     """Zeros with the gradient added where it was read, as one recorded operation."""
-    out, saved = grad.new_zeros(sizes), {"indices": tuple(indices), "accumulate": True, "unsafe": True}
+    out, saved = grad.new_zeros(sizes), {"indices": tuple(indices), "accumulate": True}
     return write_in_place(out, (out, grad), _IndexPutImplBackward0, saved, lambda: _put(out, indices, grad, True))
 
 
 def _index(self: Tensor, indices: Any) -> Tensor:
-    out = fresh(_taken(self._data, _expanded(self, indices)), self._device)
+    data = _taken(self._data, _expanded(self, indices))
+    out = fresh(data, self._device)
+    if not data.size:
+        out._data = data
     if MODES.grad and needs_grad(self):
         record(out, _IndexBackward0, (self,), self_sym_sizes=self._data.shape, indices=tuple(indices))
     return out
@@ -424,15 +441,17 @@ def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> None:
             "operation. This also applies to advanced indexing e.g. tensor[indices] = tensor",
             "aten/src/ATen/native/TensorAdvancedIndexing.cpp:976",
         )
+    if len(indices) > self._data.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {self._data.ndim} (got {len(indices)})")
     if not accumulate:
         mask = _as_one_mask(self, indices, values)
         if mask is not None:
-            fill_where(self, mask, values._data.reshape(()))
+            fill_where(self, mask, values._data.item())
             return
     check_no_overlap(self, values, *[i for i in indices if i is not None])
     a = self._data
     arrays = _expanded(self, indices)
-    together = _check_bounds(a.shape, arrays)
+    together = _broadcast(a.shape, arrays)
     used = [d for d, i in enumerate(arrays) if i is not None]
     at = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
     rest = [n for d, n in enumerate(a.shape) if d not in used]
@@ -448,6 +467,7 @@ def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> None:
             "Index put requires the source and destination dtypes match, got "
             f"{self.dtype.scalar_name} for the destination and {values.dtype.scalar_name} for the source."
         )
+    _check_bounds(a.shape, arrays, together)
     if 0 in want:
         return
     place = tuple(slice(None) if i is None else i for i in arrays)
@@ -457,27 +477,14 @@ def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> None:
         a[place] = values._data
 
 
-@op()
-@typed
-def index_put_(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool = False) -> Tensor:
-    """Write `values` where index tensors point (`x[indices] = values`), or add them with `accumulate`.
-
-    Source: `torch.Tensor.index_put_`.
-    """
-    return write_in_place(
-        input, (input, values), _IndexPutBackward0, {"indices": tuple(indices), "accumulate": accumulate},
-        lambda: _put(input, indices, values, accumulate),
-    )  # fmt: skip
+@both_forms("`values` written where index tensors point (`x[indices] = values`), or added with `accumulate`.",
+            lambda self, values: (_IndexPutBackward0, (self, values["values"]), {"indices": tuple(values["indices"])}),
+            function_too=True)  # fmt: skip
+def _index_put(self: Tensor, indices: Tensors, values: Tensor, accumulate: bool = False) -> None:
+    for i, index in enumerate(indices):
+        if not isinstance(index, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(index).__name__}")
+    _put(self, indices, values, accumulate)
 
 
-@op()
-@typed
-def index_put(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy with `values` written where index tensors point, or added with `accumulate`.
-
-    Source: `torch.index_put`.
-    """
-    return on_a_copy(
-        input, (input, values), _IndexPutBackward0, {"indices": tuple(indices), "accumulate": accumulate},
-        lambda out: _put(out, indices, values, accumulate),
-    )  # fmt: skip
+index_put = _index_put

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..dtypes import cpp_name
 from ..graph.node import node
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
 from .arguments import signatures, typed
 from .copying import contiguous_format
 from .core import (
+    FUNCTIONS,
     as_array,
     broadcast_error,
     check_no_overlap,
@@ -20,23 +22,19 @@ from .core import (
     common_device,
     is_internally_overlapping,
     number_array,
-    on_a_copy,
     op,
     record,
     recording,
     result,
     result_dtype,
     shared_memory,
-    store,
-    write_in_place,
     write_out,
 )
-from .memory import _cpp_name
 from .pointwise import check_broadcast_into
+from .scatter import from_value, one_value
 from .splitting import unbind
 from .views import expand
-
-_INDEXING_FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
+from .writing import both_forms
 
 
 def _broadcast(a: Tensor, b: Tensor) -> tuple[int, ...]:
@@ -46,74 +44,42 @@ def _broadcast(a: Tensor, b: Tensor) -> tuple[int, ...]:
         raise broadcast_error(a._data.shape, b._data.shape) from None
 
 
+def _whole(input: Tensor, values: dict) -> Tensor:
+    """The input expanded to the shape that it and the mask broadcast to."""
+    shape = _broadcast(values["mask"], input)
+    return input if shape == input._data.shape else expand(input, shape)
+
+
 # masked_fill -----------------------------------------------------------------------------------------------------------
 
 _MaskedFillBackward0 = node("MaskedFillBackward0", lambda grad, mask: masked_fill(grad, mask, 0))
 _MaskedFillBackward1 = node(
     "MaskedFillBackward1",
     lambda grad, mask: masked_fill(grad, mask, 0),
-    lambda grad, mask: where(mask, grad, 0).sum(),
+    lambda grad, mask: masked_select(grad, mask).sum(),
 )
 
 
-def fill_where(self: Tensor, mask: Tensor, value: np.ndarray) -> None:
-    """Write one value into the memory of `self` where `mask` is true."""
+@both_forms("One value where the mask is true.", from_value(_MaskedFillBackward0, _MaskedFillBackward1),
+            "(Tensor input, Tensor mask, Tensor value)", "(Tensor input, Tensor mask, Number value)",
+            layout=contiguous_format, whole=_whole)  # fmt: skip
+def _masked_fill(self: Tensor, mask: Tensor, value: Any) -> None:
+    number = number_array(one_value("masked_fill_", value), self.dtype)
     if mask._data.dtype.kind != "b":
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {_cpp_name(mask)}")
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cpp_name(mask.dtype)}")
     check_broadcast_into(self, mask._data.shape)
     if is_internally_overlapping(self):
         warn_in_torch(
             "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
             "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
-            f"{_INDEXING_FILE}:2450",
+            "aten/src/ATen/native/TensorAdvancedIndexing.cpp:2450",
         )
     if shared_memory(self, mask) == "partial":
         check_no_overlap(self, mask)
-    one = np.empty((), self._data.dtype)
-    store(fresh(one), value)
-    np.copyto(self._data, one, where=mask._data)
+    np.copyto(self._data, number, where=mask._data)
 
 
-def _fill(self: Tensor, mask: Tensor, value: Any) -> None:
-    if isinstance(value, Tensor) and value._data.ndim:
-        raise RuntimeError(
-            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value._data.ndim} dimension(s)."
-        )
-    fill_where(self, mask, value._data if isinstance(value, Tensor) else number_array(value, self.dtype))
-
-
-def _fill_kind(self: Tensor, value: Any) -> tuple[tuple, type]:
-    return ((self, value), _MaskedFillBackward1) if isinstance(value, Tensor) else ((self,), _MaskedFillBackward0)
-
-
-@op(function=False)
-@signatures(
-    "(Tensor input, Tensor mask, Tensor value)", "(Tensor input, Tensor mask, Number value)", name="masked_fill_"
-)
-def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """Write one value where the mask is true. RuntimeError unless the mask is boolean and broadcasts to this shape.
-
-    Source: `torch.Tensor.masked_fill_`.
-    """
-    inputs, kind = _fill_kind(self, value)
-    return write_in_place(self, inputs, kind, {"mask": mask}, lambda: _fill(self, mask, value))
-
-
-@op()
-@signatures("(Tensor input, Tensor mask, Tensor value)", "(Tensor input, Tensor mask, Number value)")
-def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """A copy with one value where the mask is true; the two broadcast against each other.
-
-    Source: `torch.Tensor.masked_fill`.
-    """
-    shape = _broadcast(mask, input)
-    source = input if shape == input._data.shape else expand(input, shape)
-    if source._data.shape != mask._data.shape and recording(input):
-        mask = expand(mask, shape)
-    inputs, kind = _fill_kind(source, value)
-    return on_a_copy(source, inputs, kind, {"mask": mask}, lambda out: _fill(out, mask, value), contiguous_format)
-
+masked_fill, fill_where = _masked_fill, _masked_fill.write
 
 # masked_select and masked_scatter ----------------------------------------------------------------------------------------
 
@@ -121,26 +87,29 @@ _MaskedSelectBackward0 = node("MaskedSelectBackward0", lambda grad, self, mask: 
 _MaskedScatterBackward0 = node(
     "MaskedScatterBackward0",
     lambda grad, mask: masked_fill(grad, mask, 0),
-    lambda grad, mask, source_sym_sizes: _MaskedScatterGrad(grad, mask, source_sym_sizes),
+    lambda grad, mask, source_sym_sizes: _unscattered(grad, mask, source_sym_sizes),
+)
+_MaskedScatterBackwardBackward0 = node(
+    "MaskedScatterBackwardBackward0",
+    lambda grad, _sizes, mask: masked_scatter(grad.new_zeros(_sizes), mask, grad),
 )
 
 
 def _unselected(grad: Tensor, self: Tensor, mask: Tensor) -> Tensor:
     shape = _broadcast(self, mask)
-    return masked_scatter(grad.new_zeros(shape), mask, grad).sum_to_size(self.shape)
+    out = FUNCTIONS["zeros_like"](self.detach().expand(shape)).masked_scatter_(mask, grad)
+    return out if shape == self._data.shape else out.sum_to_size(self.shape)
 
 
-def _MaskedScatterGrad(grad: Tensor, mask: Tensor, sizes: tuple) -> Tensor:
-    n = 1
-    for k in sizes:
-        n *= k
-    taken = masked_select(grad, mask)
-    missing = n - taken._data.size
-    if missing > 0:
-        from .core import FUNCTIONS
-
-        taken = FUNCTIONS["cat"]([taken, taken.new_zeros(missing)])
-    return taken.view(sizes)
+def _unscattered(grad: Tensor, mask: Tensor, sizes: tuple) -> Tensor:
+    """What `masked_scatter` took from its source, and zeros for what it left, as one recorded operation."""
+    data = np.zeros(sizes, grad._data.dtype)
+    taken = grad._data[np.broadcast_to(mask._data, grad._data.shape)]
+    data.reshape(-1)[: taken.size] = taken
+    out = fresh(data, grad._device)
+    if recording(grad):
+        record(out, _MaskedScatterBackwardBackward0, (grad,), _sizes=grad._data.shape, mask=mask)
+    return out
 
 
 @op()
@@ -162,12 +131,17 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     return made
 
 
-def _scatter_masked(target: Tensor, mask: Tensor, source: Tensor) -> None:
-    a = target._data
-    check_overlap(target)
-    if target.dtype is not source.dtype:
+@both_forms("The source's elements, in order, where the mask is true.",
+            lambda self, values: (_MaskedScatterBackward0, (self, values["source"]),
+                                  {"source_sym_sizes": values["source"]._data.shape}),
+            layout=contiguous_format, whole=_whole)  # fmt: skip
+def _masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> None:
+    a = self._data
+    expand(mask.detach(), a.shape)  # raises if it cannot be expanded
+    check_overlap(self)
+    if self.dtype is not source.dtype:
         raise RuntimeError(
-            f"masked_scatter: expected self and source to have same dtypes but got{target.dtype.scalar_name} and "
+            f"masked_scatter: expected self and source to have same dtypes but got{self.dtype.scalar_name} and "
             f"{source.dtype.scalar_name}"
         )
     if mask._data.dtype.kind != "b":
@@ -181,34 +155,7 @@ def _scatter_masked(target: Tensor, mask: Tensor, source: Tensor) -> None:
     a[at] = source._data.reshape(-1)[:n]
 
 
-@op(function=False)
-@typed
-def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Write the source's elements, in order, where the mask is true.
-
-    Source: `torch.Tensor.masked_scatter_`.
-    """
-    expand(mask.detach(), self._data.shape)  # raises if it cannot be expanded
-    return write_in_place(
-        self, (self, source), _MaskedScatterBackward0, {"mask": mask, "source_sym_sizes": source._data.shape},
-        lambda: _scatter_masked(self, mask, source),
-    )  # fmt: skip
-
-
-@op()
-@typed
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """A copy with the source's elements, in order, where the mask is true.
-
-    Source: `torch.Tensor.masked_scatter`.
-    """
-    shape = _broadcast(mask, input)
-    whole = input if shape == input._data.shape else expand(input, shape)
-    return on_a_copy(
-        whole, (whole, source), _MaskedScatterBackward0, {"mask": mask, "source_sym_sizes": source._data.shape},
-        lambda out: _scatter_masked(out, mask, source), contiguous_format,
-    )  # fmt: skip
-
+masked_scatter = _masked_scatter
 
 # where --------------------------------------------------------------------------------------------------------------------
 

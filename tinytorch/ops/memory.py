@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..dtypes import cpp_name
 from ..graph.history import check_inplace, grad_fn_of, needs_grad, rebase_history
 from ..graph.modes import MODES
 from ..graph.node import Node, node
@@ -131,28 +132,18 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None)
     return out
 
 
-class _NotImplemented(Node):
-    """Stands for an operation without a derivative: printing works, backward raises."""
+def not_differentiable(what: str) -> type:
+    """A kind of node for an operation that torch has no derivative for: printing works, backward raises."""
 
-    __slots__ = ("what",)
+    def refuse(grad: Any) -> Any:
+        raise RuntimeError(f"derivative for {what} is not implemented")
 
-    def name(self) -> str:
-        return "torch::autograd::NotImplemented"
-
-    def apply(self, grads: tuple) -> tuple:
-        raise RuntimeError(f"derivative for {self.what} is not implemented")
-
-
-_NotImplemented.__name__ = "NotImplemented"
-_NotImplemented.__module__ = "builtins"
+    kind = node("NotImplemented", refuse, refuse)
+    kind.name = lambda self: "torch::autograd::NotImplemented"  # type: ignore[attr-defined]
+    return kind
 
 
-def not_differentiable(out: Tensor, what: str, edges: tuple) -> Node:
-    """The node of an operation that torch has no derivative for."""
-    fn = _NotImplemented(edges, ())
-    fn.what = what
-    fn.describe(out)
-    return fn
+_NoBackward = not_differentiable("set_")
 
 
 _SET = ("()", "(torch.Storage source)", "(torch.Storage source, int storage_offset, tuple of ints size, tuple of ints stride = None)",
@@ -177,7 +168,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     if isinstance(source, Tensor) and size is None:
         if source.dtype is not self.dtype:
             raise RuntimeError("Could not set tensor of type {} to a tensor of type {}".format(
-                _cpp_name(source), _cpp_name(self)))  # fmt: skip
+                cpp_name(source.dtype), cpp_name(self.dtype)))  # fmt: skip
         self._storage, self._offset, self._data = source._own_storage(), source._offset, source._data
         self._device = source._device
     else:
@@ -196,14 +187,10 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         self._data = np.ndarray(shape, kind, storage.buffer, storage_offset * n, tuple(s * n for s in steps))
     self._vc.version += 1
     if recorded:
-        rebase_history(self, not_differentiable(self, "set_", fn_edges))
+        fn = _NoBackward(fn_edges, ())
+        fn.describe(self)
+        rebase_history(self, fn)
     return self
-
-
-def _cpp_name(t: Tensor) -> str:
-    names = {"Float": "float", "Double": "double", "Long": "long int", "Int": "int", "Bool": "bool", "Half": "c10::Half",
-             "Byte": "unsigned char", "Char": "signed char", "Short": "short int"}  # fmt: skip
-    return names.get(t.dtype.scalar_name, t.dtype.name)
 
 
 __all__ = ["MODES", "grad_fn_of", "needs_grad", "not_differentiable", "quiet"]

@@ -1,8 +1,7 @@
-"""Reading and writing along one dimension by index: index_select, gather, take, index_*_, scatter_."""
+"""Reading and writing along one dimension by index: index_select, gather, take, index_add, scatter and their kin."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,26 +9,25 @@ import numpy as np
 from ..graph.node import node
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
-from .arguments import Number, signatures, typed
+from .arguments import Number, typed
 from .copying import contiguous_format
 from .core import (
+    FUNCTIONS,
     broadcast_error,
     check_no_overlap,
     check_overlap,
     expect_tensor,
-    float_to_int,
     is_internally_overlapping,
     number_array,
-    on_a_copy,
     op,
     quiet,
     record,
     recording,
-    write_in_place,
     write_out,
 )
 from .memory import not_differentiable
-from .views import expand
+from .views import as_strided, expand
+from .writing import Recorded, both_forms
 
 _INDEXING_FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
 
@@ -68,6 +66,8 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     if not a.ndim and i.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {i.size} value(s)")
     n = a.shape[d] if a.ndim else 1
+    if not n and i.size:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if d == 0 or a.ndim == 1:
         _check_bounds(i, n, 0, "index out of range in self", IndexError)
     else:
@@ -89,7 +89,7 @@ _GatherBackward0 = node(
 )
 _TakeBackward0 = node(
     "TakeBackward0",
-    lambda grad, self, index: put(grad.new_zeros(self.shape), index, grad, accumulate=True),
+    lambda grad, self, index: put(FUNCTIONS["zeros_like"](self), index, grad, accumulate=True),
 )
 
 
@@ -183,7 +183,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     if i.dtype != np.int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.scalar_name}")  # fmt: skip
     if dim is None:
-        return gather(input.view(-1) if a.flags.c_contiguous else input.reshape(-1), 0, indices.view(-1))
+        return gather(input.view(-1), 0, indices.view(-1))
     if a.ndim != i.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
@@ -199,7 +199,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     return gather(expand(input, whole(a.shape)), d, expand(indices, whole(i.shape)))
 
 
-# index_add, index_copy, index_fill ------------------------------------------------------------------------------------------
+# index_add, index_copy, index_fill, put ---------------------------------------------------------------------------------
 
 
 def _source_grad(grad: Tensor, source: Tensor, dim: int, index: Tensor, source_dim: int) -> Tensor:
@@ -208,15 +208,22 @@ def _source_grad(grad: Tensor, source: Tensor, dim: int, index: Tensor, source_d
     return index_select(grad, dim, index.squeeze(0))
 
 
-_IndexAddBackward0 = node(
-    "IndexAddBackward0",
-    lambda grad: grad,
-    lambda grad, source, dim, index, source_dim, alpha: _times(_source_grad(grad, source, dim, index, source_dim), alpha),
-)
+def _added(grad: Tensor, source: Tensor, dim: int, index: Tensor, source_dim: int, alpha: Any) -> Tensor:
+    grad = _source_grad(grad, source, dim, index, source_dim)
+    return grad if alpha == 1 else _times(grad, alpha)
+
+
+def _times(grad: Tensor, other: Any) -> Tensor:
+    out = grad.detach() * other
+    return record(out, _MulBackward1, (grad,), other=other) if recording(grad) else out
+
+
+_MulBackward1 = node("MulBackward1", _times)
+
+
+_IndexAddBackward0 = node("IndexAddBackward0", lambda grad: grad, _added)
 _IndexCopyBackward0 = node(
-    "IndexCopyBackward0",
-    lambda grad, dim, index: index_fill(grad, dim, index, 0),
-    lambda grad, source, dim, index, source_dim: _source_grad(grad, source, dim, index, source_dim),
+    "IndexCopyBackward0", lambda grad, dim, index: index_fill(grad, dim, index, 0), _source_grad
 )
 _IndexFillBackward0 = node("IndexFillBackward0", lambda grad, dim, index: index_fill(grad, dim, index, 0))
 _IndexFillBackward1 = node(
@@ -224,16 +231,35 @@ _IndexFillBackward1 = node(
     lambda grad, dim, index: index_fill(grad, dim, index, 0),
     lambda grad, dim, index: index_select(grad, dim, index).sum(),
 )
+_PutBackward0 = node(
+    "PutBackward0",
+    lambda grad, index, accumulate: grad if accumulate else put(grad, index, grad.new_zeros(index.shape)),
+    lambda grad, source, index: take(grad, index).reshape(source.shape),
+)
 
 
-def _times(grad: Tensor, alpha: Any) -> Tensor:
-    return grad if alpha == 1 else grad * alpha
+def _from_source(kind: type) -> Any:
+    def recorded(self: Tensor, values: dict) -> Recorded:
+        source = values["source"]
+        return kind, (self, source), {"source_dim": source._data.ndim}
+
+    return recorded
 
 
-def _add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> None:
+def from_value(of_number: type, of_tensor: type) -> Any:
+    """What is recorded when a number, or a tensor without dimensions, is written in many places."""
+    def recorded(self: Tensor, values: dict) -> Recorded:
+        value = values["value"]
+        return (of_tensor, (self, value), {}) if isinstance(value, Tensor) else (of_number, (self,), {})
+
+    return recorded
+
+
+@both_forms("Parts of the source, times `alpha`, added at the given indices of one dimension.",
+            _from_source(_IndexAddBackward0), layout=contiguous_format)  # fmt: skip
+def _index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> None:
     a, i, s = self._data, index._data, source._data
-    d = wrap_dim(dim, a.ndim)
-    n = i.size
+    d, n = wrap_dim(dim, a.ndim), i.size
     if i.ndim > 1:
         raise IndexError(
             f"index_add_(): Index is supposed to be a vector, but got dim: {i.ndim} with type: "
@@ -246,9 +272,11 @@ def _add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> N
             f"index_add_(): self ({self.dtype.scalar_name}) and source ({source.dtype.scalar_name}) must have the same "
             "scalar type"
         )
-    if a.ndim and not s.ndim:
+    if not s.ndim and (a.ndim or n != 1):
         raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
-    if s.ndim and (s.shape[d] if d < s.ndim else 0) != n and a.ndim:
+    if s.ndim and d >= s.ndim:
+        raise RuntimeError(f"index_add_(): Indexing dim {d} is out of bounds of the source tensor with dim {s.ndim}")
+    if s.ndim and s.shape[d] != n:
         raise RuntimeError(f"index_add_(): Number of indices ({n}) should be equal to source.size(dim): ({s.shape[d]}), for dim: {d}")  # fmt: skip
     if (a.shape[:d] + a.shape[d + 1 :]) != (s.shape[:d] + s.shape[d + 1 :]) or (not a.ndim and s.ndim):
         raise RuntimeError(
@@ -263,41 +291,12 @@ def _add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> N
     quiet.run(np.add.at, a, _along(a.ndim, d, i.reshape(-1)), s)
 
 
-@op(function=False)
-@typed
-def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
-    """Add parts of the source, times `alpha`, at the given indices of one dimension.
-
-    Source: `torch.Tensor.index_add_`.
-    """
-    return _index_write(self, True, _IndexAddBackward0, _add, dim, index, source, alpha)
+index_add = _index_add
 
 
-@op()
-@typed
-def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
-    """A copy with parts of the source, times `alpha`, added at the given indices of one dimension.
-
-    Source: `torch.index_add`.
-    """
-    return _index_write(input, False, _IndexAddBackward0, _add, dim, index, source, alpha)
-
-
-def _index_write(
-    self: Tensor, in_place: bool, kind: type, write: Callable, dim: int, index: Tensor, source: Tensor, *rest: Any
-) -> Tensor:
-    name = write.__name__.strip("_")
-    saved = {"dim": dim, "index": index, "source": source, "source_dim": source._data.ndim}
-    if rest:
-        saved["alpha"] = rest[0]
-    if in_place:
-        return write_in_place(self, (self, source), kind, saved, lambda: write(self, dim, index, source, *rest))
-    return on_a_copy(
-        self, (self, source), kind, saved, lambda out: write(out, dim, index, source, *rest), contiguous_format
-    )
-
-
-def _copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
+@both_forms("Parts of the source written at the given indices of one dimension.", _from_source(_IndexCopyBackward0),
+            layout=contiguous_format)  # fmt: skip
+def _index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
     a, i, s = self._data, index._data, source._data
     d = wrap_dim(dim, a.ndim)
     if i.ndim > 1:
@@ -316,15 +315,14 @@ def _copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
             f"{self.dtype.scalar_name} and (source) {source.dtype.scalar_name}"
         )
-    if s.ndim and i.size != s.shape[d]:
-        raise IndexError(f"index_copy_(): Number of indices ({i.size}) should be equal to source.size(dim) ({s.shape[d]})")  # fmt: skip
-    mine, other = a.shape[:d] + a.shape[d + 1 :], s.shape[:d] + s.shape[d + 1 :]
+    mine, other = (" ".join(map(str, x.shape[:d] + x.shape[d + 1 :])) for x in (a, s))
     if mine != other:
-        show = lambda shape: " ".join(map(str, shape))  # noqa: E731
         raise RuntimeError(
             "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
-            f"{show(mine)} at dimension {d} and source slice shape: {show(other)} at dimension 0."
+            f"{mine} at dimension {d} and source slice shape: {other} at dimension 0."
         )
+    if s.ndim and i.size != s.shape[d]:
+        raise IndexError(f"index_copy_(): Number of indices ({i.size}) should be equal to source.size(dim) ({s.shape[d]})")  # fmt: skip
     check_overlap(self)
     check_no_overlap(self, index, source)
     n = a.shape[d] if a.ndim else 1
@@ -332,34 +330,15 @@ def _copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
     a[_along(a.ndim, d, i.reshape(-1))] = s if a.ndim else s.reshape(())
 
 
-@op(function=False)
-@typed
-def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """Write parts of the source at the given indices of one dimension.
-
-    Source: `torch.Tensor.index_copy_`.
-    """
-    return _index_write(self, True, _IndexCopyBackward0, _copy, dim, index, source)
+index_copy = _index_copy
 
 
-@op()
-@typed
-def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """A copy with parts of the source written at the given indices of one dimension.
-
-    Source: `torch.index_copy`.
-    """
-    return _index_write(input, False, _IndexCopyBackward0, _copy, dim, index, source)
-
-
-def _fill(self: Tensor, dim: int, index: Tensor, value: Any) -> None:
+@both_forms("One value written at the given indices of one dimension.",
+            from_value(_IndexFillBackward0, _IndexFillBackward1),
+            "(Tensor input, int dim, Tensor index, Tensor value)", "(Tensor input, int dim, Tensor index, Number value)")  # fmt: skip
+def _index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> None:
     a, i = self._data, index._data
-    if isinstance(value, Tensor) and value._data.ndim:
-        raise RuntimeError(
-            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value._data.ndim} dimension(s)."
-        )
-    number = value._data if isinstance(value, Tensor) else number_array(value, self.dtype)
+    number = number_array(one_value("index_fill_", value), self.dtype)
     if i.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if is_internally_overlapping(self):
@@ -371,59 +350,33 @@ def _fill(self: Tensor, dim: int, index: Tensor, value: Any) -> None:
     d = wrap_dim(dim, a.ndim)
     if i.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
+    if not a.size:  # what torch looks at here is not in an empty storage, and that is what it says
+        at = self.stride()
+        as_strided(self.detach(), (*a.shape[:d], i.size, *a.shape[d + 1 :]), (*at[:d], 0, *at[d + 1 :]))
     n = a.shape[d] if a.ndim else 1
     _check_bounds(i, n, -n, f"index {{}} is out of bounds for dimension {d} with size {n}", IndexError)
-    if number.dtype.kind == "f" and a.dtype.kind in "iu":
-        number = float_to_int(number, a.dtype)
     a[_along(a.ndim, d, i.reshape(-1))] = number
 
 
-def _index_fill(self: Tensor, in_place: bool, dim: int, index: Tensor, value: Any) -> Tensor:
-    tensor = isinstance(value, Tensor)
-    inputs, kind = ((self, value), _IndexFillBackward1) if tensor else ((self,), _IndexFillBackward0)
-    saved = {"dim": dim, "index": index}
-    if in_place:
-        return write_in_place(self, inputs, kind, saved, lambda: _fill(self, dim, index, value))
-    return on_a_copy(self, inputs, kind, saved, lambda out: _fill(out, dim, index, value))
+index_fill = _index_fill
 
 
-@op(function=False)
-@signatures(
-    "(Tensor input, int dim, Tensor index, Tensor value)", "(Tensor input, int dim, Tensor index, Number value)", name="index_fill_"
-)
-def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """Write one value at the given indices of one dimension.
-
-    Source: `torch.Tensor.index_fill_`.
-    """
-    return _index_fill(self, True, dim, index, value)
-
-
-@op()
-@signatures(
-    "(Tensor input, int dim, Tensor index, Tensor value)", "(Tensor input, int dim, Tensor index, Number value)", name="index_fill"
-)
-def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """A copy with one value at the given indices of one dimension.
-
-    Source: `torch.index_fill`.
-    """
-    return _index_fill(input, False, dim, index, value)
+def one_value(name: str, value: Any) -> Any:
+    """The number to fill with. RuntimeError in torch's words for a tensor of dimensions."""
+    if not isinstance(value, Tensor):
+        return value
+    if value._data.ndim:
+        raise RuntimeError(
+            f"{name} only supports a 0-dimensional value tensor, but got tensor with {value._data.ndim} dimension(s)."
+        )
+    return value._data.item()
 
 
-# put ------------------------------------------------------------------------------------------------------------------------
-
-_PutBackward0 = node(
-    "PutBackward0",
-    lambda grad, index, accumulate: grad if accumulate else put(grad, index, grad.new_zeros(index.shape)),
-    lambda grad, source, index: take(grad, index).reshape(source.shape),
-)
-
-
-def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> None:
+@both_forms("Elements written, or added, by their number in row-major order.", _from_source(_PutBackward0))
+def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> None:
     a, i, s = self._data, index._data, source._data
     if i.size != s.size:
-        raise RuntimeError(
+        raise IndexError(
             f"put_(): Expected source and index to have the same number of elements, but got source.numel() = {s.size},"
             f" index.numel() = {i.size}"
         )
@@ -438,36 +391,17 @@ def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> None:
         raise IndexError("put_(): Tried to put elements into an empty tensor")
     check_overlap(self)
     check_no_overlap(self, index, source)
-    at = np.unravel_index(_flat(a, i.reshape(-1)) % max(a.size, 1), a.shape) if a.ndim else (...,)
+    i = _flat(a, i.reshape(-1)) % max(a.size, 1)
+    at = np.unravel_index(i, a.shape) if a.ndim else (...,)
     if accumulate:
         np.add.at(a, at, s.reshape(-1) if a.ndim else s.sum())
     else:
         a[at] = s.reshape(-1) if a.ndim else s.reshape(-1)[-1]
 
 
-@op(function=False)
-@typed
-def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """Write elements by their number in row-major order, or add them.
+put = _put
 
-    Source: `torch.Tensor.put_`.
-    """
-    saved = {"index": index, "source": source, "accumulate": accumulate}
-    return write_in_place(self, (self, source), _PutBackward0, saved, lambda: _put(self, index, source, accumulate))
-
-
-@op()
-@typed
-def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy with elements written, or added, by their number in row-major order.
-
-    Source: `torch.Tensor.put`.
-    """
-    saved = {"index": index, "source": source, "accumulate": accumulate}
-    return on_a_copy(input, (input, source), _PutBackward0, saved, lambda out: _put(out, index, source, accumulate))
-
-
-# scatter ---------------------------------------------------------------------------------------------------------------------
+# scatter ---------------------------------------------------------------------------------------------------------------
 
 _ScatterBackward0 = node(
     "ScatterBackward0",
@@ -478,9 +412,11 @@ _ScatterBackward1 = node("ScatterBackward1", lambda grad, dim, index: scatter(gr
 _ScatterAddBackward0 = node(
     "ScatterAddBackward0", lambda grad: grad, lambda grad, dim, index: gather(grad, dim, index)
 )
+_NoBackward = not_differentiable("aten::scatter")
+_NoBackward.in_place = not_differentiable("aten::scatter_")  # type: ignore[attr-defined]
 
 
-def _scatter(name: str, self: Tensor, dim: int, index: Tensor, src: Any, how: str | None) -> None:
+def _write_scattered(self: Tensor, dim: int, index: Tensor, src: Any, how: Any) -> None:
     a, i = self._data, index._data
     d = wrap_dim(dim, a.ndim)
     _check_index("scatter", a, d, i)
@@ -496,125 +432,62 @@ def _scatter(name: str, self: Tensor, dim: int, index: Tensor, src: Any, how: st
     size = i.shape or (1,)
     too_big = any(k != d and n > m for k, (n, m) in enumerate(zip(size, a.shape or (1,), strict=True)))
     if tensor:
-        if too_big or any(n > m for n, m in zip(size, src._data.shape or (1,), strict=True)):
-            raise RuntimeError(
-                f"Expected index {list(i.shape)} to be no larger than self {list(a.shape)} apart from dimension {d} "
-                f"and to be no larger size than src {list(src._data.shape)}"
-            )
-    elif too_big:
+        too_big = too_big or any(n > m for n, m in zip(size, src._data.shape or (1,), strict=True))
+    if too_big:
+        more = f" and to be no larger size than src {list(src._data.shape)}" if tensor else ""
         raise RuntimeError(
-            f"Expected index {list(i.shape)} to be no larger than self {list(a.shape)} apart from dimension {d}"
+            f"Expected index {list(i.shape)} to be no larger than self {list(a.shape)} apart from dimension {d}{more}"
         )
     check_overlap(self)
     check_no_overlap(self, index, *([src] if tensor else []))
     _in_range(a, d, i)
     if tensor:
         values = src._data.reshape(src._data.shape or (1,))[tuple(slice(n) for n in size)]
+        values = values if a.ndim else values.reshape(-1)[-1]
     else:
         values = number_array(src, self.dtype)
     at = _points(a, d, i.reshape(size))
-    if not a.ndim:
-        values = values.reshape(-1)[-1] if tensor else values
     if how is None:
         a[at] = values
     else:
-        quiet.run((np.add if how == "add" else np.multiply).at, a, at, values)
+        quiet.run(how.at, a, at, values)
 
 
-def _scattered(self: Tensor, in_place: bool, dim: int, index: Tensor, src: Any, how: str | None) -> Tensor:
-    name = "scatter_" if in_place else "scatter"
-    tensor = isinstance(src, Tensor)
-    if how is not None:
-        if tensor:
+def _scatter_node(self: Tensor, values: dict) -> Recorded:
+    src = values["value"] if values["src"] is None else values["src"]
+    inputs = (self, src) if isinstance(src, Tensor) else (self,)
+    if values["reduce"] is not None:
+        return _NoBackward, inputs, {}
+    return (_ScatterBackward0 if len(inputs) > 1 else _ScatterBackward1), inputs, {}
+
+
+@both_forms(
+    "The source's elements, or one value, written at the places that `index` names along one dimension.", _scatter_node,
+    "(Tensor input, int dim, Tensor index, Tensor src)", "(Tensor input, int dim, Tensor index, Tensor src, *, str reduce)",
+    "(Tensor input, int dim, Tensor index, Number value)",
+    "(Tensor input, int dim, Tensor index, Number value, *, str reduce)", layout=contiguous_format,
+)  # fmt: skip
+def _scatter(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None) -> None:
+    src = value if src is None else src
+    if reduce is not None:
+        if isinstance(src, Tensor):
             warn_in_torch(
                 "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
                 "PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
                 f"{_INDEXING_FILE}:225",
             )
-        if how not in ("add", "multiply"):
+        if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")
-        return _reduced(self, in_place, dim, index, src, how)
-    kind = _ScatterBackward0 if tensor else _ScatterBackward1
-    inputs, saved = (self, src) if tensor else (self,), {"dim": dim, "index": index}
-    if in_place:
-        return write_in_place(self, inputs, kind, saved, lambda: _scatter(name, self, dim, index, src, None))
-    return on_a_copy(
-        self, inputs, kind, saved, lambda out: _scatter(name, out, dim, index, src, None), contiguous_format
-    )
+    _write_scattered(self, dim, index, src, {"add": np.add, "multiply": np.multiply}.get(reduce))
 
 
-def _reduced(self: Tensor, in_place: bool, dim: int, index: Tensor, src: Any, how: str) -> Tensor:
-    """`scatter` with `reduce`, for which torch has no derivative."""
-    from ..graph.history import check_inplace, edge_of, rebase_history
-
-    inputs = (self, src) if isinstance(src, Tensor) else (self,)
-    recorded = recording(*inputs)
-    edges = tuple(edge_of(t) for t in inputs) if recorded else ()
-    out = self
-    if in_place:
-        check_inplace(self, recorded)
-    else:
-        out = self.detach().clone()
-    _scatter("scatter", out, dim, index, src, how)
-    if in_place:
-        self._vc.version += 1
-    if recorded:
-        rebase_history(out, not_differentiable(out, "scatter", edges))
-    return out
+scatter = _scatter
 
 
-_SCATTERS = (
-    "(Tensor input, int dim, Tensor index, Tensor src)",
-    "(Tensor input, int dim, Tensor index, Tensor src, *, str reduce)",
-    "(Tensor input, int dim, Tensor index, Number value)",
-    "(Tensor input, int dim, Tensor index, Number value, *, str reduce)",
-)
+@both_forms("The source's elements added at the places that `index` names along one dimension.",
+            lambda self, values: (_ScatterAddBackward0, (self, values["src"]), {}), layout=contiguous_format)  # fmt: skip
+def _scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> None:
+    _write_scattered(self, dim, index, expect_tensor(src, "scatter_add"), np.add)
 
 
-@op(function=False)
-@signatures(*_SCATTERS, name="scatter_")
-def scatter_(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None) -> Tensor:
-    """Write the source's elements, or one value, at the places that `index` names along one dimension.
-
-    Source: `torch.Tensor.scatter_`.
-    """
-    return _scattered(self, True, dim, index, value if src is None else src, reduce)
-
-
-@op()
-@signatures(*_SCATTERS, name="scatter")
-def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None) -> Tensor:
-    """A copy with the source's elements, or one value, at the places that `index` names along one dimension.
-
-    Source: `torch.scatter`.
-    """
-    return _scattered(input, False, dim, index, value if src is None else src, reduce)
-
-
-@op(function=False)
-@typed
-def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """Add the source's elements at the places that `index` names along one dimension.
-
-    Source: `torch.Tensor.scatter_add_`.
-    """
-    expect_tensor(src, "scatter_add_")
-    saved = {"dim": dim, "index": index}
-    return write_in_place(
-        self, (self, src), _ScatterAddBackward0, saved, lambda: _scatter("scatter_add_", self, dim, index, src, "add")
-    )
-
-
-@op()
-@typed
-def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """A copy with the source's elements added at the places that `index` names along one dimension.
-
-    Source: `torch.scatter_add`.
-    """
-    expect_tensor(src, "scatter_add")
-    saved = {"dim": dim, "index": index}
-    return on_a_copy(
-        input, (input, src), _ScatterAddBackward0, saved,
-        lambda out: _scatter("scatter_add", out, dim, index, src, "add"), contiguous_format,
-    )  # fmt: skip
+scatter_add = _scatter_add

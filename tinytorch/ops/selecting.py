@@ -49,11 +49,11 @@ def _put_diagonal(data: np.ndarray, grad: np.ndarray, offset: int, dim1: int, di
     np.ndarray(shape, data.dtype, data, start, strides)[...] = grad
 
 
-def _put_windows(data: np.ndarray, grad: np.ndarray, dimension: int, size: int, step: int) -> None:
+def _put_windows(data: np.ndarray, grad: np.ndarray, dim: int, size: int, step: int) -> None:
     if not data.ndim:
         data[...] = grad.sum()
         return
-    d = dimension % data.ndim
+    d = dim % data.ndim
     for i in range(grad.shape[d]):
         window = _at(data.ndim, d, slice(i * step, i * step + size))
         data[window] += np.moveaxis(np.take(grad, i, d), -1, d)
@@ -69,7 +69,7 @@ _diagonal_backward = _placed(
     "DiagonalBackwardBackward0", _put_diagonal, lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2)
 )
 _unfold_backward = _placed(
-    "UnfoldBackwardBackward0", _put_windows, lambda grad, dimension, size, step: grad.unfold(dimension, size, step)
+    "UnfoldBackwardBackward0", _put_windows, lambda grad, dim, size, step: grad.unfold(dim, size, step)
 )
 
 _SelectBackward0 = node(

@@ -39,7 +39,7 @@ def _defined(grads: tuple, shapes: list[tuple]) -> list[Tensor]:
 def _joined(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Tensor:
     d = dim % len(sizes)
     shapes = [(*sizes[:d], n, *sizes[d + 1 :]) for n in lengths]
-    return FUNCTIONS["cat"](_defined(grads, shapes), dim)
+    return FUNCTIONS["cat"](_defined(grads, shapes), d)
 
 
 def _stacked(grads: tuple, dim: int) -> Tensor:

@@ -74,7 +74,7 @@ def view_strides(shape: tuple, strides: tuple, itemsize: int, new: tuple) -> tup
     Source: torch's `computeStride`.
     """
     if 0 in shape:
-        return contiguous_strides(new, itemsize)
+        return strides if new == shape else contiguous_strides(new, itemsize)
     if not shape:
         return (itemsize,) * len(new)
     out = [0] * len(new)
@@ -279,7 +279,7 @@ def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) 
     lead = len(want) - a.ndim
     if lead < 0:
         raise RuntimeError(
-            f"expand({tensor_type(self)}{{{list(a.shape)}}}, size={list(want)}): the number of sizes provided "
+            f"expand({'CPUBoolType' if a.dtype.kind == 'b' else tensor_type(self)}{{{list(a.shape)}}}, size={list(want)}): the number of sizes provided "
             f"({len(want)}) must be greater or equal to the number of dimensions in the tensor ({a.ndim})"
         )
     shape, strides = list(want), [0] * len(want)
@@ -290,11 +290,11 @@ def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) 
         else:
             have, step = 1, shape[i + 1] * strides[i + 1] if a.ndim else 0
         if n == -1:
-            if d < 0:
+            if d < 0 and a.ndim:
                 raise RuntimeError(
                     f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
                 )
-            n = shape[i] = have
+            n = shape[i] = have if a.ndim else -1
         if have == n:
             strides[i] = step
         elif have != 1:
