@@ -14,49 +14,12 @@ from . import dtypes
 from .devices import CPU, device
 from .graph import history, hooks
 from .graph.modes import MODES, InferenceCounter
-from .graph.node import hooks_of
 from .missing import missing
+from .sizes import Layout, Size, strided, wrap_dim
 from .storage import UntypedStorage, VersionCounter, contiguous_strides
 from .warn import warn_in_torch
 
 _new = object.__new__
-
-
-class _SizeMeta(type):
-    def __repr__(cls) -> str:
-        return "<class 'torch.Size'>"
-
-
-class Size(tuple, metaclass=_SizeMeta):
-    """A shape: a tuple that prints as torch prints shapes."""
-
-    def __repr__(self) -> str:
-        return f"torch.Size([{', '.join(map(repr, self))}])"
-
-    def numel(self) -> int:
-        """The number of elements of a tensor of this shape."""
-        n = 1
-        for k in self:
-            n *= k
-        return n
-
-    def __add__(self, other: Any) -> Size:
-        return Size(tuple.__add__(self, other))
-
-    def __radd__(self, other: Any) -> Size:
-        return Size(other + tuple(self))
-
-    def __mul__(self, n: Any) -> Size:
-        return Size(tuple.__mul__(self, n))
-
-    __rmul__ = __mul__
-
-    def __getitem__(self, i: Any) -> Any:
-        out = tuple.__getitem__(self, i)
-        return Size(out) if isinstance(i, slice) else out
-
-    def __reduce__(self) -> tuple:
-        return Size, (tuple(self),)
 
 
 class TensorMeta(type):
@@ -95,12 +58,12 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         raise missing("'" + type(self).__name__ + "' object has no attribute '{}'", name)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return _legacy_constructor(cls, *args, **kwargs)
+        return cls._from_arguments(cls, *args, **kwargs)  # attached by ops.creation, which knows how to read data
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
 
-    # making tensors from tensors ---------------------------------------------------------------------------------------
+    # making tensors from tensors -------------------------------------------------------------------
 
     def _own_storage(self) -> UntypedStorage:
         """The storage, made now if the array was the only owner of its memory."""
@@ -149,7 +112,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         t._acc = leaf._acc
         return t
 
-    # shape and memory ----------------------------------------------------------------------------------------------
+    # shape and memory ------------------------------------------------------------------------------
 
     @property
     def shape(self) -> Size:
@@ -251,7 +214,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         """Whether the tensor was made in inference mode."""
         return self._inference
 
-    # versions and views ----------------------------------------------------------------------------------------------
+    # versions and views ----------------------------------------------------------------------------
 
     @property
     def _version(self) -> int:
@@ -266,7 +229,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     def _is_view(self) -> bool:
         return self._view is not None
 
-    # autograd ----------------------------------------------------------------------------------------------------------
+    # autograd --------------------------------------------------------------------------------------
 
     @property
     def grad_fn(self) -> Any:
@@ -405,8 +368,6 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         if MODES.inference:
             return self
         if self._view is not None:
-            if self._view.creation == history.MULTI_OUTPUT and self._grad_fn is not None:
-                head = f"Output {self._output_nr} of {self._grad_fn.short_name()} is a view"
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
                 "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
@@ -422,7 +383,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     def _backward_hooks(self) -> Any:
         return None if self._hooks is None or not self._hooks.on_grad else self._hooks.on_grad
 
-    # Python's protocols ------------------------------------------------------------------------------------------------
+    # Python's protocols ----------------------------------------------------------------------------
 
     def __hash__(self) -> int:
         return id(self)
@@ -506,14 +467,6 @@ for _name, _property in list(vars(Tensor).items()):
         setattr(Tensor, _name, _property.setter(_read_only(_name)))
 
 
-class Layout:
-    """How elements are laid out; tinytorch has `torch.strided` alone."""
-
-    def __repr__(self) -> str:
-        return "torch.strided"
-
-
-strided = Layout()
 
 
 def fresh(data: np.ndarray, device: device = CPU) -> Tensor:
@@ -544,31 +497,4 @@ def empty_strided(shape: tuple, strides: tuple, kind: np.dtype, device: device =
     return t
 
 
-def wrap_dim(dim: int, ndim: int) -> int:
-    """A dimension counted from the end brought to one from the start. IndexError in torch's words out of range."""
-    n = max(ndim, 1)
-    if not isinstance(dim, int):
-        dim = dim.__index__()
-    if not -n <= dim < n:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
-    return dim + n if dim < 0 else dim
-
-
-def _legacy_constructor(cls: type, *args: Any, **kwargs: Any) -> Any:
-    from .ops.creation import legacy_constructor
-
-    return legacy_constructor(cls, *args, **kwargs)
-
-
-def method(*names: str) -> Callable:
-    """Attach a function to Tensor under these names (its own if none is given)."""
-
-    def attach(function: Callable) -> Callable:
-        for name in names or (function.__name__,):
-            setattr(Tensor, name, function)
-        return function
-
-    return attach
-
-
-__all__ = ["Size", "Tensor", "empty_strided", "fresh", "hooks_of", "method", "strided", "wrap_dim"]
+__all__ = ["Layout", "Size", "Tensor", "empty_strided", "fresh", "strided", "wrap_dim"]

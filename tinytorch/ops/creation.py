@@ -150,7 +150,7 @@ def _from_data(name: str, call: str, data: Any, d: dtypes.dtype | None, where: d
     if isinstance(data, Tensor):
         warn_user(_CLEARER.format(call))
         return finish(copied(data, None if d is None else d.np, where), requires_grad)
-    return finish(moved(fresh(array_of(data, d)), where or CPU), requires_grad)
+    return finish(moved(fresh(array_of(data, d)), where or as_device(None)), requires_grad)
 
 
 _DATA = "(object data, *, torch.dtype dtype = None, torch.device device = None, bool pin_memory = False, bool requires_grad = False)"
@@ -193,7 +193,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         return converted(data, dtype, where)
     if isinstance(data, np.ndarray):
         return converted(from_numpy(data), dtype, where)
-    return moved(fresh(array_of(data, dtype)), where or CPU)
+    return moved(fresh(array_of(data, dtype)), where or as_device(None))
 
 
 @op(method=False)
@@ -227,7 +227,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
         return out.requires_grad_() if requires_grad and out.grad_fn is None else out
     if copy is False:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
-    return finish(moved(fresh(array_of(obj, dtype)), where or CPU), bool(requires_grad))
+    return finish(moved(fresh(array_of(obj, dtype)), where or as_device(None)), bool(requires_grad))
 
 
 def _check_byte_order(a: np.ndarray) -> None:
@@ -369,3 +369,6 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     t = fresh(flat)
     t._storage = UntypedStorage(flat, resizable=False)
     return finish(t, requires_grad)
+
+
+Tensor._from_arguments = staticmethod(legacy_constructor)  # type: ignore[attr-defined]

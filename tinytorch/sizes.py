@@ -1,0 +1,62 @@
+"""Shapes and layouts: `torch.Size`, `torch.strided`, and counting dimensions from the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class _SizeMeta(type):
+    def __repr__(cls) -> str:
+        return "<class 'torch.Size'>"
+
+
+class Size(tuple, metaclass=_SizeMeta):
+    """A shape: a tuple that prints as torch prints shapes."""
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(repr, self))}])"
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of this shape."""
+        n = 1
+        for k in self:
+            n *= k
+        return n
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Size:
+        return Size(other + tuple(self))
+
+    def __mul__(self, n: Any) -> Size:
+        return Size(tuple.__mul__(self, n))
+
+    __rmul__ = __mul__
+
+    def __getitem__(self, i: Any) -> Any:
+        out = tuple.__getitem__(self, i)
+        return Size(out) if isinstance(i, slice) else out
+
+    def __reduce__(self) -> tuple:
+        return Size, (tuple(self),)
+
+
+class Layout:
+    """How elements are laid out; tinytorch has `torch.strided` alone."""
+
+    def __repr__(self) -> str:
+        return "torch.strided"
+
+
+strided = Layout()
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """A dimension counted from the end brought to one from the start. IndexError in torch's words out of range."""
+    n = max(ndim, 1)
+    if not isinstance(dim, int):
+        dim = dim.__index__()
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return dim + n if dim < 0 else dim
