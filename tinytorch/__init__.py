@@ -6,12 +6,13 @@ draws memory and graphs, is loaded on first use.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from . import dtypes as _dtypes
 from . import printing as _printing
 from . import random
-from .devices import device
+from .devices import device, get_default_device, set_default_device
 from .dtypes import dtype, finfo, get_default_dtype, iinfo, set_default_dtype
 from .graph.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .graph.modes import (
@@ -23,14 +24,16 @@ from .graph.modes import (
     set_grad_enabled,
 )
 from .missing import missing as _missing
-from .ops.copying import contiguous_format, preserve_format
+from .ops.copying import MemoryFormat as memory_format
+from .ops.copying import channels_last, channels_last_3d, contiguous_format, preserve_format
 from .printing import set_printoptions
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .storage import UntypedStorage
+from .tensor import Layout as layout
 from .tensor import Size, Tensor, strided
 from .warn import is_warn_always_enabled, set_warn_always
 from .ops import FUNCTIONS as _FUNCTIONS  # isort: skip
-from . import _C, autograd, nn, optim  # isort: skip
+from . import _C, autograd, cuda, linalg, nn, optim  # isort: skip
 from .serialization import load, save  # isort: skip
 from .typed_storage import TypedStorage  # isort: skip
 
@@ -39,6 +42,9 @@ __version__ = "0.1.0"
 globals().update(_FUNCTIONS)
 _printing.default_dtype = get_default_dtype
 globals().update(_dtypes.BY_NAME)
+
+
+e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
 
 
 def is_tensor(obj: Any) -> bool:

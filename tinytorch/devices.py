@@ -17,13 +17,13 @@ class device:
 
     __slots__ = ("index", "type")
 
-    def __init__(self, type: str | int | device, index: int | None = None) -> None:
+    def __init__(self, type: str | int | device | None = None, index: int | None = None) -> None:
         if isinstance(type, device):
             type, index = type.type, type.index
         elif isinstance(type, int):
             type, index = "cuda", type
         elif isinstance(type, str):
-            m = re.fullmatch(r"([a-z]+)(?::(\d+))?", type)
+            m = re.fullmatch(r"([a-z]+)(?::(0|[1-9]\d*))?", type)
             if not m:
                 raise RuntimeError(f"Invalid device string: '{type}'")
             if m[2] is not None:
@@ -34,7 +34,12 @@ class device:
                 index = int(m[2])
             type = m[1]
         else:
-            raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}")
+            given = "" if type is None else type.__class__.__name__
+            why = f"\n      didn't match because some of the arguments have invalid types: (!{given}!)" if given else ""
+            raise TypeError(
+                f"device() received an invalid combination of arguments - got ({given}), but expected one of:\n"
+                f" * (torch.device device){why}\n * (str type, int index = -1)\n"
+            )
         if type not in ("cpu", "cuda", "meta"):
             raise RuntimeError(
                 "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, "
@@ -55,12 +60,20 @@ class device:
     def __hash__(self) -> int:
         return hash((self.type, self.index))
 
+    def __enter__(self) -> device:
+        _DEFAULT.append(as_device(self))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _DEFAULT.pop()
+
     def __reduce__(self) -> tuple:
         return device, (self.type, self.index)
 
 
 CPU = device("cpu")
 CUDA = device("cuda", 0)
+_DEFAULT = [CPU]  # where new tensors lie; `with torch.device(...)` puts another on top
 
 
 class Transfers:
@@ -78,9 +91,9 @@ class Transfers:
 
 
 def as_device(d: device | str | int | None) -> device:
-    """The one object for a device, so that the engine can compare devices by identity. None means the CPU."""
+    """The one object for a device, so that the engine can compare devices by identity. None means the default one."""
     if d is None:
-        return CPU
+        return _DEFAULT[-1]
     d = d if isinstance(d, device) else device(d)
     if d.type == "cpu":
         return CPU
@@ -89,3 +102,13 @@ def as_device(d: device | str | int | None) -> device:
     if d.type == "cuda":
         raise RuntimeError("CUDA error: invalid device ordinal (tinytorch simulates one device, cuda:0)")
     raise RuntimeError(f"tinytorch has no '{d}' device: it has 'cpu' and a simulated 'cuda'")
+
+
+def get_default_device() -> device:
+    """Where new tensors lie unless said otherwise. Source: `torch.get_default_device`."""
+    return _DEFAULT[-1]
+
+
+def set_default_device(d: device | str | int | None) -> None:
+    """Make new tensors lie on `d` unless said otherwise; None means the CPU. Source: `torch.set_default_device`."""
+    _DEFAULT[0] = CPU if d is None else as_device(d)

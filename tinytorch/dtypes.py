@@ -101,6 +101,15 @@ def is_dtype(d: object) -> bool:
 _C_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "int32": "int", "bool": "bool"}
 
 
+_CPP_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "int64": "long int", "int16": "short int",
+              "int8": "signed char", "uint8": "unsigned char"}  # fmt: skip
+
+
+def cpp_name(d: dtype) -> str:
+    """The name of a dtype in those of torch's messages that come from C++ types."""
+    return _CPP_NAMES.get(d.name, d.name)
+
+
 def check_range(value: float, d: dtype, in_c: bool = False) -> None:
     """Raise torch's RuntimeError if a number lies outside a dtype's range; negative ones may wrap in unsigned types.
 
@@ -176,7 +185,7 @@ class finfo:
     def __init__(self, d: dtype | None = None) -> None:
         d = d or _Default.dtype
         if not d.is_floating_point:
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{d!r}'")
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
         i = np.finfo(d.np)
         self.bits, self.dtype = i.bits, d.name
         self.eps, self.max, self.min, self.tiny = float(i.eps), float(i.max), float(i.min), float(i.tiny)
@@ -194,7 +203,7 @@ class iinfo:
 
     def __init__(self, d: dtype) -> None:
         if d.np.kind not in "iu":
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{d!r}'")
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         i = np.iinfo(d.np)
         self.bits, self.max, self.min, self.dtype = i.bits, int(i.max), int(i.min), d.name
 

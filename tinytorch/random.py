@@ -176,6 +176,8 @@ def _restored(device: Any, state: np.ndarray) -> Generator:
 default_generator = Generator()
 """The generator used where none is named; like torch's, it starts from a new seed in every process."""
 default_generator.seed()
+cuda_generator = Generator("cuda")
+"""The simulated device's generator; `manual_seed` seeds it as well."""
 
 
 def manual_seed(seed: Any) -> Generator:
@@ -183,12 +185,15 @@ def manual_seed(seed: Any) -> Generator:
 
     seed: anything that `int()` takes, from -2^63 to 2^64 - 1; negative ones count from 2^64 down. ValueError beyond.
     """
+    cuda_generator.manual_seed(int(seed))
     return default_generator.manual_seed(int(seed))
 
 
 def seed() -> int:
     """Seed the default generator with a number that the operating system picks, and return it."""
     return default_generator.seed()
+cuda_generator = Generator("cuda")
+"""The simulated device's generator; `manual_seed` seeds it as well."""
 
 
 def initial_seed() -> int:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+from typing import Any
 
 import numpy as np
 
 from .devices import CPU, device
+from .missing import missing
 
 
 class VersionCounter:
@@ -132,6 +134,9 @@ class UntypedStorage:
         return isinstance(other, UntypedStorage) and self.buffer is other.buffer
 
     __hash__ = object.__hash__
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing("'torch.storage.UntypedStorage' object has no attribute '{}'", name)
 
     def __repr__(self) -> str:
         lines = "".join(f" {b}\n" for b in self.tolist()) or " \n"

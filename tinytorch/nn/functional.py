@@ -13,7 +13,7 @@ import numpy as np
 from ..graph.node import node
 from ..ops.composite import one_node
 from ..ops.core import quiet, record, recording, result
-from ..ops.linalg import linear
+from ..ops.added import linear
 from ..ops.softmax import implicit_dim
 from ..tensor import Tensor
 from .losses import (

@@ -13,7 +13,7 @@ from typing import Any
 
 
 from ..ops.shaped import filled
-from ..ops.linalg import linear
+from ..ops.added import linear
 from .. import dtypes
 from ..devices import as_device
 from ..tensor import Tensor

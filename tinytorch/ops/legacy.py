@@ -5,32 +5,37 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..devices import CPU
+from ..devices import CPU, device
 from ..tensor import Tensor
 from .core import FUNCTIONS
 from .creation import legacy_constructor
+from .shaped import moved
 
 
-class _TensorType(type):
-    """The class of `torch.FloatTensor`: calling it makes a tensor of its dtype."""
+class TensorType(type):
+    """The class of `torch.FloatTensor`: calling it makes a tensor of its dtype, on its device."""
 
     dtype: dtypes.dtype
+    device: device
+
+    def __new__(mcs, name: str, d: dtypes.dtype, where: device = CPU) -> TensorType:
+        doc = f"The old name of a `{d!r}` tensor: a constructor, and a class for `isinstance`."
+        module = "torch" if where is CPU else "torch.cuda"
+        return super().__new__(mcs, name, (), {"dtype": d, "device": where, "__module__": module, "__doc__": doc})
+
+    def __init__(cls, *args: Any) -> None:
+        pass
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
-        return legacy_constructor(cls, *args, d=cls.dtype, **kwargs)
+        return moved(legacy_constructor(cls, *args, d=cls.dtype, **kwargs), cls.device)
 
     def __instancecheck__(cls, obj: Any) -> bool:
-        return isinstance(obj, Tensor) and obj.dtype is cls.dtype and obj._device is CPU
+        return isinstance(obj, Tensor) and obj.dtype is cls.dtype and obj._device is cls.device
 
     def __repr__(cls) -> str:
-        return f"<class 'torch.{cls.__name__}'>"
-
-
-def _declare(d: dtypes.dtype) -> None:
-    doc = f"The old name of a `{d!r}` tensor: a constructor, and a class for `isinstance`."
-    FUNCTIONS[d.tensor_type] = _TensorType(d.tensor_type, (), {"dtype": d, "__module__": "torch", "__doc__": doc})
+        return f"<class '{cls.__module__}.{cls.__name__}'>"
 
 
 for _d in dtypes.ALL:
     if not _d.name.startswith("uint") or _d is dtypes.uint8:
-        _declare(_d)
+        FUNCTIONS[_d.tensor_type] = TensorType(_d.tensor_type, _d)

@@ -1,4 +1,4 @@
-"""Matrix products: mm, mv, dot, bmm and their sums with a third tensor; matmul, linear and einsum built from them.
+"""Matrix products: mm, mv, dot, bmm and outer, and matmul built from them.
 
 The graph is torch's: a product of tensors with more dimensions folds into `mm` or `bmm` between views.
 """
@@ -9,56 +9,75 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import cpp_name
+from ..graph.history import needs_grad
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor
-from .core import common_device, expect_tensor, op, quiet, record, recording, result, write_out
+from .arguments import signatures, typed
+from .core import common_device, op, quiet, record, recording, result, write_out
 from .views import _UnsafeViewBackward0
 
+_TWO = "Tensor input, Tensor mat2"
 
-def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A matrix product; integers and float16 go the exact way round."""
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A matrix product; float16 goes through float32, bool is refused as torch refuses it."""
     if a.dtype == np.float16:
         return quiet.run(np.matmul, a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+    if a.dtype == bool:
+        kernel = "addmv_impl_cpu" if b.ndim == 1 else "dot" if a.ndim == 1 else "baddbmm_cpu" if a.ndim == 3 else "addmm_impl_cpu_"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     return quiet.run(np.matmul, a, b)
 
 
-def _check(name: str, a: Tensor, b: Tensor, first: str = "m1", second: str = "m2") -> None:
-    expect_tensor(a, name)
-    expect_tensor(b, name, "mat2", 2)
+def same_dtype(name: str, a: Tensor, b: Tensor) -> None:
+    """RuntimeError in torch's words for factors of two dtypes."""
     if a.dtype is not b.dtype:
-        x, y = (t.dtype.aliases[-1] if t.dtype.aliases else t.dtype.name for t in (a, b))
-        raise RuntimeError(f"expected {first} and {second} to have the same dtype, but got: {x} != {y}")
+        if name in ("bmm", "baddbmm"):
+            raise RuntimeError(f"expected scalar type {a.dtype.scalar_name} but found {b.dtype.scalar_name}")
+        if name == "mv":
+            x, y = a.dtype.scalar_name, b.dtype.scalar_name
+            raise RuntimeError(f"addmv input tensors must have the same dtype, but got {y}, {x}, and {y}")
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {cpp_name(a.dtype)} != {cpp_name(b.dtype)}"
+        )
 
 
-def _mat_grad_left(grad: Tensor, right: Tensor, size: tuple, stride: tuple) -> Tensor:
-    """The gradient of the left factor, laid out as the factor is (torch's `mm_mat1_backward`)."""
-    if stride[0] == 1 and stride[1] == size[0]:
-        return right.mm(grad.t()).t()
-    return grad.mm(right.t())
+def strides_for(t: Tensor) -> tuple:
+    """The strides that a product's node saves of a factor: those of one that gets a gradient."""
+    return t.stride() if needs_grad(t) else ()
 
 
-def _mat_grad_right(grad: Tensor, left: Tensor, size: tuple, stride: tuple) -> Tensor:
-    """The gradient of the right factor, laid out as the factor is (torch's `mm_mat2_backward`)."""
-    if stride[0] == 1 and stride[1] == size[0]:
-        return grad.t().mm(left).t()
-    return left.t().mm(grad)
+def _in_columns(sizes: tuple, strides: tuple) -> bool:
+    return strides[:1] == (1,) and strides[1] == sizes[0]
+
+
+def mat_grad_left(grad: Tensor, right: Tensor, sizes: tuple, strides: tuple) -> Tensor:
+    """The gradient of a product's left factor, in the factor's own layout."""
+    return right.mm(grad.t()).t() if _in_columns(sizes, strides) else grad.mm(right.t())
+
+
+def mat_grad_right(grad: Tensor, left: Tensor, sizes: tuple, strides: tuple) -> Tensor:
+    """The gradient of a product's right factor, in the factor's own layout."""
+    return grad.t().mm(left).t() if _in_columns(sizes, strides) else left.t().mm(grad)
 
 
 _MmBackward0 = node(
     "MmBackward0",
-    lambda grad, mat2, self_sym_sizes, self_sym_strides: _mat_grad_left(grad, mat2, self_sym_sizes, self_sym_strides),
-    lambda grad, self, mat2_sym_sizes, mat2_sym_strides: _mat_grad_right(grad, self, mat2_sym_sizes, mat2_sym_strides),
+    lambda grad, mat2, self_sym_sizes, self_sym_strides: mat_grad_left(grad, mat2, self_sym_sizes, self_sym_strides),
+    lambda grad, self, mat2_sym_sizes, mat2_sym_strides: mat_grad_right(grad, self, mat2_sym_sizes, mat2_sym_strides),
 )
 
 
-def _check_mm(a: Tensor, b: Tensor, label: str = "mat1 and mat2") -> None:
+def check_mm(a: Tensor, b: Tensor, label: str = "mat1 and mat2") -> None:
     (m, k), (k2, n) = a._data.shape, b._data.shape
     if k != k2:
         raise RuntimeError(f"{label} shapes cannot be multiplied ({m}x{k} and {k2}x{n})")
 
 
 @op()
+@signatures(f"({_TWO}, *, Tensor out = None)", f"({_TWO}, torch.dtype out_dtype, *, Tensor out = None)")
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The product of two matrices.
 
@@ -68,16 +87,18 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise RuntimeError("self must be a matrix")
     if mat2._data.ndim != 2:
         raise RuntimeError("mat2 must be a matrix")
-    _check_mm(input, mat2)
-    _check("mm", input, mat2)
-    data = _product(input._data, mat2._data)
+    check_mm(input, mat2)
+    same_dtype("mm", input, mat2)
+    data = product(input._data, mat2._data)
     if out is not None:
+        if isinstance(out, Tensor) and out.dtype is not input.dtype:
+            raise RuntimeError(f"Expected out tensor to have dtype {cpp_name(input.dtype)}, but got {cpp_name(out.dtype)} instead")
         return write_out(out, data, "mm", input, mat2)
     made = result(data, common_device("mm", input, mat2))
     if recording(input, mat2):
         record(
             made, _MmBackward0, (input, mat2), self=input, mat2=mat2, mat2_sym_sizes=tuple(mat2._data.shape),
-            mat2_sym_strides=mat2.stride(), self_sym_sizes=tuple(input._data.shape), self_sym_strides=input.stride(),
+            mat2_sym_strides=strides_for(mat2), self_sym_sizes=tuple(input._data.shape), self_sym_strides=strides_for(input),
         )  # fmt: skip
     return made
 
@@ -86,6 +107,7 @@ _MvBackward0 = node("MvBackward0", lambda grad, vec: grad.ger(vec), lambda grad,
 
 
 @op()
+@typed
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """A matrix times a vector.
 
@@ -98,8 +120,8 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     if input._data.shape[1] != vec._data.shape[0]:
         m, k = input._data.shape
         raise RuntimeError(f"size mismatch, got input ({m}), mat ({m}x{k}), vec ({vec._data.shape[0]})")
-    _check("mv", input, vec, "self", "vec")
-    made = result(_product(input._data, vec._data), common_device("mv", input, vec))
+    same_dtype("mv", input, vec)
+    made = result(product(input._data, vec._data), common_device("mv", input, vec))
     return record(made, _MvBackward0, (input, vec), self=input, vec=vec) if recording(input, vec) else made
 
 
@@ -107,6 +129,7 @@ _DotBackward0 = node("DotBackward0", lambda grad, tensor: grad * tensor, lambda 
 
 
 @op()
+@typed
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The inner product of two vectors.
 
@@ -125,18 +148,30 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
             f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of "
             f"elements, but got {a.size} and {b.size} elements respectively"
         )
-    made = result(_product(a, b), common_device("dot", input, tensor))
+    made = result(product(a, b), common_device("dot", input, tensor))
     return record(made, _DotBackward0, (input, tensor), self=input, tensor=tensor) if recording(input, tensor) else made
 
 
-op("vdot")(dot)
+_VdotBackward0 = node("VdotBackward0", lambda grad, other: grad * other, lambda grad, self: grad * self)
+
+
+@op()
+@typed
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """The inner product of two vectors (for complex ones it would conjugate the first).
+
+    Source: `torch.vdot`.
+    """
+    made = dot(input.detach(), other.detach())
+    return record(made, _VdotBackward0, (input, other), self=input, other=other) if recording(input, other) else made
+
 
 _BmmBackward0 = node(
     "BmmBackward0", lambda grad, mat2: grad.bmm(mat2.transpose(1, 2)), lambda grad, self: self.transpose(1, 2).bmm(grad)
 )
 
 
-def _check_bmm(a: Tensor, b: Tensor, first: str = "batch1", second: str = "batch2") -> None:
+def check_bmm(a: Tensor, b: Tensor, first: str = "batch1", second: str = "batch2") -> None:
     for t, name in ((a, first), (b, second)):
         if t._data.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
@@ -148,19 +183,20 @@ def _check_bmm(a: Tensor, b: Tensor, first: str = "batch1", second: str = "batch
 
 
 @op()
+@signatures(f"({_TWO}, *, Tensor out = None)", f"({_TWO}, torch.dtype out_dtype, *, Tensor out = None)")
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products of two batches of matrices.
 
     Source: `torch.bmm`.
     """
-    _check_bmm(input, mat2)
-    _check("bmm", input, mat2, "self", "mat2")
-    made = result(_product(input._data, mat2._data), common_device("bmm", input, mat2))
+    check_bmm(input, mat2)
+    same_dtype("bmm", input, mat2)
+    made = result(product(input._data, mat2._data), common_device("bmm", input, mat2))
     return record(made, _BmmBackward0, (input, mat2), self=input, mat2=mat2) if recording(input, mat2) else made
 
 
 @op("outer", "ger")
-def outer(input: Tensor, vec2: Tensor) -> Tensor:
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The outer product of two vectors.
 
     RuntimeError for other dimensions. Source: `torch.outer`.
@@ -168,90 +204,8 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     for t, name in ((input, "self"), (vec2, "vec2")):
         if t._data.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t._data.ndim}-D")
-    return input.reshape(input._data.shape[0], 1) * vec2
-
-
-# sums with a product ---------------------------------------------------------------------------------------------------
-
-
-def _times(x: Tensor, number: Any) -> Tensor:
-    return x if number == 1 else x * number
-
-
-def _blend(name: str, a: np.ndarray, product: np.ndarray, beta: Any, alpha: Any) -> np.ndarray:
-    scaled = product if alpha == 1 else product * product.dtype.type(alpha)
-    if beta == 0:
-        return scaled
-    return (a if beta == 1 else a * a.dtype.type(beta)) + scaled
-
-
-def _added(name: str, kind: type, saved: tuple[str, str]) -> Any:
-    """Declare `beta * input + alpha * (x @ y)` for one shape of product."""
-    x_name, y_name = saved
-
-    def function(input: Tensor, x: Tensor, y: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:  # fmt: skip
-        if name == "addmm":
-            for t, n in ((x, "mat1"), (y, "mat2")):
-                if t._data.ndim != 2:
-                    raise RuntimeError(f"{n} must be a matrix, got {t._data.ndim}-D tensor")
-            _check_mm(x, y)
-        elif name == "baddbmm":
-            _check_bmm(x, y)
-        elif x._data.shape[1] != y._data.shape[0]:
-            m, k = x._data.shape
-            raise RuntimeError(f"size mismatch, got input ({input._data.shape[0]}), mat ({m}x{k}), vec ({y._data.shape[0]})")  # fmt: skip
-        _check(name, x, y, "mat1" if name == "addmm" else "m1", "mat2" if name == "addmm" else "m2")
-        product = _product(x._data, y._data)
-        try:
-            fits = np.broadcast_shapes(input._data.shape, product.shape) == product.shape
-        except ValueError:
-            fits = False
-        if not fits:
-            from .views import expand
-
-            expand(input, product.shape)
-        data = quiet.run(_blend, name, input._data, product, beta, alpha)
-        if out is not None:
-            return write_out(out, data, name, input, x, y)
-        made = result(data, common_device(name, input, x, y))
-        if recording(input, x, y):
-            record(
-                made, kind, (input, x, y), beta=beta, alpha=alpha, **{x_name: x, y_name: y},
-                **{f"{x_name}_sym_sizes": tuple(x._data.shape), f"{x_name}_sym_strides": x.stride()},
-                **{f"{y_name}_sym_sizes": tuple(y._data.shape), f"{y_name}_sym_strides": y.stride()},
-            )  # fmt: skip
-        return made
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`beta * input + alpha * ({x_name} @ {y_name})`.\n\nSource: `torch.{name}`."
-    return op(name)(function)
-
-
-_AddmmBackward0 = node(
-    "AddmmBackward0",
-    lambda grad, beta: _times(grad, beta),
-    lambda grad, alpha, mat2, mat1_sym_sizes, mat1_sym_strides: _times(
-        _mat_grad_left(grad, mat2, mat1_sym_sizes, mat1_sym_strides), alpha
-    ),
-    lambda grad, alpha, mat1, mat2_sym_sizes, mat2_sym_strides: _times(
-        _mat_grad_right(grad, mat1, mat2_sym_sizes, mat2_sym_strides), alpha
-    ),
-)
-_AddmvBackward0 = node(
-    "AddmvBackward0",
-    lambda grad, beta: _times(grad, beta),
-    lambda grad, alpha, vec: _times(grad.ger(vec), alpha),
-    lambda grad, alpha, mat: _times(mat.t().mv(grad), alpha),
-)
-_BaddbmmBackward0 = node(
-    "BaddbmmBackward0",
-    lambda grad, beta: _times(grad, beta),
-    lambda grad, alpha, batch2: _times(grad.bmm(batch2.transpose(1, 2)), alpha),
-    lambda grad, alpha, batch1: _times(batch1.transpose(1, 2).bmm(grad), alpha),
-)
-addmm = _added("addmm", _AddmmBackward0, ("mat1", "mat2"))
-addmv = _added("addmv", _AddmvBackward0, ("mat", "vec"))
-baddbmm = _added("baddbmm", _BaddbmmBackward0, ("batch1", "batch2"))
+    made = input.reshape(input._data.shape[0], 1) * vec2
+    return made if out is None else write_out(out, made._data, "outer", input, vec2)
 
 
 def unsafe_view(t: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -277,6 +231,7 @@ def _squeeze_product(t: Tensor, dim: int) -> Tensor:
 
 
 @op()
+@typed
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The matrix product, with vectors as rows or columns and leading dimensions as batches that broadcast.
 
@@ -352,23 +307,9 @@ def _matmul_operator(self: Tensor, other: Any) -> Any:
     return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
 
 
+def _matmul_from_the_right(self: Tensor, other: Any) -> Any:
+    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+
+
 Tensor.__matmul__ = _matmul_operator  # type: ignore[attr-defined]
-
-
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`input @ weight.T + bias`: input (..., in), weight (out, in), bias (out).
-
-    Source: `torch.nn.functional.linear`.
-    """
-    if bias is None:
-        return matmul(input, weight.t())
-    a = input._data
-    if a.ndim == 2:
-        return addmm(bias, input, weight.t())
-    if a.ndim == 1:
-        return addmm(bias, input.unsqueeze(0), weight.t()).view(weight._data.shape[0])
-    flat = addmm(bias, input.reshape(-1, a.shape[-1]), weight.t())
-    return flat.view(*a.shape[:-1], weight._data.shape[0])
-
-
-__all__ = ["addmm", "bmm", "dot", "linear", "matmul", "mm", "mv", "outer"]
+Tensor.__rmatmul__ = _matmul_from_the_right  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, random, sampling
+from ..devices import CPU, as_device, device
 from ..graph.node import node
 from ..tensor import Tensor, fresh
 from .arguments import signatures, type_name
@@ -21,11 +22,13 @@ from .shaped import OPTIONS, WITH_OUT, alike, finish, into, moved, options, size
 _WITH_GENERATOR = WITH_OUT.replace("*, ", "*, torch.Generator generator, ")
 
 
-def _source(generator: random.Generator | None) -> random.Generator:
+def _source(generator: random.Generator | None, where: device = CPU) -> random.Generator:
     if generator is None:
-        return random.default_generator
+        return random.default_generator if where is CPU else random.cuda_generator
     if not isinstance(generator, random.Generator):
         raise TypeError(f"argument 'generator' must be torch.Generator, not {type_name(generator)}")
+    if generator.device is not where:
+        raise RuntimeError(f"Expected a '{where.type}' device type for generator but found '{generator.device.type}'")
     return generator
 
 
@@ -41,10 +44,12 @@ def _method(name: str, fill: Callable, kind: type, line: str, what: str) -> None
     @signatures(f"({line}, *, torch.Generator generator = None)", name=name)
     def method(self: Tensor, *args: Any, generator: random.Generator | None = None, **kwargs: Any) -> Tensor:
         values = [*args, *(kwargs.pop(n, d) for n, d in zip(names[len(args) :], defaults[len(args) :], strict=True))]
-        if kwargs or any(isinstance(v, (str, bool)) or not hasattr(v, "__float__") for v in values):
+        if kwargs:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        if any(isinstance(v, (str, bool)) or not hasattr(v, "__float__") for v in values):
             raise TypeError(f"{name}() was called with other arguments than numbers")
         check_overlap(self)
-        gen = _source(generator)
+        gen = _source(generator, self._device)
         return write_in_place(self, (self,), kind, {}, lambda: _nothing(fill(self._data, *values, gen)))
 
     method.__name__ = method.__qualname__ = name
@@ -75,7 +80,7 @@ def random_(self: Tensor, *bounds: int, generator: random.Generator | None = Non
 
     Source: `torch.Tensor.random_`.
     """
-    gen = _source(generator)
+    gen = _source(generator, self._device)
     given = [*bounds, *(named.pop(n) for n in ("from", "to") if n in named)]
     if named or any(type(b) is not int and not isinstance(b, (np.integer, type(None))) for b in given):
         raise TypeError("random_() takes whole numbers")
@@ -99,7 +104,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: random.Generator | None
 
     Source: `torch.Tensor.bernoulli_`.
     """
-    gen = _source(generator)
+    gen = _source(generator, self._device)
     if isinstance(p, Tensor):
         draw = lambda: _nothing(sampling.bernoulli_(self._data, p._data, gen))  # noqa: E731
         return write_in_place(self, (self, p), _BernoulliBackward1, {}, draw)
@@ -116,7 +121,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: random.Generator | Non
     made = fresh(np.empty(input._data.shape, input._data.dtype), input._device)
     if p is None and input._data.dtype.kind != "f":
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{input.dtype.scalar_name}'")
-    sampling.bernoulli_(made._data, input._data if p is None else p, _source(generator))
+    sampling.bernoulli_(made._data, input._data if p is None else p, _source(generator, input._device))
     return record(made, _BernoulliBackward0, (input,)) if recording(input) else made
 
 
@@ -128,7 +133,7 @@ def _random(name: str, fill: Callable, what: str) -> None:
 
     @signatures(f"(tuple of ints size, {_WITH_GENERATOR})", f"(tuple of ints size, {WITH_OUT})", name=name)
     def function(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:
-        gen, requires_grad = _source(generator), kw.get("requires_grad", False)
+        gen, requires_grad = _source(generator, as_device(kw.get("device"))), kw.get("requires_grad", False)
         if not size and "size" not in kw:
             raise TypeError(f"{name}() needs a size")
         shape = sized(size, name, kw)
@@ -140,7 +145,7 @@ def _random(name: str, fill: Callable, what: str) -> None:
     @signatures(f"(Tensor input, *, torch.Generator generator = None, torch.memory_format memory_format = None, {OPTIONS})", name=f"{name}_like")  # fmt: skip
     def like(input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format, **kw: Any) -> Tensor:
         made = alike(input, f"{name}_like", memory_format, kw)
-        fill(made._data, 0.0, 1.0, _source(generator))
+        fill(made._data, 0.0, 1.0, _source(generator, made._device))
         return made
 
     for f, n, more in ((function, name, ""), (like, f"{name}_like", " Shape, dtype and layout of another tensor.")):
@@ -160,7 +165,7 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = Non
 
     Source: `torch.randint`.
     """
-    given, gen, requires_grad = list(args), _source(generator), kw.get("requires_grad", False)
+    given, gen, requires_grad = list(args), _source(generator, as_device(kw.get("device"))), kw.get("requires_grad", False)
     size = kw.pop("size") if "size" in kw else given.pop() if given and isinstance(given[-1], (tuple, list)) else None
     bounds = [*given, *(kw.pop(n) for n in ("low", "high") if n in kw)]
     if size is None and len(bounds) == 2 and not kw:
@@ -183,7 +188,7 @@ def randint_like(input: Tensor, *bounds: int, memory_format: Any = preserve_form
     given = [*bounds, *(kw.pop(n) for n in ("low", "high") if n in kw)]
     first, last = (0, given[0]) if len(given) == 1 else given
     made = alike(input, "randint_like", memory_format, kw)
-    sampling.random_from_to_(made._data, first, last, random.default_generator)
+    sampling.random_from_to_(made._data, first, last, _source(None, made._device))
     return made
 
 
@@ -194,7 +199,7 @@ def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = Non
 
     Source: `torch.randperm`.
     """
-    gen, requires_grad = _source(generator), kw.get("requires_grad", False)
+    gen, requires_grad = _source(generator, as_device(kw.get("device"))), kw.get("requires_grad", False)
     if isinstance(n, bool) or not hasattr(n, "__index__"):
         raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type_name(n)}")
     if n < 0:
@@ -219,13 +224,14 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None
 
     RuntimeError for negative deviations. Source: `torch.normal`.
     """
-    gen, requires_grad = _source(generator), kw.get("requires_grad", False)
+    gen, requires_grad = _source(generator, as_device(kw.get("device"))), kw.get("requires_grad", False)
     if size is not None:
         d, where = options("normal", kw | {"dtype": dtype}, None if out is None else out.dtype)
         made = np.empty(sized((size,), "normal"), d.np)
         sampling.normal_(made, float(mean), float(std), gen)
         return finish(moved(fresh(made), where), requires_grad) if out is None else into(out, made, "normal", dtype)
     tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
+    gen = _source(generator, tensors[0]._device if tensors else CPU)
     if not tensors:
         raise TypeError("normal() of two numbers needs a size")
     data = _scattered(mean, std, tensors, gen)
@@ -265,7 +271,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
 
     RuntimeError for weights that are no distribution. Source: `torch.multinomial`.
     """
-    return fresh(sampling.multinomial(input._data, num_samples, replacement, _source(generator)), input._device)
+    return fresh(sampling.multinomial(input._data, num_samples, replacement, _source(generator, input._device)), input._device)
 
 
 random.wrap_state = fresh

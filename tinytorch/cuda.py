@@ -1,0 +1,116 @@
+"""The simulated second device as `torch.cuda`: enough for programs that move tensors to it.
+
+Nothing here runs on a GPU. `is_available()` says True because `.cuda()` and `device="cuda"` work; the device's name says
+that it is simulated. Source: `torch.cuda`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import dtypes
+from . import devices as _devices
+from . import random as _random
+from .devices import Transfers
+from .missing import missing
+from .ops.legacy import TensorType
+
+
+def is_available() -> bool:
+    """Whether tensors can be moved to "cuda": always, to the simulated device."""
+    return True
+
+
+def is_initialized() -> bool:
+    """Whether the device is ready: always."""
+    return True
+
+
+def init() -> None:
+    """Nothing: the simulated device needs no preparation."""
+
+
+def device_count() -> int:
+    """The number of devices: one."""
+    return 1
+
+
+def current_device() -> int:
+    """The index of the device in use: 0."""
+    return 0
+
+
+def set_device(device: Any) -> None:
+    """Choose the device in use. RuntimeError for any but the one there is."""
+    _devices.as_device(device if not isinstance(device, int) else f"cuda:{device}")
+
+
+def get_device_name(device: Any = None) -> str:
+    """The device's name, which says what it is."""
+    return "tinytorch's simulated device (no GPU)"
+
+
+def synchronize(device: Any = None) -> None:
+    """Nothing: the simulated device works while it is asked to."""
+
+
+def empty_cache() -> None:
+    """Nothing: memory goes back when its last tensor goes."""
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the simulated device's generator. Its numbers are the CPU generator's, not those of a GPU."""
+    _random.cuda_generator.manual_seed(int(seed))
+
+
+manual_seed_all = manual_seed
+
+
+def seed() -> None:
+    """Seed the simulated device's generator with a random number."""
+    _random.cuda_generator.seed()
+
+
+seed_all = seed
+
+
+def initial_seed() -> int:
+    """The seed that the simulated device's generator last started from."""
+    return _random.cuda_generator.initial_seed()
+
+
+def get_rng_state(device: Any = "cuda") -> Any:
+    """The state of the simulated device's generator."""
+    return _random.cuda_generator.get_state()
+
+
+def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
+    """Continue the simulated device's generator from a state."""
+    _random.cuda_generator.set_state(new_state)
+
+
+class device:
+    """Choose the device in use within a `with` block. RuntimeError for any but the one there is."""
+
+    def __init__(self, device: Any) -> None:
+        set_device(device)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+def transfers() -> dict[str, int]:
+    """How many copies crossed to and from the simulated device, and their bytes. tinytorch's own."""
+    return {"to_cuda": Transfers.to_cuda, "to_cpu": Transfers.to_cpu, "bytes": Transfers.bytes}
+
+
+for _d in dtypes.ALL:
+    if not _d.name.startswith("uint") or _d is dtypes.uint8:
+        globals()[_d.tensor_type] = TensorType(_d.tensor_type, _d, _devices.CUDA)
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("module 'torch.cuda' has no attribute '{}'", name)

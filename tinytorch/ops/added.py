@@ -1,0 +1,181 @@
+"""A matrix product added to a tensor: addmm, addmv, addr, addbmm, baddbmm and their in-place forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..graph.node import node
+from ..tensor import Tensor
+from .arguments import signatures
+from .core import common_device, op, quiet, record, recording, result, write_in_place, write_out
+from .linalg import check_bmm, check_mm, mat_grad_left, mat_grad_right, product, same_dtype, strides_for
+from .scalars import times
+from .views import expand
+
+
+def _times(x: Tensor, number: Any) -> Tensor:
+    return x if number == 1 else times(x, number)
+
+
+def _blend(a: np.ndarray, made: np.ndarray, beta: Any, alpha: Any) -> np.ndarray:
+    scaled = made if alpha == 1 else made * made.dtype.type(alpha)
+    if beta == 0:
+        return scaled
+    return (a if beta == 1 else a * a.dtype.type(beta)) + scaled
+
+
+# what fits, and what the error says ------------------------------------------------------------------------------------
+
+
+def _check_addmm(input: Tensor, x: Tensor, y: Tensor) -> None:
+    for t, n in ((x, "mat1"), (y, "mat2")):
+        if t._data.ndim != 2:
+            raise RuntimeError(f"{n} must be a matrix, got {t._data.ndim}-D tensor")
+    check_mm(x, y)
+    if input.dtype is not y.dtype:
+        raise RuntimeError(
+            f"self and mat2 must have the same dtype, but got {input.dtype.scalar_name} and {y.dtype.scalar_name}"
+        )
+    same_dtype("addmm", x, y)
+
+
+def _check_addmv(input: Tensor, mat: Tensor, vec: Tensor) -> None:
+    if mat._data.ndim != 2 or vec._data.ndim != 1 or input._data.ndim > 1:
+        raise RuntimeError(
+            f"vector + matrix @ vector expected, got {input._data.ndim}, {mat._data.ndim}, {vec._data.ndim}"
+        )
+    (m, k), n = mat._data.shape, vec._data.shape[0]
+    size = input._data.shape[0] if input._data.ndim else 1
+    if k != n or size not in (1, m):
+        raise RuntimeError(f"size mismatch, got input ({size}), mat ({m}x{k}), vec ({n})")
+    if not input.dtype is mat.dtype is vec.dtype:
+        names = (t.dtype.scalar_name for t in (input, mat, vec))
+        raise RuntimeError("addmv input tensors must have the same dtype, but got {}, {}, and {}".format(*names))
+
+
+def _check_addr(input: Tensor, x: Tensor, y: Tensor) -> None:
+    for t, n in ((x, "vec1"), (y, "vec2")):
+        if t._data.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument {n}, but got {t._data.ndim}-D")
+
+
+def _check_batches(input: Tensor, x: Tensor, y: Tensor) -> None:
+    check_bmm(x, y)
+    same_dtype("baddbmm", x, y)
+
+
+def _outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.multiply.outer(a, b)
+
+
+def _summed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return product(a, b).sum(axis=0, dtype=a.dtype)
+
+
+# the operations ----------------------------------------------------------------------------------------------------------
+
+
+def _added(name: str, x_name: str, y_name: str, kernel: Callable, check: Callable, kind: type, what: str) -> Any:
+    """Declare `beta * input + alpha * kernel(x, y)` and its in-place form."""
+
+    def saved(x: Tensor, y: Tensor, beta: Any, alpha: Any) -> dict[str, Any]:
+        values = {"beta": beta, "alpha": alpha, x_name: x, y_name: y}
+        for n, t in ((x_name, x), (y_name, y)):
+            values[f"{n}_sym_sizes"], values[f"{n}_sym_strides"] = tuple(t._data.shape), strides_for(t)
+        if name == "addbmm":
+            values |= {"batch1_sym_argsize_0": x._data.shape[0], "batch1_sym_argsize_1": x._data.shape[1],
+                       "batch2_sym_argsize_2": y._data.shape[2]}  # fmt: skip
+        return values
+
+    def computed(input: Tensor, x: Tensor, y: Tensor, beta: Any, alpha: Any) -> np.ndarray:
+        check(input, x, y)
+        common_device(name, input, x, y)
+        made = quiet.run(kernel, x._data, y._data)
+        if input._data.shape != made.shape:
+            expand(input, made.shape)
+        return quiet.run(_blend, input._data, made, beta, alpha)
+
+    line = f"(Tensor input, Tensor {x_name}, Tensor {y_name}, *, Number beta = 1, Number alpha = 1, Tensor out = None)"
+
+    @signatures(line, name=name)
+    def function(input: Tensor, x: Tensor, y: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:  # fmt: skip
+        data = computed(input, x, y, beta, alpha)
+        if out is not None:
+            return write_out(out, data, name, input, x, y)
+        made = result(data, common_device(name, input, x, y))
+        return record(made, kind, (input, x, y), **saved(x, y, beta, alpha)) if recording(input, x, y) else made
+
+    @signatures(line.replace(", Tensor out = None", ""), name=f"{name}_")
+    def in_place(self: Tensor, x: Tensor, y: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+        data = computed(self, x, y, beta, alpha)
+        if data.shape != self._data.shape:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor size {list(self.shape)} and output tensor size {list(data.shape)} should match"
+            )
+        return write_in_place(self, (self, x, y), kind, saved(x, y, beta, alpha), lambda: data)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`beta * input + alpha * {what}`.\n\nSource: `torch.{name}`."
+    in_place.__name__ = in_place.__qualname__ = f"{name}_"
+    in_place.__doc__ = f"`beta * self + alpha * {what}`, in place.\n\nSource: `torch.Tensor.{name}_`."
+    op(f"{name}_", function=False)(in_place)
+    return op(name)(function)
+
+
+_over_beta = lambda grad, beta: _times(grad, beta)  # noqa: E731
+_AddmmBackward0 = node(
+    "AddmmBackward0",
+    _over_beta,
+    lambda grad, alpha, mat2, mat1_sym_sizes, mat1_sym_strides: _times(mat_grad_left(grad, mat2, mat1_sym_sizes, mat1_sym_strides), alpha),
+    lambda grad, alpha, mat1, mat2_sym_sizes, mat2_sym_strides: _times(mat_grad_right(grad, mat1, mat2_sym_sizes, mat2_sym_strides), alpha),
+)  # fmt: skip
+_AddmvBackward0 = node(
+    "AddmvBackward0",
+    _over_beta,
+    lambda grad, alpha, vec: _times(grad.ger(vec), alpha),
+    lambda grad, alpha, mat: _times(mat.t().mv(grad), alpha),
+)
+_AddrBackward0 = node(
+    "AddrBackward0",
+    _over_beta,
+    lambda grad, alpha, vec2: _times(grad.mv(vec2), alpha),
+    lambda grad, alpha, vec1: _times(grad.t().mv(vec1), alpha),
+)
+_BaddbmmBackward0 = node(
+    "BaddbmmBackward0",
+    _over_beta,
+    lambda grad, alpha, batch2: _times(grad.bmm(batch2.transpose(1, 2)), alpha),
+    lambda grad, alpha, batch1: _times(batch1.transpose(1, 2).bmm(grad), alpha),
+)
+_AddbmmBackward0 = node(
+    "AddbmmBackward0",
+    _over_beta,
+    lambda grad, alpha, batch2, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2: _times(
+        grad.unsqueeze(0).expand(batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2).bmm(batch2.transpose(1, 2)), alpha
+    ),
+    lambda grad, alpha, batch1, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2: _times(
+        batch1.transpose(1, 2).bmm(grad.unsqueeze(0).expand(batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2)), alpha
+    ),
+)  # fmt: skip
+addmm = _added("addmm", "mat1", "mat2", product, _check_addmm, _AddmmBackward0, "(mat1 @ mat2)")
+_added("addmv", "mat", "vec", product, _check_addmv, _AddmvBackward0, "(mat @ vec)")
+_added("addr", "vec1", "vec2", _outer, _check_addr, _AddrBackward0, "the outer product of vec1 and vec2")
+_added("baddbmm", "batch1", "batch2", product, _check_batches, _BaddbmmBackward0, "(batch1 @ batch2)")
+_added("addbmm", "batch1", "batch2", _summed, _check_batches, _AddbmmBackward0, "the sum of the products batch1 @ batch2")
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`input @ weight.T + bias`: input (..., in), weight (out, in), bias (out).
+
+    Source: `torch.nn.functional.linear`.
+    """
+    if bias is None:
+        return input.matmul(weight.t())
+    a = input._data
+    if a.ndim == 2:
+        return addmm(bias, input, weight.t())
+    flat = addmm(bias, input.reshape(-1, a.shape[-1]), weight.t())
+    return flat.view(*a.shape[:-1], weight._data.shape[0])

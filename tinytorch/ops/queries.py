@@ -1,0 +1,164 @@
+"""What can be asked of tensors as functions of `torch`, and the old element by element methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import dtype
+from ..storage import UntypedStorage
+from ..tensor import Tensor
+from .arguments import signatures, typed
+from .core import check_inplace, expect_tensor, op, tensor_type
+
+
+def _ask(name: str, question: Callable[[Tensor], Any], what: str, method: bool = False) -> None:
+    @signatures("(Tensor input)", name=name)
+    def function(input: Tensor) -> Any:
+        return question(expect_tensor(input, name))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{what}\n\nSource: `torch.{name}`."
+    op(name, method=method)(function)
+
+
+_ask("is_floating_point", Tensor.is_floating_point, "Whether the dtype is a floating point type.")
+_ask("is_complex", Tensor.is_complex, "Whether the dtype is complex.")
+_ask("is_signed", Tensor.is_signed, "Whether the dtype has negative values.")
+_ask("is_inference", Tensor.is_inference, "Whether the tensor was made in inference mode.")
+_ask("numel", Tensor.numel, "The number of elements.")
+_ask("is_nonzero", lambda t: bool(t), "Whether the one element is not zero; RuntimeError for any other count.", True)
+_ask("is_conj", lambda t: False, "Whether the tensor is a lazy conjugate: never here.", True)
+_ask("is_neg", lambda t: False, "Whether the tensor is a lazy negative: never here.", True)
+_ask("resolve_conj", lambda t: t, "The tensor itself: there is nothing lazy to resolve.", True)
+_ask("resolve_neg", lambda t: t, "The tensor itself: there is nothing lazy to resolve.", True)
+
+
+@op()
+@typed
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have one shape.
+
+    Source: `torch.is_same_size`.
+    """
+    return self._data.shape == other._data.shape
+
+
+@op(function=False)
+@typed
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether two tensors are the same view: storage, offset, shape and strides.
+
+    Source: `torch.Tensor.is_set_to`.
+    """
+    a, b = self._data, tensor._data
+    return (
+        self._own_storage() is tensor._own_storage()
+        and (self._offset, a.shape, a.strides) == (tensor._offset, b.shape, b.strides)
+    )
+
+
+@op("is_storage", method=False)
+def is_storage(obj: Any, /) -> bool:
+    """Whether an object is a storage.
+
+    Source: `torch.is_storage`.
+    """
+    return isinstance(obj, UntypedStorage) or type(obj).__name__ == "TypedStorage"
+
+
+@op("typename", method=False)
+def typename(obj: Any, /) -> str:
+    """The name of an object's type: a tensor's legacy type, else its module and name.
+
+    Source: `torch.typename`.
+    """
+    if isinstance(obj, Tensor):
+        return tensor_type(obj)
+    kind = obj if hasattr(obj, "__qualname__") else type(obj)
+    if isinstance(obj, dtype):
+        return "torch.dtype"
+    module = getattr(kind, "__module__", None) or ""
+    if module in ("builtins", ""):
+        return kind.__qualname__
+    return f"{module}.{kind.__qualname__}".replace("tinytorch.", "torch.")
+
+
+@op(function=False)
+def is_pinned(self: Tensor, device: Any = None) -> bool:
+    """Whether the memory is pinned for a faster way to a GPU: never, there is none.
+
+    Source: `torch.Tensor.is_pinned`.
+    """
+    return False
+
+
+@op(function=False)
+def is_shared(self: Tensor) -> bool:
+    """Whether other processes see this memory: never on the CPU here, always (as torch has it) on cuda.
+
+    Source: `torch.Tensor.is_shared`.
+    """
+    return self._own_storage().is_shared()
+
+
+# element by element in Python --------------------------------------------------------------------------------------------
+
+
+def _mapped(name: str, self: Tensor, others: tuple[Tensor, ...], function: Callable) -> Tensor:
+    if self.requires_grad or any(t.requires_grad for t in others):
+        what = "var.detach()" if not others else "var.detach()"
+        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use {what}.{name}() instead.")
+    check_inplace(self, False)
+    if not callable(function):
+        raise TypeError(f"'{type(function).__name__}' object is not callable")
+    arrays = [t.expand(self._data.shape)._data for t in others]
+    for i in np.ndindex(self._data.shape):
+        value = function(self._data[i].item(), *(a[i].item() for a in arrays))
+        if not isinstance(value, (int, float, Tensor)):
+            raise TypeError(f"must be real number, not {type(value).__name__}")
+        self._data[i] = value.item() if isinstance(value, Tensor) else value
+    return self
+
+
+@op(function=False)
+def apply_(self: Tensor, callable: Callable) -> Tensor:
+    """Replace each element by what a Python function gives for it; autograd and version counters do not see it.
+
+    RuntimeError if the tensor requires grad. Source: `torch.Tensor.apply_`.
+    """
+    return _mapped("apply_", self, (), callable)
+
+
+@op(function=False)
+def map_(self: Tensor, tensor: Tensor, callable: Callable) -> Tensor:
+    """Replace each element by a Python function of it and of another tensor's element.
+
+    Source: `torch.Tensor.map_`.
+    """
+    return _mapped("map_", self, (tensor,), callable)
+
+
+@op(function=False)
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable) -> Tensor:
+    """Replace each element by a Python function of it and of two other tensors' elements.
+
+    Source: `torch.Tensor.map2_`.
+    """
+    return _mapped("map2_", self, (x, y), callable)
+
+
+@op("__reversed__", function=False)
+def _reversed(self: Tensor) -> Tensor:
+    """The tensor with its first dimension from the end, as a new tensor; a 0-d tensor itself."""
+    return self if self._data.ndim == 0 else self.flip(0)
+
+
+@op("__array_wrap__", function=False)
+def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+    """What NumPy makes of a ufunc's result over a tensor: a tensor (bool results become uint8, as in torch)."""
+    from .creation import from_numpy
+
+    return from_numpy(np.asarray(array).astype(np.uint8) if array.dtype == bool else np.asarray(array))

@@ -1,0 +1,280 @@
+"""Square matrices, through NumPy's LAPACK: det, inv, solve, cholesky, trace, and powers.
+
+Results lie column by column, as LAPACK leaves them and torch gives them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graph.node import node
+from ..tensor import Tensor, fresh
+from ..warn import warn_user
+from .arguments import typed
+from .core import common_device, laid_out, op, record, recording, result, write_out
+
+
+class _LinAlgError(RuntimeError):
+    """A matrix that LAPACK cannot work with. Source: `torch.linalg.LinAlgError`."""
+
+
+_LinAlgError.__module__ = "torch._C"
+
+
+def _square(name: str, t: Tensor, letter: str = "A") -> np.ndarray:
+    a = t._data
+    if a.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor {letter} must have at least 2 dimensions.")
+    if a.shape[-1] != a.shape[-2]:
+        raise RuntimeError(
+            f"{name}: {letter} must be batches of square matrices, but they are {a.shape[-2]} by {a.shape[-1]} matrices"
+        )
+    if a.dtype.kind != "f":
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {t.dtype.scalar_name}")
+    if a.dtype == np.float16:
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got Half")
+    return a
+
+
+def _columns(a: np.ndarray) -> np.ndarray:
+    """The same values with each matrix column by column."""
+    batch, (m, n) = a.shape[:-2], a.shape[-2:]
+    strides = [1, max(m, 1)]
+    step = max(m, 1) * max(n, 1)
+    for k in reversed(batch):
+        strides.insert(0, step)
+        step *= max(k, 1)
+    return laid_out(a, tuple(strides))
+
+
+def _first_zero(a: np.ndarray) -> int:
+    """Which diagonal element of the LU decomposition is the first to be zero, counted from 1."""
+    a = a.reshape(-1, *a.shape[-2:]).astype(np.float64)
+    for matrix in a:
+        m = matrix.copy()
+        for k in range(len(m)):
+            pivot = k + int(np.abs(m[k:, k]).argmax())
+            if m[pivot, k] == 0:
+                return k + 1
+            m[[k, pivot]] = m[[pivot, k]]
+            m[k + 1 :] -= np.outer(m[k + 1 :, k] / m[k, k], m[k])
+    return len(a[0])
+
+
+def _singular(name: str, a: np.ndarray, what: str) -> _LinAlgError:
+    return _LinAlgError(
+        f"{name}: The diagonal element {_first_zero(a)} is zero, the {what} could not be completed because the input "
+        "matrix is singular."
+    )
+
+
+# determinant and inverse ---------------------------------------------------------------------------------------------------
+
+
+def _det_backward(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
+    diagonal = (grad * result).unsqueeze(-1).expand(A.shape[:-1])
+    return linalg_solve(A.mT, diagonal.diag_embed())
+
+
+_LinalgDetBackward0 = node("LinalgDetBackward0", _det_backward)
+
+
+def linalg_det(A: Tensor) -> Tensor:
+    """The determinant of square matrices (..., n, n).
+
+    Source: `torch.linalg.det`.
+    """
+    a = _square("linalg.det", A)
+    made = result(np.asarray(np.linalg.det(a), a.dtype), A._device)
+    return record(made, _LinalgDetBackward0, (A,), A=A) if recording(A) else made
+
+
+_LinalgInvExBackward0 = node(
+    "LinalgInvExBackward0", lambda grad, inverse: -inverse.mT.matmul(grad.matmul(inverse.mT))
+)
+
+
+def linalg_inv(A: Tensor) -> Tensor:
+    """The inverse of square matrices (..., n, n). An error that is a RuntimeError for singular ones.
+
+    Source: `torch.linalg.inv`.
+    """
+    a = _square("linalg.inv", A)
+    try:
+        data = np.linalg.inv(a)
+    except np.linalg.LinAlgError:
+        raise _singular("linalg.inv", a, "inversion") from None
+    made = fresh(_columns(data), A._device)
+    return record(made, _LinalgInvExBackward0, (A,), inverse=made) if recording(A) else made
+
+
+# linear equations ------------------------------------------------------------------------------------------------------------
+
+
+def _solve_left(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
+    back = _solve_right(grad, A, result)
+    if result.dim() == A.dim() - 1:
+        return -(back.unsqueeze(-1) * result.unsqueeze(-2))
+    return -back.matmul(result.mT)
+
+
+def _solve_right(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
+    if result.dim() == A.dim() - 1:
+        return linalg_solve(A.mT, grad.unsqueeze(-1)).squeeze(-1)
+    return linalg_solve(A.mT, grad)
+
+
+_LinalgSolveExBackward0 = node("LinalgSolveExBackward0", _solve_left, _solve_right)
+
+
+def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """X with A @ X = B (X @ A = B if not `left`): A (..., n, n), B (n), (..., n) or (..., n, k).
+
+    An error that is a RuntimeError for singular A. Source: `torch.linalg.solve`.
+    """
+    a, b = _square("linalg.solve", A), B._data
+    vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
+    if not left:
+        return linalg_solve(A.mT, B.mT).mT
+    if b.shape[-1 if vector else -2] != a.shape[-1]:
+        shape = (*b.shape, 1)[-2:] if vector else b.shape[-2:]
+        raise RuntimeError(
+            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({a.shape[-2]}x{a.shape[-1]} and "
+            f"{shape[0]}x{shape[1]})"
+        )
+    if A.dtype is not B.dtype:
+        raise RuntimeError(
+            f"linalg.solve: Expected A and B to have the same dtype, but found A of type {A.dtype.scalar_name} and B of "
+            f"type {B.dtype.scalar_name} instead"
+        )
+    try:
+        data = np.linalg.solve(a, b[..., None])[..., 0] if vector else np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        raise _singular("torch.linalg.solve", a, "solve") from None
+    made = fresh(np.ascontiguousarray(data) if vector else _columns(data), common_device("linalg.solve", A, B))
+    return record(made, _LinalgSolveExBackward0, (A, B), A=A) if recording(A, B) else made
+
+
+# Cholesky -----------------------------------------------------------------------------------------------------------------------
+
+
+def _cholesky_backward(grad: Tensor, L: Tensor) -> Tensor:
+    inner = L.mT.matmul(grad).tril()
+    inner = inner - inner.diagonal(0, -2, -1).diag_embed() / 2
+    inverse = linalg_inv(L)
+    return inverse.mT.matmul((inner + inner.mT) / 2).matmul(inverse)
+
+
+_LinalgCholeskyExBackward0 = node("LinalgCholeskyExBackward0", _cholesky_backward)
+
+
+def linalg_cholesky(A: Tensor) -> Tensor:
+    """The lower triangular L with L @ L.T = A, for symmetric positive definite A (..., n, n).
+
+    An error that is a RuntimeError where A is not positive definite. Source: `torch.linalg.cholesky`.
+    """
+    a = _square("linalg.cholesky", A)
+    try:
+        data = np.linalg.cholesky(a)
+    except np.linalg.LinAlgError:
+        flat = a.reshape(-1, *a.shape[-2:])
+        minor = next(k for m in flat for k in range(1, len(m) + 1) if np.linalg.det(m[:k, :k]) <= 0)
+        raise _LinAlgError(
+            "linalg.cholesky: The factorization could not be completed because the input is not positive-definite (the "
+            f"leading minor of order {minor} is not positive-definite)."
+        ) from None
+    made = fresh(_columns(data), A._device)
+    return record(made, _LinalgCholeskyExBackward0, (A,), L=made) if recording(A) else made
+
+
+# under torch's own names ------------------------------------------------------------------------------------------------------
+
+op("det")(lambda input: linalg_det(input))
+op("inverse")(lambda input: linalg_inv(input))
+
+
+def _trace_back(grad: Tensor, self_sym_sizes: tuple) -> Tensor:
+    m, n = self_sym_sizes
+    out = grad.new_zeros(m * n)
+    out = out.index_fill(0, grad.new_tensor(range(0, min(m, n) * (n + 1), n + 1)).long(), grad)
+    return out.view(m, n)
+
+
+_TraceBackward0 = node("TraceBackward0", _trace_back)
+
+
+@op()
+@typed
+def trace(input: Tensor) -> Tensor:
+    """The sum of a matrix's diagonal; integers add up as int64.
+
+    RuntimeError for other dimensions. Source: `torch.trace`.
+    """
+    a = input._data
+    if a.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {a.ndim}")
+    made = result(np.trace(a, dtype=np.int64 if a.dtype.kind in "iub" else a.dtype), input._device)
+    return record(made, _TraceBackward0, (input,), self_sym_sizes=tuple(a.shape)) if recording(input) else made
+
+
+@op()
+def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
+    """A square matrix times itself; negative powers of its inverse.
+
+    Source: `torch.matrix_power`.
+    """
+    a = _square("linalg.matrix_power", input)
+    if n == 0:
+        return input.new_zeros(input.shape).add_(input.new_tensor(np.eye(a.shape[-1]).tolist()))
+    base = linalg_inv(input) if n < 0 else input
+    made, power, n = None, base, abs(n)
+    while n:
+        if n & 1:
+            made = power if made is None else made.matmul(power)
+        n >>= 1
+        power = power.matmul(power) if n else power
+    assert made is not None
+    return made if out is None else write_out(out, made._data, "matrix_power", input)
+
+
+@op(method=False)
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """The product of several matrices, deprecated in torch, which warns.
+
+    Source: `torch.chain_matmul`.
+    """
+    warn_user(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
+        "instead, which accepts a list of two or more tensors rather than multiple parameters."
+    )
+    return multi_dot(matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices)
+
+
+def multi_dot(tensors: Any) -> Tensor:
+    """The product of two or more matrices, in the order that takes the fewest multiplications.
+
+    Source: `torch.linalg.multi_dot`.
+    """
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    first = tensors[0].unsqueeze(0) if tensors[0].dim() == 1 else tensors[0]
+    last = tensors[-1].unsqueeze(-1) if tensors[-1].dim() == 1 else tensors[-1]
+    chain = [first, *tensors[1:-1], last]
+    sizes = [t.size(0) for t in chain] + [chain[-1].size(1)]
+
+    def best(i: int, j: int) -> tuple[int, Any]:
+        if i == j:
+            return 0, i
+        options = []
+        for k in range(i, j):
+            (left, a), (right, b) = best(i, k), best(k + 1, j)
+            options.append((left + right + sizes[i] * sizes[k + 1] * sizes[j + 1], (a, b)))
+        return min(options, key=lambda o: o[0])
+
+    def made(plan: Any) -> Tensor:
+        return chain[plan] if isinstance(plan, int) else made(plan[0]).mm(made(plan[1]))
+
+    shape = list(tensors[0].shape[:-1]) + list(tensors[-1].shape[1:])
+    return made(best(0, len(chain) - 1)[1]).view(shape)
