@@ -170,7 +170,7 @@ class MultiNode(Node):
 
 
 # torch shows these through an unsigned type: `x.sum(-1).grad_fn._saved_dim` is (18446744073709551615,).
-_INTS = {"diagonal", "dim", "dim0", "dim1", "dim2", "dimension", "dims", "end", "index", "k", "offset", "shifts", "start"}
+_INTS = {"diagonal", "dim", "dim0", "dim1", "dim2", "dimension", "dims", "end", "index", "k", "offset", "repeats", "shifts", "start"}
 
 
 def _as_torch_shows(value: Any) -> Any:
@@ -346,6 +346,8 @@ def keep(kind: type, edges: tuple[Edge | None, ...], values: dict[str, Any]) -> 
         elif hasattr(value, "_vc"):
             needed = len(by) != 1 or edges[by[0]] is not None
             value = SavedTensor(value) if needed else None
+        elif isinstance(value, SavedTensor) and len(by) == 1 and edges[by[0]] is None:
+            value = None  # a number, which torch saves as a tensor
         elif type(value) is tuple and any(hasattr(v, "_vc") for v in value):
             value = tuple(SavedTensor(v) if hasattr(v, "_vc") else v for v in value)
         out.append(value)

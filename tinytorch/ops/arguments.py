@@ -160,6 +160,8 @@ def refusal(name: str, args: tuple, kwargs: dict, lines: tuple[str, ...], method
             return TypeError(f"TensorBase.{name}() takes no arguments ({len(args)} given)")
     if args and not isinstance(args[0], Tensor) and all(s.startswith("(Tensor input") for s in lines):
         return TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(args[0])}")
+    if any(_mismatch(s, name, args, kwargs, method) is None for s in lines):
+        return None
     given = args
     if args and _is_int(args[0]) and any(_takes_sizes(s) for s in lines):
         args = (args,)

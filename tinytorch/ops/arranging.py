@@ -272,6 +272,8 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | N
     n, m = input._data.ndim, other._data.ndim
     if n != m:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    if not n:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     d = wrap_dim(dim, n)
     if input.shape[d] != 3 or other.shape[d] != 3:
         raise RuntimeError(

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import return_types
 from ..graph.node import MultiNode, node
-from ..tensor import Size, Tensor, wrap_dim
+from ..tensor import Size, Tensor, fresh, wrap_dim
 from .arguments import signatures
 from .core import FUNCTIONS, op, record, recording, result, write_out
 from .pointwise import check_kernel
@@ -66,7 +66,7 @@ def choose(
     """The pair of chosen values and their indices, recorded; with `layout` they keep their strides."""
     if out is not None:
         return pair((write_out(out[0], values, name, input), write_out(out[1], indices, name)))
-    made, where = (result(x, input._device, *((x,) if layout else ())) for x in (values, indices))
+    made, where = (fresh(x, input._device) if layout else result(x, input._device) for x in (values, indices))
     if recording(input):
         record(made, kind, (input,), dim=dim, indices=where, self_sym_sizes=Size(input._data.shape), **saved)
     return pair((made, where))
@@ -169,7 +169,7 @@ def _aminmax_backward(grads: tuple, self: Tensor, min: Tensor, max: Tensor, dim:
     parts = []
     for grad, value in zip(grads, (min, max), strict=True):
         if grad is not None:
-            grad, value = (t if keepdim or not self._data.ndim else _restored(t, dim, keepdim, self.shape) for t in (grad, value))
+            grad, value = (t if dim is None else _restored(t, dim, keepdim, self.shape) for t in (grad, value))
             mask = value == self
             count = mask.sum() if dim is None else mask.sum(dim, True)
             parts.append((grad / count) * mask)
@@ -188,7 +188,9 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out
     """
     a = input._data
     d = None if dim is None else wrap_dim(dim, a.ndim)
-    if not a.size and (d is None or not a.shape[d]):
+    if d is not None and a.ndim and not a.shape[d]:
+        raise IndexError(f"aminmax: Expected reduction dim {d} to have non-zero size.")
+    if not a.size and d is None:
         raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
     check_kernel(a, "bif", "aminmax_cpu")
     data = [np.asarray(f.reduce(a, d if a.ndim else None, keepdims=keepdim)) for f in (np.minimum, np.maximum)]

@@ -8,13 +8,12 @@ import numpy as np
 
 from .. import dtypes
 from ..graph.node import node
-from ..storage import contiguous_strides
 from ..tensor import Size, Tensor, wrap_dim
 from ..warn import warn_in_torch
 from .core import (
     broadcast_error, common_device, laid_out, node_for, op, quiet, record, recording, result, set_history, write_out,
 )  # fmt: skip
-from .views import _UnsafeViewBackward0
+from .views import _UnsafeViewBackward0, view_strides
 
 _WHERE = "aten/src/ATen/native/TensorShape.cpp:4215"
 
@@ -314,12 +313,23 @@ def _block_diag_backward(grad: Tensor, _shapes: tuple) -> tuple:
     parts = []
     for shape in _shapes:
         h, w = (1, 1) if not shape else (1, shape[0]) if len(shape) == 1 else shape
-        parts.append(grad.narrow(0, r, h).narrow(1, c, w).reshape(shape))
+        part = grad.narrow(0, r, h).narrow(1, c, w)
+        parts.append(part if shape else part.squeeze(-1).squeeze(-1))
         r, c = r + h, c + w
     return tuple(parts)
 
 
 _BlockDiagBackward0 = node("BlockDiagBackward0", _block_diag_backward, spread=True)
+
+
+def _unsafe_view(t: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The same memory in another shape, recorded as a result of its own and not as a view."""
+    a = t._data
+    strides = view_strides(a.shape, a.strides, a.itemsize, shape)
+    if strides is None:
+        return t.view(shape)  # raises torch's error
+    made = t._strided(shape, strides, t._offset)
+    return record(made, _UnsafeViewBackward0, (t,), self_sym_sizes=Size(a.shape)) if recording(t) else made
 
 
 @op()
@@ -330,11 +340,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     n = max(input._data.ndim, other._data.ndim)
     a, b = ((1,) * (n - t._data.ndim) + tuple(t.shape) for t in (input, other))
-    one = input.reshape([k for s in a for k in (s, 1)])
-    two = other.reshape([k for s in b for k in (1, s)])
-    product = (one * two).contiguous()
-    shape = tuple(x * y for x, y in zip(a, b, strict=True))
-    made = product._strided(shape, contiguous_strides(shape, product.itemsize), 0)
-    if recording(product):
-        record(made, _UnsafeViewBackward0, (product,), self_sym_sizes=Size(product.shape))
+    one = _unsafe_view(input, tuple(k for s in a for k in (s, 1)))
+    two = _unsafe_view(other, tuple(k for s in b for k in (1, s)))
+    made = _unsafe_view(one * two, tuple(x * y for x, y in zip(a, b, strict=True)))
     return made if out is None else write_out(out, made._data, "kron", input, other)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import return_types
 from ..graph.node import node
-from ..tensor import Tensor, wrap_dim
+from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
 from .arguments import signatures
 from .arithmetic import no_derivative
@@ -73,7 +73,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
     Source: `torch.argsort`.
     """
     indices = _sorted(input, dim, descending, stable)[1]
-    return result(indices, input._device, indices)
+    return fresh(indices, input._device)
 
 
 @op()
@@ -128,6 +128,11 @@ _UniqueDimBackward0 = _no_derivative("UniqueDimBackward0", "unique_dim")
 _UniqueConsecutiveBackward0 = _no_derivative("UniqueConsecutiveBackward0", "unique_consecutive")
 
 
+def _refuse_empty(a: np.ndarray, d: int | None) -> None:
+    if d is not None and not a.size and (a.shape[d] or a.shape.count(0) > 1):
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+
+
 def _dimension(dim: int, a: np.ndarray) -> int:
     if not a.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
@@ -135,7 +140,7 @@ def _dimension(dim: int, a: np.ndarray) -> int:
 
 
 def _several(input: Tensor, kind: type, values: np.ndarray, inverse: Any, counts: Any) -> Any:
-    made = result(values, input._device, *((values,) if values.ndim > 1 else ()))
+    made = fresh(values, input._device)
     if recording(input):
         record(made, kind, (input,))
     extra = [result(np.asarray(x, np.int64, order="C"), input._device) for x in (inverse, counts) if x is not None]
@@ -153,8 +158,7 @@ def unique(
     """
     a = input._data
     d = None if dim is None else _dimension(dim, a)
-    if d is not None and not a.size and (a.shape[d] or a.shape.count(0) > 1):
-        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    _refuse_empty(a, d)
     if d is not None and not a.size:
         values, inverse, counts = a, np.empty(0, np.int64), np.empty(0, np.int64)
     else:
@@ -177,6 +181,7 @@ def unique_consecutive(
     """
     a = input._data
     d = None if dim is None else _dimension(dim, a)
+    _refuse_empty(a, d)
     rows = a.reshape(-1) if d is None else np.moveaxis(a, d, 0)
     flat = rows.reshape(len(rows), -1) if rows.size else rows.reshape(len(rows), 0)
     starts = np.ones(len(rows), bool)
@@ -200,7 +205,7 @@ _NoBincount = node("NotImplemented", no_derivative("bincount"))
 
 
 def _search(name: str, sequence: np.ndarray, values: np.ndarray, right: bool, kind: type) -> np.ndarray:
-    check_kernel(sequence, "if", "searchsorted_out_cpu")
+    check_kernel(sequence if sequence.dtype == values.dtype else values, "if", "searchsorted_out_cpu")
     side = "right" if right else "left"
     if sequence.ndim == 1:
         return np.asarray(np.searchsorted(sequence, values, side)).astype(kind)
@@ -307,7 +312,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, *, out
     a = input._data
     if bins <= 0:
         raise RuntimeError("torch.histc(): bins must be > 0")
-    check_kernel(a, "f", "histogram_cpu")
+    check_kernel(a, "f", "linspace_cpu" if a.dtype.kind == "b" else "histogram_cpu")
     low, high = (float(a.min()), float(a.max())) if min == max and a.size else (float(min), float(max))
     if low == high:
         low, high = low - 1, high + 1
