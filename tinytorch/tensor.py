@@ -159,10 +159,8 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether the elements lie in row-major order without gaps."""
-        if memory_format is not None and memory_format.name != "contiguous_format":
+        if memory_format is not None and memory_format.name.startswith("channels_last"):
             a, n = self._data, 4 if memory_format.name == "channels_last" else 5
-            if memory_format.name == "preserve_format":
-                raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
             expected = a.itemsize
             for d in (1, *range(n - 1, 1, -1), 0) if a.ndim == n else ():
                 if a.shape[d] != 1 and a.strides[d] != expected:
@@ -492,7 +490,9 @@ def empty_strided(shape: tuple, strides: tuple, kind: np.dtype, device: device =
         return fresh(np.empty(shape, kind), device)
     reach = 0 if 0 in shape else kind.itemsize + sum(s * (n - 1) for s, n in zip(strides, shape, strict=True))
     buffer = np.empty(reach // kind.itemsize, kind)
-    t = fresh(np.ndarray(shape, kind, buffer, 0, strides), device)
+    data = np.ndarray(shape, kind, buffer, 0, strides)
+    t = fresh(data, device)
+    t._data = data  # an empty one keeps its strides too
     t._storage = UntypedStorage(buffer, device)
     return t
 

@@ -359,6 +359,8 @@ def _clone_in_layout(self: Tensor, leaf: Tensor) -> Tensor:
 
 
 def _obeys_layout(self: Tensor, leaf: Tensor) -> bool:
+    if 0 in self._data.strides:  # even for a size of 1 a repeated gradient is copied
+        return False
     if all(a == b or n == 1 for a, b, n in zip(self._data.strides, leaf._data.strides, self._data.shape, strict=False)):
         return leaf._data.flags.c_contiguous or not Geometry.of(leaf).overlaps()
     g = Geometry.of(leaf)
@@ -391,11 +393,10 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     return self._data[...] if self._data.ndim else self._data.view()
 
 
-def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+def _array(self: Tensor, dtype: Any = None) -> np.ndarray:
+    """The memory as an array. It takes no `copy`, as torch's does not, so that NumPy warns of it where it does there."""
     a = numpy(self)
-    if dtype is not None and a.dtype != dtype:
-        return a.astype(dtype)
-    return a.copy() if copy else a
+    return a if dtype is None else a.astype(dtype, copy=False)
 
 
 Tensor.__array__ = _array  # type: ignore[attr-defined]

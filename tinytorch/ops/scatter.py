@@ -66,7 +66,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     if not a.ndim and i.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {i.size} value(s)")
     n = a.shape[d] if a.ndim else 1
-    if not n and i.size:
+    if not n and i.size and a.ndim > 1:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if d == 0 or a.ndim == 1:
         _check_bounds(i, n, 0, "index out of range in self", IndexError)
