@@ -37,6 +37,8 @@ def _paired(left: Tensor, right: Tensor, summed: list[int]) -> Tensor:
             n *= t.size(d)
         return n
 
+    if only_left and only_right and only_right[-1] < only_left[0]:  # then the result lies in order
+        left, right, only_left, only_right = right, left, only_right, only_left
     batch, rows, inner, columns = count(left, both), count(left, only_left), count(left, summed), count(right, only_right)
     a = left.permute(both + only_left + summed + only_right).reshape(batch, rows, inner)
     b = right.permute(both + summed + only_right + only_left).reshape(batch, inner, columns)
@@ -121,13 +123,10 @@ def _check_dims(inputs: list[list[str]], operands: list[Tensor]) -> int:
     for i, (labels, t) in enumerate(zip(inputs, operands, strict=True)):
         n = len(labels) - (_DOTS in labels)
         if n > t.dim() or (n != t.dim() and _DOTS not in labels):
-            more = "fewer subscripts than dimensions" if n < t.dim() else "more subscripts than dimensions"
-            dims = f"({n})" if _DOTS not in labels else f"({n})"
-            raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation {dims} "
-                + (f"does not match the number of dimensions ({t.dim()}) for operand {i} and no ellipsis was given"
-                   if _DOTS not in labels else f"is more than the number of dimensions ({t.dim()}) for operand {i}")
-            ) from (None if more else None)
+            wrong = f"does not match the number of dimensions ({t.dim()}) for operand {i} and no ellipsis was given"
+            if _DOTS in labels:
+                wrong = f"is more than the number of dimensions ({t.dim()}) for operand {i}"
+            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({n}) {wrong}")
         dots = max(dots, t.dim() - n)
     return dots
 
@@ -172,7 +171,7 @@ def _arranged(t: Tensor, labels: list[str], order: list[str], dots: int) -> Tens
             dim += 1
     for label in order:
         if label not in at:
-            t = t.unsqueeze(-1)
+            t = t.unsqueeze(dim)
             at[label] = dim
             dim += 1
     return t.permute([at[label] for label in order])
@@ -250,7 +249,8 @@ def contracted(a: Tensor, b: Tensor, dims_a: list[int], dims_b: list[int]) -> Te
     free_b = [d for d in range(b.dim()) if d not in [i % b.dim() for i in dims_b]]
     sizes = [a.size(d) for d in free_a] + [b.size(d) for d in free_b]
     left, right = a.permute(free_a + dims_a), b.permute(dims_b + free_b)
-    if not sizes and inner and a.dim() == 1 == b.dim():
+    if not sizes:
+        left, right = (t if t.dim() == 1 else t.reshape(inner) for t in (left, right))
         return left.dot(right).reshape(sizes)
     rows = 1
     for d in free_a:

@@ -49,25 +49,39 @@ def _columns(a: np.ndarray) -> np.ndarray:
     return laid_out(a, tuple(strides))
 
 
-def _first_zero(a: np.ndarray) -> int:
-    """Which diagonal element of the LU decomposition is the first to be zero, counted from 1."""
-    a = a.reshape(-1, *a.shape[-2:]).astype(np.float64)
-    for matrix in a:
-        m = matrix.copy()
+def _lu(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The LU decomposition with row pivots (counted from 1), packed as LAPACK's getrf packs it."""
+    lu = a.copy()
+    pivots = np.empty(a.shape[:-1], np.int32)
+    for at in np.ndindex(a.shape[:-2]):
+        m = lu[at]
         for k in range(len(m)):
             pivot = k + int(np.abs(m[k:, k]).argmax())
-            if m[pivot, k] == 0:
-                return k + 1
-            m[[k, pivot]] = m[[pivot, k]]
-            m[k + 1 :] -= np.outer(m[k + 1 :, k] / m[k, k], m[k])
-    return len(a[0])
+            pivots[(*at, k)] = pivot + 1
+            if m[pivot, k]:
+                m[[k, pivot]] = m[[pivot, k]]
+                m[k + 1 :, k] /= m[k, k]
+                m[k + 1 :, k + 1 :] -= np.outer(m[k + 1 :, k], m[k, k + 1 :])
+    return lu, pivots
+
+
+def _decomposed(A: Tensor) -> dict[str, Tensor]:
+    """What torch's nodes save of the decomposition."""
+    lu, pivots = _lu(A._data)
+    return {"LU": fresh(_columns(lu), A._device), "pivots": fresh(pivots, A._device)}
 
 
 def _singular(name: str, a: np.ndarray, what: str) -> _LinAlgError:
+    diagonal = np.diagonal(_lu(a)[0], 0, -2, -1).reshape(-1, a.shape[-1])
+    first = int(np.argwhere(diagonal == 0)[0][1]) + 1 if (diagonal == 0).any() else a.shape[-1]
     return _LinAlgError(
-        f"{name}: The diagonal element {_first_zero(a)} is zero, the {what} could not be completed because the input "
-        "matrix is singular."
+        f"{name}: The diagonal element {first} is zero, the {what} could not be completed because the input matrix is "
+        "singular."
     )
+
+
+def _as_diagonal(t: Tensor) -> Tensor:
+    return t.unsqueeze(-1) * t.new_tensor(np.eye(t.shape[-1]).tolist())
 
 
 # determinant and inverse ---------------------------------------------------------------------------------------------------
@@ -75,10 +89,10 @@ def _singular(name: str, a: np.ndarray, what: str) -> _LinAlgError:
 
 def _det_backward(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
     diagonal = (grad * result).unsqueeze(-1).expand(A.shape[:-1])
-    return linalg_solve(A.mT, diagonal.diag_embed())
+    return linalg_solve(A.mT, _as_diagonal(diagonal))
 
 
-_LinalgDetBackward0 = node("LinalgDetBackward0", _det_backward)
+_LinalgDetBackward0 = node("LinalgDetBackward0", _det_backward, also=("LU", "pivots"))
 
 
 def linalg_det(A: Tensor) -> Tensor:
@@ -87,8 +101,11 @@ def linalg_det(A: Tensor) -> Tensor:
     Source: `torch.linalg.det`.
     """
     a = _square("linalg.det", A)
-    made = result(np.asarray(np.linalg.det(a), a.dtype), A._device)
-    return record(made, _LinalgDetBackward0, (A,), A=A) if recording(A) else made
+    lu, pivots = _lu(a)
+    flips = (pivots != np.arange(1, a.shape[-1] + 1)).sum(axis=-1)
+    data = np.diagonal(lu, 0, -2, -1).prod(axis=-1) * np.where(flips % 2, -1, 1)
+    made = result(np.asarray(data, a.dtype), A._device)
+    return record(made, _LinalgDetBackward0, (A,), A=A, **_decomposed(A)) if recording(A) else made
 
 
 _LinalgInvExBackward0 = node(
@@ -126,7 +143,7 @@ def _solve_right(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
     return linalg_solve(A.mT, grad)
 
 
-_LinalgSolveExBackward0 = node("LinalgSolveExBackward0", _solve_left, _solve_right)
+_LinalgSolveExBackward0 = node("LinalgSolveExBackward0", _solve_left, _solve_right, also=("LU", "left", "pivots"))
 
 
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
@@ -154,7 +171,7 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     except np.linalg.LinAlgError:
         raise _singular("torch.linalg.solve", a, "solve") from None
     made = fresh(np.ascontiguousarray(data) if vector else _columns(data), common_device("linalg.solve", A, B))
-    return record(made, _LinalgSolveExBackward0, (A, B), A=A) if recording(A, B) else made
+    return record(made, _LinalgSolveExBackward0, (A, B), A=A, left=left, **_decomposed(A)) if recording(A, B) else made
 
 
 # Cholesky -----------------------------------------------------------------------------------------------------------------------
@@ -162,12 +179,12 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 
 def _cholesky_backward(grad: Tensor, L: Tensor) -> Tensor:
     inner = L.mT.matmul(grad).tril()
-    inner = inner - inner.diagonal(0, -2, -1).diag_embed() / 2
+    inner = inner - _as_diagonal(inner.diagonal(0, -2, -1)) / 2
     inverse = linalg_inv(L)
     return inverse.mT.matmul((inner + inner.mT) / 2).matmul(inverse)
 
 
-_LinalgCholeskyExBackward0 = node("LinalgCholeskyExBackward0", _cholesky_backward)
+_LinalgCholeskyExBackward0 = node("LinalgCholeskyExBackward0", _cholesky_backward, also=("upper",))
 
 
 def linalg_cholesky(A: Tensor) -> Tensor:
@@ -186,7 +203,7 @@ def linalg_cholesky(A: Tensor) -> Tensor:
             f"leading minor of order {minor} is not positive-definite)."
         ) from None
     made = fresh(_columns(data), A._device)
-    return record(made, _LinalgCholeskyExBackward0, (A,), L=made) if recording(A) else made
+    return record(made, _LinalgCholeskyExBackward0, (A,), L=made, upper=False) if recording(A) else made
 
 
 # under torch's own names ------------------------------------------------------------------------------------------------------
