@@ -79,9 +79,10 @@ def _run(outputs: tuple, grads: tuple, keep: bool, create: bool, inputs: tuple |
     keep, create = (_flag(x) for x in (keep, create))
     if len(outputs) != len(grads):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
-    edges = tuple([_edge(t) for t in outputs])
-    for i, edge in enumerate(edges):
-        if edge is None:
+    edges: list = []
+    for i, t in enumerate(outputs):
+        edges.append(_edge(t))
+        if edges[-1] is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
     goals: list | None = None if inputs is None else []
     for t in inputs or ():
@@ -104,7 +105,7 @@ def _run(outputs: tuple, grads: tuple, keep: bool, create: bool, inputs: tuple |
         )
     if not edges:
         return [None] * len(goals or ())
-    return _engine.run(edges, grads, keep, create, None if goals is None else tuple(goals), accumulate)
+    return _engine.run(tuple(edges), grads, keep, create, None if goals is None else tuple(goals), accumulate)
 
 
 def _flag(x: Any) -> bool:

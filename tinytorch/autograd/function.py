@@ -291,7 +291,7 @@ def _output(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, is_dirty
             return t.detach()
         return t if t._view is not None else t.detach_()
     if is_dirty:
-        if t.is_leaf and needs_grad(t):
+        if t._grad_fn is None and needs_grad(t):  # not `is_leaf`, which brings the history of a view up to date
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if not is_input:
             warn_in_torch(
@@ -301,6 +301,9 @@ def _output(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, is_dirty
             )
         if t._view is not None:
             check_view(t)
+            base = t._view.base
+            if base._grad_fn is None and base._requires_grad:
+                raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
             if count > 1:
                 raise RuntimeError(
                     "If your Function modifies inplace an input that is a view of another Tensor, your Function "

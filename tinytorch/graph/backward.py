@@ -195,11 +195,11 @@ def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
                     buffer = buffers[below] = [None] * below._outputs
                 grad = outputs[i]
                 if grad is not None:
-                    outputs[i] = None
                     position = edge[1]
                     before = buffer[position]
                     if before is None:
                         buffer[position] = grad
+                        outputs[i] = None  # handed on; what is added stays held until all outputs are, as in torch
                     elif MODES.grad or sys.getrefcount(before) > 3 or not _ours(before):
                         buffer[position] = before + grad
                     else:  # nobody else holds it, so its memory can take the sum

@@ -347,6 +347,8 @@ def keep(kind: type, edges: tuple[Edge | None, ...], values: dict[str, Any]) -> 
             needed = len(by) != 1 or edges[by[0]] is not None
             value = SavedTensor(value) if needed else None
         elif isinstance(value, SavedTensor) and len(by) == 1 and edges[by[0]] is None:
+            value = None  # a number that torch would have saved as a tensor
+        elif isinstance(value, SavedTensor) and len(by) == 1 and edges[by[0]] is None:
             value = None  # a number, which torch saves as a tensor
         elif type(value) is tuple and any(hasattr(v, "_vc") for v in value):
             value = tuple(SavedTensor(v) if hasattr(v, "_vc") else v for v in value)
