@@ -26,24 +26,24 @@ ROWS += [f"x {o} 2" for o in _OPERATORS.split()]
 ROWS += [f"x {o} 1.5" for o in _OPERATORS.split()]
 ROWS += [f"x {o} True" for o in _OPERATORS.split()]
 ROWS += [f"2.5 {o} p" for o in _OPERATORS.split()]
-ROWS += [f"3 {o} n" for o in "+ - * / // % < == ** & | ^ << >>".split()]
-ROWS += [f"i {o} n" for o in "+ - * / // % < == & | ^ << >>".split()]
-ROWS += [f"i {o} 3" for o in "+ - * / // % < == ** & | ^ << >>".split()]
-ROWS += [f"i {o} 1.5" for o in "+ - * / // % < == **".split()]
-ROWS += [f"b {o} c" for o in "+ - * / // % < == & | ^ << >> **".split()]
-ROWS += [f"b {o} 2" for o in "+ - * / // % < == & | ^ << >> **".split()]
-ROWS += [f"i {o} x" for o in "+ - * / // % < ==".split()]
-ROWS += [f"x {o} s" for o in "+ - * / // %".split()]
-ROWS += [f"i {o} s" for o in "+ - * / // %".split()]
+ROWS += [f"3 {o} n" for o in ["+", "-", "*", "/", "//", "%", "<", "==", "**", "&", "|", "^", "<<", ">>"]]
+ROWS += [f"i {o} n" for o in ["+", "-", "*", "/", "//", "%", "<", "==", "&", "|", "^", "<<", ">>"]]
+ROWS += [f"i {o} 3" for o in ["+", "-", "*", "/", "//", "%", "<", "==", "**", "&", "|", "^", "<<", ">>"]]
+ROWS += [f"i {o} 1.5" for o in ["+", "-", "*", "/", "//", "%", "<", "==", "**"]]
+ROWS += [f"b {o} c" for o in ["+", "-", "*", "/", "//", "%", "<", "==", "&", "|", "^", "<<", ">>", "**"]]
+ROWS += [f"b {o} 2" for o in ["+", "-", "*", "/", "//", "%", "<", "==", "&", "|", "^", "<<", ">>", "**"]]
+ROWS += [f"i {o} x" for o in ["+", "-", "*", "/", "//", "%", "<", "=="]]
+ROWS += [f"x {o} s" for o in ["+", "-", "*", "/", "//", "%"]]
+ROWS += [f"i {o} s" for o in ["+", "-", "*", "/", "//", "%"]]
 ROWS += ["-x", "+x", "abs(x)", "~i", "~b", "~x", "x ** 2", "x ** 3", "p ** 0.5", "p ** -1", "p ** x", "x ** 0", "x ** 1", "2 ** x",
          "0 ** p", "2.5 ** x", "x ** n", "i ** n", "i ** -1", "p ** -2.5", "torch.pow(p, y)", "torch.float_power(p, 2)",
          "torch.float_power(p, y)"]  # fmt: skip
 ROWS += [
     f"t.{n}_(y)"
-    for n in "add sub mul div fmod remainder floor_divide atan2 hypot eq ne lt le gt ge copysign heaviside logical_and logical_or logical_xor".split()
+    for n in ["add", "sub", "mul", "div", "fmod", "remainder", "floor_divide", "atan2", "hypot", "eq", "ne", "lt", "le", "gt", "ge", "copysign", "heaviside", "logical_and", "logical_or", "logical_xor"]
 ]
-ROWS += [f"t.{n}_(2.5)" for n in "add sub mul div fmod remainder floor_divide eq pow".split()]
-ROWS += [f"t.{n}_(2)" for n in "add sub mul div fmod remainder floor_divide ge le gt lt ne pow".split()]
+ROWS += [f"t.{n}_(2.5)" for n in ["add", "sub", "mul", "div", "fmod", "remainder", "floor_divide", "eq", "pow"]]
+ROWS += [f"t.{n}_(2)" for n in ["add", "sub", "mul", "div", "fmod", "remainder", "floor_divide", "ge", "le", "gt", "lt", "ne", "pow"]]
 ROWS += ["torch.add(x, y, alpha=2)", "torch.add(x, y, alpha=0.5)", "torch.sub(x, y, alpha=3)", "torch.add(x, 2, alpha=3)",
          "torch.rsub(x, y, alpha=2)", "torch.rsub(x, 2)", "torch.rsub(x, 2.5, alpha=2)", "t.add_(y, alpha=2)",
          "t.sub_(y, alpha=0.5)", "torch.add(b, c, alpha=2)", "torch.add(i, j, alpha=2)", "torch.add(i, j, alpha=1.5)",

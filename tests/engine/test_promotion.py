@@ -7,7 +7,20 @@ from typing import Any
 
 import pytest
 
-DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "float32", "float64")
+DTYPES = (
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+)
 OPS = ("add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "maximum", "atan2", "eq", "lt", "bitwise_and",
        "logical_or", "bitwise_left_shift", "copysign", "xlogy", "gcd", "hypot", "result_type")  # fmt: skip
 NUMBERS = (True, 3, 2.5, -1, 300)
@@ -40,7 +53,8 @@ def test_every_pair(op: str) -> None:
     for (a, b), m, n in itertools.product(itertools.product(DTYPES, DTYPES), (0, 1), (0, 1)):
         for method in (False, True)[: 1 + (op not in ("result_type",))]:
             ours, theirs = (
-                _outcome(e, op, _tensor(e, a, m, (3, 100)), _tensor(e, b, n, (2, 5)), method) for e in (tinytorch, torch)
+                _outcome(e, op, _tensor(e, a, m, (3, 100)), _tensor(e, b, n, (2, 5)), method)
+                for e in (tinytorch, torch)
             )
             if ours != theirs:
                 found.append(f"{op}({a} {m}-d, {b} {n}-d): {ours} instead of {theirs}")
@@ -67,7 +81,9 @@ def test_every_number(op: str) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("op", ("add_", "mul_", "div_", "pow_", "eq_", "floor_divide_", "bitwise_or_", "copy_", "fill_"))
+@pytest.mark.parametrize(
+    "op", ("add_", "mul_", "div_", "pow_", "eq_", "floor_divide_", "bitwise_or_", "copy_", "fill_")
+)
 def test_every_pair_in_place(op: str) -> None:
     import torch
 

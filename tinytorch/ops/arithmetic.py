@@ -15,12 +15,23 @@ from ..warn import warn_in_torch
 from .arguments import argument_error, called_as_method, invalid_combination
 from .core import broadcast_error, is_number, op, quiet, record, recording, result, write_in_place, write_out
 from .pointwise import (
-    EITHER, FLOAT, RIGHT, _saveable, binary, check_broadcast_into, check_fits, check_kernel, check_operands, half, in_place_operands,
-    operands, operator,
+    EITHER,
+    FLOAT,
+    RIGHT,
+    _saveable,
+    binary,
+    check_broadcast_into,
+    check_fits,
+    check_kernel,
+    check_operands,
+    half,
+    in_place_operands,
+    operands,
+    operator,
 )  # fmt: skip
 from .scalars import times, where, zeros
 
-# sum and difference, whose second operand is scaled ------------------------------------------------------------------------
+# sum and difference, whose second operand is scaled -------------------------------------------------------------------
 
 _BOOL_SUB = "Subtraction, the `-` operator, with {} not supported. "
 _TWO_BOOLS = _BOOL_SUB.format("two bool tensors is") + "Use the `^` or `logical_xor()` operator instead."
@@ -91,7 +102,9 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
             return extra[0], other
         given = 1 + len(extra) + (not called_as_method())
         takes = given - len(extra)
-        raise TypeError(f"{called}() takes {takes} positional argument{'s' if takes > 1 else ''} but {given} were given")
+        raise TypeError(
+            f"{called}() takes {takes} positional argument{'s' if takes > 1 else ''} but {given} were given"
+        )
 
     def function(input: Any, other: Any, *extra: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         if extra:
@@ -182,7 +195,7 @@ def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     return made
 
 
-# product and quotients -----------------------------------------------------------------------------------------------------
+# product and quotients ------------------------------------------------------------------------------------------------
 
 mul = binary("Product.", "mul", np.multiply, lambda grad, other: grad * other, lambda grad, self: grad * self,
              aliases=("multiply",), exact_numbers=True)  # fmt: skip
@@ -305,7 +318,7 @@ for _name in ("_floored", "_trunced"):
     delattr(Tensor, _name), delattr(Tensor, f"{_name}_")
 
 
-# powers: a kind of node for each combination of tensor and number ----------------------------------------------------------
+# powers: a kind of node for each combination of tensor and number -----------------------------------------------------
 
 
 def _pow_number(grad: Tensor, self: Tensor, exponent: Any) -> Tensor:
@@ -355,12 +368,12 @@ def _pow(name: str, self: Any, exponent: Any) -> tuple[Any, Any, Any]:
         lines = tuple(f"({p} exponent, *, Tensor out = None)" for p in ("Tensor input, Tensor", "Number self, Tensor", "Tensor input, Number"))  # fmt: skip
         raise invalid_combination(name, (self, exponent), {}, lines)
     a, b, where = operands(name, self, exponent)
+    if not second:
+        if a.dtype.kind in "iu" and exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        check_fits(exponent, dtypes.BY_NUM[a.dtype.num])
     if second or exponent not in (0, 1):
         check_kernel(a, "if", "pow", b)
-    if not second:
-        check_fits(exponent, dtypes.BY_NUM[a.dtype.num])
-    if a.dtype.kind in "iu" and not second and exponent < 0:
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
     return a, b, where
 
 
@@ -384,7 +397,11 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     if out is not None:
         return write_out(out, data, "pow", input, exponent, layout=(a, b))
     # a number to the power of a tensor comes out row-major
-    made = result(data, where, a, b) if isinstance(input, Tensor) else result(np.ascontiguousarray(data).reshape(b.shape), where)
+    made = (
+        result(data, where, a, b)
+        if isinstance(input, Tensor)
+        else result(np.ascontiguousarray(data).reshape(b.shape), where)
+    )
     if recording(*[x for x in (input, exponent) if isinstance(x, Tensor)]):
         if not isinstance(exponent, Tensor):
             record(made, _PowBackward0, (input,), self=input, exponent=exponent)
@@ -439,7 +456,7 @@ def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tens
     return pow(base, power, out=out)
 
 
-# operators -----------------------------------------------------------------------------------------------------------------
+# operators ------------------------------------------------------------------------------------------------------------
 
 operator("add", Tensor.add, Tensor.add, Tensor.add_)
 operator("sub", Tensor.sub, rsub, Tensor.sub_)

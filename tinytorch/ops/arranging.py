@@ -11,12 +11,24 @@ from ..tensor import Size, Tensor, wrap_dim
 from ..warn import warn_in_torch
 from .arguments import argument_error, signatures
 from .copying import contiguous_format
-from .core import FUNCTIONS, broadcast_error, laid_out, op, quiet, record, recording, result, result_dtype, write_in_place, write_out  # fmt: skip
+from .core import (  # fmt: skip
+    FUNCTIONS,
+    broadcast_error,
+    laid_out,
+    op,
+    quiet,
+    record,
+    recording,
+    result,
+    result_dtype,
+    write_in_place,
+    write_out,
+)
 from .pointwise import check_kernel
 from .reductions import wrap_dims
 from .views import shape_argument
 
-# repeated --------------------------------------------------------------------------------------------------------------------
+# repeated -------------------------------------------------------------------------------------------------------------
 
 
 def _repeat_backward(grad: Tensor, repeats: tuple, self_sym_sizes: tuple) -> Tensor:
@@ -52,7 +64,9 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
     shape = (1,) * (len(times) - a.ndim) + a.shape
     sizes = [t * n for t, n in zip(times, shape, strict=True)]
     if any(n < 0 for n in sizes):
-        raise RuntimeError(f"Trying to create tensor with negative dimension {next(s for s in sizes if s < 0)}: {sizes}")
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {next(s for s in sizes if s < 0)}: {sizes}"
+        )
     made = result(np.tile(a.reshape(shape), times) if 0 not in sizes else np.empty(sizes, a.dtype), self._device)
     if recording(self):
         record(made, _RepeatBackward0, (self,), repeats=times, self_sym_sizes=Size(a.shape))
@@ -70,7 +84,9 @@ def tile(input: Tensor, *dims: Any) -> Tensor:
 
 
 @op("repeat_interleave")
-def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None) -> Tensor:
+def repeat_interleave(
+    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
     """Every element repeated in its place; how often each, may be said by a tensor. Without `dim`, of all elements.
 
     RuntimeError for negative numbers. Source: `torch.repeat_interleave`.
@@ -113,7 +129,7 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
     return t.index_select(d, result(index, input._device))
 
 
-# turned ----------------------------------------------------------------------------------------------------------------------
+# turned ---------------------------------------------------------------------------------------------------------------
 
 _FlipBackward0 = node("FlipBackward0", lambda grad, dims: grad.flip(dims))
 
@@ -256,7 +272,7 @@ def _triangle(name: str, keep: Any, what: str) -> None:
 _triangle("tril", np.tril, "The part on and below a diagonal, zero elsewhere.")
 _triangle("triu", np.triu, "The part on and above a diagonal, zero elsewhere.")
 
-# the cross product -----------------------------------------------------------------------------------------------------------
+# the cross product ----------------------------------------------------------------------------------------------------
 
 _LinalgCrossBackward0 = node(
     "LinalgCrossBackward0", lambda grad, other, dim: linalg_cross(other, grad, dim=dim),
@@ -313,4 +329,3 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor |
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
     return linalg_cross(input, other, dim=dim, out=out)
-

@@ -14,6 +14,7 @@ from .core import FUNCTIONS, broadcast_error, is_number, op, quiet, result
 from .pointwise import BOOL, EITHER, EVERY, KEEP, RIGHT, TENSORS, binary, operator, unary
 from .scalars import zeros
 
+
 def _comparison(what: str, name: str, ufunc: np.ufunc, aliases: tuple[str, ...] = (), takes: str = "bif") -> Any:
     """Declare a comparison; in place it has nodes, whose gradients are zero."""
     kinds = (node(f"{name.title()}Backward1", zeros, zeros), node(f"{name.title()}Backward0", zeros))
@@ -60,7 +61,9 @@ def _right_shift(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 binary("Shifted left by so many bits.", "bitwise_left_shift", _left_shift, numbers=EITHER, takes="i", stub="lshift_cpu")
-binary("Shifted right by so many bits.", "bitwise_right_shift", _right_shift, numbers=EITHER, takes="i", stub="rshift_cpu")
+binary(
+    "Shifted right by so many bits.", "bitwise_right_shift", _right_shift, numbers=EITHER, takes="i", stub="rshift_cpu"
+)
 binary("Greatest common divisor.", "gcd", np.gcd, numbers=TENSORS, takes="i", stub="gcd_cpu")
 binary("Least common multiple.", "lcm", np.lcm, numbers=TENSORS, takes="i", stub="lcm_cpu")
 
@@ -96,7 +99,7 @@ Tensor.__invert__ = _invert  # type: ignore[attr-defined]
 Tensor.__contains__ = _contains  # type: ignore[attr-defined]
 
 
-# whole tensors -------------------------------------------------------------------------------------------------------------
+# whole tensors --------------------------------------------------------------------------------------------------------
 
 
 @op()

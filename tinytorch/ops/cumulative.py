@@ -101,7 +101,9 @@ def _running(name: str, ufunc: np.ufunc, kind: type, what: str) -> None:
         op(n, function=n == name)(f)
 
 
-_running("cumsum", np.add, node("CumsumBackward0", _cumsum_backward), "Sums of all elements up to each, along a dimension.")
+_running(
+    "cumsum", np.add, node("CumsumBackward0", _cumsum_backward), "Sums of all elements up to each, along a dimension."
+)
 _running("cumprod", np.multiply, node("CumprodBackward0", _cumprod_backward),
          "Products of all elements up to each, along a dimension.")  # fmt: skip
 
@@ -163,7 +165,9 @@ _running_extreme("cummin", np.less_equal, "The smallest element up to each, alon
 
 
 @op()
-@signatures("(Tensor input, int n = 1, int dim = -1, Tensor prepend = None, Tensor append = None, *, Tensor out = None)")
+@signatures(
+    "(Tensor input, int n = 1, int dim = -1, Tensor prepend = None, Tensor append = None, *, Tensor out = None)"
+)
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *,
     out: Tensor | None = None,
@@ -187,5 +191,3 @@ def diff(
         later, sooner = t.narrow(dim, t.shape[d] - rest, rest), t.narrow(dim, 0, rest)
         t = later.logical_xor(sooner) if t._data.dtype.kind == "b" else later - sooner
     return t if out is None else write_out(out, t._data, "diff", input)
-
-

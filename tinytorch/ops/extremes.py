@@ -19,7 +19,7 @@ from .pointwise import check_kernel
 from .reductions import UNSET, given_dims, record_all, reduced, unset, wrap_dims
 from .selection import middle, most_common, nth
 
-# gradients -----------------------------------------------------------------------------------------------------------------
+# gradients ------------------------------------------------------------------------------------------------------------
 
 
 def selecting_backward(grad: Tensor, dim: int, indices: Tensor, sizes: tuple, keepdim: bool = True) -> Tensor:
@@ -77,7 +77,7 @@ def _not_empty(name: str, a: np.ndarray, d: int) -> None:
         raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
 
 
-# max and min ---------------------------------------------------------------------------------------------------------------
+# max and min ----------------------------------------------------------------------------------------------------------
 
 
 def _extreme(name: str, ufunc: np.ufunc, arg: Any) -> None:
@@ -191,7 +191,9 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out
     if d is not None and a.ndim and not a.shape[d]:
         raise IndexError(f"aminmax: Expected reduction dim {d} to have non-zero size.")
     if not a.size and d is None:
-        raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
     check_kernel(a, "bif", "aminmax_cpu")
     data = [np.asarray(f.reduce(a, d if a.ndim else None, keepdims=keepdim)) for f in (np.minimum, np.maximum)]
     if out is not None:
@@ -203,14 +205,16 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out
     return return_types.aminmax(made)
 
 
-# median, mode, kthvalue ----------------------------------------------------------------------------------------------------
+# median, mode, kthvalue -----------------------------------------------------------------------------------------------
 
 
 def _median(name: str, nan_counts: bool, what: str) -> None:
     along, of_all = _kinds(name.title())
     pair = getattr(return_types, name)
 
-    @signatures("(Tensor input)", "(Tensor input, int dim, bool keepdim = False, *, tuple of Tensors out = None)", name=name)
+    @signatures(
+        "(Tensor input)", "(Tensor input, int dim, bool keepdim = False, *, tuple of Tensors out = None)", name=name
+    )
     def function(input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
         a = input._data
         if dim is UNSET:
@@ -241,7 +245,11 @@ def _along(a: np.ndarray, d: int, keepdim: bool, pick: Any) -> tuple[np.ndarray,
     return (np.expand_dims(values, d), np.expand_dims(indices, d)) if keepdim else (values, indices)
 
 
-_median("median", True, "The median of all elements, or along a dimension with its index: the lower of two; nan if there is one.")
+_median(
+    "median",
+    True,
+    "The median of all elements, or along a dimension with its index: the lower of two; nan if there is one.",
+)
 _median("nanmedian", False, "The median of the elements that are numbers.")
 
 _ModeBackward0, _KthvalueBackward0 = _kinds("Mode")[0], _kinds("Kthvalue")[0]

@@ -11,7 +11,17 @@ from ..graph.node import node
 from ..tensor import Size, Tensor, wrap_dim
 from ..warn import warn_in_torch
 from .core import (
-    broadcast_error, common_device, laid_out, node_for, op, quiet, record, recording, result, set_history, write_out,
+    broadcast_error,
+    common_device,
+    laid_out,
+    node_for,
+    op,
+    quiet,
+    record,
+    recording,
+    result,
+    set_history,
+    write_out,
 )  # fmt: skip
 from .views import _UnsafeViewBackward0, view_strides
 
@@ -20,7 +30,9 @@ _WHERE = "aten/src/ATen/native/TensorShape.cpp:4215"
 
 def _tensors(name: str, tensors: Any) -> tuple[Tensor, ...]:
     if not isinstance(tensors, (tuple, list)):
-        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}")
+        raise TypeError(
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}"
+        )
     for i, t in enumerate(tensors):
         if not isinstance(t, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
@@ -60,6 +72,7 @@ _StackBackward0 = node(
 
 def _channels_last(arrays: list[np.ndarray], data: np.ndarray) -> np.ndarray:
     """torch joins channels-last tensors into one."""
+
     def last(a: np.ndarray) -> bool:
         return a.ndim == 4 and not a.flags.c_contiguous and a.transpose(0, 2, 3, 1).flags.c_contiguous
 
@@ -203,7 +216,7 @@ def column_stack(tensors: Any, *, out: Tensor | None = None) -> Tensor:
     return cat([t.reshape(t._data.size, 1) if t._data.ndim <= 1 else t for t in parts], 1, out=out)
 
 
-# grids and products ----------------------------------------------------------------------------------------------------------
+# grids and products ---------------------------------------------------------------------------------------------------
 
 
 @op(method=False)
@@ -254,7 +267,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         tensors = tuple(tensors[0])
     if indexing is None:
         warn_in_torch(
-            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", _WHERE, once=True
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
+            _WHERE,
+            once=True,
         )
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
@@ -294,7 +309,9 @@ def block_diag(*tensors: Any) -> Tensor:
 
     Source: `torch.block_diag`.
     """
-    parts = [t.expand(1, 1) if not t._data.ndim else t.expand(1, t._data.size) if t._data.ndim == 1 else t for t in tensors]
+    parts = [
+        t.expand(1, 1) if not t._data.ndim else t.expand(1, t._data.size) if t._data.ndim == 1 else t for t in tensors
+    ]
     rows, columns = (sum(p.shape[k] for p in parts) for k in (0, 1))
     out = np.zeros((rows, columns), _common(tuple(parts)).np)
     r = c = 0

@@ -19,7 +19,7 @@ from .core import FUNCTIONS, op, quiet, record, recording, result, write_out
 from .reductions import count, given_dims, record_all, reduced, restored, spread, wrap_dims
 from .scalars import over, times
 
-# variances -----------------------------------------------------------------------------------------------------------------
+# variances ------------------------------------------------------------------------------------------------------------
 
 _FEW = ("{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
         "divided by output numel).")  # fmt: skip
@@ -59,7 +59,9 @@ _StdBackward0 = node("StdBackward0", _std_backward)
 _VarMeanBackward0 = node(
     "VarMeanBackward0",
     lambda grads, self, dim, correction, keepdim: _two(
-        grads, lambda g: _var_backward(g, self, dim, correction, keepdim), lambda g: _mean_backward(g, self, dim, keepdim)
+        grads,
+        lambda g: _var_backward(g, self, dim, correction, keepdim),
+        lambda g: _mean_backward(g, self, dim, keepdim),
     ),
     base=MultiNode,
 )
@@ -141,7 +143,7 @@ _moments("std", True, False, "The standard deviation of all elements, or along d
 _moments("var_mean", False, True, "The variance and the mean.")
 _moments("std_mean", True, True, "The standard deviation and the mean.")
 
-# norms ---------------------------------------------------------------------------------------------------------------------
+# norms ----------------------------------------------------------------------------------------------------------------
 
 
 def norm_backward(grad: Tensor, self: Tensor, p: float, result: Tensor, dim: Any, keepdim: bool) -> Tensor | None:
@@ -203,7 +205,11 @@ def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = Fals
     if (ord < 0 or math.isinf(ord)) and count(a.shape, dims) == 0:
         what = "on an empty tensor because the operation does not have an identity"
         if dim is not None:
-            what = "on the dimension " + str(dims[0]) + "because this dimension is empty and the operation does not have an identity"
+            what = (
+                "on the dimension "
+                + str(dims[0])
+                + "because this dimension is empty and the operation does not have an identity"
+            )
         raise RuntimeError(f"linalg.vector_norm cannot compute the {_number(ord)} norm {what}")
     data = quiet.run(lambda: _norm(a, ord, dims, keepdim).astype(a.dtype))
     if out is not None:
@@ -227,7 +233,9 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
     order = 2 if p in ("fro", None) else p
-    return vector_norm(input, order, None if isinstance(dim, (list, tuple)) and not dim else dim, keepdim, dtype=dtype, out=out)
+    return vector_norm(
+        input, order, None if isinstance(dim, (list, tuple)) and not dim else dim, keepdim, dtype=dtype, out=out
+    )
 
 
 @op()
@@ -243,15 +251,18 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
             f"norm(): input dtype should be either floating point or complex. Got {difference.dtype.scalar_name} instead."
         )
     made = vector_norm(difference, p)
-    return record(made, _DistBackward0, (input, other), self=input, other=other, p=p) if recording(input, other) else made
+    return (
+        record(made, _DistBackward0, (input, other), self=input, other=other, p=p) if recording(input, other) else made
+    )
 
 
 # sums of exponentials -----------------------------------------------------------------------------------------
 
 _LogsumexpBackward0 = node(
     "LogsumexpBackward0",
-    lambda grad, self, result, dim, keepdim: restored(grad, dim, keepdim, self.shape)
-    * (self - restored(result, dim, keepdim, self.shape)).exp(),
+    lambda grad, self, result, dim, keepdim: (
+        restored(grad, dim, keepdim, self.shape) * (self - restored(result, dim, keepdim, self.shape)).exp()
+    ),
 )
 
 

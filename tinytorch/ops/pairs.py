@@ -10,20 +10,43 @@ import numpy as np
 from .. import dtypes
 from ..graph.node import node
 from ..tensor import Tensor
-from .arguments import argument_error, refusal, called_as_method
+from .arguments import argument_error, called_as_method, refusal
 from .arithmetic import deprecated_order, no_derivative
 from .core import (
-    FUNCTIONS, as_array, broadcast_error, check_overlap, common_device, is_number, op, quiet, record, recording, result,
-    result_dtype, write_in_place, write_out,
+    FUNCTIONS,
+    as_array,
+    broadcast_error,
+    check_overlap,
+    common_device,
+    is_number,
+    op,
+    quiet,
+    record,
+    recording,
+    result,
+    result_dtype,
+    write_in_place,
+    write_out,
 )  # fmt: skip
-from .pointwise import FLOAT, RIGHT, EITHER, TENSORS, binary, cannot_cast, check_broadcast_into, check_fits, check_kernel, half
+from .pointwise import (
+    EITHER,
+    FLOAT,
+    RIGHT,
+    TENSORS,
+    binary,
+    cannot_cast,
+    check_broadcast_into,
+    check_fits,
+    check_kernel,
+    half,
+)
 from .scalars import minus_from, over, over_from, plus, times, where, zeros
 
 _CPP = {"bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
         "int64": "long int", "float16": "c10::Half", "float32": "float", "float64": "double"}  # fmt: skip
 
 
-# extremes ------------------------------------------------------------------------------------------------------------------
+# extremes -------------------------------------------------------------------------------------------------------------
 
 
 def _halved(self: Tensor, other: Tensor, grad: Tensor) -> Tensor:
@@ -49,7 +72,7 @@ binary("The smaller one, the other where one is nan.", "fmin", np.fmin,
        lambda grad, self, other: grad.masked_fill(_kept(self, other, Tensor.le), 0), numbers=TENSORS, in_place=False,
        takes="bif", stub="minimum_cpu")  # fmt: skip
 
-# angles, logarithms, signs -------------------------------------------------------------------------------------------------
+# angles, logarithms, signs --------------------------------------------------------------------------------------------
 
 
 def _per_square(self: Tensor, other: Tensor) -> Tensor:
@@ -130,7 +153,8 @@ def _check_shapes(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
             raise broadcast_error(x.shape, y.shape) from None
 
 
-# bounds --------------------------------------------------------------------------------------------------------------------
+# bounds ---------------------------------------------------------------------------------------------------------------
+
 
 def _inside(grad: Tensor, self: Tensor, min: Any, max: Any) -> Tensor:
     condition = None if min is None else self >= min
@@ -174,7 +198,7 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
     if isinstance(self, Tensor) and isinstance(low, Tensor) != isinstance(high, Tensor):
         # a number goes with a 0-d tensor, which then counts as a number, and with no other
         low, high = (x.item() if isinstance(x, Tensor) and not x._data.ndim and not x.requires_grad and None not in (low, high) else x for x in (low, high))  # fmt: skip
-    mixed = is_number(low) and isinstance(high, Tensor) or is_number(high) and isinstance(low, Tensor)
+    mixed = (is_number(low) and isinstance(high, Tensor)) or (is_number(high) and isinstance(low, Tensor))
     for x in (low, high):
         if mixed or not (x is None or isinstance(x, Tensor) or is_number(x)):
             given = (self, low, high)[: 2 if high is None else 3] if name == "clamp" else (self, x)
@@ -279,14 +303,16 @@ def clamp_max_(self: Tensor, max: Any) -> Tensor:
     return _clamped("clamp_max", self, None, max, None, True)
 
 
-# blends of three -----------------------------------------------------------------------------------------------------------
+# blends of three ------------------------------------------------------------------------------------------------------
 
 
 def _by(grad: Tensor, weight: Any) -> Tensor:
     return grad * weight if isinstance(weight, Tensor) else times(grad, weight)
 
 
-_LerpBackward0 = node("LerpBackward0", lambda grad, weight: _by(grad, 1 - weight), lambda grad, weight: _by(grad, weight))
+_LerpBackward0 = node(
+    "LerpBackward0", lambda grad, weight: _by(grad, 1 - weight), lambda grad, weight: _by(grad, weight)
+)
 _LerpBackward1 = node("LerpBackward1", lambda grad, weight: grad * minus_from(1, weight), lambda grad, weight: grad * weight,
                       lambda grad, self, end: grad * (end - self))  # fmt: skip
 
@@ -297,7 +323,9 @@ def _lerp(self: Tensor, end: Tensor, weight: Any) -> tuple[Any, tuple]:
             raise argument_error("lerp", argument, i, x)
     for name, x in (("end", end), ("weight", weight)):
         if isinstance(x, Tensor) and x.dtype is not self.dtype:
-            raise RuntimeError(f"expected dtype {_CPP[self.dtype.name]} for `{name}` but got dtype {_CPP[x.dtype.name]}")
+            raise RuntimeError(
+                f"expected dtype {_CPP[self.dtype.name]} for `{name}` but got dtype {_CPP[x.dtype.name]}"
+            )
     a, b = self._data, end._data
     check_kernel(a, "f", f"lerp_kernel_{'tensor' if isinstance(weight, Tensor) else 'scalar'}")
     w = weight._data if isinstance(weight, Tensor) else np.array(weight, a.dtype)
@@ -365,11 +393,15 @@ def _triple(name: str, combine: Any, for_first: Any, for_second: Any, what: str)
 
     def order(called: str, args: tuple, value: Any) -> tuple:
         if len(args) == 3 and is_number(args[0]):
-            deprecated_order(called, "Tensor input, Number value, Tensor tensor1, Tensor tensor2, *, Tensor out = None", now)
+            deprecated_order(
+                called, "Tensor input, Number value, Tensor tensor1, Tensor tensor2, *, Tensor out = None", now
+            )
             return args[1], args[2], args[0]
         return (*args, value)
 
-    def function(input: Tensor, tensor1: Any, tensor2: Any, *extra: Any, value: Any = 1, out: Tensor | None = None) -> Tensor:
+    def function(
+        input: Tensor, tensor1: Any, tensor2: Any, *extra: Any, value: Any = 1, out: Tensor | None = None
+    ) -> Tensor:
         one, two, factor = order(name, (tensor1, tensor2, *extra), value)
         data, arrays = compute(input, one, two, factor)
         if out is not None:

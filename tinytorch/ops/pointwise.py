@@ -42,7 +42,9 @@ _HALF = np.dtype(np.float16)
 
 # For which dtypes torch has compiled a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
 EVERY = "biwf"
-_LETTER = {d.np.num: "w" if d.name in ("uint16", "uint32", "uint64") else d.np.kind.replace("u", "i") for d in dtypes.ALL}
+_LETTER = {
+    d.np.num: "w" if d.name in ("uint16", "uint32", "uint64") else d.np.kind.replace("u", "i") for d in dtypes.ALL
+}
 
 
 def check_kernel(a: np.ndarray, takes: str, stub: str, *others: np.ndarray) -> None:
@@ -316,7 +318,9 @@ def _saveable(x: Any) -> Any:
     return x if isinstance(x, Tensor) else SavedNumber(x)
 
 
-def operator(symbol: str, function: Callable, swapped: Callable | None = None, in_place: Callable | None = None) -> None:
+def operator(
+    symbol: str, function: Callable, swapped: Callable | None = None, in_place: Callable | None = None
+) -> None:
     """Attach a function to Tensor as a Python operator; operands that are neither tensor nor number are refused."""
 
     def attach(name: str, f: Callable) -> None:
@@ -333,4 +337,16 @@ def operator(symbol: str, function: Callable, swapped: Callable | None = None, i
         attach(f"__i{symbol}__", in_place)
 
 
-__all__ = ["BOOL", "EITHER", "FLOAT", "KEEP", "RIGHT", "TENSORS", "WRAPPED", "binary", "check_broadcast_into", "operator", "unary"]
+__all__ = [
+    "BOOL",
+    "EITHER",
+    "FLOAT",
+    "KEEP",
+    "RIGHT",
+    "TENSORS",
+    "WRAPPED",
+    "binary",
+    "check_broadcast_into",
+    "operator",
+    "unary",
+]

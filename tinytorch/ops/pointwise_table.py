@@ -19,7 +19,7 @@ from .core import FUNCTIONS, check_overlap, laid_out, op, quiet, record, recordi
 from .pointwise import BOOL, KEEP, cannot_cast, check_kernel, unary
 from .scalars import minus, minus_from, over, plus, times, where, zeros
 
-# activations whose backward is an operation of its own ---------------------------------------------------------------------
+# activations whose backward is an operation of its own ----------------------------------------------------------------
 
 
 def _sigmoid(a: np.ndarray) -> np.ndarray:
@@ -51,7 +51,10 @@ def _tanh_backward(grad: Tensor, output: Tensor) -> Tensor:
 
 
 _ThresholdBackwardBackward0 = node(
-    "ThresholdBackwardBackward0", lambda grad, self: _threshold_backward(grad, self), lambda grad: zeros(grad), also=("threshold",)
+    "ThresholdBackwardBackward0",
+    lambda grad, self: _threshold_backward(grad, self),
+    lambda grad: zeros(grad),
+    also=("threshold",),
 )
 _SigmoidBackwardBackward0 = node(
     "SigmoidBackwardBackward0", lambda grad, output: _sigmoid_backward(grad, output),
@@ -62,8 +65,7 @@ _TanhBackwardBackward0 = node(
     lambda grad, grad_output, output: grad * (times(output, -2) * grad_output),
 )  # fmt: skip
 
-# the rows ------------------------------------------------------------------------------------------------------------------
-
+# the rows -------------------------------------------------------------------------------------------------------------
 
 
 def _without_in_place(name: str) -> type:
@@ -153,12 +155,19 @@ unary("Whether infinite.", "isinf", np.isinf, to=BOOL, in_place="")
 unary("Whether neither infinite nor not a number.", "isfinite", np.isfinite, to=BOOL, in_place="")
 unary("Whether plus infinity.", "isposinf", lambda a: a == np.inf, to=BOOL, in_place="")
 unary("Whether minus infinity.", "isneginf", lambda a: a == -np.inf, to=BOOL, in_place="")
-unary("Whether real; every dtype here is.", "isreal", lambda a: np.ones(a.shape, np.bool_), to=BOOL, in_place="", like=True)
+unary(
+    "Whether real; every dtype here is.",
+    "isreal",
+    lambda a: np.ones(a.shape, np.bool_),
+    to=BOOL,
+    in_place="",
+    like=True,
+)
 unary("Whether the sign bit is set.", "signbit", lambda a: np.signbit(a) if a.dtype.kind == "f" else a < np.zeros((), a.dtype),
       to=BOOL, in_place="")  # fmt: skip
 
 
-# rows with arguments -------------------------------------------------------------------------------------------------------
+# rows with arguments --------------------------------------------------------------------------------------------------
 
 
 _RoundBackward0 = node("RoundBackward0", lambda grad: zeros(grad))
@@ -174,7 +183,9 @@ def _round(t: Tensor, decimals: int) -> np.ndarray:
         return np.rint(a)
     scale = a.dtype.type(10.0 ** abs(decimals))
     b = a.astype(np.float32) if a.dtype == np.float16 else a
-    return quiet.run(lambda: (np.rint(b * scale) / scale if decimals > 0 else np.rint(b / scale) * scale).astype(a.dtype))
+    return quiet.run(
+        lambda: (np.rint(b * scale) / scale if decimals > 0 else np.rint(b / scale) * scale).astype(a.dtype)
+    )
 
 
 @op()
@@ -274,7 +285,9 @@ def nan_to_num(
 
 
 @op()
-def nan_to_num_(self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor:
+def nan_to_num_(
+    self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
     """nan and infinities replaced. In place.
 
     Source: `torch.nan_to_num`.

@@ -26,7 +26,9 @@ def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
 def _check(name: str, *arguments: tuple[str, Any]) -> None:
     for i, (argument, x) in enumerate(arguments, 1):
         if not isinstance(x, dtypes.dtype):
-            raise TypeError(f"{name}(): argument '{argument}' (position {i}) must be torch.dtype, not {type(x).__name__}")
+            raise TypeError(
+                f"{name}(): argument '{argument}' (position {i}) must be torch.dtype, not {type(x).__name__}"
+            )
 
 
 @op(method=False)

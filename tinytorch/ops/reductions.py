@@ -87,10 +87,12 @@ def reduced(a: np.ndarray, dims: tuple[int, ...]) -> tuple[int, ...] | None:
 _DIM = "(Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None, Tensor out = None)"
 _ALL = "(Tensor input, *, torch.dtype dtype = None)"
 
-# sums and means --------------------------------------------------------------------------------------------------------------
+# sums and means -------------------------------------------------------------------------------------------------------
 
 _SumBackward0 = node("SumBackward0", lambda grad, self_sym_sizes: grad.expand(self_sym_sizes))
-_SumBackward1 = node("SumBackward1", lambda grad, self_sym_sizes, dim, keepdim: spread(grad, self_sym_sizes, dim, keepdim))
+_SumBackward1 = node(
+    "SumBackward1", lambda grad, self_sym_sizes, dim, keepdim: spread(grad, self_sym_sizes, dim, keepdim)
+)
 _MeanBackward0 = node(
     "MeanBackward0", lambda grad, self_sym_sizes, self_sym_numel: over(grad.expand(self_sym_sizes), self_sym_numel)
 )
@@ -103,7 +105,9 @@ _MeanBackward1 = node(
 )
 _NansumBackward0 = node(
     "NansumBackward0",
-    lambda grad, self, dim, keepdim: spread(grad, self.shape, () if dim is None else dim, keepdim) * self.isnan().logical_not(),
+    lambda grad, self, dim, keepdim: (
+        spread(grad, self.shape, () if dim is None else dim, keepdim) * self.isnan().logical_not()
+    ),
 )
 
 
@@ -123,7 +127,9 @@ def _add(a: np.ndarray, dims: tuple[int, ...], kind: np.dtype, keepdim: bool) ->
 
 @op()
 @signatures(_ALL, _DIM)
-def sum(input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+def sum(
+    input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
+) -> Tensor:
     """The sum of all elements, or along dimensions; integers are summed as int64.
 
     Source: `torch.sum`.
@@ -146,7 +152,9 @@ def sum(input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = 
 
 @op()
 @signatures(_ALL, _DIM)
-def mean(input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+def mean(
+    input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
+) -> Tensor:
     """The mean of all elements, or along dimensions. RuntimeError for integers.
 
     Source: `torch.mean`.
@@ -178,7 +186,9 @@ def mean(input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any =
 
 @op()
 @signatures(_DIM.replace("tuple of ints dim", "tuple of ints dim = None"))
-def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+def nansum(
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
+) -> Tensor:
     """The sum of the elements that are numbers.
 
     Source: `torch.nansum`.
@@ -195,7 +205,9 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
 
 @op()
 @signatures(_DIM.replace("tuple of ints dim", "tuple of ints dim = None"))
-def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+def nanmean(
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
+) -> Tensor:
     """The mean of the elements that are numbers. RuntimeError for integers.
 
     Source: `torch.nanmean`.
@@ -230,7 +242,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     return out.view(want) if lead > 0 else out
 
 
-# products ------------------------------------------------------------------------------------------------------------------
+# products -------------------------------------------------------------------------------------------------------------
 
 
 def _safe_products(grad: Tensor, t: Tensor, dim: int) -> Tensor:
@@ -273,7 +285,9 @@ _ProdBackward1 = node("ProdBackward1", _prod_dim_backward)
 
 @op()
 @signatures(_ALL, _DIM.replace("tuple of ints", "int"))
-def prod(input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+def prod(
+    input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
+) -> Tensor:
     """The product of all elements, or along a dimension; integers are multiplied as int64.
 
     Source: `torch.prod`.
@@ -298,7 +312,7 @@ def prod(input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any =
     return made
 
 
-# truth and counts ---------------------------------------------------------------------------------------------------------
+# truth and counts -----------------------------------------------------------------------------------------------------
 
 
 def _truth(name: str, ufunc: np.ufunc, what: str) -> None:

@@ -25,7 +25,9 @@ _DivBackward1 = node("DivBackward1", lambda grad, other: over(grad, other))
 def _with_number(ufunc: np.ufunc, kind: type, t: Tensor, number: Any) -> Tensor:
     a = t._data
     if a.dtype.kind != "f":
-        return FUNCTIONS[{"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div"}[ufunc.__name__]](t, number)
+        return FUNCTIONS[{"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div"}[ufunc.__name__]](
+            t, number
+        )
     data = quiet.run(ufunc, a, float(number)) if a.dtype != np.float16 else _half(ufunc, a, number)
     out = result(data, t._device, a)
     if MODES.grad and needs_grad(t):

@@ -65,7 +65,7 @@ def nth(row: np.ndarray, k: int) -> tuple[Any, int]:
     return row[at[k]], at[k]
 
 
-# the C++ library's selection -----------------------------------------------------------------------------------------------
+# the C++ library's selection ------------------------------------------------------------------------------------------
 
 
 def insertion_sort(p: list[int], first: int, last: int, less: Less) -> None:

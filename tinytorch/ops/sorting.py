@@ -88,7 +88,9 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @op()
-@signatures("(Tensor input, int k, int dim = -1, bool largest = True, bool sorted = True, *, tuple of Tensors out = None)")
+@signatures(
+    "(Tensor input, int k, int dim = -1, bool largest = True, bool sorted = True, *, tuple of Tensors out = None)"
+)
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None) -> Any:
     """The k largest (or smallest) elements along a dimension, and their indices. RuntimeError if there are fewer.
 
@@ -113,7 +115,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     return choose(input, dim, values, indices, _TopkBackward0, return_types.topk, "topk", out)
 
 
-# what is unique --------------------------------------------------------------------------------------------------------------
+# what is unique -------------------------------------------------------------------------------------------------------
 
 
 def _no_derivative(name: str, what: str) -> type:
@@ -148,7 +150,9 @@ def _several(input: Tensor, kind: type, values: np.ndarray, inverse: Any, counts
 
 
 @op()
-@signatures("(Tensor input, bool sorted = True, bool return_inverse = False, bool return_counts = False, int dim = None)")
+@signatures(
+    "(Tensor input, bool sorted = True, bool return_inverse = False, bool return_counts = False, int dim = None)"
+)
 def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:  # fmt: skip
@@ -194,14 +198,18 @@ def unique_consecutive(
         values = np.moveaxis(np.asarray(values, order="C"), 0, d)
     shaped = inverse.reshape(a.shape) if d is None else inverse
     return _several(
-        input, _UniqueConsecutiveBackward0, values, shaped if return_inverse else None, counts if return_counts else None
+        input,
+        _UniqueConsecutiveBackward0,
+        values,
+        shaped if return_inverse else None,
+        counts if return_counts else None,
     )
 
 
 _NoBincount = node("NotImplemented", no_derivative("bincount"))
 
 
-# searching and counting ------------------------------------------------------------------------------------------------------
+# searching and counting -----------------------------------------------------------------------------------------------
 
 
 def _search(name: str, sequence: np.ndarray, values: np.ndarray, right: bool, kind: type) -> np.ndarray:
@@ -227,7 +235,9 @@ def searchsorted(
     if side is not None and side not in ("left", "right"):
         raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:
-        raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+        )
     s = sorted_sequence._data
     v = input._data if isinstance(input, Tensor) else np.array(input)
     if s.ndim != 1 and not v.ndim:
