@@ -157,6 +157,14 @@ def operands(name: str, self: Any, other: Any, floating: bool = False) -> tuple[
 
 def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, compares: bool) -> tuple:
     """The operands of an in-place operation, after torch's checks of dtype and shape."""
+    a = target._data
+    if a.dtype.kind == "f" and 0 not in a.strides:  # the common cases, for which there is a short way
+        if isinstance(other, Tensor):
+            b = other._data
+            if b.dtype is a.dtype and b.shape == a.shape and other._device is target._device and other._storage is None:
+                return a, b
+        elif (type(other) is float or (type(other) is int and -(1 << 63) <= other < 1 << 63)) and a.dtype != _HALF:
+            return a, quiet.run(np.array, other, a.dtype)
     a, b, _ = operands(name, target, other, floating)
     d = dtypes.BY_NUM[a.dtype.num]
     try:
@@ -294,7 +302,7 @@ def binary(
             check_operands(f"{name}_", self, other, numbers)
         a, b = in_place_operands(name, self, other, floating, to is BOOL)
         target = self._data
-        straight = is_ufunc and to is not BOOL and a.dtype == target.dtype and a.dtype != _HALF and target.flags.forc
+        straight = is_ufunc and to is not BOOL and a.dtype == target.dtype != _HALF and target.flags.forc and target.flags.forc
 
         def values() -> Any:
             data = compute(a, b, target if straight else None)
