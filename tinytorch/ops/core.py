@@ -476,7 +476,9 @@ def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout
                 "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
                 "aten/src/ATen/native/Resize.cpp:30",
             )
+        version = out._vc.version
         out.resize_(data.shape)
+        out._vc.version = version  # the write alone counts
         if data.ndim > 1 and layout:
             steps = torch_layout(data, layout).strides
             room, n = out._own_storage().buffer, out._data.itemsize

@@ -1,0 +1,25 @@
+import torch
+x = torch.arange(4.).reshape(2, 2).requires_grad_()
+torch.cat([x, x])
+torch.cat([x, torch.ones(2, 1, dtype=torch.int64)], 1)
+torch.stack([x, x], -1).shape
+torch.hstack([x, x]), torch.vstack([x, x])
+x.repeat(1, 2)
+x.tile(2)
+x.repeat_interleave(2, 0)
+x.flip(0), x.roll(1, 1), x.rot90()
+x.tril()
+x.triu(1).grad_fn
+torch.cat([x, torch.ones(3, 3)])
+torch.stack([x, torch.ones(3)])
+torch.cat([])
+x.repeat(2)
+a, b = torch.broadcast_tensors(x, torch.ones(2))
+a is x, b.stride()
+y = torch.cat([x, x * 2])
+y.sum().backward()
+x.grad
+torch.unique(torch.tensor([3, 1, 3, 2]), return_inverse=True, return_counts=True)
+torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
+torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([0, 3, 6]))
+torch.bincount(torch.tensor([0, 2, 2]))
