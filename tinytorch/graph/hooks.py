@@ -83,9 +83,10 @@ def retain_grad(tensor: Any) -> None:
     """
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    fn = tensor.grad_fn
-    hooks = _tensor_hooks(tensor)
-    if fn is None or hooks.retains:
+    if tensor._grad_fn is None:
+        return
+    fn, hooks = tensor.grad_fn, _tensor_hooks(tensor)
+    if hooks.retains:
         return
     hooks.retains = True
     hooks_of(fn).retain[tensor._output_nr] = _Retain(tensor)

@@ -7,6 +7,7 @@ that node and result do not hold each other, and is given its `grad_fn` back whe
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -153,10 +154,12 @@ SavedTensor.__module__ = "torch._C._autograd"
 class SavedResult(SavedTensor):
     """A node's own output, kept for its backward."""
 
-    __slots__ = ("_nr",)
+    __slots__ = ("_nr", "_of_view")
 
     def __init__(self, tensor: Any, nr: int = 0) -> None:
         self._nr = nr
+        # Of a view written to in place, the history is the view's own, which the write made anew.
+        self._of_view = None if tensor._view is None or tensor._grad_fn is None else weakref.ref(tensor._grad_fn)
         self._tensor = tensor._alias()
         self._version = tensor._vc.version
         self._hooks = None
@@ -167,10 +170,11 @@ class SavedResult(SavedTensor):
             self._pack(pair, self._tensor, tensor)
 
     def _restore(self, tensor: Any, node: Any) -> Any:
+        node = node if self._of_view is None else self._of_view()
         return tensor._with_history(node, self._nr) if node is not None else tensor
 
     def _source(self, tensor: Any, node: Any) -> tuple[Any, int]:
-        return node, self._nr
+        return node if self._of_view is None else self._of_view(), self._nr
 
     def _unpack_hook(self, node: Any) -> Any:
         out = self._unpacked()

@@ -95,7 +95,7 @@ def copied(t: Tensor, kind: np.dtype | None = None, where: device | None = None,
     a = t._data
     kind = kind or a.dtype
     where = where or t._device
-    if where is t._device and kind is a.dtype and a.flags.c_contiguous and a.ndim < 2:
+    if where is t._device and kind is a.dtype and a.flags.c_contiguous and a.ndim < 2 and (a.size > 1 or not a.ndim):
         return fresh(a.copy(), where)
     if memory_format is contiguous_format:
         from ..storage import contiguous_strides
@@ -200,7 +200,8 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         src = fresh(np.asarray(src, dtypes.of_number(src).np), self._device)
     recorded = recording(self, src) and self._data.dtype.kind == "f"
     check_inplace(self, recorded)
-    if src is not self:
+    same = src is self or _is_same_data(self, src)
+    if not same:
         check_overlap(self, src)
         check_broadcast_into(self, src._data.shape)
     fn = None
@@ -208,7 +209,7 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         fn = CopyBackwards((edge_of(self), edge_of(src)), ())
         fn.source = (src.dtype, src._device)
         fn.describe(self)
-    if src is not self:
+    if not same:
         store(self, src._data)
         if src._device is not self._device:
             Transfers.count(self._device, self.nbytes)
@@ -216,6 +217,15 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     if fn is not None:
         rebase_history(self, fn)
     return self
+
+
+def _is_same_data(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors look at the same memory in the same way: then there is nothing to copy, nor to refuse."""
+    x, y = a._data, b._data
+    return (
+        a._storage is not None and b._storage is not None and a._storage.buffer is b._storage.buffer
+        and a._offset == b._offset and x.strides == y.strides and x.shape == y.shape and x.dtype is y.dtype
+    )  # fmt: skip
 
 
 # conversions -----------------------------------------------------------------------------------------------------------
@@ -350,7 +360,8 @@ def _clone_in_layout(self: Tensor, leaf: Tensor) -> Tensor:
     g = Geometry.of(leaf)
     if not g.overlaps() and g.reach() == leaf._data.size:
         if not MODES.grad:
-            out = empty_strided(self._data.shape, leaf._data.strides, self._data.dtype, self._device)
+            out = empty_strided(leaf._data.shape, leaf._data.strides, self._data.dtype, self._device)
+            check_broadcast_into(out, self._data.shape)  # the leaf may have another shape by now
             store(out, self._data)
             out._vc.version = 1  # torch makes it empty and then copies into it
             return out

@@ -138,7 +138,7 @@ unary("Sign: -1, 0 or 1.", "sgn", _sign, lambda grad, self, result: zeros(grad),
       in_place="method")  # fmt: skip
 unary("Sign: -1, 0 or 1.", "sign", _sign, lambda grad: zeros(grad), to=KEEP, takes="bif", stub="sign_cpu",
       in_place="method")  # fmt: skip
-relu = unary("x where positive, else 0.", "relu", lambda a: np.maximum(a, a.dtype.type(0)),
+relu = unary("x where positive, else 0.", "relu", lambda a: np.where(a < 0, a.dtype.type(0), a),
              lambda grad, result: _threshold_backward(grad, result), to=KEEP, takes="if", stub="clamp_min_scalar_cpu",
              bools="Boolean inputs not supported for relu")  # fmt: skip
 unary("The largest whole number not above x.", "floor", _same_if_whole(np.floor), lambda grad: zeros(grad), to=KEEP,
