@@ -5,7 +5,7 @@ ROWS = ["torch.cat([x, y])", "torch.cat([x, y], 1)", "torch.cat((x, y, x), -1)",
         "torch.cat([x, y], 3)", "torch.cat([])", "torch.cat([x, 1])", "torch.cat(x, y)", "torch.cat([x, x[:1]])",
         "torch.stack([x, y])", "torch.stack([x, y], 1)", "torch.stack((x, y), -1)", "torch.stack([x, i])", "torch.stack([])", "torch.stack([x, v])",
         "torch.stack([x, y], 5)", "torch.hstack([x, y])", "torch.vstack([x, y])", "torch.dstack([x, y])", "torch.column_stack([x, y])",
-        "torch.row_stack([x, y])", "torch.hstack([])", "torch.atleast_1d(x)", "torch.atleast_2d(x)", "torch.atleast_3d(x)", "torch.atleast_2d(x, s)"]  # fmt: skip
+        "torch.row_stack([x, y])", "torch.hstack([])", "torch.atleast_2d(x, s)"]  # fmt: skip
 ROWS += ["x.repeat(2)", "x.repeat(2, 1)", "x.repeat(1, 2, 1)", "x.repeat((2, 1, 3))", "x.repeat(0, 1)", "x.repeat(1, 1)", "x.repeat(-1, 1)", "x.repeat()",
          "i.repeat(2, 1)", "x.tile(2)", "x.tile(2, 2)", "torch.tile(x, (2, 1, 1))", "x.repeat_interleave(2)", "x.repeat_interleave(2, 0)",
          "x.repeat_interleave(3, -1)", "x.repeat_interleave(0)", "x.repeat_interleave(-1)", "x.repeat_interleave(torch.tensor([1, 2]), 0)",

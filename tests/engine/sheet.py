@@ -102,6 +102,7 @@ def inputs(case: Case, engine: Any, grad: bool) -> dict[str, Any]:
             own = tuple(1 if s == 0 else n for n, s in zip(shape, strides, strict=True))
             t = engine.empty_strided(own, tuple(s or own[-1] for s in strides), dtype=getattr(engine, kind))
             filled = filled[tuple(slice(n) for n in own)]
+        t.untyped_storage().fill_(0)  # also the gaps
         t.copy_(filled.reshape(t.shape))
         if strides is not None and 0 in strides:
             t = t.expand(shape)

@@ -187,23 +187,6 @@ _stacking("vstack", 2, 0, "Tensors one below the other, vectors as rows.", "row_
 _stacking("dstack", 3, 2, "Tensors one behind the other, along dimension 2.")
 
 
-def _atleast(n: int) -> None:
-    def function(*tensors: Any) -> Any:
-        if len(tensors) == 1:
-            if isinstance(tensors[0], Tensor):
-                return _at_least(n, tensors[0])
-            tensors = tuple(tensors[0])
-        return tuple(_at_least(n, t) for t in tensors)
-
-    function.__name__ = function.__qualname__ = f"atleast_{n}d"
-    function.__doc__ = f"A tensor (or each of several) with at least {n} dimensions.\n\nSource: `torch.atleast_{n}d`."
-    op(f"atleast_{n}d", method=False)(function)
-
-
-for _n in (1, 2, 3):
-    _atleast(_n)
-
-
 @op(method=False)
 def column_stack(tensors: Any, *, out: Tensor | None = None) -> Tensor:
     """Vectors as the columns of a matrix, matrices side by side.
