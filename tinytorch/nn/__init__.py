@@ -6,9 +6,10 @@ Source: `torch.nn`.
 from typing import Any
 
 from ..missing import missing
-from . import activations, functional, init, parameter
+from . import activations, containers, functional, init, layers, parameter, utils
 from .activations import *  # noqa: F403 - the table of layers
-from .layers import Identity, Linear, ModuleDict, ModuleList, ParameterList, Sequential
+from .containers import *  # noqa: F403
+from .layers import *  # noqa: F403
 from .module import Module
 from .parameter import Buffer, Parameter
 
@@ -17,5 +18,5 @@ def __getattr__(name: str) -> Any:
     raise missing("module 'torch.nn' has no attribute '{}'", name)
 
 
-__all__ = ["Buffer", "Identity", "Linear", "Module", "ModuleDict", "ModuleList", "Parameter", "ParameterList", "Sequential",
-           "functional", "init", "parameter", *activations.__all__]  # fmt: skip
+__all__ = ["Buffer", "Module", "Parameter", "functional", "init", "parameter", "utils", *activations.__all__, *containers.__all__,
+           *layers.__all__]  # fmt: skip

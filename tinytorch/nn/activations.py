@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tensor import Tensor
+from ..warn import warn_user
 from . import functional as F
 from .module import Module
 
@@ -23,8 +24,16 @@ def _layer(name: str, function: Callable, what: str, shown: str = "{}", **defaul
         unknown = set(values) - set(names)
         if unknown or len(args) > len(names):
             raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{next(iter(unknown), len(args))}'")
+        if name == "Dropout" and not 0 <= values["p"] <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {values['p']}")
+        if isinstance(values.get("size_average"), bool) or isinstance(values.get("reduce"), bool):
+            values["reduction"] = "none" if values["reduce"] is False else "sum" if values["size_average"] is False else "mean"
+            warn_user(f"size_average and reduce args will be deprecated, please use reduction='{values['reduction']}' instead.")
         for option, value in values.items():
-            setattr(self, option, value)
+            if option in ("weight", "pos_weight"):
+                self.register_buffer(option, value)
+            elif option not in ("size_average", "reduce"):
+                setattr(self, option, value)
 
     def forward(self: Any, *inputs: Tensor) -> Tensor:
         return function(self, *inputs)
@@ -35,7 +44,7 @@ def _layer(name: str, function: Callable, what: str, shown: str = "{}", **defaul
         return ", ".join(f"{n}={getattr(self, n)}" for n in names if n in shown.split())
 
     body = {"__init__": __init__, "forward": forward, "extra_repr": extra_repr, "__doc__": f"{what}\n\nSource: `torch.nn.{name}`.",
-            "__module__": "torch.nn.modules", "__constants__": names}  # fmt: skip
+            "__module__": __name__, "__constants__": names}  # fmt: skip
     return type(name, (Module,), body)
 
 
@@ -45,6 +54,12 @@ Tanh = _layer("Tanh", lambda m, x: x.tanh(), "Hyperbolic tangent.")
 LeakyReLU = _layer("LeakyReLU", lambda m, x: F.leaky_relu(x, m.negative_slope), "x, with a small slope below 0.",
                    "negative_slope", negative_slope=0.01, inplace=False)  # fmt: skip
 ELU = _layer("ELU", lambda m, x: F.elu(x, m.alpha), "x where positive, else alpha (exp(x) - 1).", "alpha", alpha=1.0, inplace=False)
+GELU = _layer("GELU", lambda m, x: F.gelu(x, approximate=m.approximate), "x times the normal distribution function of x.",
+              "approximate", approximate="none")  # fmt: skip
+LogSigmoid = _layer("LogSigmoid", lambda m, x: F.logsigmoid(x), "The logarithm of sigmoid(x).")
+Unflatten = _layer("Unflatten", lambda m, x: x.unflatten(m.dim, m.unflattened_size), "One dimension into several.",
+                   "dim unflattened_size", dim=None, unflattened_size=None)  # fmt: skip
+Softmin = _layer("Softmin", lambda m, x: F.softmin(x, m.dim), "Softmax of -x.", "dim", dim=None)
 SiLU = _layer("SiLU", lambda m, x: F.silu(x), "x times sigmoid(x).", "inplace", inplace=False)
 Softplus = _layer("Softplus", lambda m, x: F.softplus(x, m.beta, m.threshold), "A smooth ReLU.", "beta threshold",
                   beta=1.0, threshold=20.0)  # fmt: skip
@@ -83,6 +98,6 @@ CrossEntropyLoss = _layer(
 KLDivLoss = _layer("KLDivLoss", lambda m, x, t: F.kl_div(x, t, reduction=m.reduction, log_target=m.log_target),
                    "The Kullback-Leibler divergence.", **_LOSS, log_target=False)  # fmt: skip
 
-__all__ = ["ELU", "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "Dropout", "Flatten", "HuberLoss", "KLDivLoss", "L1Loss",
-           "LeakyReLU", "LogSoftmax", "MSELoss", "NLLLoss", "ReLU", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softplus",
-           "Tanh"]  # fmt: skip
+__all__ = ["ELU", "GELU", "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "Dropout", "Flatten", "HuberLoss", "KLDivLoss",
+           "L1Loss", "LeakyReLU", "LogSigmoid", "LogSoftmax", "MSELoss", "NLLLoss", "ReLU", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softmin",
+           "Softplus", "Tanh", "Unflatten"]  # fmt: skip

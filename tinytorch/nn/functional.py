@@ -5,32 +5,27 @@ Source: `torch.nn.functional`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..graph.node import node
+from ..missing import missing
 from ..ops.composite import one_node
-from ..ops.core import quiet, record, recording, result
+from ..ops.core import FUNCTIONS, expect_tensor, quiet, record, recording, result, tensor_type, write_in_place
+from ..ops.norms import vector_norm
 from ..ops.added import linear
 from ..ops.softmax import implicit_dim
 from ..tensor import Tensor
-from .losses import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    cross_entropy,
-    huber_loss,
-    kl_div,
-    l1_loss,
-    mse_loss,
-    nll_loss,
-    smooth_l1_loss,
-)
+from .class_losses import cross_entropy, kl_div, nll_loss
+from .losses import binary_cross_entropy, binary_cross_entropy_with_logits, huber_loss, l1_loss, mse_loss, smooth_l1_loss
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """x where positive, else 0."""
+    expect_tensor(input, "relu")
     return input.relu_() if inplace else input.relu()
 
 
@@ -70,66 +65,113 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 def _empty_like(t: Tensor) -> Tensor:
-    from ..ops.core import FUNCTIONS
-
     return FUNCTIONS["empty_like"](t)
 
 
-def _activation(name: str, kind: type, kernel: Callable) -> Callable:
-    """A function of one tensor and of numbers that its node saves under their names."""
+def _activation(name: str, kind: type, kernel: Callable, in_place: type | None = None) -> Callable:
+    """A function of one tensor and of numbers that its node saves; `in_place` is the node of the in-place form."""
 
-    def function(input: Tensor, **values: Any) -> Tensor:
-        made = result(quiet.run(kernel, input._data, *values.values()), input._device, input._data)
+    def function(input: Tensor, inplace: bool = False, **values: Any) -> Tensor:
+        expect_tensor(input, name)
+        numbers = tuple(values.values())
+        if inplace:
+            saved = {"self": input, **values} if in_place is None else values
+            return write_in_place(input, (input,), in_place or kind, saved, lambda: quiet.run(kernel, input._data, *numbers))
+        made = result(quiet.run(kernel, input._data, *numbers), input._device, input._data)
         return record(made, kind, (input,), self=input, **values) if recording(input) else made
 
-    function.__name__ = function.__qualname__ = name
     return function
 
 
 def _sloped(name: str, slope: Callable) -> Callable:
-    """An activation's backward as one node: the gradient times the slope at the input."""
-    return lambda grad, self, *options: one_node(name, lambda g, x: g * slope(x, *options))(grad, self)
+    """An activation's backward as one node: the gradient times the slope at the input (or at the result)."""
+    return lambda grad, at, *options: one_node(name, lambda g, x: g * slope(x, *options))(grad, at)
 
 
-_leaky_backward = _sloped("LeakyReluBackwardBackward0", lambda x, below: _slope(x, below))
-_LeakyReluBackward0 = node(
-    "LeakyReluBackward0", lambda grad, self, negative_slope: _leaky_backward(grad, self, negative_slope)
-)
+def _slope(x: Tensor, below: float) -> Tensor:
+    return x.new_ones(()).where(x > 0, x.new_ones(()) * below)
 
 
-def _slope(self: Tensor, below: float) -> Tensor:
-    positive = (self > 0).to(self.dtype)
-    return positive + (1 - positive) * below
-
-
+_leaky_backward = _sloped("LeakyReluBackwardBackward0", _slope)
 _leaky = _activation(
-    "leaky_relu", _LeakyReluBackward0, lambda a, s: np.where(a > 0, a, a * a.dtype.type(s))
+    "leaky_relu",
+    node("LeakyReluBackward0", lambda grad, self, negative_slope: _leaky_backward(grad, self, negative_slope)),
+    lambda a, s: np.where(a > 0, a, a * a.dtype.type(s)),
+    node("LeakyReluBackward1", lambda grad, result, negative_slope: _leaky_backward(grad, result, negative_slope)),
 )
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """x where positive, else x times a small slope."""
-    return _leaky(input, negative_slope=negative_slope)
+    return _leaky(input, inplace, negative_slope=negative_slope)
 
 
-def _softplus_slope(self: Tensor, beta: float, threshold: float) -> Tensor:
-    z = self * beta
-    return z.sigmoid().where(z <= threshold, self.new_ones(()))
+def _softplus_slope(x: Tensor, beta: float, threshold: float) -> Tensor:
+    z = x * beta
+    return z.sigmoid().where(z <= threshold, x.new_ones(()))
 
 
 _softplus_backward = _sloped("SoftplusBackwardBackward0", _softplus_slope)
-_SoftplusBackward0 = node(
-    "SoftplusBackward0", lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold)
-)
 _softplus = _activation(
-    "softplus", _SoftplusBackward0,
+    "softplus",
+    node("SoftplusBackward0", lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold)),
     lambda a, b, t: np.where(a * b > t, a, np.log1p(np.exp(a * a.dtype.type(b))) / a.dtype.type(b)),
-)  # fmt: skip
+)
 
 
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """log(1 + exp(beta x)) / beta, and x itself above the threshold."""
     return _softplus(input, beta=beta, threshold=threshold)
+
+
+def _log_sigmoid(a: np.ndarray) -> np.ndarray:
+    return np.minimum(a, 0) - np.log1p(np.exp(-np.abs(a)))
+
+
+_log_sigmoid_backward = _sloped("LogSigmoidBackwardBackward0", lambda x: (-x).sigmoid())
+_log_sigmoid_forward = _activation(
+    "logsigmoid",
+    node("LogSigmoidBackward0", lambda grad, self: _log_sigmoid_backward(grad, self), also=("buffer",)),
+    lambda a, _: _log_sigmoid(a),
+)
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """The logarithm of sigmoid(x)."""
+    expect_tensor(input, "log_sigmoid")
+    return _log_sigmoid_forward(input, buffer=result(quiet.run(np.exp, -np.abs(input._data)), input._device))
+
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def _gelu_kernel(a: np.ndarray, approximate: str) -> np.ndarray:
+    x = a.astype(np.float64) if a.dtype != np.float64 else a
+    if approximate == "tanh":
+        inner = np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
+    else:
+        inner = _erf(x / math.sqrt(2)) if a.size else x
+    return (x * 0.5 * (1 + inner)).astype(a.dtype)
+
+
+def _gelu_slope(x: Tensor, approximate: str) -> Tensor:
+    if approximate == "tanh":
+        inner = (math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)).tanh()
+        return 0.5 * (1 + inner) + 0.5 * x * (1 - inner * inner) * math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+    return 0.5 * (1 + (x * math.sqrt(0.5)).erf()) + x * (x * x * -0.5).exp() * (1 / math.sqrt(2 * math.pi))
+
+
+_gelu_backward = _sloped("GeluBackwardBackward0", _gelu_slope)
+_gelu = _activation(
+    "gelu", node("GeluBackward0", lambda grad, self, approximate: _gelu_backward(grad, self, approximate)), _gelu_kernel
+)
+
+
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+    """x times the normal distribution function of x, exact or by tanh. RuntimeError for another approximation."""
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return _gelu(input, approximate=approximate)
 
 
 _SiluBackward0 = node("SiluBackward0", lambda grad, self: grad * self.sigmoid() * (1 + self * (1 - self.sigmoid())))
@@ -138,7 +180,7 @@ _silu = _activation("silu", _SiluBackward0, lambda a: a / (1 + np.exp(-a)))
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """x times sigmoid(x)."""
-    return _silu(input)
+    return _silu(input, inplace)
 
 
 def _elu_slope(self: Tensor, alpha: float) -> Tensor:
@@ -146,17 +188,78 @@ def _elu_slope(self: Tensor, alpha: float) -> Tensor:
 
 
 _elu_backward = _sloped("EluBackwardBackward0", _elu_slope)
-_EluBackward0 = node(
-    "EluBackward0", lambda grad, self, alpha: _elu_backward(grad, self, alpha), also=("input_scale", "scale")
+_elu_backward_at_result = _sloped(
+    "EluBackwardBackward0", lambda y, alpha: y.new_ones(()).where(y > 0, y + alpha)
 )
-_elu = _activation("elu", _EluBackward0, lambda a, s, *_: np.where(a > 0, a, np.expm1(a) * a.dtype.type(s)))
+_elu = _activation(
+    "elu",
+    node("EluBackward0", lambda grad, self, alpha: _elu_backward(grad, self, alpha), also=("input_scale", "scale")),
+    lambda a, s, *_: np.where(a > 0, a, np.expm1(a) * a.dtype.type(s)),
+    node("EluBackward1", lambda grad, result, alpha: _elu_backward_at_result(grad, result, alpha), also=("input_scale", "scale")),
+)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x where positive, else alpha (exp(x) - 1)."""
-    return _elu(input, alpha=alpha, input_scale=1, scale=1)
+    return _elu(input, inplace, alpha=alpha, input_scale=1, scale=1)
 
 
-__all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "elu", "huber_loss",
-           "kl_div", "l1_loss", "leaky_relu", "linear", "log_softmax", "mse_loss", "nll_loss", "relu", "sigmoid", "silu",
-           "smooth_l1_loss", "softmax", "softplus", "tanh"]  # fmt: skip
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """Softmax of -x."""
+    return (-input).softmax(implicit_dim("softmin", dim, input.dim()), dtype)
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
+    """x divided by its norm along a dimension, or by `eps` where the norm is smaller."""
+    return input / vector_norm(input, p, dim, True).clamp_min(eps).expand_as(input)
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """A 1 at each number's place: input int64 (...), output int64 (..., num_classes). RuntimeError out of range."""
+    if tensor.dtype.name != "int64":
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    a = tensor._data
+    if a.size and a.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    n = int(a.max()) + 1 if num_classes == -1 else num_classes
+    if a.size and a.max() >= n:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    return result((a[..., None] == np.arange(n)).astype(np.int64), tensor._device)
+
+
+def _embedding_back(grad: Tensor, indices: Tensor, weight_sym_argsize_0: int) -> Tensor:
+    rows = grad.new_zeros(weight_sym_argsize_0, grad.shape[-1])
+    return rows.index_add(0, indices.reshape(-1), grad.reshape(-1, grad.shape[-1]))
+
+
+_EmbeddingBackward0 = node(
+    "EmbeddingBackward0",
+    lambda grad, indices, weight_sym_argsize_0: _embedding_back(grad, indices, weight_sym_argsize_0),
+    also=("padding_idx", "scale_grad_by_freq", "sparse"),
+)
+
+
+def embedding(input: Tensor, weight: Tensor) -> Tensor:
+    """Rows of a table by their numbers: input int64 or int32 (...), weight (n, d), output (..., d). IndexError out of range."""
+    expect_tensor(input, "embedding", "indices", 2)
+    if input._data.dtype.kind not in "iu" or input._data.itemsize < 4:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{tensor_type(input)} instead (while checking arguments for embedding)"
+        )
+    if input._data.size and not (0 <= input._data.min() and input._data.max() < weight._data.shape[0]):
+        raise IndexError("index out of range in self")
+    made = result(weight._data[input._data], weight._device)
+    if recording(weight):
+        record(made, _EmbeddingBackward0, (weight,), indices=input, weight_sym_argsize_0=weight._data.shape[0],
+               padding_idx=(1 << 64) - 1, scale_grad_by_freq=False, sparse=False)  # fmt: skip
+    return made
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("module 'torch.nn.functional' has no attribute '{}'", name)
+
+
+__all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "elu", "embedding", "gelu",
+           "huber_loss", "kl_div", "l1_loss", "leaky_relu", "linear", "log_softmax", "logsigmoid", "mse_loss", "nll_loss",
+           "normalize", "one_hot", "relu", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin", "softplus", "tanh"]  # fmt: skip

@@ -5,7 +5,6 @@ Source: `torch.nn.Module`.
 
 from __future__ import annotations
 
-
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -16,10 +15,11 @@ from ..graph.modes import no_grad
 from ..graph.node import RemovableHandle
 from ..ops.core import tensor_type
 from ..tensor import Tensor
+from .backward_hooks import BackwardHooks
 from .parameter import Buffer, Parameter
 
 
-class _Keys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     __slots__ = ()
 
     def __repr__(self) -> str:
@@ -28,22 +28,38 @@ class _Keys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"]))
     __str__ = __repr__
 
 
-def _indented(text: str, spaces: int) -> str:
+def indented(text: str, spaces: int) -> str:
+    """The text with all lines but the first moved in."""
     first, *rest = text.split("\n")
     return "\n".join([first, *(" " * spaces + line for line in rest)])
 
 
-class Module:
+_PLACES = {"Linear": "linear", "Identity": "linear", "Embedding": "sparse", "Module": "module", "Flatten": "flatten",
+           "Unflatten": "flatten", "Dropout": "dropout", "Sequential": "container", "ModuleList": "container",
+           "ModuleDict": "container", "ParameterList": "container", "ParameterDict": "container"}  # fmt: skip
+
+
+class ModuleMeta(type):
+    """Prints the modules' classes by the names they have in torch."""
+
+    def __repr__(cls) -> str:
+        if not cls.__module__.startswith("tinytorch."):
+            return super().__repr__()
+        place = _PLACES.get(cls.__name__, "loss" if cls.__name__.endswith("Loss") else "activation")
+        return f"<class 'torch.nn.modules.{place}.{cls.__name__}'>"
+
+
+class Module(metaclass=ModuleMeta):
     """The base of all networks: a subclass assigns parameters and modules as attributes and defines `forward`."""
 
     training: bool
     _version = 1
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self) -> None:
         set_ = super().__setattr__
         set_("training", True)
         for name in ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks",
-                     "_state_dict_hooks"):  # fmt: skip
+                     "_backward_pre_hooks", "_state_dict_hooks"):  # fmt: skip
             set_(name, {})
         set_("_non_persistent_buffers_set", set())
 
@@ -52,16 +68,31 @@ class Module:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for hook in list(self._forward_pre_hooks.values()):
-            new = hook(self, args)
-            if new is not None:
+        if not (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks):
+            return self.forward(*args, **kwargs)
+        return self._call_with_hooks(args, kwargs)
+
+    def _call_with_hooks(self, args: tuple, kwargs: dict) -> Any:
+        for hook, with_kwargs in list(self._forward_pre_hooks.values()):
+            new = hook(self, args, kwargs) if with_kwargs else hook(self, args)
+            if new is None:
+                continue
+            if not with_kwargs:
                 args = new if isinstance(new, tuple) else (new,)
+            elif isinstance(new, tuple) and len(new) == 2:
+                args, kwargs = new
+            else:
+                raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {new}.")
+        around = None
+        if self._backward_hooks or self._backward_pre_hooks:
+            around = BackwardHooks(self, list(self._backward_hooks.values()), list(self._backward_pre_hooks.values()))
+            args = around.around_inputs(args)
         out = self.forward(*args, **kwargs)
-        for hook in list(self._forward_hooks.values()):
-            new = hook(self, args, out)
+        for hook, with_kwargs in list(self._forward_hooks.values()):
+            new = hook(self, args, kwargs, out) if with_kwargs else hook(self, args, out)
             if new is not None:
                 out = new
-        return out
+        return out if around is None else around.around_output(out)
 
     # attributes --------------------------------------------------------------------------------------------------------
 
@@ -71,7 +102,7 @@ class Module:
             what = "parameters" if isinstance(value, Parameter) else "module"
             raise AttributeError(f"cannot assign {what} before Module.__init__() call")
         if isinstance(value, Parameter):
-            self._forget(name)
+            self._forget(name, "_parameters")
             self.register_parameter(name, value)
         elif "_parameters" in own and name in own["_parameters"]:
             if value is not None:
@@ -80,7 +111,7 @@ class Module:
                 )
             own["_parameters"][name] = None
         elif isinstance(value, Module):
-            self._forget(name)
+            self._forget(name, "_modules")
             own["_modules"][name] = value
         elif "_modules" in own and name in own["_modules"]:
             if value is not None:
@@ -94,15 +125,21 @@ class Module:
                     f"cannot assign '{_type_name(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None "
                     "expected)"
                 )
+            if name not in own["_buffers"]:
+                self._forget(name, "_buffers")
+                if not value.persistent:
+                    self._non_persistent_buffers_set.add(name)
             own["_buffers"][name] = value
         else:
             object.__setattr__(self, name, value)
 
-    def _forget(self, name: str) -> None:
+    def _forget(self, name: str, stays_in: str) -> None:
+        """Make room for a name that goes into one group (where it keeps its place, if it has one)."""
         own = self.__dict__
         own.pop(name, None)
         for group in ("_parameters", "_buffers", "_modules"):
-            own.get(group, {}).pop(name, None)
+            if group != stays_in:
+                own.get(group, {}).pop(name, None)
 
     def __getattr__(self, name: str) -> Any:
         for group in ("_parameters", "_buffers", "_modules"):
@@ -235,11 +272,24 @@ class Module:
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a dotted name."""
-        path, _, name = target.rpartition(".")
-        found = getattr(self.get_submodule(path), name)
+        found, name = self._at(target)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a dotted name."""
+        found, name = self._at(target)
+        if not isinstance(found, Tensor) or isinstance(found, Parameter):
+            raise AttributeError(f"`{name}` is not a buffer")
+        return found
+
+    def _at(self, target: str) -> tuple[Any, str]:
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+        return getattr(module, name), name
 
     # changing -----------------------------------------------------------------------------------------------------------
 
@@ -280,6 +330,10 @@ class Module:
 
     def _floats(self, d: dtypes.dtype) -> Module:
         return self._apply(lambda t: t.to(d) if t.is_floating_point() else t)
+
+    def type(self, dst_type: Any) -> Module:
+        """All parameters and buffers in a dtype."""
+        return self._apply(lambda t: t.type(dst_type))
 
     def double(self) -> Module:
         """Floating point parameters and buffers as float64."""
@@ -381,7 +435,7 @@ class Module:
             raise RuntimeError(
                 "Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(problems))
             )
-        return _Keys(missing, unexpected)
+        return _IncompatibleKeys(missing, unexpected)
 
     @staticmethod
     def _load_one(group: dict, name: str, key: str, current: Tensor, new: Any, assign: bool, problems: list[str]) -> None:
@@ -407,13 +461,30 @@ class Module:
 
     # hooks and printing ----------------------------------------------------------------------------------------------------
 
+    def _hook(self, hooks: dict, hook: Any, prepend: bool) -> RemovableHandle:
+        handle = RemovableHandle(hooks, hook)
+        if prepend:
+            rest = {k: v for k, v in hooks.items() if v is not hook}
+            first = {k: v for k, v in hooks.items() if v is hook}
+            hooks.clear()
+            hooks.update(first | rest)
+        return handle
+
     def register_forward_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:  # fmt: skip
         """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
-        return RemovableHandle(self._forward_hooks, hook)
+        return self._hook(self._forward_hooks, (hook, with_kwargs), prepend)
 
     def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
         """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
-        return RemovableHandle(self._forward_pre_hooks, hook)
+        return self._hook(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+
+    def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are there; it may replace them."""
+        return self._hook(self._backward_hooks, hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, grad_output)` when the outputs' gradients are there; it may replace them."""
+        return self._hook(self._backward_pre_hooks, hook, prepend)
 
     def extra_repr(self) -> str:
         """What a subclass adds to its printed line."""
@@ -424,7 +495,7 @@ class Module:
 
     def __repr__(self) -> str:
         extra = self.extra_repr().split("\n") if self.extra_repr() else []
-        children = [f"({n}): {_indented(repr(m), 2)}" for n, m in self._modules.items()]
+        children = [f"({n}): {indented(repr(m), 2)}" for n, m in self._modules.items()]
         lines = extra + children
         if not lines:
             return f"{self._get_name()}()"
@@ -438,6 +509,3 @@ def _type_name(x: Any) -> str:
         return tensor_type(x)
     t = type(x)
     return t.__name__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__name__}"
-
-
-

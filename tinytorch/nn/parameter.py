@@ -48,7 +48,14 @@ def _rebuild(data: Tensor, requires_grad: bool) -> Parameter:
     return Parameter(data, requires_grad)
 
 
-class Buffer(Tensor):
+class _BufferMeta(TensorMeta):
+    """Any tensor that `Buffer` marked answers `isinstance`: a buffer's class is Tensor, in torch as well."""
+
+    def __instancecheck__(cls, obj: Any) -> bool:
+        return isinstance(obj, Tensor) and obj.__dict__.get("_is_buffer", False)
+
+
+class Buffer(Tensor, metaclass=_BufferMeta):
     """A tensor that registers itself as a buffer when set as a module's attribute.
 
     Source: `torch.nn.Buffer`.
@@ -57,7 +64,6 @@ class Buffer(Tensor):
     __slots__ = ()
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
-        base = data.detach().requires_grad_(data.requires_grad)
-        base.__class__ = cls
-        base.persistent = persistent
+        base = Tensor(0) if data is None else data.detach().requires_grad_(data.requires_grad)
+        base._is_buffer, base.persistent = True, persistent
         return base

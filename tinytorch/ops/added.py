@@ -39,7 +39,10 @@ def _check_addmm(input: Tensor, x: Tensor, y: Tensor) -> None:
         raise RuntimeError(
             f"self and mat2 must have the same dtype, but got {input.dtype.scalar_name} and {y.dtype.scalar_name}"
         )
-    same_dtype("addmm", x, y)
+    if x.dtype is not y.dtype:
+        raise RuntimeError(
+            f"mat1 and mat2 must have the same dtype, but got {x.dtype.scalar_name} and {y.dtype.scalar_name}"
+        )
 
 
 def _check_addmv(input: Tensor, mat: Tensor, vec: Tensor) -> None:
@@ -167,6 +170,7 @@ _added("baddbmm", "batch1", "batch2", product, _check_batches, _BaddbmmBackward0
 _added("addbmm", "batch1", "batch2", _summed, _check_batches, _AddbmmBackward0, "the sum of the products batch1 @ batch2")
 
 
+@signatures("(Tensor input, Tensor weight, Tensor bias = None)")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`input @ weight.T + bias`: input (..., in), weight (out, in), bias (out).
 

@@ -24,8 +24,7 @@ def _signed(dim: int) -> int:
 
 
 def _softmax_backward(grad: Tensor, result: Tensor, dim: int) -> Tensor:
-    weighted = grad * result
-    return weighted - result * weighted.sum(_signed(dim), keepdim=True)
+    return result * (grad - (grad * result).sum(_signed(dim), keepdim=True))
 
 
 def _along(name: str, formula: Any) -> Any:

@@ -1,0 +1,125 @@
+"""Full backward hooks of a module: identity functions around its inputs and outputs, whose nodes carry the hooks.
+
+Source: `torch.nn.Module.register_full_backward_hook`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..autograd.function import Function
+from ..graph.modes import is_grad_enabled
+from ..tensor import Tensor
+from ..warn import warn_user
+
+
+class BackwardHookFunction(Function):
+    """Gives its tensors back; its node stands where the module's gradients come in or go out."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        ctx.mark_non_differentiable(*[a for a in args if not a.requires_grad])
+        return args
+
+    @staticmethod
+    def backward(ctx: Any, *args: Any) -> Any:
+        return args
+
+
+def _with_node(values: Any) -> tuple[Any, list[int] | None, Any]:
+    """The values with their tensors passed through the identity: values, the tensors' places, their node."""
+    whole = values if isinstance(values, tuple) else (values,)
+    places = [i for i, v in enumerate(whole) if isinstance(v, Tensor)]
+    if not (is_grad_enabled() and any(whole[i].requires_grad for i in places)):
+        return values, None, None
+    made = BackwardHookFunction.apply(*[whole[i] for i in places])
+    out = list(whole)
+    for i, t in zip(places, made, strict=True):
+        out[i] = t
+    fn = next(t.grad_fn for t in made if t.grad_fn is not None)
+    return (tuple(out) if isinstance(values, tuple) else out[0]), places, fn
+
+
+def _spread(places: list[int], values: tuple, n: int) -> tuple:
+    out = [None] * n
+    for i, v in zip(places, values, strict=True):
+        out[i] = v
+    return tuple(out)
+
+
+class BackwardHooks:
+    """One call of a module with hooks: what it saw at its outputs, kept until its inputs' gradients are there."""
+
+    def __init__(self, module: Any, hooks: list, pre_hooks: list) -> None:
+        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
+        self.seen: tuple | None = None
+        self.places: list[int] | None = None
+        self.count = 0
+
+    def around_inputs(self, args: tuple) -> tuple:
+        """The arguments, with a node that calls the hooks."""
+        self.count = len(args)
+        out, self.places, fn = _with_node(args)
+        if fn is not None:
+            fn.register_hook(self._at_inputs)
+        return out
+
+    def around_output(self, output: Any) -> Any:
+        """The output, with a node that calls the pre-hooks."""
+        self.outputs = len(output) if isinstance(output, tuple) else 1
+        out, places, fn = _with_node(output)
+        if fn is not None:
+            fn.register_prehook(lambda grads: self._at_outputs(places, grads))
+        return out
+
+    def _at_outputs(self, places: list[int], grads: tuple) -> Any:
+        self.seen = _spread(places, grads, self.outputs)
+        for hook in self.pre_hooks:
+            new = hook(self.module, self.seen)
+            if new is None:
+                continue
+            new = new if isinstance(new, tuple) else (new,)
+            if len(new) != len(self.seen):
+                raise RuntimeError(
+                    "Backward pre hook returned an invalid number of grad_output, got "
+                    f"{len(new)}, but expected {len(self.seen)}"
+                )
+            self.seen = new
+        result = tuple(self.seen[i] for i in places)
+        if self.places is None:
+            warn_user(
+                "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
+                "require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module."
+                "register_full_backward_hook for more details."
+            )
+            for hook in self.hooks:
+                new = hook(self.module, (None,) * self.count, self.seen)
+                if new is not None and not (isinstance(new, tuple) and all(g is None for g in new)):
+                    raise RuntimeError(
+                        "Backward hook for Modules where no input requires gradient should always return None or None for "
+                        "all gradients."
+                    )
+            self.seen = None
+        return result
+
+    def _at_inputs(self, grads: tuple, _: Any) -> tuple:
+        if self.seen is None:
+            raise RuntimeError(
+                "Module backward hook for grad_input is called before the grad_output one. This happens because the "
+                "gradient in your nn.Module flows to the Module's input without passing through the Module's output. Make "
+                "sure that the output depends on the input and that the loss is computed based on the output."
+            )
+        assert self.places is not None
+        found = _spread(self.places, grads, self.count)
+        for hook in self.hooks:
+            new = hook(self.module, found, self.seen)
+            if new is None:
+                continue
+            new = new if isinstance(new, tuple) else (new,)
+            if len(new) != len(found):
+                raise RuntimeError(
+                    f"Backward hook returned an invalid number of grad_input, got {len(new)}, but expected {len(found)}"
+                )
+            found = new
+        self.seen = None
+        return tuple(found[i] for i in self.places)

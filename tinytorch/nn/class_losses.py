@@ -1,0 +1,191 @@
+"""Losses over classes: nll_loss, cross_entropy, and the Kullback-Leibler divergence.
+
+Source: `torch.nn.functional`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graph.node import node
+from ..ops.composite import one_node
+from ..ops.core import quiet, record, recording, result
+from ..ops.scalars import over, plus, times
+from ..tensor import Tensor, fresh
+from ..warn import warn_user
+from .losses import _MEAN, _NONE, _SUM, _reduction
+
+
+def _class_dim(t: Tensor) -> int:
+    return 0 if t.dim() == 1 else 1
+
+
+def _nll_backward(name: str) -> Any:
+    def backward(grad: Tensor, self: Tensor, target: Tensor, weight: Any, total_weight: Tensor, reduction: int, ignore_index: int) -> Tensor:  # fmt: skip
+        ignore = ignore_index - (1 << 64) if ignore_index >= 1 << 63 else ignore_index
+        dim = _class_dim(self)
+        where = target.unsqueeze(dim) if target.dim() or self.dim() > 1 else target.reshape(1)
+        kept = where != ignore
+        index = where.where(kept, where.new_zeros(()))
+
+        def formula(g: Tensor, s: Tensor) -> Tensor:
+            per = g / total_weight if reduction == _MEAN else g.unsqueeze(dim) if reduction == _NONE and s.dim() > 1 else g
+            value = -per if weight is None else weight[index] * -per
+            value = value.expand(index.shape).where(kept, value.new_zeros(()))
+            return s.new_zeros(s.shape).scatter(dim, index, value)
+
+        return one_node(name, formula)(grad, self)
+
+    return backward
+
+
+def _nll_kind(name: str) -> type:
+    backward = _nll_backward(f"{name}BackwardBackward0")
+    return node(
+        f"{name}Backward0",
+        lambda grad, self, target, weight, total_weight, reduction, ignore_index: backward(
+            grad, self, target, weight, total_weight, reduction, ignore_index
+        ),
+    )
+
+
+_NllLossBackward0, _NllLoss2DBackward0 = _nll_kind("NllLoss"), _nll_kind("NllLoss2D")
+
+
+def _check_nll(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
+    a, t = input._data, target._data
+    if a.ndim == 1 and t.ndim == 1 and t.shape[0] != 1:
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t.shape[0]}")
+    if a.ndim > 1 and (t.ndim == 0 or a.shape[0] != t.shape[0]):
+        if t.ndim:
+            raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({t.shape[0]}).")
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if a.ndim == 2 and t.ndim != 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if a.ndim > 2 and (a.shape[0], *a.shape[2:]) != t.shape:
+        raise RuntimeError(f"size mismatch (got input: {list(a.shape)}, target: {list(t.shape)})")
+    if target.dtype.name not in ("int64", "uint8"):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}")
+    classes = a.shape[_class_dim(input)]
+    if weight is not None and weight.shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
+            f"shape: {list(weight.shape)}"
+        )
+
+
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None, ignore_index: int = -100,
+             reduce: Any = None, reduction: str = "mean") -> Tensor:  # fmt: skip
+    """Minus the log-probability of the right class: input (N, C, ...) or (C), target int64 (N, ...) or ()."""
+    how = _reduction(reduction, size_average, reduce)
+    if input.dim() == 0:
+        raise ValueError(f"Expected 1 or more dimensions (got {input.dim()})")
+    _check_nll(input, target, weight)
+    shape = target.shape
+    if input.dim() > 2 and input.dim() != 4:
+        n, c = input.shape[:2]
+        input = input.contiguous().view(n, c, 1, -1) if target.numel() else input.contiguous().view(n, c, 0, 0)
+        target = target.contiguous().view(n, 1, -1) if target.numel() else target.contiguous().view(n, 0, 0)
+    made = _nll(input, target, weight, ignore_index, how)
+    return made.view(shape) if how == _NONE and made.shape != shape else made
+
+
+def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, how: int) -> Tensor:
+    a, t = input._data, target._data
+    dim = _class_dim(input)
+    index = t.reshape(1) if a.ndim == 1 else np.expand_dims(t, dim)
+    kept = index != ignore_index
+    bad = kept & ((index < 0) | (index >= a.shape[dim]))
+    if bad.any():
+        raise IndexError(f"Target {int(index[bad][0])} is out of bounds.")
+    where = np.where(kept, index, 0).astype(np.int64)
+    w = kept.astype(a.dtype) if weight is None else weight._data[where] * kept
+    losses = np.where(kept, -np.take_along_axis(a, where, dim) * w, a.dtype.type(0))
+    total = fresh(np.asarray(w.sum(dtype=a.dtype)), input._device)
+    if how == _NONE:
+        data = losses.reshape(t.shape)
+    else:
+        summed = losses.sum(dtype=a.dtype)
+        data = quiet.run(np.divide, summed, total._data) if how == _MEAN else summed
+    made = result(np.asarray(data, a.dtype), input._device)
+    if recording(input):
+        kind = _NllLossBackward0 if a.ndim < 3 else _NllLoss2DBackward0
+        record(made, kind, (input,), self=input, target=target, weight=weight, total_weight=total, reduction=how, ignore_index=ignore_index % (1 << 64))  # fmt: skip
+    return made
+
+
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None,
+                  ignore_index: int = -100, reduce: Any = None, reduction: str = "mean", label_smoothing: float = 0.0) -> Tensor:  # fmt: skip
+    """The cross entropy of softmax(input) with classes (int64) or with probabilities of each class."""
+    how = _reduction(reduction, size_average, reduce)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    if input.shape == target.shape:
+        if not target.is_floating_point():
+            raise RuntimeError(
+                f"Expected floating point type for target with class probabilities, got {target.dtype.scalar_name}"
+            )
+        return _with_probabilities(input.log_softmax(_class_dim(input)), target, weight, how, label_smoothing)
+    logp = input.log_softmax(_class_dim(input))
+    hard = nll_loss(logp, target, weight, ignore_index=ignore_index, reduction=("none", "mean", "sum")[how])
+    if not label_smoothing:
+        return hard
+    return _smoothed(hard, logp, target, weight, ignore_index, how, label_smoothing)
+
+
+def _with_weight(logp: Tensor, weight: Tensor | None) -> Tensor:
+    if weight is None:
+        return logp
+    return logp * weight.view([-1 if d == _class_dim(logp) else 1 for d in range(logp.dim())]) if logp.dim() > 2 else logp * weight
+
+
+def _with_probabilities(logp: Tensor, target: Tensor, weight: Tensor | None, how: int, smoothing: float) -> Tensor:
+    dim = _class_dim(logp)
+    classes = logp.size(dim)
+    if smoothing:
+        target = plus(times(target, 1 - smoothing), smoothing / classes)
+    product = _with_weight(logp * target, weight)
+    if how == _NONE:
+        return -product.sum(dim)
+    total = -product.sum()
+    return total if how == _SUM else over(total, logp.numel() // classes)
+
+
+def _smoothed(hard: Tensor, logp: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, how: int, smoothing: float) -> Tensor:  # fmt: skip
+    dim = _class_dim(logp)
+    smooth = -_with_weight(logp, weight).sum(dim)
+    ignored = target == ignore_index
+    smooth = smooth.masked_fill(ignored, 0.0)
+    if how == _MEAN:
+        if weight is None:
+            smooth = smooth.sum() / (~ignored).sum()
+        else:
+            kept = target.where(~ignored, target.new_zeros(()))
+            smooth = smooth.sum() / weight[kept].masked_fill(ignored, 0.0).sum()
+    elif how == _SUM:
+        smooth = smooth.sum()
+    return times(hard, 1 - smoothing) + times(smooth, smoothing / logp.size(dim))
+
+
+def kl_div(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+           log_target: bool = False) -> Tensor:  # fmt: skip
+    """The Kullback-Leibler divergence of log-probabilities `input` from probabilities `target`."""
+    if reduction == "mean":
+        warn_user(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
+            "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
+            "same as 'batchmean' in the next major release."
+        )
+    if log_target:
+        out = target.exp() * (target - input)
+    else:
+        out = target.xlogy(target) - target * input
+    if reduction == "batchmean":
+        return out.sum() / input.size(0)
+    how = _reduction(reduction, size_average, reduce)
+    return out.mean() if how == _MEAN else out.sum() if how == _SUM else out
+
+
+__all__ = ["cross_entropy", "kl_div", "nll_loss"]
