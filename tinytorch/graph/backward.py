@@ -16,6 +16,14 @@ from .modes import MODES
 from .node import LAST, AccumulateGrad, Node
 
 
+def _count(holder: tuple) -> int:
+    held = holder[0]
+    return sys.getrefcount(held)
+
+
+_ALONE = _count((object(),))  # held by one container and one local; measured, since Python's versions count differently
+
+
 class _Root(Node):
     """Stands before several roots, so that backward starts from one node."""
 
@@ -128,11 +136,10 @@ def run(
             if not accumulate:
                 task.captures.setdefault(edge[0], []).append((edge[1], at))
     task.captured = [None] * len(inputs or ())
+    starts = zip(grads, edges, strict=True)
+    grads = tuple([None if g is None else _fitted(None, i, g, *fn.expects(nr)) for i, (g, (fn, nr)) in enumerate(starts)])
     if len(edges) == 1:
         (root, nr), first = edges[0], grads[0]
-        shape, kind, device = root.expects(nr)
-        if first is not None and (first._data.dtype is not kind or first._device is not device):
-            first = _fitted(None, 0, first, shape, kind, device)
     else:
         root, nr, first = _Root(edges, grads), 0, None
     task.waits = _dependencies(root)
@@ -200,7 +207,7 @@ def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
                     if before is None:
                         buffer[position] = grad
                         outputs[i] = None  # handed on; what is added stays held until all outputs are, as in torch
-                    elif MODES.grad or sys.getrefcount(before) > 3 or not _ours(before):
+                    elif MODES.grad or sys.getrefcount(before) > _ALONE or not _ours(before):
                         buffer[position] = before + grad
                     else:  # nobody else holds it, so its memory can take the sum
                         before.add_(grad)
@@ -253,7 +260,7 @@ def _call(fn: Node, grads: tuple, task: Task) -> list[Any]:
 def _ours(grad: Any) -> bool:
     """Whether a gradient that nobody else holds has memory that nobody else looks at."""
     storage = grad._storage
-    return storage is None or (sys.getrefcount(storage) <= 3 and grad._data.flags.forc)
+    return storage is None or (sys.getrefcount(storage) <= _ALONE and grad._data.flags.forc)
 
 
 def _fitted(fn: Node | None, i: int, grad: Any, shape: tuple, kind: Any, device: Any) -> Any:
@@ -280,27 +287,6 @@ def _fitted(fn: Node | None, i: int, grad: Any, shape: tuple, kind: Any, device:
     return grad
 
 
-def _references(grad: Any) -> int:
-    return sys.getrefcount(grad)
-
-
-def _references_of_a_local() -> int:
-    only = object()
-    return _references(only)
-
-
-_ALONE = _references_of_a_local()  # measured, since Python's versions count a caller's variable differently
-
-
-def _meet(before: Any, grad: Any) -> Any:
-    """Two gradients of one value added: into the first if it and its memory belong to nobody else, as torch does."""
-    storage = before._storage
-    alone = storage is None or sys.getrefcount(storage) <= _ALONE
-    if alone and not MODES.grad and sys.getrefcount(before) <= _ALONE and before._data.flags.forc:
-        return before.add_(grad)
-    return before + grad
-
-
 def _accumulate(leaf: Any, grads: tuple) -> None:
     """Add a gradient to a leaf's `.grad`: in place, or out of place if the graph of the gradient is being built."""
     grad = grads[0]
@@ -313,7 +299,7 @@ def _accumulate(leaf: Any, grads: tuple) -> None:
     old = leaf._grad
     if old is None:
         # Nobody else holds a fresh gradient (only the tuple and this frame do), so its memory can become `.grad`.
-        if not MODES.grad and sys.getrefcount(grad) <= 3 and grad._obeys_layout(leaf):
+        if not MODES.grad and sys.getrefcount(grad) <= _ALONE and grad._obeys_layout(leaf):
             leaf._grad = grad._alias()
         else:
             leaf._grad = grad._clone_in_layout(leaf)

@@ -268,7 +268,7 @@ class CopySlices(Node):
         result = grad.new_empty_strided(self.base.shape, self.base.stride)
         result.copy_(grad)
         here = result.as_strided(self.view.shape, self.view.stride, self.view.offset - self.base.offset)
-        inner = self.fn.apply((here.clone(),))
+        inner = self.fn.apply((here._clone_contiguous(),))
         if self._edges[0] is None:
             return (None, *inner[1:])
         if inner[0] is None:
