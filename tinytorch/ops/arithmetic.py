@@ -62,13 +62,15 @@ _warned: set[str] = set()
 def deprecated_order(name: str, before: str, now: str) -> None:
     """Warn, once a process, of torch's old overload with the factor before the operands."""
     if called_as_method():
-        before, now = (s.replace("Tensor input, ", "").replace(", *, Tensor out = None", "").replace(", Tensor out = None", "")
-                       for s in (before, now))  # fmt: skip
+        before, now = (s.replace("Tensor input, ", "") for s in (before, now))
+        before, now = (
+            s.replace(", *, Tensor out = None", "").replace(", Tensor out = None", "") for s in (before, now)
+        )
     if "deprecated" not in _warned:
         _warned.add("deprecated")
         warn_in_torch(
-            f"This overload of {name} is deprecated:\n\t{name}({before})\nConsider using one of the following signatures "
-            f"instead:\n\t{name}({now})", "torch/csrc/utils/python_arg_parser.cpp:1841",
+            f"This overload of {name} is deprecated:\n\t{name}({before})\nConsider using one of the following "
+            f"signatures instead:\n\t{name}({now})", "torch/csrc/utils/python_arg_parser.cpp:1841",
         )  # fmt: skip
 
 
@@ -292,7 +294,8 @@ def div(input: Any, other: Any, *, rounding_mode: Any = _UNSET, out: Tensor | No
         made = (true_divide if rounding_mode is None else _MODES[rounding_mode])(input, other)
     tensors = [x for x in (input, other) if isinstance(x, Tensor)]
     if recording(*tensors):
-        record(made, _DivBackward2, (input, other), self=_saveable(input), other=_saveable(other), rounding_mode=rounding_mode)  # fmt: skip
+        values = {"self": _saveable(input), "other": _saveable(other), "rounding_mode": rounding_mode}
+        record(made, _DivBackward2, (input, other), **values)
     return made
 
 
@@ -365,7 +368,8 @@ def _pow(name: str, self: Any, exponent: Any) -> tuple[Any, Any, Any]:
     if not ((first or is_number(self)) and (second or is_number(exponent)) and (first or second)):
         if called_as_method():
             raise invalid_combination(name, (exponent,), {}, ("(Tensor exponent)", "(Number exponent)"))
-        lines = tuple(f"({p} exponent, *, Tensor out = None)" for p in ("Tensor input, Tensor", "Number self, Tensor", "Tensor input, Number"))  # fmt: skip
+        ways = ("Tensor input, Tensor", "Number self, Tensor", "Tensor input, Number")
+        lines = tuple(f"({way} exponent, *, Tensor out = None)" for way in ways)
         raise invalid_combination(name, (self, exponent), {}, lines)
     a, b, where = operands(name, self, exponent)
     if not second:

@@ -118,7 +118,7 @@ def repeat_interleave(
     counts = repeats._data
     if counts.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    if counts.size != 1 and counts.size != n:
+    if counts.size not in (1, n):
         raise RuntimeError(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "
             f"input.size({d}) = {n}"
@@ -191,7 +191,7 @@ _RollBackward0 = node(
 @op()
 @signatures("(Tensor input, tuple of ints shifts, tuple of ints dims = ())")
 def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
-    """The elements moved along dimensions, those pushed out coming in at the other end; without dims, of the flat tensor.
+    """The elements moved along dimensions, those pushed out coming in at the other end; without dims, all in a row.
 
     RuntimeError unless there is a shift for each dimension. Source: `torch.roll`.
     """
@@ -322,8 +322,8 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor |
     if dim is None:
         warn_in_torch(
             "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or "
-            "simply use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a "
-            "future release.", "aten/src/ATen/native/Cross.cpp:63", once=True,
+            "simply use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in "
+            "a future release.", "aten/src/ATen/native/Cross.cpp:63", once=True,
         )  # fmt: skip
         dim = next((d for d, n in enumerate(input.shape) if n == 3), None)
         if dim is None:

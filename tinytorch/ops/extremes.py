@@ -52,11 +52,12 @@ def _scaled(grad: Tensor, self: Tensor, result: Tensor, dim: Any, keepdim: bool)
 
 def _kinds(name: str) -> tuple[type, type]:
     """The kinds of nodes of an operation along a dimension, and of all elements."""
-    return (
-        node(f"{name}Backward{int(name in ('Median', 'Nanmedian'))}", lambda grad, dim, indices, self_sym_sizes, keepdim:
-             selecting_backward(grad, dim, indices, self_sym_sizes, keepdim)),
-        node(f"{name}Backward{int(name not in ('Median', 'Nanmedian'))}", lambda grad, self, result: _shared(grad, self, result)),
-    )  # fmt: skip
+    first = int(name in ("Median", "Nanmedian"))  # torch numbers the overloads in the order of its list
+
+    def of_chosen(grad: Tensor, dim: int, indices: Tensor, self_sym_sizes: tuple, keepdim: bool) -> Tensor:
+        return selecting_backward(grad, dim, indices, self_sym_sizes, keepdim)
+
+    return node(f"{name}Backward{first}", of_chosen), node(f"{name}Backward{1 - first}", _shared)
 
 
 def choose(
@@ -96,8 +97,8 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any) -> None:
             check_kernel(a, "bif", f"{name}_all")
             if not a.size:
                 raise RuntimeError(
-                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
-                    "with the 'dim' argument."
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+                    "dim with the 'dim' argument."
                 )
             data = np.asarray(ufunc.reduce(a, None))
             if out is not None:
@@ -112,7 +113,7 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any) -> None:
         return choose(input, dim, values, indices, along, pair, name, out, keepdim=keepdim)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"The {name}imum of all elements, along a dimension (with indices), or of two tensors.\n\nSource: `torch.{name}`."  # fmt: skip
+    function.__doc__ = f"The {name}imum of all elements, along a dimension (with indices), or of two tensors.\n\nSource: `torch.{name}`."
     op(name)(function)
 
     kind = node(f"A{name}Backward0", lambda grad, self, result, dim, keepdim: _scaled(grad, self, result, dim, keepdim))
@@ -124,8 +125,8 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any) -> None:
         if not a.size:
             if dim is None or dim == ():
                 raise RuntimeError(
-                    f"a{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
-                    "with the 'dim' argument."
+                    f"a{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+                    "dim with the 'dim' argument."
                 )
             for d in dims:
                 _not_empty(f"a{name}", a, d)
@@ -139,7 +140,7 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any) -> None:
         return made
 
     along_dims.__name__ = along_dims.__qualname__ = f"a{name}"
-    along_dims.__doc__ = f"The {name}imum of all elements, or along dimensions; equal ones share the gradient.\n\nSource: `torch.a{name}`."  # fmt: skip
+    along_dims.__doc__ = f"The {name}imum of all elements, or along dimensions; equal ones share the gradient.\n\nSource: `torch.a{name}`."
     op(f"a{name}")(along_dims)
 
     @signatures("(Tensor input, int dim = None, bool keepdim = False, *, Tensor out = None)", name=f"arg{name}")
@@ -157,7 +158,10 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any) -> None:
         return write_out(out, data, f"arg{name}", input) if out is not None else result(data, input._device)
 
     where.__name__ = where.__qualname__ = f"arg{name}"
-    where.__doc__ = f"The index of the {name}imum, of all elements or along a dimension; the first of equal ones.\n\nSource: `torch.arg{name}`."  # fmt: skip
+    where.__doc__ = (
+        f"The index of the {name}imum, of all elements or along a dimension; the first of equal ones.\n\n"
+        f"Source: `torch.arg{name}`."
+    )
     op(f"arg{name}")(where)
 
 
@@ -167,9 +171,9 @@ _extreme("min", np.minimum, np.argmin)
 
 def _aminmax_backward(grads: tuple, self: Tensor, min: Tensor, max: Tensor, dim: Any, keepdim: bool) -> Tensor:
     parts = []
-    for grad, value in zip(grads, (min, max), strict=True):
-        if grad is not None:
-            grad, value = (t if dim is None else _restored(t, dim, keepdim, self.shape) for t in (grad, value))
+    for given, extreme in zip(grads, (min, max), strict=True):
+        if given is not None:
+            grad, value = (t if dim is None else _restored(t, dim, keepdim, self.shape) for t in (given, extreme))
             mask = value == self
             count = mask.sum() if dim is None else mask.sum(dim, True)
             parts.append((grad / count) * mask)

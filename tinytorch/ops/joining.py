@@ -226,14 +226,14 @@ def broadcast_shapes(*shapes: Any) -> Size:
     Source: `torch.broadcast_shapes`.
     """
     shape: list[int] = []
-    for at, s in enumerate(shapes):
-        s = (s,) if isinstance(s, int) else tuple(s)
+    for at, given in enumerate(shapes):
+        s = (given,) if isinstance(given, int) else tuple(given)
         shape = [1] * (len(s) - len(shape)) + shape
         for i in range(-1, -len(s) - 1, -1):
             if s[i] != 1 and shape[i] not in (1, s[i]):
                 raise RuntimeError(
-                    f"Attempting to broadcast a dimension of length {s[i]} at {i}! Mismatching argument at index {at} had "
-                    f"{s}; but expected shape should be broadcastable to {shape}"
+                    f"Attempting to broadcast a dimension of length {s[i]} at {i}! Mismatching argument at index {at} "
+                    f"had {s}; but expected shape should be broadcastable to {shape}"
                 )
             if s[i] != 1:
                 shape[i] = s[i]

@@ -191,7 +191,9 @@ def _norm(a: np.ndarray, p: float, dims: tuple[int, ...], keepdim: bool) -> np.n
     return np.asarray(np.add.reduce(b**p, axes, keepdims=keepdim) ** (1 / p))
 
 
-def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Tensor:  # fmt: skip
+def vector_norm(
+    x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
+) -> Tensor:
     """The p-norm of all elements as one vector, or along dimensions. RuntimeError for integers.
 
     Source: `torch.linalg.vector_norm`.
@@ -225,7 +227,9 @@ def _number(p: float) -> str:
 
 
 @op()
-def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Tensor | None = None, dtype: Any = None) -> Tensor:  # fmt: skip
+def norm(
+    input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Tensor | None = None, dtype: Any = None
+) -> Tensor:
     """The p-norm of all elements, or along dimensions. RuntimeError for integers.
 
     Source: `torch.norm`.
@@ -248,7 +252,8 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     difference = input.detach() - other.detach()
     if difference._data.dtype.kind != "f":
         raise RuntimeError(
-            f"norm(): input dtype should be either floating point or complex. Got {difference.dtype.scalar_name} instead."
+            "norm(): input dtype should be either floating point or complex. Got "
+            f"{difference.dtype.scalar_name} instead."
         )
     made = vector_norm(difference, p)
     return (

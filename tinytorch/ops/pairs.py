@@ -57,12 +57,14 @@ def _kept(self: Tensor, other: Tensor, order: Any) -> Tensor:
     return order(self, other).logical_or(other.isnan())
 
 
-binary("The larger one.", "maximum", np.maximum, lambda grad, self, other: _halved(self, other, grad).masked_fill_(self < other, 0),
-       lambda grad, self, other: _halved(self, other, grad).masked_fill_(self > other, 0), numbers=TENSORS, in_place=False,
-       takes="bif", stub="maximum_cpu")  # fmt: skip
-binary("The smaller one.", "minimum", np.minimum, lambda grad, self, other: _halved(self, other, grad).masked_fill_(self > other, 0),
-       lambda grad, self, other: _halved(self, other, grad).masked_fill_(self < other, 0), numbers=TENSORS, in_place=False,
-       takes="bif", stub="minimum_cpu")  # fmt: skip
+binary("The larger one.", "maximum", np.maximum,
+       lambda grad, self, other: _halved(self, other, grad).masked_fill_(self < other, 0),
+       lambda grad, self, other: _halved(self, other, grad).masked_fill_(self > other, 0),
+       numbers=TENSORS, in_place=False, takes="bif", stub="maximum_cpu")  # fmt: skip
+binary("The smaller one.", "minimum", np.minimum,
+       lambda grad, self, other: _halved(self, other, grad).masked_fill_(self > other, 0),
+       lambda grad, self, other: _halved(self, other, grad).masked_fill_(self < other, 0),
+       numbers=TENSORS, in_place=False, takes="bif", stub="minimum_cpu")  # fmt: skip
 binary("The larger one, the other where one is nan.", "fmax", np.fmax,
        lambda grad, self, other: grad.masked_fill(_kept(self, other, Tensor.ge).logical_not(), 0),
        lambda grad, self, other: grad.masked_fill(_kept(self, other, Tensor.ge), 0), numbers=TENSORS, in_place=False,
@@ -86,7 +88,8 @@ binary("The angle of the point (other, self).", "atan2", np.arctan2,
        aliases=("arctan2",))  # fmt: skip
 binary("The length of the hypotenuse.", "hypot", np.hypot, lambda grad, self, result: grad * self / result,
        lambda grad, other, result: grad * other / result, numbers=TENSORS, takes="f", stub="hypot_cpu")  # fmt: skip
-binary("log(exp(a) + exp(b)).", "logaddexp", np.logaddexp, lambda grad, self, other: grad / plus((other - self).exp(), 1),
+binary("log(exp(a) + exp(b)).", "logaddexp", np.logaddexp,
+       lambda grad, self, other: grad / plus((other - self).exp(), 1),
        lambda grad, self, other: grad / plus((self - other).exp(), 1), numbers=TENSORS, in_place=False, takes="f",
        stub="logaddexp_cpu")  # fmt: skip
 binary("log2(2 ** a + 2 ** b).", "logaddexp2", np.logaddexp2,
@@ -103,9 +106,10 @@ def _xlogy_self(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
     return FUNCTIONS["xlogy"](grad, other).masked_fill((self == 0).logical_and(other <= 0), 0)
 
 
-binary("a * log(b), 0 where a is 0.", "xlogy", _xlogy, _xlogy_self, lambda grad, self, other: grad * self / other, to=FLOAT,
-       numbers=EITHER, stays_half=True,
-       number_right=node("XlogyBackward2", lambda grad, other, self: FUNCTIONS["xlogy"](grad, other if other > 0 else 1.0)),
+binary("a * log(b), 0 where a is 0.", "xlogy", _xlogy, _xlogy_self,
+       lambda grad, self, other: grad * self / other, to=FLOAT, numbers=EITHER, stays_half=True,
+       number_right=node("XlogyBackward2",
+                         lambda grad, other, self: FUNCTIONS["xlogy"](grad, other if other > 0 else 1.0)),
        number_left=node("XlogyBackward1", lambda grad, other, self: times(grad, self) / other))  # fmt: skip
 
 
@@ -190,6 +194,10 @@ _STUBS = {("clamp", True): "clamp_cpu", ("clamp", False): "clamp_scalar_cpu", ("
           ("clamp_max", False): "clamp_max_scalar_cpu"}  # fmt: skip
 
 
+def _as_number(x: Any) -> Any:
+    return x.item() if isinstance(x, Tensor) and not x._data.ndim and not x.requires_grad else x
+
+
 def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, into: bool) -> Tensor:
     """`clamp` and its one-sided forms, out of place or into `self`."""
     lines = [f"(Tensor input, {k} min = None, {k} max = None, *, Tensor out = None)" for k in ("Tensor", "Number")]
@@ -197,7 +205,7 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
         lines = [f"(Tensor input, {k} {name[-3:]}, *, Tensor out = None)" for k in ("Tensor", "Number")]
     if isinstance(self, Tensor) and isinstance(low, Tensor) != isinstance(high, Tensor):
         # a number goes with a 0-d tensor, which then counts as a number, and with no other
-        low, high = (x.item() if isinstance(x, Tensor) and not x._data.ndim and not x.requires_grad and None not in (low, high) else x for x in (low, high))  # fmt: skip
+        low, high = (_as_number(x) if None not in (low, high) else x for x in (low, high))
     mixed = (is_number(low) and isinstance(high, Tensor)) or (is_number(high) and isinstance(low, Tensor))
     for x in (low, high):
         if mixed or not (x is None or isinstance(x, Tensor) or is_number(x)):
@@ -313,7 +321,8 @@ def _by(grad: Tensor, weight: Any) -> Tensor:
 _LerpBackward0 = node(
     "LerpBackward0", lambda grad, weight: _by(grad, 1 - weight), lambda grad, weight: _by(grad, weight)
 )
-_LerpBackward1 = node("LerpBackward1", lambda grad, weight: grad * minus_from(1, weight), lambda grad, weight: grad * weight,
+_LerpBackward1 = node("LerpBackward1",
+                      lambda grad, weight: grad * minus_from(1, weight), lambda grad, weight: grad * weight,
                       lambda grad, self, end: grad * (end - self))  # fmt: skip
 
 
@@ -429,10 +438,10 @@ def _triple(name: str, combine: Any, for_first: Any, for_second: Any, what: str)
 
 
 _NO_INTEGER_ADDCDIV = (
-    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division "
-    "of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / "
-    "tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The future "
-    "addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+    "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
+    "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for "
+    "float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
 )
 _triple("addcmul", lambda a, b, c, v: a + v * b * c, lambda grad, tensor2, value: grad * times(tensor2, value),
         lambda grad, tensor1, value: grad * times(tensor1, value), "`input + value * tensor1 * tensor2`.")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Pointwise operations: machinery that turns one row (name, forward, derivative) into function, method and in-place form.
+"""Pointwise operations: what turns a row (name, forward, derivative) into function, method and in-place form.
 
 The rows stand in `pointwise_table`, `arithmetic` and `bitwise`. A derivative's parameter names say what is saved, see
 `graph.node`.
@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..devices import CPU, device
-from ..graph.history import check_inplace, needs_grad
+from ..graph.history import check_inplace, grad_fn_of, needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, fresh
@@ -40,7 +40,7 @@ from .core import (
 KEEP, FLOAT, BOOL = "keep", "float", "bool"
 _HALF = np.dtype(np.float16)
 
-# For which dtypes torch has compiled a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
+# For which dtypes torch has a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
 EVERY = "biwf"
 _LETTER = {
     d.np.num: "w" if d.name in ("uint16", "uint32", "uint64") else d.np.kind.replace("u", "i") for d in dtypes.ALL
@@ -94,8 +94,8 @@ def unary(
 ) -> Callable:  # fmt: skip
     """Declare a function of one tensor.
 
-    `to`: the result's dtype is kept, made floating, or bool. `takes` and `stub`: the dtypes that torch has a kernel for,
-    and its name. `bools`: the RuntimeError for bool tensors. `in_place`: "both" `torch.name_` and the method, the
+    `to`: the result's dtype is kept, made floating, or bool. `takes` and `stub`: the dtypes that torch has a kernel
+    for, and its name. `bools`: the RuntimeError for bool tensors. `in_place`: "both" `torch.name_` and the method, the
     "method" alone, or "". `like`: laid out as `empty_like` does. `kind_in_place`: the in-place form's own kind of node.
     """
     kind = node(backward or _title(name), derivative, also=also) if derivative else None
@@ -132,9 +132,9 @@ def unary(
     def inplace(self: Tensor) -> Tensor:
         if not isinstance(self, Tensor):
             raise argument_error(f"{name}_", "input", 1, self)
+        check_overlap(self)
         if to is FLOAT and self._data.dtype.kind != "f":
             raise cannot_cast(dtypes.get_default_dtype(), self.dtype)
-        check_overlap(self)
         return write_in_place(self, (self,), kind_in_place or kind, {"self": self}, lambda: compute(self)[1])
 
     _document(function, name, what)
@@ -175,7 +175,11 @@ def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, com
             raise cannot_cast(d, target.dtype)
     except RuntimeError:
         tensors = [t for t in (target, other) if isinstance(t, Tensor)]
-        check_inplace(target, recording(*tensors))  # which torch would have said first
+        recorded = recording(*tensors)  # torch looks at the histories first, and says so first
+        check_inplace(target, recorded)
+        if recorded:
+            for t in tensors:
+                grad_fn_of(t)
         raise
     return a, b
 
@@ -219,8 +223,8 @@ def check_operands(name: str, self: Any, other: Any, numbers: str, argument: str
 def binary(
     what: str, name: str, kernel: Callable, for_self: Callable | None = None, for_other: Callable | None = None, *,
     to: str = KEEP, backward: str | None = None, aliases: tuple[str, ...] = (), in_place: bool = True,
-    takes: str = EVERY, stub: str = "", numbers: str = WRAPPED, also: tuple[str, ...] = (), checks: Callable | None = None,
-    number_right: type | None = None, number_left: type | None = None, exact_numbers: bool = False,
+    takes: str = EVERY, stub: str = "", numbers: str = WRAPPED, also: tuple[str, ...] = (),
+    checks: Callable | None = None, number_right: type | None = None, number_left: type | None = None, exact_numbers: bool = False,
     kind_in_place: type | None = None, number_in_place: type | None = None, stays_half: bool = False,
 ) -> Callable:  # fmt: skip
     """Declare a function of two operands that broadcast against each other.
@@ -302,7 +306,7 @@ def binary(
             check_operands(f"{name}_", self, other, numbers)
         a, b = in_place_operands(name, self, other, floating, to is BOOL)
         target = self._data
-        straight = is_ufunc and to is not BOOL and a.dtype == target.dtype != _HALF and target.flags.forc and target.flags.forc
+        straight = is_ufunc and to is not BOOL and a.dtype == target.dtype != _HALF and target.flags.forc
 
         def values() -> Any:
             data = compute(a, b, target if straight else None)

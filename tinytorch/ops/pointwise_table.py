@@ -75,8 +75,8 @@ def _without_in_place(name: str) -> type:
     return node(f"{name.title()}Backward1", refuse)
 
 
-_NEG = ("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
-        "`logical_not()` operator instead.")  # fmt: skip
+_NEG = ("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+        "`~` or `logical_not()` operator instead.")  # fmt: skip
 _ROOT_PI = math.sqrt(math.pi)
 
 
@@ -113,7 +113,8 @@ unary("Inverse hyperbolic sine.", "asinh", np.arcsinh, lambda grad, self: grad *
       aliases=("arcsinh",), kind_in_place=_without_in_place("asinh"))  # fmt: skip
 unary("Inverse hyperbolic cosine.", "acosh", np.arccosh, lambda grad, self: grad * minus(self * self, 1).rsqrt(),
       aliases=("arccosh",), kind_in_place=_without_in_place("acosh"))  # fmt: skip
-unary("Inverse hyperbolic tangent.", "atanh", np.arctanh, lambda grad, self: times(grad, 1) / minus_from(1, self.pow(2)),
+unary("Inverse hyperbolic tangent.", "atanh", np.arctanh,
+      lambda grad, self: times(grad, 1) / minus_from(1, self.pow(2)),
       aliases=("arctanh",), kind_in_place=_without_in_place("atanh"))  # fmt: skip
 sigmoid = unary("1 / (1 + exp(-x)).", "sigmoid", _sigmoid, lambda grad, result: _sigmoid_backward(grad, result))
 unary("Error function.", "erf", special.erf,
@@ -125,10 +126,10 @@ unary("Logarithm of the absolute value of the gamma function.", "lgamma", specia
       lambda grad, self: grad * self.digamma(), in_place="method")  # fmt: skip
 unary("Derivative of lgamma.", "digamma", special.digamma, lambda grad, self: grad * polygamma(1, self),
       in_place="method")  # fmt: skip
-unary("Degrees as radians.", "deg2rad", np.deg2rad, lambda grad: times(grad, math.pi / 180), backward="Deg2RadBackward0",
-      like=True)  # fmt: skip
-unary("Radians as degrees.", "rad2deg", np.rad2deg, lambda grad: times(grad, 180 / math.pi), backward="Rad2DegBackward0",
-      like=True)  # fmt: skip
+unary("Degrees as radians.", "deg2rad", np.deg2rad, lambda grad: times(grad, math.pi / 180),
+      backward="Deg2RadBackward0",       like=True)  # fmt: skip
+unary("Radians as degrees.", "rad2deg", np.rad2deg, lambda grad: times(grad, 180 / math.pi),
+      backward="Rad2DegBackward0",       like=True)  # fmt: skip
 
 neg = unary("-x.", "neg", np.negative, lambda grad: grad.neg(), to=KEEP, aliases=("negative",), bools=_NEG, takes="if",
             stub="neg_cpu")  # fmt: skip
@@ -163,7 +164,8 @@ unary(
     in_place="",
     like=True,
 )
-unary("Whether the sign bit is set.", "signbit", lambda a: np.signbit(a) if a.dtype.kind == "f" else a < np.zeros((), a.dtype),
+unary("Whether the sign bit is set.", "signbit",
+      lambda a: np.signbit(a) if a.dtype.kind == "f" else a < np.zeros((), a.dtype),
       to=BOOL, in_place="")  # fmt: skip
 
 

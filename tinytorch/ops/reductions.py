@@ -200,7 +200,9 @@ def nansum(
     if out is not None:
         return write_out(out, data, "nansum", input)
     made = result(data, input._device)
-    return record(made, _NansumBackward0, (input,), self=input, dim=given_dims(dim), keepdim=keepdim) if recording(input) else made  # fmt: skip
+    if recording(input):
+        record(made, _NansumBackward0, (input,), self=input, dim=given_dims(dim), keepdim=keepdim)
+    return made
 
 
 @op()
@@ -316,7 +318,8 @@ def prod(
 
 
 def _truth(name: str, ufunc: np.ufunc, what: str) -> None:
-    @signatures("(Tensor input, *, Tensor out = None)", "(Tensor input, tuple of ints dim = None, bool keepdim = False, *, Tensor out = None)",
+    @signatures("(Tensor input, *, Tensor out = None)",
+                "(Tensor input, tuple of ints dim = None, bool keepdim = False, *, Tensor out = None)",
                 "(Tensor input, int dim, bool keepdim = False, *, Tensor out = None)", name=name)  # fmt: skip
     def function(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
         a = input._data

@@ -82,7 +82,7 @@ def zeros(t: Tensor) -> Tensor:
 
 
 def where(condition: Tensor, one: Any, other: Any) -> Tensor:
-    """Elements of `one` where the condition holds, else of `other`; a number stands for a 0-d tensor without history."""
+    """Elements of `one` where the condition holds, else of `other`; a number stands for a 0-d tensor."""
     if not isinstance(other, Tensor):
         other = one.new_full((), other)
     elif not isinstance(one, Tensor):

@@ -248,16 +248,16 @@ def searchsorted(
     for what, x in (("boundary", s), ("input value", v)):
         if not x.flags.c_contiguous:
             warn_in_torch(
-                f"torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to extra data "
-                f"copy when converting non-contiguous tensor to contiguous, please use contiguous {what} tensor if possible. "
-                "This message will only appear once per program.", "aten/src/ATen/native/BucketizationUtils.h:33", once=True,
+                f"torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to extra "
+                f"data copy when converting non-contiguous tensor to contiguous, please use contiguous {what} tensor if "
+                "possible. This message will only appear once per program.", "aten/src/ATen/native/BucketizationUtils.h:33", once=True,
             )  # fmt: skip
     if isinstance(input, Tensor):
         if s.ndim != 1 and (s.ndim != v.ndim or s.shape[:-1] != v.shape[:-1]):
             raise RuntimeError(
-                "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
-                f"tensor and input value tensor must match, but we got boundaries tensor {list(s.shape)} and input value "
-                f"tensor {list(v.shape)}"
+                "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+                f"boundaries tensor and input value tensor must match, but we got boundaries tensor {list(s.shape)} and "
+                f"input value tensor {list(v.shape)}"
             )
         if input.dtype is not sorted_sequence.dtype:
             raise RuntimeError(

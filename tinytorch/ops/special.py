@@ -1,4 +1,4 @@
-"""Kernels of the functions that NumPy does not have: erf and its inverse, the gamma function's logarithm and derivatives.
+"""Kernels of functions that NumPy lacks: erf and its inverse, the gamma function's logarithm and derivatives.
 
 They compute in double precision with Python's `math` where it has the function, else with classical expansions
 (Abramowitz and Stegun, chapters 6 and 7).
