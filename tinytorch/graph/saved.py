@@ -170,11 +170,11 @@ class SavedResult(SavedTensor):
             self._pack(pair, self._tensor, tensor)
 
     def _restore(self, tensor: Any, node: Any) -> Any:
-        node = node if self._of_view is None else self._of_view()
+        node = (self._of_view and self._of_view()) or node
         return tensor._with_history(node, self._nr) if node is not None else tensor
 
     def _source(self, tensor: Any, node: Any) -> tuple[Any, int]:
-        return node if self._of_view is None else self._of_view(), self._nr
+        return (self._of_view and self._of_view()) or node, self._nr
 
     def _unpack_hook(self, node: Any) -> Any:
         out = self._unpacked()

@@ -1,0 +1,27 @@
+"""gather, scatter, index_add and their kin: values, nodes, gradients, refusals."""
+import torch
+
+x = torch.arange(6.).view(2, 3).requires_grad_()
+i = torch.tensor([[0, 1, 1]])
+x.gather(0, i)
+x.gather(0, i).sum().backward()
+x.grad
+x.scatter(0, i, 9.)
+x.scatter(1, torch.tensor([[0, 0], [2, 2]]), x * 10).grad_fn.name()
+x.scatter_add(0, i, torch.ones(1, 3))
+x.index_add(0, torch.tensor([1, 1]), torch.ones(2, 3), alpha=2)
+x.index_copy(1, torch.tensor([2]), torch.zeros(2, 1)).detach()
+x.index_fill(0, torch.tensor([-1]), 7).detach()
+x.masked_fill(x > 2, float("-inf"))
+x.masked_select(x > 2), x.take(torch.tensor([0, -1])), x.index_select(1, torch.tensor([2, 0]))
+torch.where(x > 2, x, 0.)
+torch.where(x.detach() > 4)
+torch.nonzero(x.detach()).stride()
+x.gather(0, torch.tensor([[2, 0, 0]]))
+x.index_select(0, torch.tensor([2]))
+x.index_add(0, torch.tensor([0]), torch.ones(2, 3))
+x.masked_fill(i, 0)
+x.scatter(0, i, torch.ones(1, 3, dtype=torch.float64))
+x.scatter_(0, i, 1.)
+torch.where(x, x, x)
+x.index_fill(0, torch.tensor([0]), "a")
