@@ -138,7 +138,7 @@ def as_array(x: Any, d: dtypes.dtype) -> np.ndarray:
         a = x._data
         if a.dtype == d.np:
             return a
-        if a.ndim > 1 and (not a.flags.c_contiguous or 1 in a.shape):
+        if a.ndim > 1 and (not a.flags.c_contiguous or 1 in a.shape or not a.size):
             from .copying import dense_strides
 
             return laid_out(quiet.run(a.astype, d.np), tuple(s // a.itemsize for s in dense_strides(x)))
