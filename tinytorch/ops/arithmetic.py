@@ -28,6 +28,7 @@ from .pointwise import (
     in_place_operands,
     operands,
     operator,
+    read_histories,
 )  # fmt: skip
 from .scalars import times, where, zeros
 
@@ -125,7 +126,11 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
             a, b, where = operands(name, input, other)
             if a.dtype == np.float16 and is_number(other):
                 b = quiet.run(np.array, other, np.float32)
-        data = compute(a, b, alpha)
+        try:
+            data = compute(a, b, alpha)
+        except RuntimeError:
+            read_histories(input, other)
+            raise
         if out is not None:
             return write_out(out, data, name, input, other, layout=(a, b))
         made = result(data, where, a, b)

@@ -10,10 +10,11 @@ import numpy as np
 from .. import dtypes
 from ..devices import CPU, Transfers, as_device, device
 from ..graph.history import Geometry, check_inplace, edge_of, needs_grad, rebase_history
-from ..graph.modes import MODES
+from ..graph.modes import MODES, no_grad
 from ..graph.node import Node, node
 from ..storage import UntypedStorage, VersionCounter
 from ..tensor import Tensor, empty_strided, fresh
+from ..warn import warn_user
 from .arguments import signatures, type_name, typed
 from .core import check_overlap, expect_tensor, is_number, op, record, recording, store
 from .pointwise import check_broadcast_into
@@ -401,6 +402,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
             "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
         )
     self._own_storage()._resizable = False
+    if not self._data.size:
+        return np.empty(self._data.shape, self._data.dtype)  # with NumPy's strides for empty arrays
     return self._data[...] if self._data.ndim else self._data.view()
 
 
@@ -425,11 +428,13 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
         )
     if id(self) in memo:
         return memo[id(self)]
-    with _no_grad():
+    with no_grad():
         store_ = _copy.deepcopy(self._own_storage(), memo)
-        out = fresh(np.ndarray(self._data.shape, self._data.dtype, store_.buffer, self._offset, self._data.strides), self._device)  # fmt: skip
+        a = self._data
+        out = fresh(a, self._device)
+        out._data = np.ndarray(a.shape, a.dtype, store_.buffer, self._offset, a.strides)
         out._storage, out._offset = store_, self._offset
-        out._requires_grad = self._requires_grad
+        out._requires_grad = self.requires_grad
         out._vc.version = 1  # torch makes an empty tensor and then sets its storage
         out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
         if self._grad is not None:
@@ -444,14 +449,13 @@ def _storage_deepcopy(self: UntypedStorage, memo: dict) -> UntypedStorage:
     return memo[id(self)]
 
 
-def _no_grad() -> Any:
-    from ..graph.modes import no_grad
-
-    return no_grad()
-
-
 def _shallow_copy(self: Tensor) -> Tensor:
     """`copy.copy`: the same memory, a version counter of its own, a leaf."""
+    for hook in (self._backward_hooks or {}).values():
+        warn_user(
+            f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+            "function with @torch.utils.hooks.unserializable_hook to suppress this warning"
+        )
     out = self._alias()
     out._inference = MODES.inference
     out._vc = VersionCounter()

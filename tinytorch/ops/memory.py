@@ -13,7 +13,7 @@ from ..graph.modes import MODES
 from ..graph.node import Node, node
 from ..storage import UntypedStorage, contiguous_strides
 from ..tensor import Tensor, fresh
-from .arguments import signatures
+from .arguments import invalid_combination, signatures
 from .copying import channels_last_strides, contiguous_format, preserve_format
 from .core import check_overlap, expect_tensor, number_array, op, quiet, record, recording, write_in_place
 from .shaped import sized
@@ -146,29 +146,32 @@ def not_differentiable(what: str) -> type:
 _NoBackward = not_differentiable("set_")
 
 
+_NOTHING = object()
 _SET = ("()", "(torch.Storage source)", "(torch.Storage source, int storage_offset, tuple of ints size, tuple of ints stride = None)",
         "(Tensor source)", "(Tensor source, int storage_offset, tuple of ints size, tuple of ints stride = None)")  # fmt: skip
 
 
 @op(function=False)
 @signatures(*_SET, name="set_")
-def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
+def set_(self: Tensor, source: Any = _NOTHING, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
     """Look at another tensor's or storage's memory from now on (an empty one if none is given).
 
     RuntimeError for another dtype. Source: `torch.Tensor.set_`.
     """
     from ..graph.history import edge_of
 
+    if source is None:
+        raise invalid_combination("set_", (None,), {}, _SET)
+    if isinstance(source, Tensor) and source.dtype is not self.dtype:
+        theirs, ours = cpp_name(source.dtype), cpp_name(self.dtype)
+        raise RuntimeError(f"Could not set tensor of type {theirs} to a tensor of type {ours}")
     recorded = recording(self, *([source] if isinstance(source, Tensor) else []))
     check_inplace(self, recorded)
     fn_edges = tuple(edge_of(t) for t in (self, source) if isinstance(t, Tensor)) if recorded else ()
-    if source is None:
+    if source is _NOTHING:
         source = fresh(np.empty(0, self._data.dtype), self._device)
     kind = self._data.dtype
     if isinstance(source, Tensor) and size is None:
-        if source.dtype is not self.dtype:
-            raise RuntimeError("Could not set tensor of type {} to a tensor of type {}".format(
-                cpp_name(source.dtype), cpp_name(self.dtype)))  # fmt: skip
         self._storage, self._offset, self._data = source._own_storage(), source._offset, source._data
         self._device = source._device
     else:

@@ -175,13 +175,18 @@ def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, com
             raise cannot_cast(d, target.dtype)
     except RuntimeError:
         tensors = [t for t in (target, other) if isinstance(t, Tensor)]
-        recorded = recording(*tensors)  # torch looks at the histories first, and says so first
-        check_inplace(target, recorded)
-        if recorded:
-            for t in tensors:
-                grad_fn_of(t)
+        check_inplace(target, recording(*tensors))  # which torch would have said first
+        read_histories(*tensors)
         raise
     return a, b
+
+
+def read_histories(*operands: Any) -> None:
+    """Raise what a stale view's history raises, which torch looks at before shapes and dtypes."""
+    tensors = [t for t in operands if isinstance(t, Tensor)]
+    if recording(*tensors):
+        for t in tensors:
+            grad_fn_of(t)
 
 
 def check_broadcast_into(target: Tensor, *shapes: tuple) -> None:
@@ -268,7 +273,11 @@ def binary(
             a, b, where = operands(name, input, other, floating)
             if exact_numbers and a.dtype == _HALF and type(other) is float:
                 return _exact_half(input, other, a, where, out)
-        data = compute(a, b)
+        try:
+            data = compute(a, b)
+        except RuntimeError:
+            read_histories(input, other)
+            raise
         if out is not None:
             return write_out(out, data, name, input, other, layout=(a, b))
         made = result(data, where, a, b)
