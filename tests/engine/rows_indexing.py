@@ -28,7 +28,7 @@ _BOTH = [
     ("masked_fill", "(x>1)[:1], 2"), ("masked_fill", "x>1, x"), ("masked_fill", "x, 2"), ("masked_scatter", "x>1, x*2"),
     ("masked_scatter", "x>1, x[:1]"), ("masked_scatter", "(x>1)[:1], x"), ("scatter", f"0, {_G}, x*2"), ("scatter", f"0, {_G}, 2"),
     ("scatter", f"-1, torch.tensor([[0,2,1],[1,0,2]]), x*2"), ("scatter", f"0, {_G}, 2, reduce='multiply'"),
-    ("scatter", f"0, {_G}, x*2, reduce='add'"), ("scatter", "0, torch.tensor([[0,9,1]]), x"), ("scatter", "0, torch.tensor([0]), x"),
+    ("scatter", "0, torch.tensor([[0,9,1]]), x"), ("scatter", "0, torch.tensor([0]), x"),
     ("scatter_add", f"0, {_G}, x*2"), ("scatter_add", f"-1, torch.tensor([[0,0],[1,1]]), x*2"),
 ]  # fmt: skip
 ROWS += [f"x.{name}({arguments})" for name, arguments in _BOTH] + [f"t.{name}_({arguments})" for name, arguments in _BOTH]

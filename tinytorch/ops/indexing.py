@@ -122,7 +122,7 @@ def _assign(part: Tensor, value: Tensor) -> None:
 
 
 def _as_tuple(index: Any) -> tuple:
-    """The items of an index; torch takes a short list that holds sequences, slices or tensors for a tuple, and warns."""
+    """The items of an index; torch takes a short list that holds more than numbers for a tuple, and warns."""
     if type(index) is tuple:
         return index
     if isinstance(index, (Tensor, np.ndarray)) or not _is_sequence(index):
@@ -263,7 +263,7 @@ def _as_index_tensor(item: Any) -> Tensor:
     return made.long()
 
 
-# tensors as indices ----------------------------------------------------------------------------------------------------
+# tensors as indices --------------------------------------------------------------------------------------------------
 
 
 def _expanded(self: Tensor, indices: Any) -> list[np.ndarray | None]:

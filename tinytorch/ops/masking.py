@@ -50,7 +50,7 @@ def _whole(input: Tensor, values: dict) -> Tensor:
     return input if shape == input._data.shape else expand(input, shape)
 
 
-# masked_fill -----------------------------------------------------------------------------------------------------------
+# masked_fill ---------------------------------------------------------------------------------------------------------
 
 _MaskedFillBackward0 = node("MaskedFillBackward0", lambda grad, mask: masked_fill(grad, mask, 0))
 _MaskedFillBackward1 = node(
@@ -81,7 +81,7 @@ def _masked_fill(self: Tensor, mask: Tensor, value: Any) -> None:
 
 masked_fill, fill_where = _masked_fill, _masked_fill.write
 
-# masked_select and masked_scatter ----------------------------------------------------------------------------------------
+# masked_select and masked_scatter ------------------------------------------------------------------------------------
 
 _MaskedSelectBackward0 = node("MaskedSelectBackward0", lambda grad, self, mask: _unselected(grad, self, mask))
 _MaskedScatterBackward0 = node(
@@ -157,7 +157,7 @@ def _masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> None:
 
 masked_scatter = _masked_scatter
 
-# where --------------------------------------------------------------------------------------------------------------------
+# where ---------------------------------------------------------------------------------------------------------------
 
 _WhereBackward0 = node(
     "WhereBackward0",
@@ -186,6 +186,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tenso
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
             "version of PyTorch. Use a boolean condition instead.",
             "aten/src/ATen/native/TensorCompare.cpp:621",
+            once=True,
         )
     elif condition._data.dtype.kind != "b":
         raise RuntimeError(
@@ -215,7 +216,9 @@ def _operand(x: Any, d: dtypes.dtype) -> np.ndarray:
 
 
 @op("where", function=False)
-@signatures("(Tensor input, Tensor condition, Tensor other)", "(Tensor input, Tensor condition, Number other)", name="where")
+@signatures(
+    "(Tensor input, Tensor condition, Tensor other)", "(Tensor input, Tensor condition, Number other)", name="where"
+)
 def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     """The tensor where the condition is true, else `other`.
 
@@ -224,7 +227,7 @@ def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     return where(condition, self, other)
 
 
-# nonzero ------------------------------------------------------------------------------------------------------------------
+# nonzero -------------------------------------------------------------------------------------------------------------
 
 
 @op()

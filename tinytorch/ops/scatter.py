@@ -42,7 +42,7 @@ def _check_bounds(index: np.ndarray, n: int, least: int, message: str, kind: typ
         raise kind(message.format(index[bad].flat[0]))
 
 
-# index_select ------------------------------------------------------------------------------------------------------------
+# index_select --------------------------------------------------------------------------------------------------------
 
 _IndexSelectBackward0 = node(
     "IndexSelectBackward0",
@@ -81,7 +81,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     return made
 
 
-# gather and take ---------------------------------------------------------------------------------------------------------
+# gather and take -----------------------------------------------------------------------------------------------------
 
 _GatherBackward0 = node(
     "GatherBackward0",
@@ -181,7 +181,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     """
     a, i = input._data, indices._data
     if i.dtype != np.int64:
-        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.scalar_name}")  # fmt: skip
+        kind = indices.dtype.scalar_name
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {kind}")
     if dim is None:
         return gather(input.view(-1), 0, indices.view(-1))
     if a.ndim != i.ndim:
@@ -199,7 +200,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     return gather(expand(input, whole(a.shape)), d, expand(indices, whole(i.shape)))
 
 
-# index_add, index_copy, index_fill, put ---------------------------------------------------------------------------------
+# index_add, index_copy, index_fill, put ------------------------------------------------------------------------------
 
 
 def _source_grad(grad: Tensor, source: Tensor, dim: int, index: Tensor, source_dim: int) -> Tensor:
@@ -222,9 +223,7 @@ _MulBackward1 = node("MulBackward1", _times)
 
 
 _IndexAddBackward0 = node("IndexAddBackward0", lambda grad: grad, _added)
-_IndexCopyBackward0 = node(
-    "IndexCopyBackward0", lambda grad, dim, index: index_fill(grad, dim, index, 0), _source_grad
-)
+_IndexCopyBackward0 = node("IndexCopyBackward0", lambda grad, dim, index: index_fill(grad, dim, index, 0), _source_grad)
 _IndexFillBackward0 = node("IndexFillBackward0", lambda grad, dim, index: index_fill(grad, dim, index, 0))
 _IndexFillBackward1 = node(
     "IndexFillBackward1",
@@ -248,6 +247,7 @@ def _from_source(kind: type) -> Any:
 
 def from_value(of_number: type, of_tensor: type) -> Any:
     """What is recorded when a number, or a tensor without dimensions, is written in many places."""
+
     def recorded(self: Tensor, values: dict) -> Recorded:
         value = values["value"]
         return (of_tensor, (self, value), {}) if isinstance(value, Tensor) else (of_number, (self,), {})
@@ -277,7 +277,9 @@ def _index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     if s.ndim and d >= s.ndim:
         raise RuntimeError(f"index_add_(): Indexing dim {d} is out of bounds of the source tensor with dim {s.ndim}")
     if s.ndim and s.shape[d] != n:
-        raise RuntimeError(f"index_add_(): Number of indices ({n}) should be equal to source.size(dim): ({s.shape[d]}), for dim: {d}")  # fmt: skip
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({n}) should be equal to source.size(dim): ({s.shape[d]}), for dim: {d}"
+        )
     if (a.shape[:d] + a.shape[d + 1 :]) != (s.shape[:d] + s.shape[d + 1 :]) or (not a.ndim and s.ndim):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
@@ -322,7 +324,9 @@ def _index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
             f"{mine} at dimension {d} and source slice shape: {other} at dimension 0."
         )
     if s.ndim and i.size != s.shape[d]:
-        raise IndexError(f"index_copy_(): Number of indices ({i.size}) should be equal to source.size(dim) ({s.shape[d]})")  # fmt: skip
+        raise IndexError(
+            f"index_copy_(): Number of indices ({i.size}) should be equal to source.size(dim) ({s.shape[d]})"
+        )
     check_overlap(self)
     check_no_overlap(self, index, source)
     n = a.shape[d] if a.ndim else 1
@@ -335,7 +339,8 @@ index_copy = _index_copy
 
 @both_forms("One value written at the given indices of one dimension.",
             from_value(_IndexFillBackward0, _IndexFillBackward1),
-            "(Tensor input, int dim, Tensor index, Tensor value)", "(Tensor input, int dim, Tensor index, Number value)")  # fmt: skip
+            "(Tensor input, int dim, Tensor index, Tensor value)",
+            "(Tensor input, int dim, Tensor index, Number value)")  # fmt: skip
 def _index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> None:
     a, i = self._data, index._data
     number = number_array(one_value("index_fill_", value), self.dtype)
@@ -401,7 +406,7 @@ def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
 put = _put
 
-# scatter ---------------------------------------------------------------------------------------------------------------
+# scatter -------------------------------------------------------------------------------------------------------------
 
 _ScatterBackward0 = node(
     "ScatterBackward0",
@@ -409,9 +414,7 @@ _ScatterBackward0 = node(
     lambda grad, dim, index: gather(grad, dim, index),
 )
 _ScatterBackward1 = node("ScatterBackward1", lambda grad, dim, index: scatter(grad, dim, index, 0))
-_ScatterAddBackward0 = node(
-    "ScatterAddBackward0", lambda grad: grad, lambda grad, dim, index: gather(grad, dim, index)
-)
+_ScatterAddBackward0 = node("ScatterAddBackward0", lambda grad: grad, lambda grad, dim, index: gather(grad, dim, index))
 _NoBackward = not_differentiable("aten::scatter")
 _NoBackward.in_place = not_differentiable("aten::scatter_")  # type: ignore[attr-defined]
 
@@ -463,7 +466,8 @@ def _scatter_node(self: Tensor, values: dict) -> Recorded:
 
 @both_forms(
     "The source's elements, or one value, written at the places that `index` names along one dimension.", _scatter_node,
-    "(Tensor input, int dim, Tensor index, Tensor src)", "(Tensor input, int dim, Tensor index, Tensor src, *, str reduce)",
+    "(Tensor input, int dim, Tensor index, Tensor src)",
+    "(Tensor input, int dim, Tensor index, Tensor src, *, str reduce)",
     "(Tensor input, int dim, Tensor index, Number value)",
     "(Tensor input, int dim, Tensor index, Number value, *, str reduce)", layout=contiguous_format,
 )  # fmt: skip
@@ -475,6 +479,7 @@ def _scatter(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: A
                 "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
                 "PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
                 f"{_INDEXING_FILE}:225",
+                once=True,
             )
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")
@@ -485,7 +490,8 @@ scatter = _scatter
 
 
 @both_forms("The source's elements added at the places that `index` names along one dimension.",
-            lambda self, values: (_ScatterAddBackward0, (self, values["src"]), {}), layout=contiguous_format)  # fmt: skip
+            lambda self, values: (_ScatterAddBackward0, (self, values["src"]), {}),
+            layout=contiguous_format)  # fmt: skip
 def _scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> None:
     _write_scattered(self, dim, index, expect_tensor(src, "scatter_add"), np.add)
 

@@ -59,9 +59,7 @@ def _put_windows(data: np.ndarray, grad: np.ndarray, dim: int, size: int, step: 
         data[window] += np.moveaxis(np.take(grad, i, d), -1, d)
 
 
-_select_backward = _placed(
-    "SelectBackwardBackward0", _put_selected, lambda grad, dim, index: grad.select(dim, index)
-)
+_select_backward = _placed("SelectBackwardBackward0", _put_selected, lambda grad, dim, index: grad.select(dim, index))
 _slice_backward = _placed(
     "SliceBackwardBackward0", _put_slice, lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step)
 )
@@ -213,7 +211,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     )  # fmt: skip
 
 
-# copies with one part replaced -----------------------------------------------------------------------------------------
+# copies with one part replaced ---------------------------------------------------------------------------------------
 
 _SelectScatterBackward0 = node(
     "SelectScatterBackward0",
@@ -249,7 +247,10 @@ def _with_part(input: Tensor, src: Tensor, part: Any, kind: type, **where: Any) 
         out._follow_storage()
     view = part(out)
     if view._data.shape != src._data.shape:
-        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {list(view.shape)}")  # fmt: skip
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
+            f"{list(view.shape)}"
+        )
     view._data[...] = src._data
     if recording(input, src):
         record(out, kind, (input, src), **where)
@@ -288,5 +289,3 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
     """
     where = {"offset": offset, "dim1": dim1, "dim2": dim2}
     return _with_part(input, src, lambda t: diagonal(t, **where), _DiagonalScatterBackward0, **where)
-
-

@@ -9,7 +9,7 @@ from ..graph.modes import MODES
 from ..graph.node import MultiNode, node
 from ..storage import VersionCounter
 from ..tensor import Tensor, wrap_dim
-from .arguments import Sizes, signatures, type_name, typed
+from .arguments import Sizes, signatures, typed
 from .core import FUNCTIONS, node_for, op
 from .selecting import slice_
 from .views import shape_argument
@@ -115,7 +115,9 @@ def _checked_sizes(self: Tensor, split_sizes: Any, dim: int) -> tuple[int, ...]:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     d = wrap_dim(dim, a.ndim)
     if any(n < 0 for n in sizes):
-        raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}")  # fmt: skip
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
+        )
     if sum(sizes) != a.shape[d]:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {a.shape[d]} (input tensor's size at dimension "
@@ -145,7 +147,9 @@ def _split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     if not isinstance(split_size, int):
         if not isinstance(split_size, (tuple, list)):
             kind = type(split_size).__name__
-            raise TypeError(f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {kind}")
+            raise TypeError(
+                f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {kind}"
+            )
         return split_with_sizes(self, split_size, dim)
     lengths = _checked_size(self, split_size, dim)
     return several_views(self, _parts(self, lengths, dim), _SplitBackward0, split_size=split_size, dim=dim)
@@ -183,7 +187,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return _split(input, size, dim) if size else split_with_sizes(input, [0] * chunks, dim)
 
 
-# parts that share memory without being views: for parts that are written to before the whole is used again ---------------
+# parts that share memory without being views, for those who write to them before they use the whole again -------------
 
 
 def _detached(parts: list[Tensor]) -> list[Tensor]:
@@ -226,12 +230,13 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
     return unsafe_split(input, size, dim) if size else unsafe_split_with_sizes(input, [0] * chunks, dim)
 
 
-# parts at chosen places: one slice each -----------------------------------------------------------------------------------
+# parts at chosen places: one slice each ------------------------------------------------------------------------------
 
 
 @op()
 @signatures(
-    "(Tensor input, tuple of ints indices, int dim = 0)", "(Tensor input, Tensor tensor_indices_or_sections, int dim = 0)",
+    "(Tensor input, tuple of ints indices, int dim = 0)",
+    "(Tensor input, Tensor tensor_indices_or_sections, int dim = 0)",
     "(Tensor input, int sections, int dim = 0)",
 )  # fmt: skip
 def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, **kwargs: Any) -> tuple[Tensor, ...]:

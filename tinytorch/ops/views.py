@@ -16,7 +16,6 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor, wrap_dim
-
 from .arguments import Sizes, signatures, typed
 from .core import op, record, tensor_type
 
@@ -34,7 +33,7 @@ def shape_argument(args: tuple, name: str = "size") -> tuple[int, ...]:
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         args = tuple(args[0])
     elif not args:
-        raise TypeError(f"{name}() missing 1 required positional arguments: \"size\"")
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
     try:
         return tuple(int(a.__index__()) for a in args)
     except (AttributeError, TypeError):
@@ -127,7 +126,11 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tens
 
 def _reread(self: Tensor, kind: dtypes.dtype) -> Tensor:
     a, old, new = self._data, self._data.itemsize, kind.itemsize
-    shape, strides, name = a.shape, a.strides, f"{self.dtype.scalar_name} as {kind.scalar_name} (different element sizes)"
+    shape, strides, name = (
+        a.shape,
+        a.strides,
+        f"{self.dtype.scalar_name} as {kind.scalar_name} (different element sizes)",
+    )
     if old != new:
         if not a.ndim:
             raise RuntimeError(f"self.dim() cannot be 0 to view {name}")
@@ -204,7 +207,6 @@ def _inverse(dims: tuple) -> tuple:
     return tuple(at.index(d) for d in range(len(dims)))
 
 
-
 def _swapped(values: tuple, i: int, j: int) -> tuple:
     out = list(values)
     if out:
@@ -278,8 +280,9 @@ def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) 
     want = shape_argument(sizes if size is None else (size,), "expand")
     lead = len(want) - a.ndim
     if lead < 0:
+        name = "CPUBoolType" if a.dtype.kind == "b" else tensor_type(self)
         raise RuntimeError(
-            f"expand({'CPUBoolType' if a.dtype.kind == 'b' else tensor_type(self)}{{{list(a.shape)}}}, size={list(want)}): the number of sizes provided "
+            f"expand({name}{{{list(a.shape)}}}, size={list(want)}): the number of sizes provided "
             f"({len(want)}) must be greater or equal to the number of dimensions in the tensor ({a.ndim})"
         )
     shape, strides = list(want), [0] * len(want)
@@ -304,9 +307,7 @@ def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) 
             )
     if any(n < 0 for n in shape):
         raise RuntimeError("numel: integer multiplication overflow")
-    return as_view(
-        self, tuple(shape), tuple(strides), self._offset, _ExpandBackward0, self_sym_sizes=a.shape
-    )
+    return as_view(self, tuple(shape), tuple(strides), self._offset, _ExpandBackward0, self_sym_sizes=a.shape)
 
 
 @op()
@@ -368,11 +369,13 @@ def _unsqueezed(grad: Tensor, sizes: tuple, dims: Any) -> Tensor:
 
 
 def squeeze_kinds(first: int) -> tuple[type, type, type]:
-    return (
-        node(f"SqueezeBackward{first}", lambda grad, self_sym_sizes: _unsqueezed(grad, self_sym_sizes, range(len(self_sym_sizes)))),
-        node(f"SqueezeBackward{first + 1}", lambda grad, self_sym_sizes, dim: _unsqueezed(grad, self_sym_sizes, (dim,))),
-        node(f"SqueezeBackward{first + 2}", lambda grad, self_sym_sizes, dim: _unsqueezed(grad, self_sym_sizes, dim)),
-    )  # fmt: skip
+    """The nodes of `squeeze` without, with one and with several dimensions; the in-place forms count on from 3."""
+    formulas = (
+        lambda grad, self_sym_sizes: _unsqueezed(grad, self_sym_sizes, range(len(self_sym_sizes))),
+        lambda grad, self_sym_sizes, dim: _unsqueezed(grad, self_sym_sizes, (dim,)),
+        lambda grad, self_sym_sizes, dim: _unsqueezed(grad, self_sym_sizes, dim),
+    )
+    return tuple(node(f"SqueezeBackward{first + i}", f) for i, f in enumerate(formulas))  # type: ignore[return-value]
 
 
 _SQUEEZES = squeeze_kinds(0)

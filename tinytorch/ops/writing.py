@@ -18,7 +18,7 @@ def both_forms(
     what: str, node: Callable[..., Recorded], *lines: str, layout: Any = preserve_format,
     whole: Callable[[Tensor, dict], Tensor] | None = None, function_too: bool = False,
 ) -> Callable:  # fmt: skip
-    """Declare the operation `name` and its in-place form `name_` by a function `_name(self, ...)` that writes into `self`.
+    """Declare an operation `name` and its in-place form `name_` by a function `_name(self, ...)` that writes to `self`.
 
     `node(self, values)` says what is recorded: the kind, the inputs that gradients flow to, and what is saved besides
     the arguments. `lines` are torch's signatures if they are more than one. `layout` is that of the copy, and `whole`
