@@ -17,6 +17,7 @@ from ..tensor import Tensor, empty_strided, fresh
 from ..warn import warn_user
 from .arguments import signatures, type_name, typed
 from .core import check_overlap, expect_tensor, is_number, op, record, recording, store
+from .layouts import dense_strides
 from .pointwise import check_broadcast_into
 
 
@@ -53,44 +54,6 @@ def channels_last_strides(shape: tuple[int, ...], memory_format: Any, itemsize: 
     return tuple(strides)
 
 
-def dense_strides(t: Tensor) -> tuple[int, ...]:
-    """The strides (bytes, for the tensor's own item size) of a dense tensor with this one's order of dimensions."""
-    a = t._data
-    if a.flags.c_contiguous:
-        from ..storage import contiguous_strides
-
-        own = a.strides
-        return own if Geometry.of(t).reach() == a.size else contiguous_strides(a.shape, a.itemsize)
-    g = Geometry.of(t)
-    if not g.overlaps() and g.reach() == a.size:
-        return a.strides
-    # torch's infer_dense_strides: dimensions keep their order of strides, gaps and repeats are closed
-    order = list(range(a.ndim - 1, -1, -1))
-    steps, shape = a.strides, a.shape
-
-    def compare(d0: int, d1: int) -> int:
-        if steps[d0] == 0 or steps[d1] == 0:
-            return 0
-        if steps[d0] != steps[d1]:
-            return -1 if steps[d0] < steps[d1] else 1
-        return 1 if shape[d0] > shape[d1] else 0
-
-    for i in range(1, len(order)):
-        at = i
-        for j in range(i - 1, -1, -1):
-            c = compare(order[j], order[at])
-            if c > 0:
-                order[j], order[at] = order[at], order[j]
-                at = j
-            elif c < 0:
-                break
-    out, step = [0] * a.ndim, a.itemsize
-    for d in order:
-        out[d] = step
-        step *= max(shape[d], 1)
-    return tuple(out)
-
-
 def copied(t: Tensor, kind: np.dtype | None = None, where: device | None = None, memory_format: Any = None) -> Tensor:
     """A tensor with the same values and memory of its own, without history."""
     a = t._data
@@ -105,7 +68,7 @@ def copied(t: Tensor, kind: np.dtype | None = None, where: device | None = None,
     elif memory_format in (channels_last, channels_last_3d):
         strides = channels_last_strides(a.shape, memory_format, kind.itemsize)
     else:
-        strides = tuple(s // a.itemsize * kind.itemsize for s in dense_strides(t))
+        strides = tuple(s // a.itemsize * kind.itemsize for s in dense_strides(a))
     out = empty_strided(a.shape, strides, kind, where)
     store(out, a)
     if where is not t._device:
@@ -461,6 +424,8 @@ def _shallow_copy(self: Tensor) -> Tensor:
     out._vc = VersionCounter()
     out._vc.version = 1  # torch makes an empty tensor and then sets its storage
     out._requires_grad = self.requires_grad
+    if self.__class__ is not Tensor:
+        out.__class__ = self.__class__
     out.__dict__.update(self.__dict__)
     return out
 

@@ -21,6 +21,7 @@ from ..graph.saved import HOOKS
 from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
+from .layouts import dense_strides, laid_out, torch_layout
 
 ndarray = np.ndarray
 
@@ -139,9 +140,7 @@ def as_array(x: Any, d: dtypes.dtype) -> np.ndarray:
         if a.dtype == d.np:
             return a
         if a.ndim > 1 and (not a.flags.c_contiguous or 1 in a.shape or not a.size):
-            from .copying import dense_strides
-
-            return laid_out(quiet.run(a.astype, d.np), tuple(s // a.itemsize for s in dense_strides(x)))
+            return laid_out(quiet.run(a.astype, d.np), tuple(s // a.itemsize for s in dense_strides(a)))
         return quiet.run(a.astype, d.np)
     if isinstance(x, int) and not -(1 << 63) <= x < 1 << 64:
         raise OverflowError("int too big to convert")
@@ -168,86 +167,6 @@ def broadcast_error(a: tuple, b: tuple) -> RuntimeError:
                 f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}"
             )
     return RuntimeError("shapes do not broadcast")
-
-
-def _steps(a: np.ndarray) -> tuple[int, ...]:
-    return tuple([s // a.itemsize for s in a.strides])
-
-
-def _like_all(shape: tuple, operands: tuple) -> tuple[int, ...] | None:
-    """The strides that operands of one shape share, where torch takes its short way; None if there is none."""
-    for a in operands:
-        if a.shape != shape:
-            return None
-    if all([a.flags.c_contiguous for a in operands]):
-        return contiguous_strides(shape)
-    steps = [_steps(a) for a in operands]
-    if len(shape) == 4:
-        last, expected = [0, 0, 0, 0], 1
-        for d in (1, 3, 2, 0):
-            last[d] = expected
-            expected *= shape[d]
-        if all([all([n == 1 or s == t for n, s, t in zip(shape, own, last, strict=True)]) for own in steps]):
-            return tuple(last)
-    if any([own != steps[0] for own in steps]):
-        return None
-    expected = 1
-    for step, n in sorted([(s, n) for s, n in zip(steps[0], shape, strict=True) if n > 1]):
-        if step != expected:
-            return None
-        expected *= n
-    return steps[0]
-
-
-def torch_layout(data: np.ndarray, operands: tuple) -> np.ndarray:
-    """A pointwise result laid out as torch's TensorIterator lays it out: in the operands' order of dimensions."""
-    shape, n = data.shape, data.ndim
-    strides = _like_all(shape, operands)
-    if strides is None:
-        steps = []
-        for a in operands:
-            lead = n - a.ndim
-            own = [0 if k == 1 and shape[lead + i] != 1 else a.strides[i] for i, k in enumerate(a.shape)]
-            steps.append([0] * lead + own)
-        perm = list(range(n - 1, -1, -1))
-
-        def order(d0: int, d1: int) -> int:
-            for s in steps:
-                if s[d0] and s[d1]:
-                    if s[d0] != s[d1]:
-                        return -1 if s[d0] < s[d1] else 1
-                    if shape[d0] > shape[d1]:
-                        return 1
-            return 0
-
-        for i in range(1, n):
-            at = i
-            for j in range(i - 1, -1, -1):
-                swap = order(perm[j], perm[at])
-                if swap > 0:
-                    perm[j], perm[at] = perm[at], perm[j]
-                    at = j
-                elif swap < 0:
-                    break
-        if perm == list(range(n - 1, -1, -1)):
-            strides = contiguous_strides(shape)
-        else:
-            found, step = [0] * n, 1
-            for d in perm:
-                found[d] = step
-                step *= shape[d]
-            strides = tuple(found)
-    return laid_out(data, strides)
-
-
-def laid_out(data: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
-    """The same values with these strides (in elements), which must be dense."""
-    steps = tuple([s * data.itemsize for s in strides])
-    if steps == data.strides:
-        return data
-    out = np.ndarray(data.shape, data.dtype, np.empty(data.size, data.dtype), 0, steps)
-    out[...] = data
-    return out
 
 
 def result(data: Any, device: device, *operands: np.ndarray) -> Tensor:

@@ -12,8 +12,9 @@ from ..storage import contiguous_strides
 from ..tensor import Layout, Tensor, empty_strided, fresh
 from ..warn import warn_in_torch
 from .arguments import size_error, signatures, type_name
-from .copying import channels_last_strides, contiguous_format, dense_strides, preserve_format
+from .copying import channels_last_strides, contiguous_format, preserve_format
 from .core import as_array, expect_tensor, is_number, op, quiet
+from .layouts import dense_strides
 from .views import shape_argument
 
 OPTIONS = ("torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, "
@@ -132,7 +133,7 @@ def alike(input: Tensor, name: str, memory_format: Any, kw: dict) -> Tensor:
     d, where = options(name, kw, input.dtype)
     a = input._data
     if memory_format is preserve_format or memory_format is None:
-        strides = tuple(s // a.itemsize * d.itemsize for s in dense_strides(input))
+        strides = tuple(s // a.itemsize * d.itemsize for s in dense_strides(input._data))
     elif memory_format is contiguous_format:
         strides = contiguous_strides(a.shape, d.itemsize)
     else:

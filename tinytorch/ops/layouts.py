@@ -1,0 +1,128 @@
+"""How results lie in memory: the strides that torch gives a new tensor, from those of the operands.
+
+Source: torch's `TensorIterator` (`reorder_dimensions`, `fast_set_up`) and `infer_dense_strides`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..storage import contiguous_strides
+
+
+def _ordered(n: int, compare: Callable[[int, int], int]) -> list[int]:
+    """Dimensions from the innermost on: sorted by insertion, for a comparison that may leave two as they are (0)."""
+    perm = list(range(n - 1, -1, -1))
+    for i in range(1, n):
+        at = i
+        for j in range(i - 1, -1, -1):
+            swap = compare(perm[j], perm[at])
+            if swap > 0:
+                perm[j], perm[at] = perm[at], perm[j]
+                at = j
+            elif swap < 0:
+                break
+    return perm
+
+
+def _steps(a: np.ndarray) -> tuple[int, ...]:
+    return tuple([s // a.itemsize for s in a.strides])
+
+
+def _like_all(shape: tuple, operands: tuple) -> tuple[int, ...] | None:
+    """The strides that operands of one shape share, where torch takes its short way; None if there is none."""
+    for a in operands:
+        if a.shape != shape:
+            return None
+    if all([a.flags.c_contiguous for a in operands]):
+        return contiguous_strides(shape)
+    steps = [_steps(a) for a in operands]
+    if len(shape) == 4:
+        last, expected = [0, 0, 0, 0], 1
+        for d in (1, 3, 2, 0):
+            last[d] = expected
+            expected *= shape[d]
+        if all([all([n == 1 or s == t for n, s, t in zip(shape, own, last, strict=True)]) for own in steps]):
+            return tuple(last)
+    if any([own != steps[0] for own in steps]):
+        return None
+    expected = 1
+    for step, n in sorted([(s, n) for s, n in zip(steps[0], shape, strict=True) if n > 1]):
+        if step != expected:
+            return None
+        expected *= n
+    return steps[0]
+
+
+def torch_layout(data: np.ndarray, operands: tuple) -> np.ndarray:
+    """A pointwise result laid out as torch's TensorIterator lays it out: in the operands' order of dimensions."""
+    shape, n = data.shape, data.ndim
+    strides = _like_all(shape, operands)
+    if strides is None:
+        steps = []
+        for a in operands:
+            lead = n - a.ndim
+            own = [0 if k == 1 and shape[lead + i] != 1 else a.strides[i] for i, k in enumerate(a.shape)]
+            steps.append([0] * lead + own)
+
+        def compare(d0: int, d1: int) -> int:
+            for s in steps:
+                if s[d0] and s[d1]:
+                    if s[d0] != s[d1]:
+                        return -1 if s[d0] < s[d1] else 1
+                    if shape[d0] > shape[d1]:
+                        return 1
+            return 0
+
+        perm = _ordered(n, compare)
+        if perm == list(range(n - 1, -1, -1)):
+            strides = contiguous_strides(shape)
+        else:
+            found, step = [0] * n, 1
+            for d in perm:
+                found[d] = step
+                step *= shape[d]
+            strides = tuple(found)
+    return laid_out(data, strides)
+
+
+def laid_out(data: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+    """The same values with these strides (in elements), which must be dense."""
+    steps = tuple([s * data.itemsize for s in strides])
+    if steps == data.strides:
+        return data
+    out = np.ndarray(data.shape, data.dtype, np.empty(data.size, data.dtype), 0, steps)
+    out[...] = data
+    return out
+
+
+def _is_dense(a: np.ndarray) -> bool:
+    """Whether the elements fill their memory without gaps or repeats."""
+    expected = a.itemsize
+    for step, n in sorted((s, n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1):
+        if step != expected:
+            return False
+        expected *= n
+    return True
+
+
+def dense_strides(a: np.ndarray) -> tuple[int, ...]:
+    """The strides (bytes) of a dense tensor with this array's order of dimensions; its own if it is dense."""
+    if 0 in a.shape or _is_dense(a):
+        return a.strides
+    steps, shape = a.strides, a.shape
+
+    def compare(d0: int, d1: int) -> int:
+        if steps[d0] == 0 or steps[d1] == 0:
+            return 0
+        if steps[d0] != steps[d1]:
+            return -1 if steps[d0] < steps[d1] else 1
+        return 1 if shape[d0] > shape[d1] else 0
+
+    out, step = [0] * a.ndim, a.itemsize
+    for d in _ordered(a.ndim, compare):
+        out[d] = step
+        step *= max(shape[d], 1)
+    return tuple(out)
