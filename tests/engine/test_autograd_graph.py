@@ -165,7 +165,13 @@ def test_a_context_takes_attributes_of_any_name():
 
         @staticmethod
         def backward(ctx, grad):
-            assert (ctx.edges, ctx.saved, ctx.hooks, ctx.outputs, ctx.seq) == ("edges", "saved", "hooks", "outputs", "seq")
+            assert (ctx.edges, ctx.saved, ctx.hooks, ctx.outputs, ctx.seq) == (
+                "edges",
+                "saved",
+                "hooks",
+                "outputs",
+                "seq",
+            )
             assert (ctx.shape, ctx.metas) == (grad.shape, 4)
             return grad * ctx.saved_tensors[0]
 

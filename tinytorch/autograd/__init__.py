@@ -14,7 +14,6 @@ from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
 
 
-
 def variable(*args: object, **kwargs: object) -> None:
     """Gone from torch, which says so in a RuntimeError; the module of this name is imported as in torch."""
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
@@ -22,5 +21,6 @@ def variable(*args: object, **kwargs: object) -> None:
 
 __all__ = [
     "Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "function", "functional",
-    "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled", "variable",
+    "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad",
+    "set_detect_anomaly", "set_grad_enabled", "variable",
 ]  # fmt: skip

@@ -153,7 +153,9 @@ def grad(
     used (unless `allow_unused` or `materialize_grads`). Source: `torch.autograd.grad`.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")  # fmt: skip
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
     if not ins:

@@ -58,14 +58,24 @@ class FunctionCtx:
     def set_materialize_grads(self, value: bool) -> None:
         """Whether backward gets zeros (the default) or None for outputs that no gradient reached."""
         if not isinstance(value, bool):
-            raise TypeError("set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)")  # fmt: skip
+            raise TypeError(
+                "set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)"
+            )
         self.materialize_grads = value
 
 
 class BackwardCFunction(MultiNode, FunctionCtx):
     """The node of a custom Function, and the `ctx` of its forward and backward."""
 
-    __slots__ = ("dirty_tensors", "materialize_grads", "needs_input_grad", "non_differentiable", "to_save", "_takes", "_was_read")  # fmt: skip
+    __slots__ = (
+        "_takes",
+        "_was_read",
+        "dirty_tensors",
+        "materialize_grads",
+        "needs_input_grad",
+        "non_differentiable",
+        "to_save",
+    )
     _forward_cls: Any = None
     computes_all = True
 
@@ -121,7 +131,9 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                 mine = t._grad_fn is self
                 kept.append(SavedResult(t, t._output_nr) if mine else SavedTensor(t))
             else:
-                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")  # fmt: skip
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
+                )
         self._saved = tuple(kept)
 
     def apply(self, grads: tuple) -> tuple:
@@ -141,7 +153,9 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         if len(out) > wanted and all(g is None for g in out[wanted:]):
             out = out[:wanted]
         if len(out) != wanted:
-            raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {wanted}, got {len(out)})")  # fmt: skip
+            raise RuntimeError(
+                f"function {name} returned an incorrect number of gradients (expected {wanted}, got {len(out)})"
+            )
         found = []
         for i, (g, is_tensor) in enumerate(zip(out, self._takes, strict=True)):
             if is_tensor:
@@ -224,7 +238,7 @@ class Function(metaclass=FunctionMeta):
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
         inputs = (*args, *kwargs.values())
-        recorded = MODES.grad and any([isinstance(x, Tensor) and needs_grad(x) for x in inputs])
+        recorded = MODES.grad and any(isinstance(x, Tensor) and needs_grad(x) for x in inputs)
         ctx = cls._backward_cls(inputs, recorded)
         outside, MODES.grad = MODES.grad, False
         try:
@@ -283,7 +297,9 @@ def _recorded(ctx: BackwardCFunction, inputs: list, outputs: tuple, recorded: bo
     return tuple(result)
 
 
-def _output(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, is_dirty: bool, smooth: bool, count: int) -> Tensor:  # fmt: skip
+def _output(
+    ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, is_dirty: bool, smooth: bool, count: int
+) -> Tensor:
     if not smooth:
         if not needs_grad(t):
             return _same(t) if is_input and not is_dirty else t
@@ -299,21 +315,23 @@ def _output(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, is_dirty
                 "should be passed to ctx.mark_dirty().",
                 "torch/csrc/autograd/custom_function.cpp:320",
             )
+        if t._view is not None and count > 1:
+            raise RuntimeError(
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
+                "return more than one Tensor. This is not supported by the current autograd engine. You should either "
+                "make sure the input is not a view (using .clone() for example) or make your Function only return one "
+                "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
+                "Tensor and a second one that does the other operations). You can ask on the forum "
+                "https://discuss.pytorch.org/ if you need help to do this change."
+            )
+        t._grad = None
         if t._view is not None:
             check_view(t)
             base = t._view.base
             if base._grad_fn is None and base._requires_grad:
-                raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-            if count > 1:
                 raise RuntimeError(
-                    "If your Function modifies inplace an input that is a view of another Tensor, your Function "
-                    "cannot return more than one Tensor. This is not supported by the current autograd engine. You "
-                    "should either make sure the input is not a view (using .clone() for example) or make your "
-                    "Function only return one Tensor (potentially splitting it into two Functions: one doing the "
-                    "inplace that returns a single Tensor and a second one that does the other operations). You can "
-                    "ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+                    "a view of a leaf Variable that requires grad is being used in an in-place operation."
                 )
-        t._grad = None
         rebase_history(t, ctx)
         if t._view is None:
             t._output_nr = nr
@@ -361,7 +379,9 @@ def once_differentiable(fn: Callable) -> Callable:
             return outputs
         found = outputs if isinstance(outputs, tuple) else (outputs,)
         apart = tuple([None if t is None else t.detach().requires_grad_() for t in found])
-        error = DelayedError("trying to differentiate twice a function that was marked with @once_differentiable", apart)  # fmt: skip
+        error = DelayedError(
+            "trying to differentiate twice a function that was marked with @once_differentiable", apart
+        )
         out = []
         for nr, t in enumerate(apart):
             t = None if t is None else t.detach()

@@ -150,7 +150,9 @@ def _scalar(func: Callable, function: str) -> Callable:
         if not isinstance(out, Tensor):
             raise RuntimeError(f"The function given to {function} should return a single Tensor")
         if out.numel() != 1:
-            raise RuntimeError(f"The Tensor returned by the function given to {function} should contain a single element")
+            raise RuntimeError(
+                f"The Tensor returned by the function given to {function} should contain a single element"
+            )
         return out.squeeze()
 
     return single

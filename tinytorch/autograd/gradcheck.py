@@ -124,7 +124,9 @@ def _analytical(inputs: tuple, output: Tensor) -> tuple[list[Tensor], bool, bool
     return jacobians, types_fit, sizes_fit
 
 
-def _compare(func: Callable, func_out: tuple, inputs: tuple, eps: float, atol: float, rtol: float, tol: float, check_types: bool) -> None:  # fmt: skip
+def _compare(
+    func: Callable, func_out: tuple, inputs: tuple, eps: float, atol: float, rtol: float, tol: float, check_types: bool
+) -> None:
     numerical = _numerical(func, inputs, func_out, eps)
     if not _differentiable(func_out):
         if any(bool(j._data.any()) for found in numerical for j in found):
@@ -172,9 +174,7 @@ def _check_undefined(func: Callable, count: int, inputs: tuple) -> None:
     blind = [set(range(count))] + ([{i} for i in range(count)] if count > 1 else [])
     for cut in blind:
         outs = [_without_gradient(o) if i in cut else o for i, o in enumerate(_differentiable(func(*inputs)))]
-        notes = (
-            'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
-        )
+        notes = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
         try:
             found = grad(outs, wanted, [_zeros(o) for o in outs], allow_unused=True)
         except RuntimeError as error:
@@ -211,7 +211,9 @@ def gradcheck(
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
     if check_batched_grad or check_batched_forward_grad or check_forward_ad:
-        raise NotImplementedError("tinytorch has no forward-mode differentiation and no vmap: leave these checks to PyTorch")  # fmt: skip
+        raise NotImplementedError(
+            "tinytorch has no forward-mode differentiation and no vmap: leave these checks to PyTorch"
+        )
     try:
         given = _as_tuple(inputs)
         _check_inputs(given)

@@ -24,7 +24,9 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """Switch anomaly mode, for all threads. TypeError unless given bools. Source: `torch.set_anomaly_enabled`."""
     for at, (name, value) in enumerate((("enabled", enabled), ("check_nan", check_nan)), 1):
         if not isinstance(value, bool):
-            raise TypeError(f"set_anomaly_enabled(): argument '{name}' (position {at}) must be bool, not {type(value).__name__}")  # fmt: skip
+            raise TypeError(
+                f"set_anomaly_enabled(): argument '{name}' (position {at}) must be bool, not {type(value).__name__}"
+            )
     type(MODES).anomaly, type(MODES).check_nan = enabled, check_nan
     Node.__init__ = _remembering_init if enabled else _plain_init  # type: ignore[method-assign]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from . import anomaly, hooks
 from .modes import MODES
-from .node import LAST, AccumulateGrad, Node
+from .node import LAST, Node
 
 
 def _count(holder: tuple) -> int:
@@ -118,7 +118,12 @@ RUNNING = _Running()
 
 
 def run(
-    edges: tuple, grads: tuple, keep_graph: bool, create_graph: bool, inputs: tuple | None = None, accumulate: bool = True
+    edges: tuple,
+    grads: tuple,
+    keep_graph: bool,
+    create_graph: bool,
+    inputs: tuple | None = None,
+    accumulate: bool = True,
 ) -> list[Any]:
     """Walk backward from `edges` with `grads`; gradients of `inputs` are returned, or accumulated into leaves.
 
@@ -137,7 +142,9 @@ def run(
                 task.captures.setdefault(edge[0], []).append((edge[1], at))
     task.captured = [None] * len(inputs or ())
     starts = zip(grads, edges, strict=True)
-    grads = tuple([None if g is None else _fitted(None, i, g, *fn.expects(nr)) for i, (g, (fn, nr)) in enumerate(starts)])
+    grads = tuple(
+        [None if g is None else _fitted(None, i, g, *fn.expects(nr)) for i, (g, (fn, nr)) in enumerate(starts)]
+    )
     if len(edges) == 1:
         (root, nr), first = edges[0], grads[0]
     else:
@@ -250,7 +257,9 @@ def _call(fn: Node, grads: tuple, task: Task) -> list[Any]:
                 outputs[i] = _fitted(fn, i, grad, shape, kind, device)
     if fn._hooks is not None and fn._hooks.post:
         if task.needed is not None and not fn.computes_all:
-            outputs = [g if e is not None and task.will_run(e[0]) else None for g, e in zip(outputs, fn._edges, strict=True)]
+            outputs = [
+                g if e is not None and task.will_run(e[0]) else None for g, e in zip(outputs, fn._edges, strict=True)
+            ]
         outputs = list(hooks.after_node(fn, tuple(outputs), grads))
     if not task.keep_graph:
         fn.release()
@@ -264,7 +273,7 @@ def _ours(grad: Any) -> bool:
 
 
 def _fitted(fn: Node | None, i: int, grad: Any, shape: tuple, kind: Any, device: Any) -> Any:
-    """A gradient brought to the shape and dtype of the value it belongs to, or torch's error; `fn` is None for roots."""
+    """A gradient brought to the shape and dtype of its value, or torch's error; `fn` is None for roots."""
     who = "" if fn is None else f"Function {fn.name()} returned an "
     if grad._data.shape != shape:
         have = grad._data.shape
@@ -280,10 +289,7 @@ def _fitted(fn: Node | None, i: int, grad: Any, shape: tuple, kind: Any, device:
     if grad._device is not device:
         if grad._data.ndim == 0:
             return grad.to(device)
-        raise RuntimeError(
-            f"{who}invalid gradient at index {i} - expected device {device} but got "
-            f"{grad._device}"
-        )
+        raise RuntimeError(f"{who}invalid gradient at index {i} - expected device {device} but got {grad._device}")
     return grad
 
 

@@ -123,7 +123,8 @@ def _replacements(hook: Callable, grads: tuple, new: Any) -> tuple:
         raise TypeError(f"expected tuple, but hook returned '{type(new).__name__}'")
     if len(new) != len(grads):
         raise RuntimeError(
-            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(new)}, but expected {len(grads)})"
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(new)}, but expected "
+            f"{len(grads)})"
         )
     return tuple(None if n is None else _replacement(hook, g, n) for g, n in zip(grads, new, strict=True))
 

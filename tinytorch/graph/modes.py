@@ -142,7 +142,9 @@ class set_grad_enabled(_Switch):
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
-            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")  # fmt: skip
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
         self.mode = mode
         self._before = is_grad_enabled()
         _switch(mode)

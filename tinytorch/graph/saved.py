@@ -35,7 +35,7 @@ def _hooks_here() -> tuple[Callable, Callable] | None:
 class SavedTensor:
     """One tensor kept for backward; reading it checks that it was not written to since."""
 
-    __slots__ = ("_hooks", "_origin", "_tensor", "_version")
+    __slots__ = ("_hooks", "_leaf", "_origin", "_tensor", "_version")
 
     def __init__(self, tensor: Any) -> None:
         if tensor._inference:
@@ -46,6 +46,7 @@ class SavedTensor:
             )
         self._tensor = tensor
         self._version = tensor._vc.version
+        self._leaf = tensor._grad_fn is None
         self._hooks = None
         if HOOKS and (pair := _hooks_here()) is not None:
             self._pack(pair, tensor, tensor)
@@ -59,15 +60,25 @@ class SavedTensor:
             raise RuntimeError(FREED)
         if tensor._vc.version != self._version:
             raise RuntimeError(self._stale(tensor, node))
+        if tensor._grad_fn is None and not self._leaf and node is None:
+            raise RuntimeError(
+                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
+                "supported, please use out-of-place `.detach()` instead"
+            )
         return self._restore(tensor, node)
 
-    show = property(lambda self: self.unpack, doc="What `grad_fn._saved_*` gives.")
+    def show(self, node: Any) -> Any:
+        """What `grad_fn._saved_*` gives."""
+        return self.unpack(node)
 
     def _restore(self, tensor: Any, node: Any) -> Any:
         return tensor
 
     def _source(self, tensor: Any, node: Any) -> tuple[Any, int]:
-        return tensor.grad_fn, 0  # torch says 0 for any input, whichever output of its node it is
+        fn = tensor.grad_fn
+        if fn is None and not self._leaf:
+            fn = node  # detached since; torch then names the node that saved it
+        return fn, 0  # torch says 0 for any input, whichever output of its node it is
 
     def _stale(self, tensor: Any, node: Any) -> str:
         fn, nr = self._source(tensor, node)
@@ -133,7 +144,10 @@ class SavedTensor:
     def _unpacked(self) -> Any:
         out = self._hooks[1](self._tensor)
         if not hasattr(out, "_vc"):
-            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(out).__name__}")  # fmt: skip
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(out).__name__}"
+            )
         return out
 
     def _unpack_hook(self, node: Any) -> Any:
