@@ -11,7 +11,6 @@ from typing import Any
 import copylab
 import pytest
 from copylab import Steps, steps
-from copylab.packing import slim
 from copylab.static import script, style
 
 import tinytorch
@@ -394,20 +393,3 @@ class TestLive:
         assert len(script().encode()) <= 25_000
         assert "import " not in re.sub(r"//.*|/\*.*?\*/", "", script(), flags=re.DOTALL)
         assert "http" not in script()
-
-
-class TestSlim:
-    def test_every_rule_for_what_is_used_stays(self) -> None:
-        svg = (
-            '<svg class="tt-pic"><style>.tt-pic{--_a:#111;--_b:#222;}@media (x:y){.tt-pic{--_a:#333;--_b:#444;}}'
-            ".tt-pic .one{fill:var(--tt-a,var(--_a))}.tt-pic .two{fill:var(--tt-b,var(--_b))}"
-            ".tt-pic .one,.tt-pic .two,.tt-pic .three{stroke:none}.tt-pic text{font:x}@media print{.tt-pic{k:v}}"
-            '</style><path class="one three"/></svg>'
-        )
-        assert slim(svg) == (
-            '<svg class="tt-pic"><style>.tt-pic{--_a:#111;}@media (x:y){.tt-pic{--_a:#333;}}'
-            ".tt-pic .one{fill:var(--tt-a,var(--_a))}"
-            ".tt-pic .one,.tt-pic .three{stroke:none}.tt-pic text{font:x}@media print{.tt-pic{k:v}}"
-            '</style><path class="one three"/></svg>'
-        )
-        assert slim("<svg/>") == "<svg/>"

@@ -1,6 +1,5 @@
 """The player on pages of its own: quick, in both themes, with many steps, and the static form without scripts."""
 
-import base64
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,6 @@ from browser.books import PROGRAM
 from browser.conftest import Watched
 from browser.test_player import check_axe, check_theme, step_through
 from copylab import steps
-from copylab.packing import slim
 from playwright.sync_api import Browser, expect
 
 import tinytorch
@@ -90,21 +88,6 @@ def test_without_scripts(browser: Browser, tmp_path: Path) -> None:
     page.locator("details[open] details summary").first.click()
     expect(page.get_by_text("one storage, shared by y and z").first).to_be_visible()
     context.close()
-
-
-def test_slim_pictures_look_the_same(watched: Watched) -> None:
-    pictures = [picture for frame in steps(PROGRAM, engine=tinytorch)[-2:] for picture in frame.pictures.values()]
-    page = watched.page
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        for picture in pictures:
-            shots = []
-            for svg in (picture.svg, slim(picture.svg)):
-                page.set_content(f'<img src="data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}">')
-                page.locator("img").evaluate("(image) => image.decode()")
-                shots.append(page.locator("img").screenshot())
-            assert shots[0] == shots[1]
-            assert len(slim(picture.svg)) < len(picture.svg)
 
 
 def test_two_outputs_on_one_page(watched: Watched, tmp_path: Path) -> None:

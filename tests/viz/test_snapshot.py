@@ -187,9 +187,9 @@ def test_a_chain_of_many_nodes_is_read_up_to_a_limit(engine: ModuleType) -> None
     for _ in range(20_000):
         y = y + 1
     snap = snapshot(x=x, y=y)
-    assert len(snap.nodes) == 5_000
+    assert len(snap.nodes) == 10_000
     assert snap.nodes[-1].cut
-    assert "only its first 5,000 nodes were read" in snap.notes[0]
+    assert "only its first 10,000 nodes were read" in snap.notes[0]
     del snap
 
 

@@ -1,8 +1,11 @@
 """Colours that everyone can read, and numbers that everyone can recognise."""
 
+import re
+
 import pytest
 
-from tinytorch.viz.style import PALETTE, THEMES, clean, number, show
+from tinytorch.viz import memory
+from tinytorch.viz.style import PALETTE, THEMES, clean, number, show, stylesheet
 
 TEXT_ON = [
     ("ink", "bg"), ("ink", "band"), ("ink", "card"), ("ink", "cell"), ("ink", "bad-bg"),
@@ -70,3 +73,15 @@ def test_coordinates_are_short_and_never_minus_nought() -> None:
 def test_unseen_characters_are_written_out() -> None:
     assert clean("a\u202eb\n\x00\ud800") == "a\\u202eb\\n\\x00\\ud800"
     assert clean("日本 naïve") == "日本 naïve"
+
+
+def test_a_picture_carries_the_rules_and_colours_that_it_uses_and_no_others() -> None:
+    import tinytorch
+
+    svg = memory(x=tinytorch.ones(2)).svg
+    used = {name for value in re.findall(r'class="([^"]*)"', svg) for name in value.split()} - {"tt-pic"}
+    ruled = set(re.findall(r"\.tt-pic \.([\w-]+)", svg))
+    assert ruled <= used
+    assert used - ruled <= set(), "each class means something"
+    assert set(re.findall(r"var\((--_[\w-]+)\)", svg)) == set(re.findall(r"(--_[\w-]+):", svg))
+    assert len(stylesheet(None, frozenset(used))) < len(stylesheet()) / 2

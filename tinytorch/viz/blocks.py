@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .identity import serial
+from .quiet import quietly
 from .records import Run, Storage
 
 MAX_CELLS = 24
 """A storage of up to this many cells is shown whole."""
 HEAD, TAIL, AROUND = 8, 3, 3
+PLAIN = ("Tensor", "Parameter", "Buffer")
+"""Classes that need no mention."""
 
 
 @dataclass(slots=True)
@@ -23,6 +26,7 @@ class Place:
 
     storage: str | None = None
     start_byte: int = 0
+    shape: tuple[int, ...] | None = None
     stride: tuple[int, ...] | None = None
     offset: int | None = None
     itemsize: int = 1
@@ -50,8 +54,42 @@ def address_of(tensor: Any) -> tuple[Any, ...]:
         storage = tensor.untyped_storage()
         where = storage.data_ptr() or serial(storage)
         return (where, tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()), str(tensor.dtype))
-    except (RuntimeError, NotImplementedError, AttributeError):
+    except Exception:  # noqa: BLE001 - each layout and subclass refuses in its own way
         return (serial(tensor),)
+
+
+def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
+    """Fill in where a tensor lies; its storage, address and size, or None with a note where it has none to show."""
+    try:
+        place.itemsize = int(tensor.element_size())
+        # Read twice: another thread may be changing it at this moment.
+        for _ in range(3):
+            place.shape = tuple(int(size) for size in tensor.shape)
+            place.stride = tuple(int(step) for step in tensor.stride())
+            place.offset = int(tensor.storage_offset())
+            storage = tensor.untyped_storage()
+            found = storage, _pointer(storage), int(storage.nbytes())
+            if (place.shape, place.stride) == (tuple(tensor.shape), tuple(tensor.stride())):
+                return found
+        place.notes = ("it changes while it is looked at",)
+    except Exception:  # noqa: BLE001 - each layout and subclass refuses in its own way
+        place.notes = (_no_storage(tensor),)
+    place.stride = place.offset = None
+    if place.shape is None:
+        try:
+            place.shape = tuple(int(size) for size in tensor.shape)
+        except Exception:  # noqa: BLE001 - a nested tensor has no one shape
+            place.shape = None
+    return None
+
+
+def _no_storage(tensor: Any) -> str:
+    layout = str(quietly(tensor, "layout") or "unknown").rpartition(".")[2]
+    if layout == "strided":
+        return (
+            "it has no storage that could be shown: it is not filled yet, or stands for others (nested, or inside vmap)"
+        )
+    return f"it has no storage that could be shown (layout: {layout})"
 
 
 class Blocks:
@@ -66,67 +104,52 @@ class Blocks:
         self.blocks: list[_Block] = []
         found: list[tuple[int, Any, int, int, str]] = []
         for i, tensor in enumerate(tensors):
-            place = self.places[i]
-            try:
-                place.itemsize = int(tensor.element_size())
-                storage = tensor.untyped_storage()
-                nbytes, start = int(storage.nbytes()), _pointer(storage)
-                place.stride = tuple(int(step) for step in tensor.stride())
-                place.offset = int(tensor.storage_offset())
-            except (RuntimeError, NotImplementedError, AttributeError):
-                layout = str(getattr(tensor, "layout", "unknown")).rpartition(".")[2]
-                place.notes = (f"it has no storage that could be shown (layout: {layout})",)
-                continue
-            found.append((i, storage, start, nbytes, str(tensor.device)))
+            where = _geometry(tensor, self.places[i])
+            if where is not None:
+                found.append((i, *where, str(tensor.device)))
         self._gather(found)
 
     def _gather(self, found: list[tuple[int, Any, int, int, str]]) -> None:
+        # Neighbours by address, so that each is compared with the one before it alone; numbered by first sight.
+        group: dict[int, _Block] = {}
+        last: _Block | None = None
         by_object: dict[tuple[str, int], _Block] = {}
-        for i, storage, start, nbytes, device in found:
-            key = (device, id(storage))
-            block = by_object.get(key) or self._overlapping(device, start, nbytes)
+        for i, storage, start, nbytes, device in sorted(found, key=lambda one: (one[4], one[2], one[0])):
+            block = by_object.get((device, id(storage)))
             if block is None:
-                block = _Block(start, start + nbytes, device)
+                over = last is not None and last.device == device and start and nbytes and start < last.stop
+                block = last if over and last is not None else _Block(start, start, device)
+                by_object[device, id(storage)] = block
+            block.stop = max(block.stop, start + nbytes)
+            if start and nbytes:
+                last = block
+            group[i] = block
+        for i, storage, start, _, _ in found:
+            block = group[i]
+            if not block.members:
                 self.blocks.append(block)
-            by_object[key] = block
-            block.start, block.stop = min(block.start, start), max(block.stop, start + nbytes)
+                block.id = self.known.pop(serial(storage), "")
+                if not block.id:
+                    self.last += 1
+                    block.id = f"S{self.last}"
             block.members.append(i)
             block.objects[id(storage)] = storage
-        for block in self.blocks:
-            block.id = self.known.pop(block.key, "")
-            if not block.id:
-                self.last += 1
-                block.id = f"S{self.last}"
-        for i, storage, start, _, device in found:
             place = self.places[i]
-            block = by_object[device, id(storage)]
             place.storage = block.id
             place.start_byte = start - block.start + (place.offset or 0) * place.itemsize
 
-    def _overlapping(self, device: str, start: int, nbytes: int) -> _Block | None:
-        if not start or not nbytes:
-            return None
-        for block in self.blocks:
-            if block.device == device and block.start < start + nbytes and start < block.stop:
-                return block
-        return None
+    def records(self, ids: list[str], shown: set[int]) -> tuple[Storage, ...]:
+        """One record for each block; with values for those that one of the tensors `shown` lies in."""
+        return tuple(self._record(block, ids, not shown.isdisjoint(block.members)) for block in self.blocks)
 
-    def place(self, i: int) -> Place:
-        """Where tensor `i` lies."""
-        return self.places[i]
-
-    def records(self, ids: list[str]) -> tuple[Storage, ...]:
-        """One record for each block, with the values of the cells worth showing."""
-        return tuple(self._record(block, ids) for block in self.blocks)
-
-    def _record(self, block: _Block, ids: list[str]) -> Storage:
+    def _record(self, block: _Block, ids: list[str], shown: bool) -> Storage:
         first = block.members[0]
         itemsize = self.places[first].itemsize
         nbytes = block.stop - block.start
         cells = nbytes // itemsize
         # The storage object that spans the most, so that one read sees the whole block.
         widest = max(block.members, key=lambda i: (_span(self.tensors[i]), -i))
-        runs, notes = self._read(widest, block, itemsize, cells)
+        runs, notes = self._read(widest, block, itemsize, cells) if shown else ((), ())
         return Storage(
             id=block.id,
             nbytes=nbytes,
@@ -158,8 +181,8 @@ class Blocks:
                 if low < high:
                     values = flat.as_strided((high - low,), (1,), low).tolist()
                     runs.append(Run(low + shift, tuple(values)))
-        except (RuntimeError, NotImplementedError, TypeError, ValueError) as error:
-            return (), (f"its values cannot be read here ({type(error).__name__})",)
+        except Exception as error:  # noqa: BLE001 - each kind of tensor without values refuses in its own way
+            return (), (_unread(tensor, error),)
         return tuple(runs), ()
 
     def _windows(self, block: _Block, itemsize: int, cells: int) -> list[tuple[int, int]]:
@@ -168,7 +191,7 @@ class Blocks:
             return [(0, cells)]
         wanted = [(0, HEAD), (cells - TAIL, cells)]
         for i in block.members[:4]:
-            first, last = _reach(self.tensors[i], self.places[i].start_byte, itemsize)
+            first, last = _reach(self.places[i], itemsize)
             wanted += [(first, first + AROUND), (last - 1, last + 1)]
         merged: list[tuple[int, int]] = []
         for start, stop in sorted((max(start, 0), min(stop, cells)) for start, stop in wanted):
@@ -179,10 +202,24 @@ class Blocks:
         return merged
 
 
-def _reach(tensor: Any, start_byte: int, itemsize: int) -> tuple[int, int]:
+def _reach(place: Place, itemsize: int) -> tuple[int, int]:
     """The first and the last cell that a tensor covers."""
-    reach = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True) if size)
-    return start_byte // itemsize, (start_byte + reach * int(tensor.element_size())) // itemsize
+    reach = sum((size - 1) * step for size, step in zip(place.shape or (), place.stride or (), strict=True) if size)
+    return place.start_byte // itemsize, (place.start_byte + reach * place.itemsize) // itemsize
+
+
+def _unread(tensor: Any, error: Exception) -> str:
+    """Why the values of a tensor are not shown."""
+    kind = type(tensor).__name__
+    if kind == "FakeTensor":
+        return "a FakeTensor has no values"
+    if str(tensor.device) == "meta":
+        return "a meta tensor has no values"
+    if quietly(tensor, "is_quantized"):
+        return "its values are quantised and are not shown: look at q.dequantize() or q.int_repr()"
+    if kind not in PLAIN:
+        return f"its values are not shown: the subclass {kind} answers for itself ({type(error).__name__})"
+    return f"its values cannot be read here ({type(error).__name__})"
 
 
 def _span(tensor: Any) -> int:
@@ -192,5 +229,5 @@ def _span(tensor: Any) -> int:
 def _pointer(storage: Any) -> int:
     try:
         return int(storage.data_ptr())
-    except (RuntimeError, NotImplementedError):  # FakeTensor and its like have no address
+    except Exception:  # noqa: BLE001 - FakeTensor and its like have no address
         return 0

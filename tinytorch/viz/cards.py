@@ -145,4 +145,6 @@ def _saved_line(snap: Snapshot, saved: Saved) -> tuple[str, str, str]:
             return (head, "s", "dot")
         case "packed":
             return (f"saved {name}: packed by a hook", "s", "dot")
+        case "once":
+            return (f"saved {name}: left for backward", "s", "dot")
     return (f"saved {name}: cannot be read", "s", "void")

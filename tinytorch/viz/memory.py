@@ -207,7 +207,12 @@ class _Drawing:
             if name in self.changes.rebound
         ]
         found += [(sentence, "bad-t s b") for sentence in self.bad.get(tensor.id, ())]
-        if tensor.numel > ARCS and words.repeats(tensor) == 1 and not words.in_order(tensor):
+        if (
+            tensor.stride is not None
+            and tensor.numel > ARCS
+            and words.repeats(tensor) == 1
+            and not words.in_order(tensor)
+        ):
             cells = ", ".join(str(byte // tensor.itemsize) for _, byte in words.elements(tensor, ARCS))
             found.append((f"walks cells {cells}, ...", "m s"))
         found += [(note, "m s") for note in tensor.notes]

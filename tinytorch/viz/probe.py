@@ -1,18 +1,25 @@
 """Which tensors share one version counter.
 
 torch has no question for that. It can be found all the same: give every tensor's
-counter a number of its own, look which number each tensor has in the end (the
-tensors of one counter all show the number written last), then put the old numbers
-back. No view's grad_fn is read in between, so torch has no occasion to rebuild
-one. `torch._C._autograd._unsafe_set_version_counter` is what torch itself uses to
-restore versions; engines or versions without it get the answer "not known".
+counter a number of its own; a tensor that shows such a number before its turn shares
+the counter of the one that wrote it. Then the old numbers are put back. No view's
+grad_fn is read in between, so torch has no occasion to rebuild one.
+`torch._C._autograd._unsafe_set_version_counter` is what torch itself uses to restore
+versions; engines or versions without it get the answer "not known".
 """
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+_FIRST, _ROOM = 1 << 30, 1 << 10
+"""The numbers written: far above any true version, and so far apart that writes of other threads can be told."""
+_SETTLE = 50e-6
+_lock = threading.Lock()
 
 
 def version_of(tensor: Any) -> int | None:
@@ -26,41 +33,66 @@ def version_of(tensor: Any) -> int | None:
 def sharing(tensors: Sequence[Any], engine: Any) -> list[int] | None:
     """For each tensor the index of the first one with the same counter; None if not known.
 
-    Every tensor must have a counter. All versions are as before when it returns.
+    Every tensor must have a counter. When it returns all versions are as before, plus what other threads wrote.
     """
     if len(tensors) < 2:
         return list(range(len(tensors)))
     write = _writer(engine)
     if write is None:
         return None
-    before = [version_of(tensor) for tensor in tensors]
-    try:
-        write(tensors, range(len(tensors)))
-        shown = [version_of(tensor) for tensor in tensors]
-    except (RuntimeError, TypeError, AttributeError):
-        shown = None
-    finally:
-        if [version_of(tensor) for tensor in tensors] != before:
-            write(tensors, before)
-    if shown is None:
-        return None
-    first: dict[int | None, int] = {}
-    return [first.setdefault(number, index) for index, number in enumerate(shown)]
+    first: list[int] = []
+    before: dict[int, int] = {}
+    with _alone():
+        try:
+            for index, tensor in enumerate(tensors):
+                version = version_of(tensor) or 0
+                if version >= _FIRST:  # one of those before has marked this counter
+                    first.append((version - _FIRST) // _ROOM)
+                else:
+                    write((tensor,), (_FIRST + index * _ROOM,))
+                    before[index] = version
+                    first.append(index)
+        except (RuntimeError, TypeError, AttributeError):
+            return None
+        finally:
+            for index, version in before.items():
+                # What is more than the number of its own came from elsewhere.
+                more = (version_of(tensors[index]) or 0) % _ROOM
+                write((tensors[index],), (version + more,))
+    return first
 
 
 @contextmanager
 def rewound(tensor: Any, engine: Any, version: int) -> Iterator[bool]:
     """Inside, the tensor's counter shows `version`; yields False where that cannot be done."""
     write = _writer(engine)
-    before = version_of(tensor)
-    if write is None or before is None:
+    if write is None or version_of(tensor) is None:
         yield False
         return
-    try:
-        write((tensor,), (version,))
-        yield True
-    finally:
-        write((tensor,), (before,))
+    with _alone():
+        before = version_of(tensor) or 0
+        try:
+            write((tensor,), (version,))
+            yield True
+        finally:
+            write((tensor,), (before + (version_of(tensor) or 0) - version,))
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Inside, as good as no other thread gets a turn: a write of theirs must not be lost when versions are put back.
+
+    The interpreter lets a thread run for some milliseconds from when its turn begins, far more than is needed here.
+    What works outside of the interpreter can still write: a small operation that has just begun there is given the
+    time to end, and later writes are carried over, see above.
+    """
+    with _lock:
+        if threading.active_count() > 1:
+            time.sleep(0)  # a new turn begins
+            until = time.perf_counter() + _SETTLE
+            while time.perf_counter() < until:
+                pass
+        yield
 
 
 def _writer(engine: Any) -> Callable[[Sequence[Any], Sequence[Any]], None] | None:
@@ -78,3 +110,12 @@ def _writer(engine: Any) -> Callable[[Sequence[Any], Sequence[Any]], None] | Non
                 found(tensor, version)
 
     return write
+
+
+def engine_name(tensor: Any) -> str:
+    """The name of the module that a tensor's operations come from: "torch", "tinytorch"."""
+    for kind in type(tensor).__mro__:
+        root = kind.__module__.partition(".")[0]
+        if root in ("torch", "tinytorch"):
+            return root
+    return type(tensor).__module__.partition(".")[0]

@@ -11,6 +11,7 @@ so the same program gives the same snapshot in every run and under every engine.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
@@ -25,7 +26,8 @@ class Tensor:
 
     id: str
     names: tuple[str, ...]
-    shape: tuple[int, ...]
+    shape: tuple[int, ...] | None
+    """None for a nested tensor, which has no one shape."""
     stride: tuple[int, ...] | None
     offset: int | None
     dtype: str
@@ -53,11 +55,8 @@ class Tensor:
 
     @property
     def numel(self) -> int:
-        """How many elements the tensor has (1 for a 0-d tensor)."""
-        count = 1
-        for size in self.shape:
-            count *= size
-        return count
+        """How many elements the tensor has (1 for a 0-d tensor; 0 where its shape is not known)."""
+        return 0 if self.shape is None else math.prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,8 @@ class Saved:
 
     `state` is "live", "stale" (the memory was written after it was saved: backward
     raises), "freed" (a backward used it up), "number" (plain data), "packed" (a
-    saved-tensor hook holds it, and looking would call the hook) or "unreadable".
+    saved-tensor hook holds it, and looking would call the hook), "once" (a custom
+    Function gives it out a single time, and looking would use that up) or "unreadable".
     """
 
     name: str

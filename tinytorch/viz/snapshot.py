@@ -7,27 +7,25 @@ for (torch would warn), saved-tensor hooks are not called, versions are put back
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import deque
-from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
 from . import probe
-from .blocks import Blocks, Place, address_of
+from .blocks import PLAIN, Blocks, Place, address_of
 from .identity import serial
 from .naming import collect, is_tensor
+from .quiet import quietly, undisturbed
 from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
+from .saved import saved_by
 
-MAX_NODES = 5_000
-"""A larger graph is read up to here; the snapshot says so."""
+MAX_NODES = 10_000
+"""A larger graph is read up to here; the snapshot says so.
 
-_VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
-# Sizes, dimensions and the like only say where a gradient goes; alpha and beta are 1 but for who asks otherwise.
-_GEOMETRY = re.compile(
-    r"size|stride|offset|dim|layout|dtype|device|numel|^(start|end|step|index|keepdim|options|alpha|beta)$"
-)
+Once Python has seen a node of torch's, torch 2.13 frees it by recursion: dropping a chain of 40,000 nodes that were all
+looked at ends the process (10,000 take a quarter of a usual stack of 8 MB). What was not looked at is freed by a loop.
+"""
 
 
 def snapshot(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Snapshot:
@@ -48,10 +46,12 @@ def read(
     """`snapshot` for callers that hand over their own caller's frame; a lone Snapshot is returned as it is."""
     if len(args) == 1 and not named and isinstance(args[0], Snapshot):
         return args[0]
-    reader = _Reader(since)
-    for name, tensor in collect(args, named, frame):
-        reader.add(tensor, "named", name)
-    return reader.finish()
+    pairs = collect(args, named, frame)
+    with undisturbed():
+        reader = _Reader(since)
+        for name, tensor in pairs:
+            reader.add(tensor, "named", name)
+        return reader.finish()
 
 
 class _Reader:
@@ -117,12 +117,13 @@ class _Reader:
         counters, known, last_counter = self._counters(ids)
         of_tensor = {tid: counter for counter in counters for tid in counter.tensors}
         grad_of = {grad: owner for owner, grad in reversed(self.grads.items())}
+        shown = {where for where in range(len(ids)) if self.names[where] or where in grad_of}
         return Snapshot(
             names=tuple((name, ids[where]) for name, where in self.given),
             tensors=tuple(
                 self._record(i, ids, blocks.places[i], of_tensor.get(tid), grad_of.get(i)) for i, tid in enumerate(ids)
             ),
-            storages=blocks.records(ids),
+            storages=blocks.records(ids, shown),
             counters=counters,
             nodes=self._nodes(ids),
             counters_known=known,
@@ -138,7 +139,7 @@ class _Reader:
         try:
             self.leafness[where] = bool(tensor.is_leaf)
             grad_fn = tensor.grad_fn
-        except RuntimeError:
+        except Exception:  # noqa: BLE001 - a subclass may refuse as well
             # A view made under no_grad whose base was written since: torch prints
             # grad_fn=<Invalid> and refuses to answer.
             self.leafness[where] = None
@@ -147,20 +148,22 @@ class _Reader:
         if grad_fn is not None:
             self.grad_fns[where] = grad_fn
             self._meet(grad_fn)
-        if self.leafness[where] or getattr(tensor, "retains_grad", False):
-            grad = tensor.grad
+        if self.leafness[where] or quietly(tensor, "retains_grad"):
+            grad = quietly(tensor, "grad")
             if grad is not None and is_tensor(grad):
                 self.grads[where] = self.add(grad, "grad")
 
     def _record(self, i: int, ids: list[str], place: Place, counter: Counter | None, grad_of: int | None) -> Tensor:
         tensor = self.tensors[i]
-        base = getattr(tensor, "_base", None)
+        base = quietly(tensor, "_base")
         grad_fn = self.grad_fns.get(i)
         grad = self.grads.get(i)
+        kind = type(tensor).__name__
+        own = () if kind in PLAIN else (f"an object of the subclass {kind}",)
         return Tensor(
             id=ids[i],
             names=tuple(self.names[i]),
-            shape=tuple(int(size) for size in tensor.shape),
+            shape=place.shape,
             stride=place.stride,
             offset=place.offset,
             dtype=str(tensor.dtype),
@@ -179,7 +182,7 @@ class _Reader:
             base=None if base is None or id(base) not in self.index else ids[self.index[id(base)]],
             is_view=base is not None,
             role=self.roles[i],
-            notes=(*self.trouble.get(i, ()), *place.notes),
+            notes=(*self.trouble.get(i, ()), *own, *place.notes),
             key=self._key(i),
         )
 
@@ -208,7 +211,7 @@ class _Reader:
         by_engine: dict[str, list[int]] = {}
         for i, version in enumerate(versions):
             if version is not None:
-                by_engine.setdefault(_engine_name(self.tensors[i]), []).append(i)
+                by_engine.setdefault(probe.engine_name(self.tensors[i]), []).append(i)
         groups: dict[int, list[int]] = {}
         known = True
         for engine, members in by_engine.items():
@@ -251,7 +254,7 @@ class _Reader:
             for follower, _ in node.next_functions:
                 if follower is not None:
                     self._meet(follower)
-            self.saved[where] = list(_saved_by(node, self))
+            self.saved[where] = list(saved_by(node, self))
 
     def _node_id(self, node: Any) -> str | None:
         where = None if node is None else self.graph_index.get(id(node))
@@ -295,117 +298,7 @@ class _Reader:
         return None
 
 
-def _saved_by(node: Any, reader: _Reader) -> Iterator[Saved]:
-    """What one node keeps for backward, each piece with its state."""
-    if is_tensor(getattr(node, "variable", None)):
-        return
-    for attribute in sorted(set(dir(node))):
-        if attribute.startswith("_saved_"):
-            name = attribute.removeprefix("_saved_")
-            if not _GEOMETRY.search(name):
-                yield from _one_saved(node, attribute, name, reader)
-        elif attribute == "saved_tensors":  # a custom Function keeps its tensors here
-            yield from _one_saved(node, attribute, "tensors", reader)
-
-
-def _one_saved(node: Any, attribute: str, name: str, reader: _Reader) -> Iterator[Saved]:
-    raw = _quietly(node, "_raw_saved_" + name)
-    raws = raw if isinstance(raw, tuple) else (raw,)
-    if any(getattr(one, "unpack_hook", None) is not None for one in raws):
-        yield Saved(name, "packed")
-        return
-    try:
-        value = getattr(node, attribute)
-    except RuntimeError as error:
-        yield _refused(attribute, name, str(error), raw, node, reader)
-        return
-    except Exception:  # noqa: BLE001 - whatever a custom Function's own attribute raises is not ours to pass on
-        yield Saved(name, "unreadable")
-        return
-    if isinstance(value, tuple | list) and any(is_tensor(piece) for piece in value):
-        for index, piece in enumerate(value):
-            if is_tensor(piece):
-                yield _live(f"{name}[{index}]", piece, reader)
-    elif is_tensor(value):
-        yield _live(name, value, reader)
-    elif _is_number(value):
-        yield Saved(name, "number", value=value)
-
-
-def _live(name: str, tensor: Any, reader: _Reader) -> Saved:
-    version = probe.version_of(tensor)
-    where = reader.known(tensor, _quietly(tensor, "grad_fn"))
-    if where is None and not tuple(tensor.shape) and not tensor.requires_grad:
-        # The 2 of `x * 2`: torch wraps it in a 0-d tensor, and backward frees it like one.
-        try:
-            return Saved(name, "live", value=tensor.tolist())
-        except (RuntimeError, NotImplementedError):
-            pass
-    if where is None:
-        where = reader.add(tensor, "saved")
-    return Saved(name, "live", tensor=str(where), saved_version=version, version=version)
-
-
-def _refused(attribute: str, name: str, message: str, raw: Any, node: Any, reader: _Reader) -> Saved:
-    stale = _VERSIONS.search(message)
-    if stale is None:
-        return Saved(name, "freed" if "already been freed" in message else "unreadable")
-    now, then = int(stale[1]), int(stale[2])
-    data = _quietly(raw, "data")
-    if is_tensor(data):
-        where = _original(data, node, reader)
-    else:
-        where = None if isinstance(raw, tuple) else _by_rewinding(attribute, node, then, now, reader)
-    return Saved(name, "stale", tensor=None if where is None else str(where), saved_version=then, version=now)
-
-
-def _original(data: Any, node: Any, reader: _Reader) -> int | None:
-    """The known tensor that was saved: among those at the same place the node's own result, or its input."""
-    same = reader.addresses.get(address_of(data), [])
-    followers = [follower for follower, _ in node.next_functions if follower is not None]
-    results = [i for i in same if reader.grad_fns.get(i) is node]
-    inputs = [
-        i
-        for i in same
-        for one in followers
-        if reader.grad_fns.get(i) is one or _quietly(one, "variable") is reader.tensors[i]
-    ]
-    return next(iter(results or inputs or same), None)
-
-
-def _by_rewinding(attribute: str, node: Any, then: int, now: int, reader: _Reader) -> int | None:
-    """The same for engines that show no `data`: with the right counter set back, the saved tensor can be read."""
-    for tensor in list(reader.tensors):
-        if probe.version_of(tensor) != now:
-            continue
-        with probe.rewound(tensor, sys.modules.get(_engine_name(tensor)), then) as done:
-            saved = _quietly(node, attribute) if done else None
-        if is_tensor(saved):
-            return _original(saved, node, reader)
-    return None
-
-
 def _with_id(saved: Saved, ids: list[str]) -> Saved:
     if saved.tensor is None:
         return saved
     return Saved(saved.name, saved.state, ids[int(saved.tensor)], saved.saved_version, saved.version, saved.value)
-
-
-def _is_number(value: Any) -> bool:
-    """Whether a plain value is a number that takes part in the derivative."""
-    return isinstance(value, int | float | complex) and not isinstance(value, bool)
-
-
-def _quietly(thing: Any, attribute: str) -> Any:
-    try:
-        return getattr(thing, attribute, None)
-    except (RuntimeError, NotImplementedError):
-        return None
-
-
-def _engine_name(tensor: Any) -> str:
-    for kind in type(tensor).__mro__:
-        root = kind.__module__.partition(".")[0]
-        if root in ("torch", "tinytorch"):
-            return root
-    return type(tensor).__module__.partition(".")[0]

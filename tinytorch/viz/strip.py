@@ -114,12 +114,7 @@ class Strip:
 
     def walks(self, tensor: Tensor) -> bool:
         """Whether the order of walk is worth drawing: it goes back and forth in few, whole cells."""
-        return (
-            1 < tensor.numel <= ARCS
-            and tensor.itemsize == self.storage.itemsize
-            and words.repeats(tensor) == 1
-            and not words.in_order(tensor)
-        )
+        return 1 < tensor.numel <= ARCS and tensor.itemsize == self.storage.itemsize and words.jumps(tensor)
 
     def _walk(self, canvas: Canvas, y: float, tensor: Tensor, middles: dict[int, float]) -> None:
         cells = [byte // tensor.itemsize for _, byte in words.elements(tensor, ARCS)]

@@ -76,33 +76,44 @@ _RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "bad-l": (("stroke", "bad-line"),),
     "bad-t": (("fill", "bad-ink"),),
 }
-_SHAPES = (
-    ".tt-pic .arrow,.tt-pic .thin,.tt-pic .count-l,.tt-pic .leaf-l,.tt-pic .bad-l{fill:none;stroke-width:1.5}"
-    ".tt-pic .thin{stroke-width:1}"
-    ".tt-pic .dash{stroke-dasharray:4 3}"
-    ".tt-pic .new,.tt-pic .bad{stroke-width:2}"
-    f".tt-pic text{{font-family:{SANS};font-size:12px;white-space:pre}}"
-    f".tt-pic .mono{{font-family:{MONO}}}"
-    ".tt-pic .s{font-size:11px}.tt-pic .xs{font-size:10px}.tt-pic .l{font-size:13px}"
-    ".tt-pic .b{font-weight:600}.tt-pic .c{text-anchor:middle}.tt-pic .e{text-anchor:end}"
-    "@media print{.tt-pic{print-color-adjust:exact}}"
+# (classes, declarations): what is no colour; rules without a class hold for every picture.
+_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("arrow", "thin", "count-l", "leaf-l", "bad-l"), "fill:none;stroke-width:1.5"),
+    (("thin",), "stroke-width:1"),
+    (("dash",), "stroke-dasharray:4 3"),
+    (("new", "bad"), "stroke-width:2"),
+    ((), f".tt-pic text{{font-family:{SANS};font-size:12px;white-space:pre}}"),
+    (("mono",), f"font-family:{MONO}"),
+    (("s",), "font-size:11px"),
+    (("xs",), "font-size:10px"),
+    (("l",), "font-size:13px"),
+    (("b",), "font-weight:600"),
+    (("c",), "text-anchor:middle"),
+    (("e",), "text-anchor:end"),
+    ((), "@media print{.tt-pic{print-color-adjust:exact}}"),
 )
 SIZES = {"xs": 10.0, "s": 11.0, "l": 13.0}
 
 
-def stylesheet(theme: str | None = None) -> str:
-    """The CSS of a picture: following the page and the system, or fixed to one theme."""
+@lru_cache(maxsize=256)
+def stylesheet(theme: str | None = None, used: frozenset[str] | None = None) -> str:
+    """The CSS of a picture: following the page and the system, or fixed to one theme.
+
+    With `used`, the classes that stand in the picture, only their rules and colours: that is half of a small picture.
+    """
+    kinds = [kind for kind in _RULES if used is None or kind in used]
     if theme is not None:
         column = THEMES[theme]
-        fixed = {name: colours[column] for name, colours in PALETTE.items()}
         # A class of its own: inline on one page, a fixed picture must not colour the others.
-        return _rules(lambda name: fixed[name]).replace(".tt-pic", f".{root_class(theme)}")
-    light = "".join(f"--_{name}:{colours[0]};" for name, colours in PALETTE.items())
-    dark = "".join(f"--_{name}:{colours[1]};" for name, colours in PALETTE.items())
-    paper = "".join(f"--_{name}:{colours[2]};" for name, colours in PALETTE.items())
+        return _rules(kinds, used, lambda name: PALETTE[name][column]).replace(".tt-pic", f".{root_class(theme)}")
+    needed = {name for kind in kinds for _, name in _RULES[kind]}
+    light, dark, paper = (
+        "".join(f"--_{name}:{colours[column]};" for name, colours in PALETTE.items() if name in needed)
+        for column in range(3)
+    )
     return (
         f".tt-pic{{{light}}}@media (prefers-color-scheme:dark){{.tt-pic{{{dark}}}}}@media print{{.tt-pic{{{paper}}}}}"
-        + _rules(lambda name: f"var(--tt-{name},var(--_{name}))")
+        + _rules(kinds, used, lambda name: f"var(--tt-{name},var(--_{name}))")
     )
 
 
@@ -111,12 +122,14 @@ def root_class(theme: str | None) -> str:
     return "tt-pic" if theme is None else f"tt-pic-{theme}"
 
 
-def _rules(colour: Callable[[str], str]) -> str:
-    rules = (
-        f".tt-pic .{kind}{{{';'.join(f'{prop}:{colour(name)}' for prop, name in pairs)}}}"
-        for kind, pairs in _RULES.items()
-    )
-    return "".join(rules) + _SHAPES
+def _rules(kinds: Iterable[str], used: frozenset[str] | None, colour: Callable[[str], str]) -> str:
+    colours = {kind: ";".join(f"{prop}:{colour(name)}" for prop, name in _RULES[kind]) for kind in kinds}
+    rules = [f".tt-pic .{kind}{{{declarations}}}" for kind, declarations in colours.items()]
+    for classes, declarations in _SHAPES:
+        there = [f".tt-pic .{one}" for one in classes if used is None or one in used]
+        if there or not classes:
+            rules.append(f"{','.join(there)}{{{declarations}}}" if there else declarations)
+    return "".join(rules)
 
 
 def clean(text: str) -> str:
@@ -213,9 +226,11 @@ class Canvas:
 
     def __init__(self) -> None:
         self.parts: list[str] = []
+        self.kinds = {"page"}
 
     def rect(self, x: float, y: float, w: float, h: float, kind: str, radius: float = 0) -> None:
         """A box with its upper left corner at x, y."""
+        self.kinds.add(kind)
         rx = f' rx="{number(radius)}"' if radius else ""
         self.parts.append(
             f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"{rx}/>'
@@ -223,6 +238,7 @@ class Canvas:
 
     def path(self, d: str, kind: str) -> None:
         """A path in SVG's own notation."""
+        self.kinds.add(kind)
         self.parts.append(f'<path class="{kind}" d="{d}"/>')
 
     def line(self, points: Iterable[tuple[float, float]], kind: str) -> None:
@@ -236,6 +252,7 @@ class Canvas:
 
     def text(self, x: float, y: float, text: str, kind: str = "t", limit: int | None = None, whole: str = "") -> None:
         """One line of text; with `limit`, cut to that many columns. What is cut stands `whole` in a <title>."""
+        self.kinds.add(kind)
         text = clean(text)
         shown = text if limit is None else shorten(text, limit)
         whole = clean(whole) or text
@@ -260,9 +277,11 @@ class Canvas:
         """The whole document."""
         w, h = round(w), round(h)
         described = f'role="img" aria-label={quoteattr(clean(label))}'
+        page = f'<rect class="page" width="{w}" height="{h}" rx="8"/>'
+        drawn = page + "".join(self.parts)
+        used = frozenset(name for kind in self.kinds for name in kind.split())
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="{root_class(theme)}" {described} '
             f'width="{w}" height="{h}" viewBox="0 0 {w} {h}" style="max-width:100%;height:auto">'
-            f"<style>{stylesheet(theme)}</style>"
-            f'<rect class="page" width="{w}" height="{h}" rx="8"/>' + "".join(self.parts) + "</svg>"
+            f"<style>{stylesheet(theme, used)}</style>{drawn}</svg>"
         )

@@ -192,4 +192,6 @@ def saved_words(snap: Snapshot, saved: Saved) -> str:
             return show(saved.value)
         case "packed":
             return "packed by a saved-tensor hook, not opened"
+        case "once":
+            return "given out a single time, so it is left for backward"
     return "cannot be read"

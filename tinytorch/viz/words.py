@@ -57,7 +57,7 @@ def shape(sizes: Iterable[int] | None) -> str:
 
 def elements(tensor: Tensor, limit: int) -> Iterator[tuple[tuple[int, ...], int]]:
     """(index, byte in the storage) of the tensor's elements in order, at most `limit` of them."""
-    if tensor.stride is None:
+    if tensor.stride is None or tensor.shape is None:
         return
     for index in islice(product(*(range(size) for size in tensor.shape)), limit):
         steps = sum(i * step for i, step in zip(index, tensor.stride, strict=True))
@@ -66,7 +66,7 @@ def elements(tensor: Tensor, limit: int) -> Iterator[tuple[tuple[int, ...], int]
 
 def index_at(tensor: Tensor, byte: int) -> tuple[int, ...] | None:
     """An index whose element begins at `byte` of the storage; None if no element does."""
-    if tensor.stride is None or not tensor.numel:
+    if tensor.stride is None or tensor.shape is None or not tensor.numel:
         return None
     rest, odd = divmod(byte - tensor.start_byte, tensor.itemsize)
     if odd or rest < 0:
@@ -85,7 +85,7 @@ def index_at(tensor: Tensor, byte: int) -> tuple[int, ...] | None:
 def repeats(tensor: Tensor) -> int:
     """How many elements share one cell because of strides of 0 (1 for most tensors)."""
     count = 1
-    for size, step in zip(tensor.shape, tensor.stride or (), strict=False):
+    for size, step in zip(tensor.shape or (), tensor.stride or (), strict=False):
         if step == 0 and size > 1:
             count *= size
     return count
@@ -94,13 +94,18 @@ def repeats(tensor: Tensor) -> int:
 def in_order(tensor: Tensor) -> bool:
     """Whether walking the tensor row by row walks its storage forwards, each cell once."""
     expected = None
-    for size, step in zip(reversed(tensor.shape), reversed(tensor.stride or ()), strict=True):
+    for size, step in zip(reversed(tensor.shape or ()), reversed(tensor.stride or ()), strict=False):
         if size == 1:
             continue
         if step <= 0 or (expected is not None and step < expected):
             return False
         expected = step * size if expected is None or step >= expected else expected
     return True
+
+
+def jumps(tensor: Tensor) -> bool:
+    """Whether walking the tensor goes back and forth in its storage, to each cell once."""
+    return tensor.stride is not None and repeats(tensor) == 1 and not in_order(tensor)
 
 
 def covered(tensor: Tensor) -> str:
@@ -124,7 +129,7 @@ def covered(tensor: Tensor) -> str:
 
 def last_cell(tensor: Tensor) -> int:
     """The furthest cell (of its own item size) that the tensor covers."""
-    reach = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride or (), strict=True))
+    reach = sum((size - 1) * step for size, step in zip(tensor.shape or (), tensor.stride or (), strict=False))
     return tensor.start_byte // tensor.itemsize + reach
 
 

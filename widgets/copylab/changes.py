@@ -251,13 +251,15 @@ def _states(snapshot: Snapshot, state: str) -> Counter[tuple[str, str]]:
 def _differ(was: Any, now: Any) -> bool:
     if was.cells != now.cells or was.dtype != now.dtype:
         return False  # resized or read as another dtype: no cell-by-cell comparison, and said elsewhere
+    if not was.runs or not now.runs:
+        return False  # without a name its values were not read
     return repr(was.runs) != repr(now.runs)  # repr: nan is equal to nan here
 
 
 def _values(snapshot: Snapshot, tid: str) -> str:
     """The values of a small contiguous tensor, otherwise its shape."""
     tensor = snapshot.tensor(tid)
-    if tensor.storage is None or tensor.numel > 6 or not tensor.itemsize:
+    if tensor.storage is None or tensor.shape is None or tensor.numel > 6 or not tensor.itemsize:
         return f"shape {_shape(tensor.shape)}"
     storage = snapshot.storage(tensor.storage)
     first = tensor.start_byte // storage.itemsize
@@ -290,8 +292,8 @@ def _number(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _shape(shape: tuple[int, ...]) -> str:
-    return str(tuple(shape))
+def _shape(shape: tuple[int, ...] | None) -> str:
+    return "unknown" if shape is None else str(shape)
 
 
 def _short(name: str) -> str:

@@ -17,7 +17,7 @@ from tinytorch.viz.style import PALETTE
 
 from .capture import shown
 from .frames import Frame, Picture
-from .packing import Pack, slim
+from .packing import Pack
 
 ROOM = 400_000
 """Characters that a form gives to images; what is over goes into the table of parts."""
@@ -128,7 +128,7 @@ class _Pictures:
         if not picture.svg:
             words = f"This picture cannot be drawn here: {picture.problem}\n\n{picture.text}"
             return f"<div {about}><strong>{title}</strong><pre>{escape(words)}</pre></div>"
-        source = base64.b64encode(slim(picture.svg).encode()).decode() if self._room > 0 else ""
+        source = base64.b64encode(picture.svg.encode()).decode() if self._room > 0 else ""
         self._room -= len(source) + len(picture.text)
         if self._room <= 0:
             name = f"{kind} {frame.number}"
