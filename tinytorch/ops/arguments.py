@@ -14,6 +14,8 @@ from typing import Any
 
 from .. import dtypes
 from ..devices import device
+from ..graph.history import grad_fn_of
+from ..graph.modes import MODES
 from ..tensor import Layout, Tensor
 from .core import is_number
 
@@ -188,8 +190,18 @@ def _fits_in_number(signature: str, n: int) -> bool:
     return sum(not p.optional for p in everything) <= n <= len(everything)
 
 
-def signatures(*lines: str, name: str | None = None) -> Callable:
-    """Let an operation take NumPy's names for its arguments, and raise torch's TypeErrors for those that do not fit."""
+def _refuse_stale(args: tuple) -> None:
+    """Raise torch's error for a view whose base was written to although that is forbidden."""
+    for t in args:
+        if MODES.grad and isinstance(t, Tensor) and t._view is not None:
+            grad_fn_of(t)
+
+
+def signatures(*lines: str, name: str | None = None, of_view: bool = False) -> Callable:
+    """Let an operation take NumPy's names for its arguments, and raise torch's TypeErrors for those that do not fit.
+
+    `of_view`: the operation is one of torch's own views, which look at their input's history before other arguments.
+    """
 
     def declare(f: Callable) -> Callable:
         known = name or f.__name__.rstrip("_")
@@ -206,6 +218,8 @@ def signatures(*lines: str, name: str | None = None) -> Callable:
                 if renamed.keys() == kwargs.keys():
                     error = refusal(known, args, kwargs, lines, called_as_method())
                     if error is None:
+                        if of_view:
+                            _refuse_stale(args)
                         raise
             if error is not None:
                 raise error
@@ -233,9 +247,12 @@ def line_of(f: Callable) -> str:
     return f"({', '.join(parts)})"
 
 
-def typed(f: Callable) -> Callable:
+def typed(f: Callable, of_view: bool = False) -> Callable:
     """`signatures` with the one line that the operation's own parameters make."""
-    return signatures(line_of(f), name=f.__name__)(f)
+    return signatures(line_of(f), name=f.__name__, of_view=of_view)(f)
+
+
+typed_view = functools.partial(typed, of_view=True)
 
 
 def argument_error(name: str, argument: str, position: int, x: Any, kind: str = "Tensor") -> TypeError:

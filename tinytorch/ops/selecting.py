@@ -9,7 +9,7 @@ import numpy as np
 from ..graph.node import node
 from ..storage import VersionCounter
 from ..tensor import Tensor, fresh, wrap_dim
-from .arguments import signatures, typed
+from .arguments import signatures, typed, typed_view
 from .core import is_internally_overlapping, op, record, recording
 from .views import as_view
 
@@ -88,7 +88,7 @@ _UnfoldBackward0 = node(
 
 
 @op()
-@typed
+@typed_view
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The part at one index, without that dimension.
 
@@ -168,7 +168,7 @@ def diagonal_geometry(a: np.ndarray, offset: int, d1: int, d2: int) -> tuple[tup
 
 
 @op()
-@typed
+@typed_view
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonal of two dimensions, as a last dimension. RuntimeError if they are the same.
 
@@ -186,7 +186,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
 
 @op(function=False)
-@typed
+@typed_view
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """All windows of `size` indices along a dimension, `step` apart, as a new last dimension. They may overlap.
 

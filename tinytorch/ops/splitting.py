@@ -9,7 +9,7 @@ from ..graph.modes import MODES
 from ..graph.node import MultiNode, node
 from ..storage import VersionCounter
 from ..tensor import Tensor, wrap_dim
-from .arguments import Sizes, signatures, typed
+from .arguments import Sizes, signatures, typed, typed_view
 from .core import FUNCTIONS, node_for, op
 from .selecting import slice_
 from .views import shape_argument
@@ -73,7 +73,7 @@ _UnbindBackward0 = node("UnbindBackward0", lambda grads, dim: _stacked(grads, di
 
 
 @op()
-@typed
+@typed_view
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along a dimension, as a tuple of views.
 
@@ -127,7 +127,7 @@ def _checked_sizes(self: Tensor, split_sizes: Any, dim: int) -> tuple[int, ...]:
 
 
 @op()
-@typed
+@typed_view
 def split_with_sizes(input: Tensor, split_sizes: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of the given lengths along a dimension.
 

@@ -16,7 +16,7 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor, wrap_dim
-from .arguments import Sizes, signatures, typed
+from .arguments import Sizes, signatures, typed, typed_view
 from .core import op, record, tensor_type
 
 
@@ -102,7 +102,7 @@ _AliasBackward0 = node("AliasBackward0", lambda grad: grad)
 
 
 @op(function=False)
-@signatures("(Tensor input, torch.dtype dtype)", "(Tensor input, tuple of ints size)")
+@signatures("(Tensor input, torch.dtype dtype)", "(Tensor input, tuple of ints size)", of_view=True)
 def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """The same memory in another shape (one size may be -1). RuntimeError if the strides do not allow it.
 
@@ -215,7 +215,7 @@ def _swapped(values: tuple, i: int, j: int) -> tuple:
 
 
 @op("transpose", "swapaxes", "swapdims")
-@typed
+@typed_view
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions swapped.
 
@@ -230,7 +230,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 @op()
-@typed
+@typed_view
 def t(input: Tensor) -> Tensor:
     """A matrix transposed; tensors of fewer dimensions as they are. RuntimeError for more than two.
 
@@ -243,7 +243,7 @@ def t(input: Tensor) -> Tensor:
 
 
 @op()
-@signatures("(Tensor input, tuple of ints dims)")
+@signatures("(Tensor input, tuple of ints dims)", of_view=True)
 def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """The dimensions in another order.
 
@@ -270,7 +270,7 @@ _ExpandBackward0 = node("ExpandBackward0", lambda grad, self_sym_sizes: grad.sum
 
 
 @op(function=False)
-@signatures("(Tensor input, tuple of ints size)")
+@signatures("(Tensor input, tuple of ints size)", of_view=True)
 def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
     """Dimensions of size 1 (and new leading ones) repeated with stride 0, without a copy; -1 keeps a size.
 
@@ -311,7 +311,7 @@ def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) 
 
 
 @op()
-@typed
+@typed_view
 def as_strided(input: Tensor, size: Sizes, stride: Sizes, storage_offset: int | None = None) -> Tensor:
     """A view with any shape, strides and offset (in elements) that the storage holds. RuntimeError if it does not.
 
@@ -347,7 +347,7 @@ _UnsqueezeBackward0 = node("UnsqueezeBackward0", lambda grad, dim: grad.squeeze(
 
 
 @op()
-@typed
+@typed_view
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A new dimension of size 1.
 
@@ -382,7 +382,7 @@ _SQUEEZES = squeeze_kinds(0)
 
 
 @op()
-@signatures("(Tensor input)", "(Tensor input, int dim)", "(Tensor input, tuple of ints dim)")
+@signatures("(Tensor input)", "(Tensor input, int dim)", "(Tensor input, tuple of ints dim)", of_view=True)
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     """Without the dimensions of size 1 (all, or those named).
 
