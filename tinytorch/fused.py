@@ -43,9 +43,14 @@ def _toward_odd(total: np.ndarray, error: np.ndarray) -> np.ndarray:
     return np.where(even & (error != 0), np.nextafter(total, np.copysign(np.inf, error)), total)
 
 
-def fma64(a: np.ndarray, b: float, c: float | np.ndarray) -> np.ndarray:
-    """Return a*b + c in float64 with one rounding. a: float64; b: a number, well below 1e290 in size; c: as b or as a."""
-    if b == 1.0 or not np.isfinite(b * c).all():
+def _size(x: np.ndarray | float) -> float:
+    """The largest absolute value."""
+    return float(np.max(np.abs(x), initial=0.0))
+
+
+def fma64(a: np.ndarray, b: float | np.ndarray, c: float | np.ndarray) -> np.ndarray:
+    """Return a*b + c in float64 with one rounding, wherever all of it is finite. a, b, c: float64, well below 1e290."""
+    if not np.isfinite(_size(a) * _size(b) + _size(c)):
         return a * b + c
     product, product_error = _two_product(a, np.asarray(b, np.float64))
     high, low = _two_sum(np.asarray(c, np.float64), product_error)
@@ -61,6 +66,14 @@ def fma32(a: np.ndarray, b: np.ndarray | float, c: np.ndarray | float) -> np.nda
     if ((total.view(np.int64) & 0x1FFFFFFF) == 0x10000000).any():
         total = _toward_odd(*_two_sum(product, np.broadcast_to(c, product.shape)))
     return round32(total)
+
+
+def multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Return a*b + c rounded once, in the dtype of `c`. All broadcast; float32 or float64."""
+    if c.dtype == np.float64:
+        return fma64(a, b, c)
+    c = np.broadcast_to(c, np.broadcast_shapes(a.shape, b.shape, c.shape))
+    return fma32(a.astype(np.float64), b.astype(np.float64), c.astype(np.float64)).astype(np.float32)
 
 
 def _float32(*constants: float) -> list[float]:

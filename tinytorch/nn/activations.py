@@ -41,7 +41,7 @@ def _layer(name: str, function: Callable, what: str, shown: str = "{}", **defaul
     def extra_repr(self: Any) -> str:
         if shown == "inplace":
             return "inplace=True" if self.inplace else ""
-        return ", ".join(f"{n}={getattr(self, n)}" for n in names if n in shown.split())
+        return ", ".join(f"{n}={getattr(self, n)!r}" for n in names if n in shown.split())
 
     body = {"__init__": __init__, "forward": forward, "extra_repr": extra_repr, "__doc__": f"{what}\n\nSource: `torch.nn.{name}`.",
             "__module__": __name__, "__constants__": names}  # fmt: skip

@@ -8,8 +8,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ..graph.modes import no_grad
-from ..tensor import Tensor
+from ..missing import missing
+from ..ops.randoms import randperm
+from ..tensor import Tensor, fresh
 from ..warn import warn_user
 
 
@@ -113,3 +117,75 @@ def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinea
         warn_user("Initializing zero-element tensors is a no-op")
         return tensor
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+    """Fill with rows (or columns, if they are fewer) that are orthogonal and of length `gain`.
+
+    ValueError for fewer than two dimensions.
+    """
+    if tensor.ndimension() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if not tensor.numel():
+        return tensor
+    rows = tensor.size(0)
+    flat = tensor.new_empty((rows, tensor.numel() // rows)).normal_(0, 1, generator=generator)._data
+    q, r = np.linalg.qr(flat.T if rows < flat.shape[1] else flat)
+    q = q * np.sign(np.diagonal(r))
+    with no_grad():
+        tensor.view_as(tensor).copy_(fresh(np.ascontiguousarray(q.T if rows < flat.shape[1] else q)).view(tensor.shape))
+        return tensor.mul_(gain)
+
+
+def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None) -> Tensor:  # fmt: skip
+    """Fill from the normal distribution cut off at `a` and `b`: numbers outside are drawn again."""
+
+    def below(x: float) -> float:
+        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warn_user("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.")
+    likely = below((b - mean) / std) - below((a - mean) / std) > 0.3
+    with no_grad():
+        return (_redrawn if likely else _accepted)(tensor, mean, std, a, b, generator)
+
+
+def _redrawn(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> Tensor:
+    low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
+    tensor.normal_(mean, std, generator=generator)
+    while True:
+        outside = (tensor < low) | (tensor > high)
+        if not outside.any():
+            return tensor
+        tensor.copy_(tensor.new_empty(tensor.shape).normal_(mean, std, generator=generator).where(outside, tensor))
+
+
+def _accepted(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> Tensor:
+    """Where the interval is unlikely: uniform candidates, each accepted with its density."""
+    mode = max(a, min(mean, b))
+    peak = -0.5 * ((mode - mean) / std) ** 2
+    pending = None
+    while pending is None or pending.any():
+        drawn = tensor.new_empty(tensor.shape).uniform_(a, b, generator=generator)
+        tensor.copy_(drawn if pending is None else drawn.where(pending, tensor))
+        density = drawn.sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
+        rejected = tensor.new_empty(tensor.shape).uniform_(generator=generator).log_().gt(density)
+        pending = rejected if pending is None else pending & rejected
+    return tensor
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
+    """Fill normally, with a share of zeros in each column. ValueError for other than two dimensions."""
+    if tensor.ndimension() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    with no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in range(columns):
+            tensor[randperm(rows)[:zeros], column] = 0
+    return tensor
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("module 'torch.nn.init' has no attribute '{}'", name)

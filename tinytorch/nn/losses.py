@@ -118,7 +118,8 @@ def _smooth_slope(g: Tensor, d: Tensor, n: int, near: float, inside: float, outs
     """`g / n` times the slope of a loss that is quadratic while |d| < near: d times `inside`, then `outside`."""
     quadratic = times(d, 1.0 / n * inside) * g
     linear = times(d.detach().sign() * g, outside / n)
-    return quadratic.where(d.detach().abs() < near, linear)
+    here = (d.detach().abs() < near).to(d.dtype)
+    return quadratic * here + linear * (1 - here)
 
 
 _smooth_backward = _whole(

@@ -40,6 +40,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return memo[id(self)]
 
+    def __copy__(self) -> Parameter:
+        return Parameter(self.data, self.requires_grad)
+
     def __reduce_ex__(self, protocol: Any) -> tuple:
         return _rebuild, (self.data, self.requires_grad)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..fused import multiply_add
 from ..graph.modes import no_grad
 from ..graph.node import node
 from ..tensor import Tensor
@@ -94,6 +95,8 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
         if type(alpha) is not int or alpha != 1:
             if b.shape != a.shape:
                 _broadcast(np.broadcast, a, b)  # type: ignore[arg-type]
+            if a.dtype.kind == "f" and b.dtype == a.dtype:
+                return quiet.run(multiply_add, b, np.asarray(-alpha if minus else alpha, a.dtype), a)
             b = _scaled(b, alpha)
         return _broadcast(ufunc, a, b, into)
 
@@ -151,7 +154,7 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
 
         def values() -> Any:
             data = compute(a, b, alpha, into)
-            return None if into is not None else data
+            return None if data is into else data
 
         return write_in_place(self, (self, other), kind, {"alpha": alpha}, values)
 
@@ -407,7 +410,7 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
         return write_out(out, data, "pow", input, exponent, layout=(a, b))
     # a number to the power of a tensor comes out row-major
     made = (
-        result(data, where, a, b)
+        result(data, where, *((a, b) if isinstance(exponent, Tensor) else (a,)))
         if isinstance(input, Tensor)
         else result(np.ascontiguousarray(data).reshape(b.shape), where)
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..naming import ShownAs
 from .. import dtypes
 from ..devices import CPU, Transfers, as_device, device
 from ..graph.history import Geometry, check_inplace, edge_of, needs_grad, rebase_history
@@ -24,8 +25,10 @@ from .pointwise import check_broadcast_into
 _type = type  # Tensor.type takes the name below
 
 
-class MemoryFormat:
+class MemoryFormat(metaclass=ShownAs):
     """How a copy is laid out."""
+
+    shown_as = "torch.memory_format"
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -358,7 +361,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """
     if force:
         self = self.detach().cpu()
-    if self.requires_grad:
+    if MODES.grad and self.requires_grad:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     if self._device is not CPU:
         raise TypeError(
@@ -401,7 +404,7 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
         out._vc.version = 1  # torch makes an empty tensor and then sets its storage
         out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
         if self._grad is not None:
-            out._grad = _copy.deepcopy(self._grad, memo)
+            out.grad = _copy.deepcopy(self._grad, memo)
     memo[id(self)] = out
     return out
 

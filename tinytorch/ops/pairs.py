@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..fused import multiply_add
 from ..graph.node import node
 from ..tensor import Tensor
 from .arguments import argument_error, called_as_method, refusal
@@ -251,7 +252,7 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
     if out is not None:
         return write_out(out, data, name, *given, layout=tuple(x for x in (a, *arrays) if x is not None))
     where_ = common_device(name, *[x for x in given if isinstance(x, Tensor)])
-    made = result(data, where_, *[x for x in (a, *arrays) if x is not None])
+    made = result(data, where_, *[x for x in (a, *arrays) if x is not None and (tensors or x is a)])
     if recording(*[x for x in given if isinstance(x, Tensor)]):
         record(made, _KINDS[name, tensors], inputs, **values)
     return made
@@ -342,7 +343,8 @@ def _lerp(self: Tensor, end: Tensor, weight: Any) -> tuple[Any, tuple]:
 
     def kernel() -> np.ndarray:
         x, y, t = wide
-        return np.where(np.abs(t) < 0.5, x + t * (y - x), y - (y - x) * (1 - t)).astype(a.dtype)
+        far = y - x
+        return np.where(np.abs(t) < 0.5, multiply_add(t, far, x), multiply_add(-far, 1 - t, y)).astype(a.dtype)
 
     _check_shapes(a, b, w)
     return quiet.run(kernel), (a, b, w) if isinstance(weight, Tensor) else (a, b)
@@ -443,7 +445,13 @@ _NO_INTEGER_ADDCDIV = (
     "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for "
     "float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
 )
-_triple("addcmul", lambda a, b, c, v: a + v * b * c, lambda grad, tensor2, value: grad * times(tensor2, value),
+
+
+def _product_added(a: np.ndarray, b: np.ndarray, c: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return multiply_add(v * b, c, a) if a.dtype.kind == "f" else a + v * b * c
+
+
+_triple("addcmul", _product_added, lambda grad, tensor2, value: grad * times(tensor2, value),
         lambda grad, tensor1, value: grad * times(tensor1, value), "`input + value * tensor1 * tensor2`.")  # fmt: skip
 _triple("addcdiv", lambda a, b, c, v: a + v * b / c, lambda grad, tensor2, value: grad * over_from(value, tensor2),
         lambda grad, tensor1, tensor2, value: -grad * (times(tensor1, value) / (tensor2 * tensor2)),

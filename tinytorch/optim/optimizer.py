@@ -12,11 +12,21 @@ from itertools import chain
 from typing import Any
 
 from ..graph.modes import enable_grad, no_grad
+from ..graph.node import RemovableHandle
 from ..ops.core import tensor_type
 from ..tensor import Tensor
+from ..warn import warn_user
 
 
-class Optimizer:
+class _OptimizerMeta(type):
+    """Prints the optimisers' classes by the names they have in torch."""
+
+    def __repr__(cls) -> str:
+        own = cls.__module__.startswith("tinytorch.")
+        return f"<class 'torch.optim.{cls.__name__.lower()}.{cls.__name__}'>" if own else super().__repr__()
+
+
+class Optimizer(metaclass=_OptimizerMeta):
     """Holds parameters in groups with options, and a state for each parameter; subclasses define `_update`."""
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
@@ -28,6 +38,8 @@ class Optimizer:
             )
         self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
+        self._before: dict[int, Callable] = {}
+        self._after: dict[int, Callable] = {}
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
@@ -48,7 +60,9 @@ class Optimizer:
             )
         else:
             group["params"] = list(params)
-        group["params"] = [p[1] if isinstance(p, tuple) else p for p in group["params"]]
+        if group["params"] and all(isinstance(p, tuple) for p in group["params"]):
+            group["param_names"] = [p[0] for p in group["params"]]
+            group["params"] = [p[1] for p in group["params"]]
         for p in group["params"]:
             if not isinstance(p, Tensor):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
@@ -56,6 +70,11 @@ class Optimizer:
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, value in self.defaults.items():
             group.setdefault(name, value)
+        if len({id(p) for p in group["params"]}) != len(group["params"]):
+            warn_user(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see "
+                "github.com/pytorch/pytorch/issues/40967 for more information"
+            )
         known = {id(p) for g in self.param_groups for p in g["params"]}
         if known & {id(p) for p in group["params"]}:
             raise ValueError("some parameters appear in more than one parameter group")
@@ -73,6 +92,9 @@ class Optimizer:
 
     def step(self, closure: Callable | None = None) -> Any:
         """Update the parameters from their `.grad`; `closure` computes the loss anew if given."""
+        args = () if closure is None else (closure,)
+        for hook in list(self._before.values()):
+            hook(self, args, {})
         loss = None
         if closure is not None:
             with enable_grad():
@@ -81,11 +103,21 @@ class Optimizer:
             for group in self.param_groups:
                 for p in group["params"]:
                     if p.grad is not None:
-                        self._update(p, p.grad, self.state[p], group)
+                        self._update(p, p.grad, group)
+        for hook in list(self._after.values()):
+            hook(self, args, {})
         return loss
 
-    def _update(self, p: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(self, p: Tensor, grad: Tensor, group: dict[str, Any]) -> None:
         raise NotImplementedError
+
+    def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` before every step."""
+        return RemovableHandle(self._before, hook)
+
+    def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` after every step."""
+        return RemovableHandle(self._after, hook)
 
     def state_dict(self) -> dict[str, Any]:
         """State and options, parameters as numbers in order."""

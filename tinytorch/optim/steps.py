@@ -5,9 +5,9 @@ Source: `torch.optim.SGD`, `torch.optim.Adam`, `torch.optim.AdamW`.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
+from ..ops.core import FUNCTIONS
 from ..ops.creation import tensor
 from ..tensor import Tensor
 from .optimizer import Optimizer
@@ -34,21 +34,20 @@ class SGD(Optimizer):
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
 
-    def _update(self, p: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(self, p: Tensor, grad: Tensor, group: dict[str, Any]) -> None:
         if group["maximize"]:
             grad = -grad
         if group["weight_decay"]:
             grad = grad.add(p, alpha=group["weight_decay"])
         momentum = group["momentum"]
         if momentum:
+            state = self.state[p]
             buffer = state.get("momentum_buffer")
             if buffer is None:
                 buffer = state["momentum_buffer"] = grad.detach().clone()
             else:
                 buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
             grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
-        elif "momentum_buffer" not in state:
-            state["momentum_buffer"] = None
         p.add_(grad, alpha=-group["lr"])
 
 
@@ -73,13 +72,12 @@ class Adam(Optimizer):
             "decoupled_weight_decay": self.decoupled if decoupled_weight_decay is None else decoupled_weight_decay,
         })  # fmt: skip
 
-    def _update(self, p: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(self, p: Tensor, grad: Tensor, group: dict[str, Any]) -> None:
+        state = self.state[p]
         if not state:
             state["step"] = tensor(0.0)
-            state["exp_avg"] = p.new_zeros(p.shape)
-            state["exp_avg_sq"] = p.new_zeros(p.shape)
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = p.new_zeros(p.shape)
+            for name in ("exp_avg", "exp_avg_sq", *(("max_exp_avg_sq",) if group["amsgrad"] else ())):
+                state[name] = FUNCTIONS["zeros_like"](p)
         (beta1, beta2), lr = group["betas"], group["lr"]
         state["step"] += 1
         step = state["step"].item()
@@ -94,7 +92,7 @@ class Adam(Optimizer):
         average.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         step_size = lr / (1 - beta1**step)
-        root = math.sqrt(1 - beta2**step)
+        root = (1 - beta2**step) ** 0.5
         if group["amsgrad"]:
             state["max_exp_avg_sq"].copy_(state["max_exp_avg_sq"].maximum(square))
             square = state["max_exp_avg_sq"]
