@@ -1,6 +1,8 @@
 """The graph picture: nodes, edges, saved tensors; a Digraph as people expect one."""
 
 import os
+import re
+import sys
 import time
 from pathlib import Path
 from types import ModuleType
@@ -116,9 +118,45 @@ def test_long_chains_are_folded_and_said_to_be(engine: ModuleType) -> None:
     start = time.perf_counter()
     drawn = words_in(picture.svg)
     assert time.perf_counter() - start < 2
-    assert "395 nodes folded" in drawn
-    assert "F1 395 nodes folded: AddBackward0 198 times and MulBackward0 197 times" in picture.text
+    assert "394 nodes folded" in drawn
+    assert "F1 394 nodes folded: AddBackward0 197 times and MulBackward0 197 times" in picture.text
     assert "goes on to: N4 AccumulateGrad" in picture.text
+
+
+def test_blocks_with_a_way_around_them_are_folded_too(engine: ModuleType) -> None:
+    x = engine.ones(2, requires_grad=True)
+    w = engine.ones(2, requires_grad=True)
+    y = x
+    for i in range(60):
+        y = y + (y * w).exp()
+        if i == 30:
+            middle = y
+    told = graph(x=x, w=w, y=y).text
+    found = re.search(r"F1 (\d+) nodes folded: AddBackward0 (\d+) times, ExpBackward0 \2 times and MulBackward0 \2 t", told)
+    assert found is not None
+    assert int(found[1]) == 3 * int(found[2]) > 150
+    assert "not shown" not in told
+    twice = graph(x=x, w=w, y=y, middle=middle).text
+    assert "F2" in twice, "a name in the middle stays, with a fold on either side"
+    assert "middle: made by" in twice
+
+
+def test_png_and_pdf_are_drawn_without_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import tinytorch
+
+    monkeypatch.setenv("PATH", "")
+    picture = graph(run("stale", tinytorch))
+    assert picture.pipe(format="png").startswith(b"\x89PNG")
+    assert picture.pipe(format="pdf").startswith(b"%PDF-1.")
+    assert Path(picture.render(tmp_path / "g", format="pdf")).read_bytes().startswith(b"%PDF-1.")
+    for name in ("a.png", "a.pdf"):
+        picture.save(tmp_path / name)
+    assert (tmp_path / "a.pdf").read_bytes() == picture.pipe(format="pdf"), "and the same each time"
+    monkeypatch.setitem(sys.modules, "typst", None)
+    with pytest.raises(LayoutError, match=r"apt install graphviz.*pip install typst"):
+        picture.pipe(format="png")
+    with pytest.raises(ImportError, match="pip install typst"):
+        picture.save(tmp_path / "b.pdf")
 
 
 def test_a_stale_node_is_never_folded_away(engine: ModuleType) -> None:
@@ -152,8 +190,9 @@ def test_text_and_source_need_no_graphviz(monkeypatch: pytest.MonkeyPatch, engin
     shown = picture._repr_mimebundle_()
     assert set(shown) == {"text/plain"}
     assert picture.text in shown["text/plain"]
-    with pytest.raises(LayoutError, match="needs the program `dot`"):
-        picture.pipe(format="png")
+    for kind in ("png", "pdf", "jpg"):
+        with pytest.raises(LayoutError, match=r"apt install graphviz"):
+            picture.pipe(format=kind)
 
 
 def test_a_compile_cache_that_cannot_be_written_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:

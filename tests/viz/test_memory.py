@@ -4,7 +4,7 @@ import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -173,24 +173,25 @@ def test_saving(tmp_path: Path, engine: ModuleType) -> None:
     assert isinstance(picture, Picture)
     assert picture.save(tmp_path / "a.svg").read_text() == picture.svg
     assert picture.save(tmp_path / "a.txt").read_text() == picture.text + "\n"
-    with pytest.raises(ValueError, match=r"must end in \.svg, \.png or \.txt"):
+    with pytest.raises(ValueError, match=r"must end in \.svg, \.png, \.pdf or \.txt"):
         picture.save(tmp_path / "a.bmp")
 
 
-def test_a_png_is_made_or_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    picture = memory(x=tinytorch.ones(2))
-    monkeypatch.setitem(sys.modules, "resvg_py", None)
-    with pytest.raises(ImportError, match="pip install resvg-py"):
-        picture.save(tmp_path / "a.png")
-    given: list[str] = []
-
-    def convert(svg_string: str, zoom: float) -> bytes:
-        given.append(svg_string)
-        return b"PNG" * int(zoom)
-
-    monkeypatch.setitem(sys.modules, "resvg_py", SimpleNamespace(svg_to_bytes=convert))
-    assert picture.save(tmp_path / "a.png", theme="dark").read_bytes() == b"PNGPNG"
-    assert given == [picture.themed("dark")]
+def test_png_and_pdf_are_made_or_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = memory({"x": tinytorch.ones(2), "\u65e5\u672c <&>": tinytorch.ones(1)})
+    light, dark = picture.save(tmp_path / "a.png"), picture.save(tmp_path / "b.png", theme="dark")
+    assert light.read_bytes().startswith(b"\x89PNG")
+    width, height = (int.from_bytes(light.read_bytes()[at : at + 4]) for at in (16, 20))
+    drawn = ET.fromstring(picture.svg).attrib
+    assert (width, height) == (2 * int(drawn["width"]), 2 * int(drawn["height"]))
+    assert light.read_bytes() != dark.read_bytes()
+    paper = picture.save(tmp_path / "a.pdf")
+    assert paper.read_bytes().startswith(b"%PDF-1.")
+    assert b"/Font" in paper.read_bytes(), "text stays text"
+    monkeypatch.setitem(sys.modules, "typst", None)
+    for name in ("c.png", "c.pdf"):
+        with pytest.raises(ImportError, match=r"pip install typst.*save as \.svg, which a browser opens"):
+            picture.save(tmp_path / name)
 
 
 def test_colours_follow_the_page_or_are_fixed(engine: ModuleType) -> None:

@@ -119,7 +119,7 @@ def _folded(fold: Fold) -> Card:
     lines = [(f"{len(fold.nodes):,} nodes folded", "b", "")]
     lines += [(shorten(f"{count:,} x {words.short(name)}", LIMIT), "mono s", "") for name, count in fold.kinds[:KINDS]]
     if len(fold.kinds) > KINDS:
-        lines.append((f"and {len(fold.kinds) - KINDS} kinds more", "s", ""))
+        lines.append((f"and {words.plural(len(fold.kinds) - KINDS, 'kind')} more", "s", ""))
     lines += [(f"saved: {count:,} {state}", "s", "") for state, count in fold.states]
     if fold.leaves:
         lines.append((f"with {words.plural(len(fold.leaves), 'leaf', 'leaves')}", "s", ""))

@@ -15,8 +15,8 @@ import graphviz
 
 from . import layout
 from .cards import Card, Wire, build
+from .export import MISSING, convert, write
 from .picture import bundle
-from .raster import write
 from .records import Snapshot
 from .restyle import restyle
 from .route import draw
@@ -29,6 +29,7 @@ _DOT_COLOURS = {
     "leaf": {"fillcolor": "#dcf5e3", "color": "#1b7a38", "style": "rounded,filled"},
     "off": {"fillcolor": "#ffffff", "color": "#828b96", "style": "rounded,dashed"},
 }
+_OURS = ("svg", "png", "pdf")
 _MARKS = {"": "", "check": "+ ", "cross": "! ", "void": "- ", "dot": ""}
 
 
@@ -111,10 +112,22 @@ class GraphPicture(graphviz.Digraph):  # type: ignore[misc]
         return self.text
 
     def pipe(self, format: str | None = None, *args: Any, encoding: str | None = None, **options: Any) -> Any:
-        """The rendered bytes (a str with `encoding`), as Digraph.pipe; SVG needs no `dot`."""
-        if (format or self.format) == "svg" and not args and not any(options.values()):
-            return self.svg if encoding else self.svg.encode()
+        """The rendered bytes (a str with `encoding`), as Digraph.pipe; SVG, PNG and PDF need no `dot`."""
+        kind = format or self.format
+        if kind in _OURS and not args and not any(options.values()):
+            made = self._made(kind)
+            if made is not None:
+                return made.decode(encoding) if encoding else made
         return _or_say(super().pipe, format, *args, encoding=encoding, **options)
+
+    def _made(self, kind: str) -> bytes | None:
+        """The picture in one of the kinds that are drawn here; None where that takes typst and it is missing."""
+        if kind == "svg":
+            return self.svg.encode()
+        try:
+            return convert(self.themed("light" if kind == "png" else "print"), kind)
+        except ImportError:
+            return None
 
     def render(
         self,
@@ -127,9 +140,10 @@ class GraphPicture(graphviz.Digraph):  # type: ignore[misc]
         outfile: Any = None,
         **options: Any,
     ) -> str:
-        """Write the DOT source and the rendered file, as Digraph.render; SVG needs no `dot`."""
+        """Write the DOT source and the rendered file, as Digraph.render; SVG, PNG and PDF need no `dot`."""
         kind = format or (Path(outfile).suffix.removeprefix(".") if outfile else None) or self.format
-        if kind != "svg" or args or any(options.values()):
+        made = self._made(kind) if kind in _OURS and not args and not any(options.values()) else None
+        if made is None:
             return _or_say(
                 super().render,
                 filename,
@@ -144,21 +158,18 @@ class GraphPicture(graphviz.Digraph):  # type: ignore[misc]
         if outfile and filename is None:
             filename = Path(outfile).with_suffix(".gv")
         saved = super().save(filename, directory=directory)
-        target = str(outfile) if outfile else f"{saved}.svg"
-        Path(target).write_text(self.svg, encoding="utf-8")
+        target = str(outfile) if outfile else f"{saved}.{kind}"
+        Path(target).write_bytes(made)
         if cleanup:
             Path(saved).unlink()
         if view:
-            self._view(target, format="svg", quiet=False)
+            self._view(target, format=kind, quiet=False)
         return target
 
     def save(self, filename: Any = None, directory: Any = None, *, theme: str | None = None, **options: Any) -> str:
-        """Write the picture (.svg, .png, .txt; .pdf where `dot` is) or the DOT source (any other name)."""
+        """Write the picture (.svg, .txt; .png and .pdf with typst) or the DOT source (any other name)."""
         path = Path(directory or self.directory or "", filename or self.filename)
         if write(path, self.themed, lambda: self.text, theme):
-            return str(path)
-        if path.suffix == ".pdf":
-            path.write_bytes(_or_say(super().pipe, "pdf"))
             return str(path)
         return str(super().save(filename, directory=directory, **options))
 
@@ -175,5 +186,5 @@ def _or_say(call: Any, *args: Any, **options: Any) -> Any:
         return call(*args, **options)
     except graphviz.ExecutableNotFound as error:
         raise layout.LayoutError(
-            "this format needs the program `dot` (Debian: `apt install graphviz`); SVG, text and DOT do without it"
+            f"this format needs the program `dot` (Debian: `apt install graphviz`). {MISSING[0].upper()}{MISSING[1:]}"
         ) from error

@@ -1,8 +1,9 @@
 """Large graphs made readable: long chains become one entry, and what is still too much is left out.
 
-A chain is a run of nodes of which each has one way on (besides branches of its own that
-end in leaves, as a layer's weights do) and is reached from one node alone. Nodes that a
-name stands for, and nodes with a stale saved tensor, are never folded away.
+A chain is a run of nodes each of which leads to the next one alone: at once, or by ways
+that all meet there again, as a block with a skip connection does. Branches that end in
+leaves, as a layer's weights do, do not count. Nodes that a name stands for, and nodes
+with a stale saved tensor, are never folded away.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ MOST = 120
 """So many entries are shown at most."""
 SHORTEST = 5
 """A shorter run is not worth folding."""
+WIDEST = 200
+"""So many nodes may lie between one link of a chain and the next."""
+_VIEW = "_view"
 SPAN = 1_200
 """Layout time grows with the length of all edges together, counted in rows: a larger sum is not laid out."""
 
@@ -48,6 +52,14 @@ class View:
 
 def view(snap: Snapshot) -> View:
     """The entries to show for a snapshot's graph."""
+    # Asked for by picture, source and text alike; kept beside the snapshot's own fields, which are frozen.
+    if _VIEW not in snap.__dict__:
+        snap.__dict__[_VIEW] = _view(snap)
+    found: View = snap.__dict__[_VIEW]
+    return found
+
+
+def _view(snap: Snapshot) -> View:
     nodes = {node.id: node for node in snap.nodes}
     if len(nodes) <= FOLD_ABOVE:
         return View(snap.nodes, {name: name for name in nodes}, 0)
@@ -83,25 +95,68 @@ def _folds(snap: Snapshot, nodes: dict[str, Node]) -> list[Fold]:
     ways = {
         name: [one for one in names if not side[one] and nodes[one].variable is None] for name, names in after.items()
     }
+    meet = _meetings(ways)
 
-    def links(name: str) -> str | None:
-        if name in keep or nodes[name].variable is not None or len(ways[name]) != 1:
+    def link(name: str) -> tuple[str, list[str]] | None:
+        """The next link of the chain, and the nodes on the ways between."""
+        on = meet[name]
+        if on is None or name in keep or on in keep:
             return None
-        on = ways[name][0]
-        return on if on not in keep and len(before[on]) == 1 and len(ways[on]) == 1 else None
+        between: dict[str, None] = {}
+        waiting = [one for one in ways[name] if one != on]
+        while waiting:
+            one = waiting.pop()
+            if one not in between:
+                between[one] = None
+                if one in keep or len(between) > WIDEST:
+                    return None
+                waiting += [follower for follower in ways[one] if follower != on]
+        # Nothing from outside may lead in.
+        alone = all(b == name or b in between for one in (on, *between) for b in before[one])
+        return (on, list(between)) if alone else None
 
+    links = {name: found for name in nodes if not side[name] and (found := link(name)) is not None}
+    linked = {on for on, _ in links.values()}
+    inner = {one for _, between in links.values() for one in between}
     folds: list[Fold] = []
-    linked = {on for name in nodes if (on := links(name)) is not None}
     for name in nodes:
-        if name in linked or side[name]:
+        # Runs inside of a block are part of it.
+        if name in linked or name in inner or name not in links:
             continue
-        run = [name]
-        while (on := links(run[-1])) is not None:
+        run, between = [name], []
+        while run[-1] in links:
+            on, inside = links[run[-1]]
             run.append(on)
-        middle = run[2:-1]  # the ends stay: they show what is repeated
+            between.append(inside)
+        middle = [
+            one for k in range(2, len(run) - 1) for one in (run[k], *between[k])
+        ]  # the ends show what is repeated
         if len(middle) >= SHORTEST:
-            folds.append(_fold(f"F{len(folds) + 1}", middle, nodes, after, side, ways))
+            folds.append(_fold(f"F{len(folds) + 1}", middle, run[-1], nodes, after, side))
     return folds
+
+
+def _meetings(ways: dict[str, list[str]]) -> dict[str, str | None]:
+    """For each node the first one that all ways on from it lead through; None if there is none.
+
+    The immediate post-dominators, as Cooper, Harvey and Kennedy compute them; without circles one pass is enough.
+    """
+    meet: dict[str, str | None] = {}
+    depth: dict[str | None, int] = {None: 0}
+    for name in _leaves_first({name: tuple(names) for name, names in ways.items()}):
+        common: str | None = None
+        for k, one in enumerate(ways[name]):
+            if k == 0:
+                common = one
+                continue
+            other: str | None = one
+            while common != other:
+                if depth[common] < depth[other]:
+                    common, other = other, common
+                common = meet[common] if common is not None else None
+        meet[name] = common
+        depth[name] = depth[common] + 1
+    return meet
 
 
 def _kept(snap: Snapshot) -> set[str]:
@@ -117,7 +172,8 @@ def _sides(
     """Which nodes are a small branch of one other node that ends in leaves (a weight and its transposition)."""
     size: dict[str, int] = {}
     for name in _leaves_first(after):
-        small = sum(size[one] for one in after[name])
+        # A leaf that others use too (the weight of a recurrent cell) ends a branch as well, but is no part of it.
+        small = sum(1 if nodes[one].variable is not None else size[one] for one in after[name])
         ends = bool(after[name]) or nodes[name].variable is not None
         private = len(before[name]) == 1 and name not in keep
         size[name] = 1 + small if private and ends and small < 4 else len(nodes) + 1
@@ -144,10 +200,10 @@ def _leaves_first(after: dict[str, tuple[str, ...]]) -> list[str]:
 def _fold(
     which: str,
     run: list[str],
+    end: str,
     nodes: dict[str, Node],
     after: dict[str, tuple[str, ...]],
     side: dict[str, bool],
-    ways: dict[str, list[str]],
 ) -> Fold:
     inside: list[str] = []
     ends: dict[str, None] = {}
@@ -161,7 +217,7 @@ def _fold(
                     waiting.append(follower)
                 elif nodes[follower].variable is not None:
                     ends[follower] = None
-    ends[ways[run[-1]][0]] = None
+    ends[end] = None
     members = [nodes[name] for name in inside]
     return Fold(
         id=which,

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from .raster import write
+from .export import write
 
 WIDE = 1_400
 _WIDTH = re.compile(r'<svg[^>]* width="(\d+)"')
@@ -57,13 +57,15 @@ class Picture:
         return self._svg[theme]
 
     def save(self, path: str | Path, theme: str | None = None) -> Path:
-        """Write the picture to `path`: .svg, .png (needs resvg-py), or .txt for its words.
+        """Write the picture to `path`: .svg, .png or .pdf (both need typst), or .txt for its words.
 
-        `theme` fixes the colours ("light", "dark", "print"); a PNG is light unless told otherwise.
-        Raises ValueError for another ending, ImportError where a PNG cannot be made.
+        `theme` fixes the colours ("light", "dark", "print"); unless told otherwise a PNG is light and a PDF for print.
+        Raises ValueError for another ending, ImportError where typst is needed and missing.
         """
         if not write(path, self.themed, lambda: self.text, theme):
-            raise ValueError(f"cannot save a picture as {Path(path).name!r}: the name must end in .svg, .png or .txt")
+            raise ValueError(
+                f"cannot save a picture as {Path(path).name!r}: the name must end in .svg, .png, .pdf or .txt"
+            )
         return Path(path)
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@
     steps("x = torch.ones(3); y = x.clone()")
 
 `steps` runs code line by line and shows memory and graph after each line; `memory`, `graph` and `snapshot` look at
-tensors as they are now. Nothing is loaded before it is used.
+tensors as they are now, and `explain` says what backward would do. Nothing is loaded before it is used.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tinytorch.viz import graph, memory, snapshot
+    from tinytorch.viz import explain, graph, memory, snapshot
 
     from .stepping import Steps, steps
 
-__all__ = ["Steps", "graph", "memory", "snapshot", "steps"]
+__all__ = ["Steps", "explain", "graph", "memory", "snapshot", "steps"]
 
 _HOMES = {
     "Steps": ".stepping",
     "steps": ".stepping",
+    "explain": "tinytorch.viz",
     "graph": "tinytorch.viz",
     "memory": "tinytorch.viz",
     "snapshot": "tinytorch.viz",
