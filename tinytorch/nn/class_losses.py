@@ -11,7 +11,7 @@ import numpy as np
 
 from ..graph.node import node
 from ..ops.composite import one_node
-from ..ops.core import quiet, record, recording, result
+from ..ops.core import common_device, quiet, record, recording, result
 from ..ops.scalars import over, plus, times
 from ..tensor import Tensor, fresh
 from ..warn import warn_user
@@ -93,6 +93,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
 
 
 def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, how: int) -> Tensor:
+    common_device("nll_loss_forward" if input.dim() < 3 else "_nll_loss2d_forward", input, target, names=("self", "target"))
     a, t = input._data, target._data
     dim = _class_dim(input)
     index = t.reshape(1) if a.ndim == 1 else np.expand_dims(t, dim)

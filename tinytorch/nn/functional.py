@@ -14,7 +14,7 @@ import numpy as np
 from ..graph.node import node
 from ..missing import missing
 from ..ops.composite import one_node
-from ..ops.core import FUNCTIONS, expect_tensor, quiet, record, recording, result, tensor_type, write_in_place
+from ..ops.core import FUNCTIONS, common_device, expect_tensor, quiet, record, recording, result, tensor_type, write_in_place
 from ..ops.norms import vector_norm
 from ..ops.added import linear
 from ..ops.softmax import implicit_dim
@@ -249,6 +249,7 @@ def embedding(input: Tensor, weight: Tensor) -> Tensor:
         )
     if input._data.size and not (0 <= input._data.min() and input._data.max() < weight._data.shape[0]):
         raise IndexError("index out of range in self")
+    common_device("_index_select", weight, input, names=("self", "index"))
     made = result(weight._data[input._data], weight._device)
     if recording(weight):
         record(made, _EmbeddingBackward0, (weight,), indices=input, weight_sym_argsize_0=weight._data.shape[0],

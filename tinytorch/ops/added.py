@@ -95,7 +95,7 @@ def _added(name: str, x_name: str, y_name: str, kernel: Callable, check: Callabl
 
     def computed(input: Tensor, x: Tensor, y: Tensor, beta: Any, alpha: Any) -> np.ndarray:
         check(input, x, y)
-        common_device(name, input, x, y)
+        common_device(name, input, x, y, names=("self", x_name, y_name))
         made = kernel(x._data, y._data)
         if input._data.shape != made.shape:
             expand(input, made.shape)
@@ -108,7 +108,7 @@ def _added(name: str, x_name: str, y_name: str, kernel: Callable, check: Callabl
         data = computed(input, x, y, beta, alpha)
         if out is not None:
             return write_out(out, data, name, input, x, y)
-        made = result(data, common_device(name, input, x, y))
+        made = result(data, input._device)
         return record(made, kind, (input, x, y), **saved(x, y, beta, alpha)) if recording(input, x, y) else made
 
     @signatures(line.replace(", Tensor out = None", ""), name=f"{name}_")

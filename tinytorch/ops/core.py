@@ -90,23 +90,30 @@ def _as_method(f: Callable, name: str) -> Callable:
 # operands ----------------------------------------------------------------------------------------------------------
 
 
-def common_device(function: str, *tensors: Tensor) -> device:
-    """The one device of the operands; 0-d CPU tensors go along with any. RuntimeError in torch's words."""
-    found = None
+def common_device(function: str, *tensors: Tensor, names: tuple[str, ...] = ()) -> device:
+    """The one device of the operands; RuntimeError in torch's words if there are two.
+
+    0-d CPU tensors go along with any, except in kernels that torch calls by the `names` of their arguments.
+    """
+    first = tensors[0]._device if tensors else CPU
     for t in tensors:
-        if t._data.ndim or found is None:
-            if found is not None and t._device is not found:
-                raise RuntimeError(
-                    f"Expected all tensors to be on the same device, but found at least two devices, {found} and "
-                    f"{t._device}!"
-                    if {found, t._device} != {CPU}
-                    else ""
-                )
-            if t._data.ndim:
-                found = t._device
-    if found is None:
-        found = next((t._device for t in tensors if t._device is not CPU), CPU)
-    return found
+        if t._device is not first:
+            break
+    else:
+        return first
+    if names:
+        name, t = next((n, t) for n, t in zip(names, tensors, strict=True) if t._device is not first)
+        raise RuntimeError(
+            f"Expected all tensors to be on the same device, but got {name} is on {t._device}, different from other tensors "
+            f"on {first} (when checking argument in method wrapper_CUDA_{function})"
+        )
+    common = next(t._device for t in tensors if t._device is not CPU)
+    for t in tensors:
+        if t._device is not common and t._data.ndim:
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but found at least two devices, {common} and {t._device}!"
+            )
+    return common
 
 
 def result_dtype(*operands: Any) -> dtypes.dtype:
@@ -230,6 +237,8 @@ def record(out: Tensor, kind: type, inputs: tuple, **values: Any) -> Tensor:
     """Make `out` the output of a new node."""
     if "result" in kind.saved_names:  # type: ignore[attr-defined]
         values["result"] = out
+    if out._data.dtype.kind != "f":
+        raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
     fn = node_for(kind, inputs, values)
     fn.describe(out)
     set_history(out, fn)
@@ -370,6 +379,20 @@ def write_in_place(
     return target
 
 
+_EXACT = "Expected out tensor to have dtype {2}, but got {3} instead"
+# What the operations say that do not convert into `out`, with the names of both dtypes.
+_OUT_DTYPE = {
+    "gather": _EXACT, "tril": _EXACT, "triu": _EXACT, "softmax": _EXACT, "log_softmax": _EXACT,
+    "index_select": "index_select(): self and result must have the same scalar type",
+    "masked_select": "masked_select(): self and result must have the same scalar type",
+    "take": "take(): self and out expected to have the same dtype, but got self.dtype = {0} and out.dtype = {1}",
+    "nonzero": "nonzero: Expected out tensor to have scalar type Long but got scalar type{1}",
+    "amax": "Expected the dtype for input and out to match, but got {0} for input's dtype and {1} for out's dtype.",
+    "where": "Expected out type to be {0} but got {1}",
+}  # fmt: skip
+_OUT_DTYPE["amin"] = _OUT_DTYPE["amax"]
+
+
 def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout: tuple = ()) -> Tensor:
     """Give a result through `out=`: resized if need be (with torch's warning), converted if torch may, counted.
 
@@ -384,8 +407,13 @@ def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout
         )
     data = np.asarray(data)
     d = dtypes.BY_NUM[data.dtype.num]
+    if d is not out.dtype and function in _OUT_DTYPE:
+        raise RuntimeError(_OUT_DTYPE[function].format(d.scalar_name, out.dtype.scalar_name, dtypes.cpp_name(d), dtypes.cpp_name(out.dtype)))  # fmt: skip
     if not dtypes.can_cast(d, out.dtype):
         raise RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {out.dtype.scalar_name}")  # fmt: skip
+    for t in inputs:
+        if isinstance(t, Tensor) and t is not out and shared_memory(out, t) == "partial":
+            raise RuntimeError(_SHARED)
     if out._data.shape != data.shape:
         if out._data.size:
             warn_in_torch(

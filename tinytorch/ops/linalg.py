@@ -94,7 +94,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         if isinstance(out, Tensor) and out.dtype is not input.dtype:
             raise RuntimeError(f"Expected out tensor to have dtype {cpp_name(input.dtype)}, but got {cpp_name(out.dtype)} instead")
         return write_out(out, data, "mm", input, mat2)
-    made = result(data, common_device("mm", input, mat2))
+    made = result(data, common_device("mm", input, mat2, names=("self", "mat2")))
     if recording(input, mat2):
         record(
             made, _MmBackward0, (input, mat2), self=input, mat2=mat2, mat2_sym_sizes=tuple(mat2._data.shape),
@@ -121,7 +121,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
         m, k = input._data.shape
         raise RuntimeError(f"size mismatch, got input ({m}), mat ({m}x{k}), vec ({vec._data.shape[0]})")
     same_dtype("mv", input, vec)
-    made = result(product(input._data, vec._data), common_device("mv", input, vec))
+    made = result(product(input._data, vec._data), common_device("_mv", input, vec, names=("self", "vec")))
     return record(made, _MvBackward0, (input, vec), self=input, vec=vec) if recording(input, vec) else made
 
 
@@ -148,7 +148,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
             f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of "
             f"elements, but got {a.size} and {b.size} elements respectively"
         )
-    made = result(product(a, b), common_device("dot", input, tensor))
+    made = result(product(a, b), common_device("_dot", input, tensor, names=("self", "tensor")))
     return record(made, _DotBackward0, (input, tensor), self=input, tensor=tensor) if recording(input, tensor) else made
 
 
@@ -191,7 +191,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """
     check_bmm(input, mat2)
     same_dtype("bmm", input, mat2)
-    made = result(product(input._data, mat2._data), common_device("bmm", input, mat2))
+    made = result(product(input._data, mat2._data), common_device("bmm", input, mat2, names=("self", "mat2")))
     return record(made, _BmmBackward0, (input, mat2), self=input, mat2=mat2) if recording(input, mat2) else made
 
 

@@ -347,6 +347,7 @@ def _lerp(self: Tensor, end: Tensor, weight: Any) -> tuple[Any, tuple]:
         return np.where(np.abs(t) < 0.5, multiply_add(t, far, x), multiply_add(-far, 1 - t, y)).astype(a.dtype)
 
     _check_shapes(a, b, w)
+    common_device("lerp", self, end, *((weight,) if isinstance(weight, Tensor) else ()))
     return quiet.run(kernel), (a, b, w) if isinstance(weight, Tensor) else (a, b)
 
 
@@ -394,6 +395,7 @@ def _triple(name: str, combine: Any, for_first: Any, for_second: Any, what: str)
         if name == "addcdiv" and one._data.dtype.kind != "f" and two._data.dtype.kind != "f":
             raise RuntimeError(_NO_INTEGER_ADDCDIV)
         d = result_dtype(self, one, two)
+        common_device(name, self, one, two)
         arrays = tuple(as_array(x, d) for x in (self, one, two))
         check_kernel(arrays[0], "if", f"{name}_cpu_out")
         wide = [a.astype(np.float32) for a in arrays] if d is dtypes.float16 else arrays
