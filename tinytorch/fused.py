@@ -70,10 +70,10 @@ def fma32(a: np.ndarray, b: np.ndarray | float, c: np.ndarray | float) -> np.nda
 
 def multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Return a*b + c rounded once, in the dtype of `c`. All broadcast; float32 or float64."""
-    if c.dtype == np.float64:
-        return fma64(a, b, c)
-    c = np.broadcast_to(c, np.broadcast_shapes(a.shape, b.shape, c.shape))
-    return fma32(a.astype(np.float64), b.astype(np.float64), c.astype(np.float64)).astype(np.float32)
+    shape = np.broadcast_shapes(a.shape, b.shape, c.shape)
+    kind = c.dtype
+    a, b, c = (np.atleast_1d(np.broadcast_to(x, shape)).astype(np.float64) for x in (a, b, c))
+    return (fma64(a, b, c) if kind == np.float64 else fma32(a, b, c).astype(np.float32)).reshape(shape)
 
 
 def _float32(*constants: float) -> list[float]:
