@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import re
 
+from .naming import ShownAs
 
-class device:
+
+class device(metaclass=ShownAs):
     """Where a storage lies: `device("cpu")` or `device("cuda", 0)`.
 
     Raises RuntimeError, in torch's words, for a string that names no device.
     """
+
+    shown_as = "torch.device"
 
     __slots__ = ("index", "type")
 

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from .naming import ShownAs
 
-class dtype:
+
+class dtype(metaclass=ShownAs):
     """An element type, such as `torch.float32`.
 
     Instances are singletons and compare by identity, like torch's. `np` is the NumPy type; `tensor_type` is the
     legacy class name that torch's messages use (`FloatTensor`).
     """
+
+    shown_as = "torch.dtype"
 
     __slots__ = ("aliases", "category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "np",
                  "scalar_name", "tensor_type")  # fmt: skip
@@ -179,8 +183,10 @@ def can_cast(source: dtype, target: dtype) -> bool:
     return not (target is bool_ and source is not bool_)
 
 
-class finfo:
+class finfo(metaclass=ShownAs):
     """Numerical limits of a floating point dtype; attributes as in `torch.finfo`."""
+
+    shown_as = "torch.finfo"
 
     def __init__(self, d: dtype | None = None) -> None:
         d = d or _Default.dtype
@@ -198,8 +204,10 @@ class finfo:
         )
 
 
-class iinfo:
+class iinfo(metaclass=ShownAs):
     """Numerical limits of an integer dtype; attributes as in `torch.iinfo`."""
+
+    shown_as = "torch.iinfo"
 
     def __init__(self, d: dtype) -> None:
         if d.np.kind not in "iu":

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .devices import as_device
+from .naming import ShownAs
 
 DEFAULT_SEED = 67280421310721
 """The seed of a Generator that nobody seeded, as in torch."""
@@ -50,11 +51,13 @@ def _unsigned(seed: int) -> int:
     return seed % 2**64
 
 
-class Generator:
+class Generator(metaclass=ShownAs):
     """A source of random numbers: `Generator()`, `Generator("cpu")`.
 
     As `torch.Generator`. Tensors on the simulated cuda device draw from the same kind of generator.
     """
+
+    shown_as = "torch._C.Generator"
 
     __slots__ = ("__weakref__", "_bits", "_device", "_seed", "_seeder", "spare_normal")
 

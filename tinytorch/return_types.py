@@ -6,6 +6,11 @@ from typing import Any
 
 
 def _named(name: str, *fields: str) -> type:
+    known, known.out = _kind(name, fields), _kind(f"{name}_out", fields)  # type: ignore[attr-defined]
+    return known
+
+
+def _kind(name: str, fields: tuple[str, ...]) -> type:
     def show(self: tuple) -> str:
         parts = ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True))
         return f"torch.return_types.{name}(\n{parts})"
@@ -13,7 +18,16 @@ def _named(name: str, *fields: str) -> type:
     def reduce(self: tuple) -> tuple:
         return kind, (tuple(self),)
 
+    def missing(self: tuple, attribute: str) -> None:
+        raise AttributeError(f"'torch.return_types.{name}' object has no attribute '{attribute}'")
+
+    def readonly(self: tuple, attribute: str, value: Any) -> None:
+        if attribute in fields:
+            raise AttributeError("readonly attribute")
+        missing(self, attribute)
+
     body: dict[str, Any] = {
+        "__getattr__": missing, "__setattr__": readonly,
         "__slots__": (), "__module__": "torch.return_types", "__repr__": show, "__reduce__": reduce,
         "__doc__": f"What `torch.{name}` returns: {' and '.join(fields)}.", "n_fields": len(fields),
         "n_sequence_fields": len(fields), "n_unnamed_fields": 0,

@@ -33,6 +33,7 @@ def _rebuild_tensor(storage: UntypedStorage, d: str, shape: tuple, strides: tupl
     t = fresh(np.ndarray(shape, dtypes.BY_NAME[d].np, storage.buffer, offset, strides), storage.device)
     t._storage, t._offset = storage, offset
     t._requires_grad = requires_grad
+    t._vc.version = 1  # torch makes an empty tensor and then sets its storage
     return t
 
 

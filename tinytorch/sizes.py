@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-
-class _SizeMeta(type):
-    def __repr__(cls) -> str:
-        return "<class 'torch.Size'>"
+from .naming import ShownAs
 
 
-class Size(tuple, metaclass=_SizeMeta):
-    """A shape: a tuple that prints as torch prints shapes."""
+class Size(tuple, metaclass=ShownAs):
+    """A shape: a tuple of ints that prints as torch prints shapes. TypeError for anything else than ints."""
+
+    shown_as = "torch.Size"
+
+    def __new__(cls, sizes: Any = ()) -> Size:
+        made = tuple.__new__(cls, sizes)
+        for n in made:
+            if type(n) is not int:
+                return tuple.__new__(cls, map(_as_size, range(len(made)), made))
+        return made
 
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(repr, self))}])"
@@ -42,8 +48,21 @@ class Size(tuple, metaclass=_SizeMeta):
         return Size, (tuple(self),)
 
 
-class Layout:
+def _as_size(position: int, n: Any) -> int:
+    if isinstance(n, float) or not hasattr(n, "__index__"):
+        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type(n).__name__}')")
+    try:
+        return n.__index__()
+    except TypeError:
+        raise TypeError(
+            f"torch.Size() takes an iterable of 'int' (item {position} is '{type(n).__name__}')"
+        ) from None
+
+
+class Layout(metaclass=ShownAs):
     """How elements are laid out; tinytorch has `torch.strided` alone."""
+
+    shown_as = "torch.layout"
 
     def __repr__(self) -> str:
         return "torch.strided"

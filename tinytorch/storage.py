@@ -9,6 +9,7 @@ import numpy as np
 
 from .devices import CPU, device
 from .missing import missing
+from .naming import ShownAs
 
 
 class VersionCounter:
@@ -21,11 +22,13 @@ class VersionCounter:
     version = 0  # a class attribute: a fresh counter costs no more than the object
 
 
-class UntypedStorage:
+class UntypedStorage(metaclass=ShownAs):
     """One flat piece of memory on one device, counted in bytes.
 
     `buffer` is a one-dimensional NumPy array of any dtype that spans the whole memory. Source: `torch.UntypedStorage`.
     """
+
+    shown_as = "torch.storage.UntypedStorage"
 
     __slots__ = ("__weakref__", "buffer", "_resizable", "device")
 

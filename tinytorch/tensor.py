@@ -121,13 +121,18 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size along one dimension."""
-        return Size(self._data.shape) if dim is None else self._data.shape[wrap_dim(dim, self._data.ndim)]
+        return Size(self._data.shape) if dim is None else self._along(self._data.shape, dim)
+
+    def _along(self, numbers: tuple, dim: int) -> int:
+        if not numbers:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        return numbers[wrap_dim(dim, len(numbers))]
 
     def stride(self, dim: int | None = None) -> Any:
         """The steps in elements from one index to the next, for all dimensions or one."""
         n = self._data.itemsize
         steps = tuple(s // n for s in self._data.strides)
-        return steps if dim is None else steps[wrap_dim(dim, len(steps))]
+        return steps if dim is None else self._along(steps, dim)
 
     def storage_offset(self) -> int:
         """Where in the storage the first element lies, in elements."""

@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .naming import ShownAs
 from .ops.core import op
 from .storage import UntypedStorage
 from .tensor import Tensor
 from .warn import warn_user
 
 
-class TypedStorage:
+class TypedStorage(metaclass=ShownAs):
     """A storage seen as elements of one dtype. Source: `torch.TypedStorage` (deprecated there)."""
+
+    shown_as = "torch.storage.TypedStorage"
 
     _warned = False
 

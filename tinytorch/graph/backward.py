@@ -315,4 +315,6 @@ def _accumulate(leaf: Any, grads: tuple) -> None:
         old.add_(grad)
     if leaf._hooks is not None:
         for hook in list(leaf._hooks.after_accumulate.values()):
-            hook(leaf)
+            new = hook(leaf)
+            if new is not None:
+                raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}'")

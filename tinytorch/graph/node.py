@@ -11,7 +11,6 @@ import itertools
 import re
 import weakref
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 from ..dtypes import BY_NUM
@@ -20,6 +19,13 @@ from .saved import FREED, SavedResult, SavedTensor
 _sequence = itertools.count()
 Edge = tuple["Node", int]
 LAST = (1 << 64) - 1  # AccumulateGrad runs before every other ready node, as in torch
+
+
+class TensorMetadata:
+    """What the gradient of one output must look like."""
+
+    def __init__(self, **known: Any) -> None:
+        self.__dict__.update(known)
 
 
 class Node:
@@ -68,12 +74,12 @@ class Node:
         return self._seq
 
     @property
-    def _input_metadata(self) -> list[SimpleNamespace]:
+    def _input_metadata(self) -> list[TensorMetadata]:
         """What the gradient of each output must look like."""
         found = []
         for nr in range(self._outputs):
             shape, kind, device = self.expects(nr)
-            found.append(SimpleNamespace(shape=list(shape), dtype=BY_NUM[kind.num], device=device, is_nested_tensor=False))
+            found.append(TensorMetadata(shape=list(shape), dtype=BY_NUM[kind.num], device=device, is_nested_tensor=False))
         return found
 
     def __getattr__(self, name: str) -> Any:
@@ -99,7 +105,7 @@ class Node:
 
     def __dir__(self) -> list[str]:
         raw = [f"_raw_saved_{n}" for n, v in zip(self.saved_names, self._saved or (), strict=False) if isinstance(v, SavedTensor)]  # fmt: skip
-        hidden = {f"_saved_{n}" for n in self.saved_names if n[0] == "_"}
+        hidden = {f"_saved_{n}" for n in self.saved_names if n[0] == "_"} | set(Node.__slots__)
         return [n for n in [*super().__dir__(), *raw] if n not in hidden]
 
     def __repr__(self) -> str:
@@ -319,6 +325,8 @@ def _apply(self: Any, grads: tuple) -> tuple:
 
 
 def _value(value: Any, node: Any) -> Any:
+    if type(value) is SavedTensor:
+        return value.for_formula(node)
     if isinstance(value, SavedTensor):
         return value.unpack(node)
     return node._read(value) if type(value) is tuple else value

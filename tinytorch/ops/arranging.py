@@ -91,6 +91,9 @@ def repeat_interleave(
 
     RuntimeError for negative numbers. Source: `torch.repeat_interleave`.
     """
+    counted = input if repeats is None else repeats
+    if isinstance(counted, Tensor) and counted._data.dtype.kind == "f":
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{counted.dtype.scalar_name}'")
     if repeats is None:  # the numbers alone: the indices they stand for
         if input._data.dtype.itemsize < 4:
             raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{input.dtype.scalar_name}'")

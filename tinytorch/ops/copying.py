@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..naming import ShownAs
 from .. import dtypes
 from ..devices import CPU, Transfers, as_device, device
 from ..graph.history import Geometry, check_inplace, edge_of, needs_grad, rebase_history
 from ..graph.modes import MODES, no_grad
 from ..graph.node import Node, node
+from ..naming import ShownAs
 from ..storage import UntypedStorage, VersionCounter
 from ..tensor import Tensor, empty_strided, fresh
 from ..warn import warn_user
@@ -20,7 +20,6 @@ from .arguments import signatures, type_name, typed
 from .core import check_overlap, expect_tensor, is_number, op, record, recording, store
 from .layouts import dense_strides
 from .pointwise import check_broadcast_into
-
 
 _type = type  # Tensor.type takes the name below
 
@@ -325,7 +324,7 @@ Tensor._clone_contiguous = lambda self: clone(self, memory_format=contiguous_for
 def _clone_in_layout(self: Tensor, leaf: Tensor) -> Tensor:
     """A copy of a gradient with the leaf's strides if the leaf is dense, else row-major."""
     g = Geometry.of(leaf)
-    if not g.overlaps() and g.reach() == leaf._data.size:
+    if not leaf._data.size or (not g.overlaps() and g.reach() == leaf._data.size):
         if not MODES.grad:
             out = empty_strided(leaf._data.shape, leaf._data.strides, self._data.dtype, self._device)
             check_broadcast_into(out, self._data.shape)  # the leaf may have another shape by now
@@ -337,7 +336,7 @@ def _clone_in_layout(self: Tensor, leaf: Tensor) -> Tensor:
 
 
 def _obeys_layout(self: Tensor, leaf: Tensor) -> bool:
-    if 0 in self._data.strides:  # even for a size of 1 a repeated gradient is copied
+    if 0 in self._data.strides or (not self._data.size and self._data.strides != leaf._data.strides):  # even for a size of 1 a repeated gradient is copied
         return False
     if all(a == b or n == 1 for a, b, n in zip(self._data.strides, leaf._data.strides, self._data.shape, strict=False)):
         return leaf._data.flags.c_contiguous or not Geometry.of(leaf).overlaps()

@@ -16,8 +16,7 @@ from ..devices import CPU, device
 from ..graph.history import Geometry, check_inplace, edge_of, needs_grad, rebase_history, set_history
 from ..graph.modes import MODES
 from ..graph.node import Node, SavedResult, SavedTensor, keep
-from ..graph.saved import FREED
-from ..graph.saved import HOOKS
+from ..graph.saved import FREED, HOOKS
 from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch

@@ -163,6 +163,8 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
     A tensor as data warns that `detach().clone()` says it more clearly. Source: `torch.tensor`.
     """
+    if not isinstance(requires_grad, bool):
+        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
     if pin_memory:
         options("tensor", {"pin_memory": True})
     where = None if device is None else as_device(device)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import return_types
+from .. import dtypes, return_types
 from ..graph.node import MultiNode, node
 from ..tensor import Size, Tensor, fresh, wrap_dim
 from .arguments import signatures
@@ -66,11 +66,22 @@ def choose(
 ) -> Any:  # fmt: skip
     """The pair of chosen values and their indices, recorded; with `layout` they keep their strides."""
     if out is not None:
-        return pair((write_out(out[0], values, name, input), write_out(out[1], indices, name)))
+        for given, made in zip(out, (values, indices), strict=True):
+            check_same_dtype(given, made)
+        return pair.out((write_out(out[0], values, name, input), write_out(out[1], indices, name)))
     made, where = (fresh(x, input._device) if layout else result(x, input._device) for x in (values, indices))
     if recording(input):
         record(made, kind, (input,), dim=dim, indices=where, self_sym_sizes=Size(input._data.shape), **saved)
     return pair((made, where))
+
+
+def check_same_dtype(out: Any, data: np.ndarray) -> None:
+    """Raise torch's error if a result may not be converted into `out`."""
+    if isinstance(out, Tensor) and out._data.dtype != data.dtype:
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {dtypes.cpp_name(dtypes.BY_NUM[data.dtype.num])}, but got "
+            f"{dtypes.cpp_name(out.dtype)} instead"
+        )
 
 
 def _not_empty(name: str, a: np.ndarray, d: int) -> None:
@@ -155,7 +166,10 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any) -> None:
             _not_empty(f"arg{name}", a, d)
         check_kernel(a, "if", f"arg{name}_cpu")
         data = np.asarray(arg(a, d, keepdims=keepdim) if a.ndim else 0, np.int64)
-        return write_out(out, data, f"arg{name}", input) if out is not None else result(data, input._device)
+        if out is not None:
+            check_same_dtype(out, data)
+            return write_out(out, data, f"arg{name}", input)
+        return result(data, input._device)
 
     where.__name__ = where.__qualname__ = f"arg{name}"
     where.__doc__ = (
@@ -201,7 +215,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out
     check_kernel(a, "bif", "aminmax_cpu")
     data = [np.asarray(f.reduce(a, d if a.ndim else None, keepdims=keepdim)) for f in (np.minimum, np.maximum)]
     if out is not None:
-        return return_types.aminmax(write_out(o, x, "aminmax", input) for o, x in zip(out, data, strict=True))
+        return return_types.aminmax.out(write_out(o, x, "aminmax", input) for o, x in zip(out, data, strict=True))
     made = tuple(result(x, input._device) for x in data)
     if recording(input):
         values = {"self": input, "dim": dim, "keepdim": keepdim}

@@ -188,6 +188,13 @@ def _slice_number(x: Any) -> int:
     return operator.index(x)
 
 
+def _reaches(t: Tensor, d: int, index: Any, position: int) -> Tensor:
+    """The tensor if it has dimension `d`; a second Ellipsis can lead beyond the last one, which torch says so."""
+    if d >= t._data.ndim:
+        raise IndexError(f"index {index} is out of bounds for dimension {position} with size 0")
+    return t
+
+
 def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]]:
     """What is left of an index after selects, slices and new dimensions: a view, and tensors to index it with."""
     named = 0
@@ -230,9 +237,9 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
                 use(_as_mask_index(bool(item._data)))
                 d += 1
             else:
-                out = _select(out, d, int(item._data), position)
+                out = _select(_reaches(out, d, int(item._data), position), d, int(item._data), position)
         else:
-            out = _select(out, d, _as_int(item), position)
+            out = _select(_reaches(out, d, item, position), d, _as_int(item), position)
     return out, indices
 
 

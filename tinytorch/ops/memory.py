@@ -6,30 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from ..dtypes import cpp_name
 from ..graph.history import check_inplace, grad_fn_of, needs_grad, rebase_history
 from ..graph.modes import MODES
-from ..graph.node import Node, node
-from ..storage import UntypedStorage, contiguous_strides
+from ..graph.node import node
+from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
 from .arguments import invalid_combination, signatures
 from .copying import channels_last_strides, contiguous_format, preserve_format
-from .core import check_overlap, expect_tensor, number_array, op, quiet, record, recording, write_in_place
+from .core import FUNCTIONS, check_overlap, expect_tensor, number_array, op, quiet, record, recording, write_in_place
 from .shaped import sized
 from .views import shape_argument
 
 
 def _fill_kinds(first: int) -> tuple[type, type]:
     return (
-        node(f"FillBackward{first}", lambda grad: grad.new_zeros(grad.shape)),
-        node(f"FillBackward{first + 1}", lambda grad: grad.new_zeros(grad.shape), lambda grad: grad.sum()),
+        node(f"FillBackward{first}", lambda grad: FUNCTIONS["zeros_like"](grad)),
+        node(f"FillBackward{first + 1}", lambda grad: FUNCTIONS["zeros_like"](grad), lambda grad: grad.sum()),
     )
 
 
 _FillBackward0, _FillBackward1 = _fill_kinds(0)
 _FillBackward2, _FillBackward3 = _fill_kinds(2)  # of fill_
-_ZeroBackward0 = node("ZeroBackward0", lambda grad: grad.new_zeros(grad.shape))
+_ZeroBackward0 = node("ZeroBackward0", lambda grad: FUNCTIONS["zeros_like"](grad))
 
 
 @op()
@@ -82,7 +81,7 @@ def _refuse_resize(t: Tensor) -> None:
 
 
 @op(function=False)
-@signatures("(Tensor input, tuple of ints size)", name="resize_")
+@signatures("(Tensor input, tuple of ints size, *, torch.memory_format memory_format = None)", name="resize_")
 def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     """Another shape, row-major from the same offset; the storage grows if it must, and everyone on it follows.
 

@@ -173,6 +173,8 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = Non
     if size is None or len(bounds) not in (1, 2):
         raise TypeError("randint() needs a bound and a size")
     first, last = (0, bounds[0]) if len(bounds) == 1 else bounds
+    if isinstance(first, float) or isinstance(last, float):
+        raise TypeError("randint() needs whole numbers")
     d, where = options("randint", kw | {"dtype": dtype}, dtypes.int64 if out is None else out.dtype)
     made = np.empty(sized((size,), "randint"), d.np)
     sampling.random_from_to_(made, int(first), int(last), gen)

@@ -76,7 +76,7 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Tensor | N
 
 
 def _count(start: Any, end: Any, step: Any, d: dtypes.dtype) -> int:
-    if not d.is_floating_point:
+    if d is dtypes.int64:  # torch counts the elements of every other dtype in floating point
         if 0 < abs(step) < 1:
             raise ValueError("step must be nonzero")
         start, end, step = int(start), int(end), int(step)
@@ -86,7 +86,7 @@ def _count(start: Any, end: Any, step: Any, d: dtypes.dtype) -> int:
         raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    return math.ceil((end - start) / step) if d.is_floating_point else -(-(end - start) // step)
+    return -(-(end - start) // step) if d is dtypes.int64 else math.ceil((end - start) / step)
 
 
 @op("range", method=False)

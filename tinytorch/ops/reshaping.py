@@ -106,13 +106,13 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @op()
-@typed
-def broadcast_to(input: Tensor, size: Sizes) -> Tensor:
+@signatures("(Tensor input, tuple of ints size)")
+def broadcast_to(input: Tensor, *size: Any) -> Tensor:
     """Expanded to a shape.
 
     Source: `torch.broadcast_to`.
     """
-    return expand(input, size)
+    return expand(input, *size)
 
 
 def _atleast(n: int) -> None:

@@ -154,6 +154,8 @@ def _shaped(name: str, value: Any, what: str) -> None:
         made = filled(shape, value, *options(name, kw), requires_grad)
         if memory_format in (None, contiguous_format):
             return made
+        if memory_format is preserve_format:
+            raise RuntimeError("unsupported memory format Preserve")
         strides = channels_last_strides(shape, memory_format, made._data.itemsize)
         return finish(empty_strided(shape, strides, made._data.dtype, made._device), requires_grad)
 

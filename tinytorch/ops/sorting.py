@@ -259,11 +259,6 @@ def searchsorted(
                 f"boundaries tensor and input value tensor must match, but we got boundaries tensor {list(s.shape)} and "
                 f"input value tensor {list(v.shape)}"
             )
-        if input.dtype is not sorted_sequence.dtype:
-            raise RuntimeError(
-                "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got boundary "
-                f"tensor dtype {_c_name(sorted_sequence)} and input value tensor dtype {_c_name(input)}"
-            )
     if sorter is not None:
         s = np.take_along_axis(s, sorter._data, -1)
     data = _search("searchsorted", s, v, right or side == "right", np.int32 if out_int32 else np.int64)
