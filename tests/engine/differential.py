@@ -27,19 +27,25 @@ MAX_ELEMENTS = 64
 POOL = 7
 
 
+def tensors(names: dict[str, Any]) -> dict[str, Any]:
+    """The tensors among a program's names."""
+    return {n: t for n, t in names.items() if n[0] == "x" and n[1:].isdigit() and t is not None}
+
+
 # what a program may do --------------------------------------------------------------------------------------------------
 
 
 class Writer:
     """Writes the next statement, looking at PyTorch's tensors to keep most statements valid."""
 
-    def __init__(self, choose: Choose, names: dict[str, Any]) -> None:
+    def __init__(self, choose: Choose, names: dict[str, Any], mirror: dict[str, Any]) -> None:
         self.choose = choose
         self.names = names
+        self.mirror = mirror  # tinytorch's: what looking changes in one engine is changed in the other, too
         self.count = 0
 
     def pool(self) -> list[str]:
-        return [n for n in self.names if n[0] == "x" and n[1:].isdigit()]
+        return list(tensors(self.names))
 
     def tensor(self, wanted: Callable[[Any], bool] = lambda t: True) -> str | None:
         found = [n for n in self.pool() if wanted(self.names[n])]
@@ -181,6 +187,11 @@ class Writer:
             return None
         where = self.choose(["0", ":", "1:", "...", ":1", f"{a} > 0", "[0]", "-1"])
         value = self.choose([self.number(), self.tensor()])
+        if value in self.names:
+            target, source = self.names[a], self.names[value]
+            recorded_on_integers = source.requires_grad and not target.is_floating_point()  # torch's own assertion fails
+            if recorded_on_integers or self.overlap_undefined(target, source):
+                return None
         sign = self.choose(["=", "=", "=", "+=", "*="])
         return self.mode(f"{a}[{where}] {sign} {value}")
 
@@ -189,6 +200,8 @@ class Writer:
         if a is None:
             return None
         b = self.float()
+        if b is not None and self.overlap_undefined(self.names[a], self.names[b]):
+            return None
         return self.choose(
             [f"{a}.t_()", f"{a}.unsqueeze_(0)", f"{a}.squeeze_()", f"{a}.resize_(2, 2).zero_()", f"{a}.data = {b}", f"{a}.set_({b})",
              f"{a}.transpose_(0, -1)", f"{a}.resize_as_({b}).zero_()", f"{a} += 1", f"{a} *= {b}", f"{a}.detach_()"]
@@ -215,6 +228,8 @@ class Writer:
         )  # fmt: skip
 
     def grads(self) -> str | None:
+        for t in tensors(self.mirror).values():
+            _safely(lambda t=t: t.is_leaf)  # reading it renews the history of a view
         a = self.tensor(lambda t: _safely(lambda: t.is_leaf) is True and t.grad is not None)
         if a is None:
             return None
@@ -266,7 +281,7 @@ def _chain(fn: Any, limit: int = 12) -> Any:
 
 def describe(names: dict[str, Any]) -> dict[str, Any]:
     """All that a reader can see of the tensors under these names."""
-    pool = {n: t for n, t in names.items() if n[0] == "x" and n[1:].isdigit()}
+    pool = tensors(names)
     storages: dict[Any, str] = {}
     state: dict[str, Any] = {"log": list(names.get("log", []))}
     for n, t in pool.items():
@@ -277,7 +292,7 @@ def describe(names: dict[str, Any]) -> dict[str, Any]:
             "version": t._version, "requires_grad": t.requires_grad, "is_leaf": is_leaf,
             "grad_fn": fn if fn is None or isinstance(fn, str) else _chain(fn), "output_nr": t.output_nr,
             "is_view": t._is_view(), "retains_grad": _safely(lambda t=t: t.retains_grad),
-            "storage": storages.setdefault(t.untyped_storage().data_ptr() or n, n), "bytes": t.untyped_storage().nbytes(),
+            "storage": storages.setdefault(t.untyped_storage().data_ptr() if t.untyped_storage().nbytes() else n, n), "bytes": t.untyped_storage().nbytes(),
             "base": None if t._base is None else next((m for m, o in pool.items() if o is t._base), "unnamed"),
             "same": next(m for m, o in pool.items() if o is t), "type": type(t).__name__, "values": _values(t),
         }  # fmt: skip
@@ -291,7 +306,7 @@ def describe(names: dict[str, Any]) -> dict[str, Any]:
 
 def counters(engine: Any, names: dict[str, Any]) -> list[list[str]]:
     """Which names share a version counter, found by counting one up and putting it back."""
-    pool = {n: t for n, t in names.items() if n[0] == "x" and n[1:].isdigit()}
+    pool = tensors(names)
     groups = []
     for n, t in pool.items():
         if any(n in g for g in groups):
@@ -369,19 +384,18 @@ class Machine:
 def too_large(names: dict[str, Any]) -> list[str]:
     """Names whose tensors outgrew what a comparison can show in reasonable time, or hold huge numbers."""
     out = []
-    for n, t in names.items():
-        if n[0] == "x" and n[1:].isdigit():
-            big = t.numel() > MAX_ELEMENTS or t.untyped_storage().nbytes() > 8 * MAX_ELEMENTS or t.dim() > 4
-            wild = t.numel() and t.is_floating_point() and bool((t.detach().abs() > 1e4).any())
-            if big or wild:
-                out.append(n)
+    for n, t in tensors(names).items():
+        big = t.numel() > MAX_ELEMENTS or t.untyped_storage().nbytes() > 8 * MAX_ELEMENTS or t.dim() > 4
+        wild = t.numel() and t.is_floating_point() and bool((t.detach().abs() > 1e4).any())
+        if big or wild:
+            out.append(n)
     return out
 
 
 def program(choose: Choose, length: int, look: Callable[[], bool] = lambda: True) -> tuple[list[str], str | None]:
     """Write and run one program; its statements, and the first disagreement."""
     machine = Machine()
-    writer = Writer(choose, machine.names[1])
+    writer = Writer(choose, machine.names[1], machine.names[0])
     statements: list[str] = []
     for _ in range(length):
         for name in too_large(machine.names[1]):
