@@ -147,6 +147,7 @@ class Node:
     """The known tensors that have this node as their grad_fn."""
     cut: bool = False
     """True where the reader stopped here because the graph is too large."""
+    key: Key = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -283,6 +283,7 @@ class _Reader:
                         follower is not None and id(follower) not in self.graph_index
                         for follower, _ in node.next_functions
                     ),
+                    key=_node_key(node, None if variable is None else self._key(variable)),
                 )
             )
         return tuple(made)
@@ -296,6 +297,15 @@ class _Reader:
             if self.grad_fns.get(i) is node:
                 return i
         return None
+
+
+def _node_key(node: Any, variable: Any) -> Any:
+    """Equal in two snapshots for one node; None where the engine gives its nodes no number."""
+    if variable is not None:
+        return ("leaf", variable)
+    number = quietly(node, "_sequence_nr")
+    # Numbers are given out by each thread for itself; two threads seldom meet in one graph, and with one name less so.
+    return None if number is None else ("node", node.name(), number())
 
 
 def _with_id(saved: Saved, ids: list[str]) -> Saved:

@@ -305,4 +305,4 @@ def listed(names: Iterable[str]) -> str:
     every = list(dict.fromkeys(names))
     if len(every) > 5:
         every = [*every[:4], f"{len(every) - 4} more"]
-    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
+    return "".join(every) if len(every) < 2 else f"{', '.join(every[:-1])} and {every[-1]}"

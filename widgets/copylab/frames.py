@@ -14,6 +14,7 @@ from typing import Any
 from tinytorch import viz
 from tinytorch.viz.records import Snapshot
 
+from .blame import Past, blame
 from .capture import cut, shown, steady
 from .changes import describe
 from .recorder import Step
@@ -75,6 +76,8 @@ class Frame:
     step: Step
     changes: tuple[str, ...]
     pictures: Mapping[str, Picture]
+    explanation: tuple[str, ...] = ()
+    """For a line that ran backward: which earlier line made it fail or give a wrong gradient, and the way out."""
 
     @property
     def line(self) -> int:
@@ -122,6 +125,7 @@ def make(trace: Trace) -> tuple[Frame, ...]:
     frames: list[Frame] = []
     known: dict[tuple[str, ...], Picture] = {}
     before: Seen | None = trace.before
+    past = [] if before is None else [Past(0, "", before.snapshot)]
     for number, step in enumerate(trace.steps, 1):
         seen: Seen | None = step.seen
         if seen is None or before is None:
@@ -133,7 +137,8 @@ def make(trace: Trace) -> tuple[Frame, ...]:
             pictures["memory"] = _memory(seen.snapshot, before.snapshot, number, known)
         if seen.snapshot.nodes:
             pictures["graph"] = _graph(seen.snapshot, number, known)
-        frames.append(Frame(number, step, changes, pictures))
+        frames.append(Frame(number, step, changes, pictures, blame(past, step.error, seen.snapshot)))
+        past.append(Past(step.site.line, step.site.source, seen.snapshot))
         before = seen
     return tuple(frames)
 

@@ -92,8 +92,8 @@ def _step(frame: Frame, count: int, pictures: _Pictures) -> str:
 
 
 def _says(frame: Frame) -> tuple[str, ...]:
-    if frame.changes:
-        return frame.changes
+    if frame.changes or frame.explanation:
+        return (*frame.changes, *frame.explanation)
     if frame.step.error is not None:
         return ()
     return ("Nothing changed in memory or on the graph.",)
