@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from .devices import as_device
+from .devices import as_device, device
 from .nn.parameter import Parameter
 from .nn.parameter import _rebuild as _rebuild_parameter
 from .storage import UntypedStorage
@@ -41,9 +41,33 @@ def _reduce_storage(self: UntypedStorage, protocol: Any) -> tuple:
     return _rebuild_storage, (self._bytes().tobytes(), str(self.device))
 
 
+def _parts(t: Tensor, storage: Any) -> tuple:
+    a = t._data
+    return storage, t.dtype.name, a.shape, a.strides, t._offset, t.requires_grad
+
+
+class _Alone:
+    """A storage as plain pickle writes it, once for each tensor: what tensors share is not kept, in torch as well."""
+
+    def __init__(self, storage: UntypedStorage) -> None:
+        self.storage = storage
+
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        return _reduce_storage(self.storage, protocol)
+
+
 def _reduce_tensor(self: Tensor, protocol: Any) -> tuple:
-    a = self._data
-    return _rebuild_tensor, (self._own_storage(), self.dtype.name, a.shape, a.strides, self._offset, self.requires_grad)
+    state = (dict(self.__dict__),) if self.__dict__ else ()
+    return _rebuild_tensor, _parts(self, _Alone(self._own_storage())), *state
+
+
+class _Writer(pickle.Pickler):
+    """Writes each storage once, so that tensors saved together keep what they share."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, Tensor) and not isinstance(obj, Parameter):
+            return _rebuild_tensor, _parts(obj, obj._own_storage())
+        return NotImplemented
 
 
 UntypedStorage.__reduce_ex__ = _reduce_storage  # type: ignore[method-assign,assignment]
@@ -51,7 +75,7 @@ Tensor.__reduce_ex__ = _reduce_tensor  # type: ignore[method-assign,assignment]
 
 _ALLOWED = {
     (f.__module__, f.__name__): f
-    for f in (_rebuild_storage, _rebuild_tensor, _rebuild_parameter, OrderedDict, Size, Parameter, set, complex)
+    for f in (_rebuild_storage, _rebuild_tensor, _rebuild_parameter, OrderedDict, Size, Parameter, set, complex, device, device)
 } | {("tinytorch.dtypes", d.name): d for d in dtypes.ALL}
 
 
@@ -74,7 +98,7 @@ def save(obj: Any, f: Any, **options: Any) -> None:
     """
     data = io.BytesIO()
     data.write(_MAGIC)
-    pickle.dump(obj, data, protocol=4)
+    _Writer(data, protocol=4).dump(obj)
     if isinstance(f, (str, os.PathLike)):
         with open(f, "wb") as file:
             file.write(data.getvalue())
