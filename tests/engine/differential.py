@@ -339,6 +339,10 @@ def difference(ours: Any, theirs: Any, path: str = "") -> str | None:
     return None if _close(ours, theirs) else f"{path}: tinytorch {ours!r}, torch {theirs!r}"
 
 
+class BrokenTorch(Exception):
+    """PyTorch failed one of its own assertions: what it holds from here on means nothing."""
+
+
 class Machine:
     """The two engines, each with its own names."""
 
@@ -367,6 +371,8 @@ class Machine:
             said = [f"{w.category.__name__}: {w.message}" for w in caught]
             said = [re.sub(r"0x[0-9a-f]+", "0x", s) for s in said]
             outcomes.append({"error": error, "warnings": [s for s in said if "Triggered internally" not in s]})
+        if outcomes[1]["error"] and "INTERNAL ASSERT FAILED" in outcomes[1]["error"]:
+            raise BrokenTorch(outcomes[1]["error"])
         found = difference(outcomes[0], outcomes[1])
         if found or not look:
             return found
@@ -402,7 +408,10 @@ def program(choose: Choose, length: int, look: Callable[[], bool] = lambda: True
             statements.append(f"del {name}")
             machine.execute(statements[-1], look=False)
         statements.append(writer.statement())
-        found = machine.execute(statements[-1], look())
+        try:
+            found = machine.execute(statements[-1], look())
+        except BrokenTorch:
+            return statements, None
         if found:
             return statements, found
     return statements, machine.compare()
@@ -414,7 +423,7 @@ def replay(statements: list[str], every: bool = True) -> str | None:
     for s in statements:
         try:
             found = machine.execute(s, every)
-        except Exception:
+        except Exception:  # left-out statements can leave anything behind, a broken PyTorch included
             return None
         if found:
             return found

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..fused import multiply_add
+from ..graph.history import check_inplace
 from ..graph.modes import no_grad
 from ..graph.node import node
 from ..tensor import Tensor
@@ -42,8 +43,12 @@ _ONE_BOOL = _BOOL_SUB.format("a bool tensor is") + (
 )
 
 
+def _bools(*operands: Any) -> list[bool]:
+    return [x._data.dtype.kind == "b" if isinstance(x, Tensor) else isinstance(x, (bool, np.bool_)) for x in operands]
+
+
 def _refuse_bools(*operands: Any) -> None:
-    bools = [x._data.dtype.kind == "b" if isinstance(x, Tensor) else isinstance(x, (bool, np.bool_)) for x in operands]
+    bools = _bools(*operands)
     if any(bools):
         raise RuntimeError(_TWO_BOOLS if all(bools) else _ONE_BOOL)
 
@@ -144,7 +149,8 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
     def in_place(self: Tensor, other: Any, *extra: Any, alpha: Any = 1) -> Tensor:
         if extra:
             other, alpha = arguments(f"{name}_", self, other, extra, alpha)
-        if minus:
+        if minus and any(_bools(self, other)):
+            check_inplace(self, recording(*[t for t in (self, other) if isinstance(t, Tensor)]))  # said first
             _refuse_bools(self, other)
         if not isinstance(other, Tensor):
             check_operands(f"{name}_", self, other, "wrapped")

@@ -336,12 +336,15 @@ def _clone_in_layout(self: Tensor, leaf: Tensor) -> Tensor:
 
 
 def _obeys_layout(self: Tensor, leaf: Tensor) -> bool:
-    if 0 in self._data.strides or (not self._data.size and self._data.strides != leaf._data.strides):  # even for a size of 1 a repeated gradient is copied
-        return False
-    if all(a == b or n == 1 for a, b, n in zip(self._data.strides, leaf._data.strides, self._data.shape, strict=False)):
-        return leaf._data.flags.c_contiguous or not Geometry.of(leaf).overlaps()
+    """Whether a gradient lies in memory as `.grad` must: as a dense leaf does, row-major for any other."""
+    if 0 in self._data.strides or (not self._data.size and self._data.strides != leaf._data.strides):
+        return False  # even for a size of 1 a repeated gradient is copied
     g = Geometry.of(leaf)
-    return (g.overlaps() or g.reach() != leaf._data.size) and self._data.flags.c_contiguous
+    if leaf._data.size and (g.overlaps() or g.reach() != leaf._data.size):
+        return self._data.flags.c_contiguous
+    ours, theirs = self._data.itemsize, leaf._data.itemsize  # `.data =` may have given the leaf another dtype since
+    pairs = zip(self._data.strides, leaf._data.strides, self._data.shape, strict=False)
+    return all(a * theirs == b * ours or n == 1 for a, b, n in pairs)
 
 
 Tensor._clone_in_layout = _clone_in_layout  # type: ignore[attr-defined]
@@ -378,6 +381,7 @@ def _array(self: Tensor, dtype: Any = None) -> np.ndarray:
     return a if dtype is None else a.astype(dtype, copy=False)
 
 
+_array.__name__, _array.__qualname__ = "__array__", "Tensor.__array__"  # the name by which NumPy knows the TypeError
 Tensor.__array__ = _array  # type: ignore[attr-defined]
 
 
