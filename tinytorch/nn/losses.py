@@ -14,6 +14,7 @@ from ..graph.node import node
 from ..ops.composite import one_node
 from ..ops.core import common_device, quiet, record, recording, result
 from ..ops.scalars import over, times
+from ..ops.summing import add_reduce
 from ..tensor import Tensor
 from ..warn import warn_user
 
@@ -42,7 +43,7 @@ def _whole(name: str, slope: Callable) -> Callable:
 def _reduced(data: np.ndarray, reduction: int) -> np.ndarray:
     if reduction == _NONE:
         return data
-    out = np.add.reduce(data, None)
+    out = add_reduce(data, tuple(range(data.ndim))) if data.itemsize > 2 else np.add.reduce(data, None)
     return np.asarray(out / data.dtype.type(data.size) if reduction == _MEAN else out)
 
 

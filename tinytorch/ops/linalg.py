@@ -28,7 +28,17 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.dtype == bool:
         kernel = "addmv_impl_cpu" if b.ndim == 1 else "dot" if a.ndim == 1 else "baddbmm_cpu" if a.ndim == 3 else "addmm_impl_cpu_"
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
+    if a.ndim == b.ndim == 3 and a.dtype.kind == "f" and a.shape[1] * a.shape[2] * b.shape[2] < 400:
+        return quiet.run(_few_products, a, b)
     return quiet.run(np.matmul, a, b)
+
+
+def _few_products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Products of a batch of small matrices, which torch adds up one by one."""
+    out = np.zeros((np.broadcast_shapes(a.shape[:1], b.shape[:1])[0], a.shape[1], b.shape[2]), a.dtype)
+    for k in range(a.shape[2]):
+        out += a[:, :, k, None] * b[:, None, k]
+    return out
 
 
 def same_dtype(name: str, a: Tensor, b: Tensor) -> None:

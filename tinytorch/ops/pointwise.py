@@ -39,6 +39,7 @@ from .core import (
 
 KEEP, FLOAT, BOOL = "keep", "float", "bool"
 _HALF = np.dtype(np.float16)
+_FLOAT32 = np.dtype(np.float32).num
 
 # For which dtypes torch has a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
 EVERY = "biwf"
@@ -68,6 +69,15 @@ def check_fits(number: Any, d: dtypes.dtype) -> None:
 def half(data: Any) -> Any:
     """A result computed in float32 rounded to float16, without a warning where it becomes infinite."""
     return quiet.run(np.asarray(data).astype, np.float16)
+
+
+def through_double(kernel: Callable) -> Callable:
+    """A kernel that computes float32 in float64: NumPy's own is off by a bit or two where torch's is rounded right."""
+
+    def run(a: np.ndarray) -> np.ndarray:
+        return kernel(a.astype(np.float64)).astype(np.float32) if a.dtype.num == _FLOAT32 else kernel(a)
+
+    return run
 
 
 def cannot_cast(d: dtypes.dtype, target: dtypes.dtype) -> RuntimeError:

@@ -16,14 +16,17 @@ from ..tensor import Tensor, fresh
 from . import special
 from .arguments import signatures
 from .core import FUNCTIONS, check_overlap, laid_out, op, quiet, record, recording, result, write_in_place, write_out
-from .pointwise import BOOL, KEEP, cannot_cast, check_kernel, unary
+from .pointwise import BOOL, KEEP, cannot_cast, check_kernel, through_double, unary
 from .scalars import minus, minus_from, over, plus, times, where, zeros
 
 # activations whose backward is an operation of its own ----------------------------------------------------------------
 
 
+_exp = through_double(np.exp)
+
+
 def _sigmoid(a: np.ndarray) -> np.ndarray:
-    return np.reciprocal(1 + np.exp(-a))
+    return np.reciprocal(1 + _exp(-a))
 
 
 def _threshold_backward(grad: Tensor, self: Tensor) -> Tensor:
@@ -89,26 +92,29 @@ def _sign(a: np.ndarray) -> np.ndarray:
     return a.copy() if a.dtype.kind == "b" else np.where(a != a, a.dtype.type(0), np.sign(a))
 
 
-exp = unary("e to the power of each element.", "exp", np.exp, lambda grad, result: grad * result)
-unary("2 to the power of each element.", "exp2", np.exp2, lambda grad, result: times(grad * result, math.log(2)))
-unary("exp(x) - 1, exact near 0.", "expm1", np.expm1, lambda grad, result: grad * plus(result, 1))
-unary("Natural logarithm.", "log", np.log, lambda grad, self: grad.div(self))
-unary("log(1 + x), exact near 0.", "log1p", np.log1p, lambda grad, self: grad / plus(self, 1))
-unary("Logarithm to base 2.", "log2", np.log2, lambda grad, self: grad / times(self, math.log(2)))
-unary("Logarithm to base 10.", "log10", np.log10, lambda grad, self: grad / times(self, math.log(10)))
+exp = unary("e to the power of each element.", "exp", through_double(np.exp), lambda grad, result: grad * result)
+unary("2 to the power of each element.", "exp2", through_double(np.exp2),
+      lambda grad, result: times(grad * result, math.log(2)))  # fmt: skip
+unary("exp(x) - 1, exact near 0.", "expm1", through_double(np.expm1), lambda grad, result: grad * plus(result, 1))
+unary("Natural logarithm.", "log", through_double(np.log), lambda grad, self: grad.div(self))
+unary("log(1 + x), exact near 0.", "log1p", through_double(np.log1p), lambda grad, self: grad / plus(self, 1))
+unary("Logarithm to base 2.", "log2", through_double(np.log2), lambda grad, self: grad / times(self, math.log(2)))
+unary("Logarithm to base 10.", "log10", through_double(np.log10), lambda grad, self: grad / times(self, math.log(10)))
 unary("Square root.", "sqrt", np.sqrt, lambda grad, result: grad / times(result, 2))
 unary("1 / sqrt(x).", "rsqrt", lambda a: 1 / np.sqrt(a), lambda grad, result: times(grad, -0.5) * result.pow(3))
 unary("1 / x.", "reciprocal", np.reciprocal, lambda grad, result: -grad * (result * result))
-unary("Sine.", "sin", np.sin, lambda grad, self: grad * self.cos())
-unary("Cosine.", "cos", np.cos, lambda grad, self: grad * -self.sin())
-unary("Tangent.", "tan", np.tan, lambda grad, result: grad * plus(result.pow(2), 1))
-unary("Inverse sine.", "asin", np.arcsin, lambda grad, self: grad * plus(-self * self, 1).rsqrt(), aliases=("arcsin",))
-unary("Inverse cosine.", "acos", np.arccos, lambda grad, self: grad * -plus(-self * self, 1).rsqrt(),
+unary("Sine.", "sin", through_double(np.sin), lambda grad, self: grad * self.cos())
+unary("Cosine.", "cos", through_double(np.cos), lambda grad, self: grad * -self.sin())
+unary("Tangent.", "tan", through_double(np.tan), lambda grad, result: grad * plus(result.pow(2), 1))
+unary("Inverse sine.", "asin", through_double(np.arcsin),
+      lambda grad, self: grad * plus(-self * self, 1).rsqrt(), aliases=("arcsin",))  # fmt: skip
+unary("Inverse cosine.", "acos", through_double(np.arccos), lambda grad, self: grad * -plus(-self * self, 1).rsqrt(),
       aliases=("arccos",))  # fmt: skip
-unary("Inverse tangent.", "atan", np.arctan, lambda grad, self: grad / plus(self * self, 1), aliases=("arctan",))
+unary("Inverse tangent.", "atan", through_double(np.arctan),
+      lambda grad, self: grad / plus(self * self, 1), aliases=("arctan",))  # fmt: skip
 unary("Hyperbolic sine.", "sinh", np.sinh, lambda grad, self: grad * self.cosh())
 unary("Hyperbolic cosine.", "cosh", np.cosh, lambda grad, self: grad * self.sinh())
-tanh = unary("Hyperbolic tangent.", "tanh", np.tanh, lambda grad, result: _tanh_backward(grad, result))
+tanh = unary("Hyperbolic tangent.", "tanh", through_double(np.tanh), lambda grad, result: _tanh_backward(grad, result))
 unary("Inverse hyperbolic sine.", "asinh", np.arcsinh, lambda grad, self: grad * plus(self.pow(2), 1).rsqrt(),
       aliases=("arcsinh",), kind_in_place=_without_in_place("asinh"))  # fmt: skip
 unary("Inverse hyperbolic cosine.", "acosh", np.arccosh, lambda grad, self: grad * minus(self * self, 1).rsqrt(),

@@ -19,6 +19,7 @@ from .arguments import signatures
 from .core import FUNCTIONS, node_for, op, quiet, record, recording, result, write_out
 from .pointwise import check_kernel
 from .scalars import over, zeros
+from .summing import add_reduce
 
 
 def wrap_dims(dim: Any, ndim: int) -> tuple[int, ...]:
@@ -121,6 +122,8 @@ def _sum_dtype(t: Tensor, dtype: Any) -> np.dtype:
 
 def _add(a: np.ndarray, dims: tuple[int, ...], kind: np.dtype, keepdim: bool) -> np.ndarray:
     wide = np.float32 if kind == np.float16 else kind
+    if a.dtype is kind and kind.kind == "f" and wide is kind:
+        return quiet.run(add_reduce, a, dims, keepdim)
     data = quiet.run(np.add.reduce, a, reduced(a, dims), wide, None, keepdim)
     return data if wide is kind else quiet.run(np.asarray(data).astype, kind)
 

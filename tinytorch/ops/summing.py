@@ -1,0 +1,123 @@
+"""Sums of floats in the order in which torch adds on the CPU, so that they agree to the last bit.
+
+torch keeps four running sums, each as wide as a vector register, and closes them every 16 steps so that fewer
+roundings pile up. Source: `aten/src/ATen/native/cpu/SumKernel.cpp`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_REGISTER = 32  # bytes: torch has no kernel for wider ones here
+
+
+def _in_turn(x: np.ndarray) -> np.ndarray:
+    """(b, n, k) summed over n, one after another."""
+    return np.add.reduce(x, 1) if x.shape[2] > 1 else np.add.accumulate(x, 1)[:, -1] + 0
+
+
+def _cascade(x: np.ndarray) -> np.ndarray:
+    """(b, n, k) summed over n: in blocks, then blocks of blocks."""
+    b, n, k = x.shape
+    step = 1 << max(4, (n - 1).bit_length() // 4)
+    if n < step:
+        return _in_turn(x)
+    out: np.ndarray | None = None
+    for _ in range(3):
+        whole = x.shape[1] // step
+        if whole * step < x.shape[1]:
+            rest = _in_turn(x[:, whole * step :])
+            out = rest if out is None else out + rest
+        if not whole:
+            return out  # type: ignore[return-value]
+        x = _in_turn(x[:, : whole * step].reshape(b * whole, step, k)).reshape(b, whole, k)
+    top = _in_turn(x)
+    return top if out is None else out + top
+
+
+def _row(x: np.ndarray) -> np.ndarray:
+    """(b, n, k) summed over n in four running sums."""
+    b, n, k = x.shape
+    quarter = n // 4
+    if not quarter:
+        return _in_turn(x)
+    four = _cascade(x[:, : 4 * quarter].reshape(b, quarter, 4 * k)).reshape(b, 4, k)
+    first = four[:, 0]
+    for i in range(4 * quarter, n):
+        first = first + x[:, i]
+    return first + four[:, 1] + four[:, 2] + four[:, 3]
+
+
+def _inner(x: np.ndarray, dense: bool) -> np.ndarray:
+    """(b, n) summed over n, whose elements lie side by side if `dense`."""
+    b, n = x.shape
+    width = _REGISTER // x.itemsize
+    if n < width or not dense:
+        return _row(x[:, :, None])[:, 0]
+    vectors = n // width
+    lanes = _row(x[:, : vectors * width].reshape(b, vectors, width))
+    return np.add.accumulate(np.concatenate([x[:, vectors * width :], lanes], 1), 1)[:, -1]
+
+
+def _outer(x: np.ndarray, dense: bool) -> np.ndarray:
+    """(b, n, m) summed over n, with m columns side by side if `dense`."""
+    m = x.shape[2]
+    width = _REGISTER // x.itemsize
+    four = 4 * width if m >= width and dense else 4
+    cut = m // four * four
+    if cut == m:
+        return _cascade(x)
+    return np.concatenate([_cascade(x[:, :, :cut]), _row(x[:, :, cut:])], 1) if cut else _row(x)
+
+
+def _groups(a: np.ndarray, axes: tuple[int, ...], order: list[int]) -> list[list]:
+    """Dimensions that torch walks as one: [reduced or not, size], the innermost last."""
+    out: list[list] = []
+    reach = 0
+    for d in order:
+        if out and out[-1][0] == (d in axes) and reach == a.strides[d] * a.shape[d]:
+            out[-1][1] *= a.shape[d]
+        else:
+            out.append([d in axes, a.shape[d]])
+        reach = a.strides[d]
+    return out
+
+
+def _few(x: np.ndarray, width: int) -> np.ndarray:
+    """The sum of less than four registers full, number by number, which is quicker for so few."""
+    n = x.size
+    whole = n // width * width
+    if whole:
+        items = [*x[whole:], *(x[:whole] if whole == width else np.add.reduce(x[:whole].reshape(-1, width), 0))]
+    else:
+        items = [x[0], *x[4:], *x[1:4]] if n > 3 else [*x]
+    return np.asarray(sum(items, x.dtype.type(0)))
+
+
+def add_reduce(a: np.ndarray, axes: tuple[int, ...], keepdim: bool = False) -> np.ndarray:
+    """The sum of a float32 or float64 array over axes; in NumPy's order where torch's is not followed."""
+    shape = a.shape
+    if len(axes) == a.ndim and a.size < 4 * (_REGISTER // a.itemsize) and not keepdim and a.flags.c_contiguous:
+        return _few(a.reshape(-1), _REGISTER // a.itemsize)
+    order = [d for d in range(a.ndim) if shape[d] != 1]
+    if not a.flags.c_contiguous:
+        order.sort(key=lambda d: -a.strides[d])
+    groups = _groups(a, axes, order)
+    summed = [i for i, (reduce, _) in enumerate(groups) if reduce]
+    if not summed or a.size < 4 or min([a.strides[d] for d in order]) <= 0 or len(summed) > 1 + groups[-1][0]:
+        return np.asarray(np.add.reduce(a, axes if a.ndim else None, None, None, keepdim))
+    dense = a.strides[order[-1]] == a.itemsize
+    x = a.transpose(order + [d for d in range(a.ndim) if shape[d] == 1]).reshape([n for _, n in groups])
+    if groups[-1][0]:
+        n = x.shape[-1]
+        out = _inner(x.reshape(-1, n), dense).reshape(x.shape[:-1])
+        if len(summed) > 1:
+            out = np.add.accumulate(out, summed[0]).take(-1, summed[0])
+    else:
+        x = np.moveaxis(x, summed[0], -2)
+        out = _outer(x.reshape(-1, *x.shape[-2:]), dense)
+    left = [d for d in order if d not in axes]
+    out = out.reshape([shape[d] for d in left])
+    if left != sorted(left):
+        out = out.transpose([left.index(d) for d in sorted(left)])
+    return out.reshape([1 if d in axes else n for d, n in enumerate(shape) if keepdim or d not in axes])
