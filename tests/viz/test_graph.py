@@ -132,7 +132,9 @@ def test_blocks_with_a_way_around_them_are_folded_too(engine: ModuleType) -> Non
         if i == 30:
             middle = y
     told = graph(x=x, w=w, y=y).text
-    found = re.search(r"F1 (\d+) nodes folded: AddBackward0 (\d+) times, ExpBackward0 \2 times and MulBackward0 \2 t", told)
+    found = re.search(
+        r"F1 (\d+) nodes folded: AddBackward0 (\d+) times, ExpBackward0 \2 times and MulBackward0 \2 t", told
+    )
     assert found is not None
     assert int(found[1]) == 3 * int(found[2]) > 150
     assert "not shown" not in told

@@ -1,0 +1,190 @@
+"""Make docs/pictures.md and the pictures in it: each case is run, looked at, and told.
+
+python docs/make_pictures.py            writes the page and its pictures
+python docs/make_pictures.py --check    writes nothing; says what is not as it would be made
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+FOLDER = ROOT / "docs"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One program with a fault in it, what to look at, and what the reader should see."""
+
+    name: str
+    title: str
+    before: str
+    code: str
+    look: str
+    pictures: tuple[str, ...]
+    after: str
+
+
+CASES = (
+    Case(
+        "stale",
+        "A stale saved tensor",
+        "`sigmoid` keeps its result for backward. `detach()` gives a tensor over the same memory, and zeroing it "
+        "zeroes what was kept. The two share one version counter, so the write was counted.",
+        "a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
+        "out = a.sigmoid()\n"
+        "c = out.detach()\n"
+        "c.zero_()\n"
+        "loss = out.sum()",
+        "a=a, out=out, c=c, loss=loss",
+        ("memory", "graph"),
+        "The cross stands where backward will stop: saved at version 0, now at 1.",
+    ),
+    Case(
+        "data",
+        "The same write through .data",
+        "With `.data` in place of `detach()` there is no error: the new tensor has a version counter of its own.",
+        "a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
+        "out = a.sigmoid()\n"
+        "c = out.data\n"
+        "c.zero_()\n"
+        "loss = out.sum()",
+        "a=a, out=out, c=c, loss=loss",
+        ("memory",),
+        "Backward checks C2, which still stands at 0; C3 has counted the write. `a.grad` comes out as zeros.",
+    ),
+    Case(
+        "state_dict",
+        "A snapshot of a model that follows the model",
+        "`state_dict()` copies nothing. Kept as the best weights so far, it changes with each step of the optimizer.",
+        "net = torch.nn.Linear(2, 1)\n"
+        "with torch.no_grad():\n"
+        "    net.weight.fill_(0.5)\n"
+        "    net.bias.fill_(0.0)\n"
+        "best = net.state_dict()\n"
+        "kept = {name: value.clone() for name, value in best.items()}\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.25)\n"
+        "net(torch.ones(1, 2)).sum().backward()\n"
+        "opt.step()\n"
+        "opt.zero_grad()",
+        "net=net, best=best, kept=kept",
+        ("memory",),
+        "`best` stands in the storages of `net`, `kept` in its own: that is where the weights of before the step are.",
+    ),
+    Case(
+        "target",
+        "A target network that is the network",
+        "The slow copy of a network (an average of its weights, or the target of Q-learning) must not share memory "
+        "with it. `load_state_dict(..., assign=True)` takes the tensors themselves.",
+        "net = torch.nn.Linear(2, 1, bias=False)\n"
+        "target = torch.nn.Linear(2, 1, bias=False)\n"
+        "ema = torch.nn.Linear(2, 1, bias=False)\n"
+        "with torch.no_grad():\n"
+        "    net.weight.fill_(1.0)\n"
+        "target.load_state_dict(net.state_dict(), assign=True)\n"
+        "ema.load_state_dict(net.state_dict())\n"
+        "with torch.no_grad():\n"
+        "    net.weight.add_(1.0)\n"
+        "    for slow, fast in zip(ema.parameters(), net.parameters()):\n"
+        "        slow.lerp_(fast, 0.5)",
+        "net=net, target=target, ema=ema",
+        ("memory",),
+        "One storage for `net` and `target`: it can never lag behind. `ema` has its own, and is half way.",
+    ),
+)
+HEAD = """# What the pictures show
+
+Four bugs that `print` does not show, each looked at before anything fails. The pictures work on PyTorch's tensors and
+on tinytorch's alike, and looking changes nothing. This page is made by `python docs/make_pictures.py`.
+
+How to read a memory picture: a band is one storage, with its cells. Each row is a tensor that looks into it, with the
+index of its element under each cell that it covers; its names stand on the left. A box on the right is a version
+counter, joined to the tensors that share it. In a graph picture, backward follows the arrows; a tick stands beside what
+is as it was saved, a cross beside what was written since.
+"""
+
+
+def play(case: Case, engine: ModuleType) -> dict[str, Any]:
+    """The names that a case leaves behind."""
+    names: dict[str, Any] = {}
+    exec(compile(case.code, case.name, "exec"), {"torch": engine}, names)
+    return names
+
+
+def shown(case: Case, engine: ModuleType) -> dict[str, Any]:
+    """What the case looks at, by name."""
+    names = play(case, engine)
+    return {part.partition("=")[0].strip(): names[part.partition("=")[0].strip()] for part in case.look.split(",")}
+
+
+def files(engine: ModuleType) -> dict[str, str]:
+    """Each file below docs/ with what belongs in it."""
+    from tinytorch import viz
+
+    made: dict[str, str] = {}
+    page = [HEAD]
+    for case in CASES:
+        named = shown(case, engine)
+        snap = viz.snapshot(named)
+        page += [
+            f"## {case.title}\n",
+            case.before + "\n",
+            f"```python\nimport torch\nfrom copylab import {', '.join((*case.pictures, 'explain'))}\n\n{case.code}\n",
+        ]
+        page[-1] += "".join(f"{kind}({case.look})\n" for kind in case.pictures) + "```\n"
+        told = []
+        for kind in case.pictures:
+            picture = getattr(viz, kind)(snap)
+            for theme in ("light", "dark"):
+                made[f"pictures/{case.name}-{kind}-{theme}.svg"] = picture.themed(theme) + "\n"
+            page.append(f"{image(f'pictures/{case.name}-{kind}', case.title, kind)}\n")
+            told.append(picture.text)
+        page.append(case.after + "\n")
+        said = viz.explain(snap)
+        if said.findings and any(finding.kind in ("stale", "unseen write") for finding in said.findings):
+            page.append(f"`print(explain({case.look}))` says, before backward is called:\n\n```text\n{said}\n```\n")
+        page.append(
+            "<details><summary>The same in words</summary>\n\n```text\n" + "\n\n".join(told) + "\n```\n\n</details>\n"
+        )
+    made["pictures.md"] = "\n".join(page)
+    return made
+
+
+def image(stem: str, title: str, kind: str) -> str:
+    """An image that follows the reader's theme."""
+    return (
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{stem}-dark.svg">'
+        f'<img alt="{title}: the {kind} picture, told in words below" src="{stem}-light.svg"></picture>'
+    )
+
+
+def stale(engine: ModuleType, folder: Path = FOLDER) -> list[str]:
+    """The files that are missing or differ from what is made now."""
+    return [
+        name
+        for name, text in files(engine).items()
+        if not (folder / name).is_file() or (folder / name).read_text("utf-8") != text
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    """Write the files, or with --check say which are not current."""
+    engine = importlib.import_module("tinytorch")
+    if "--check" in arguments:
+        old = stale(engine)
+        print("\n".join(old) or "docs/pictures.md and its pictures are current")
+        return 1 if old else 0
+    for name, text in files(engine).items():
+        (FOLDER / name).parent.mkdir(exist_ok=True)
+        (FOLDER / name).write_text(text, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
