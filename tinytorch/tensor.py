@@ -384,7 +384,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     @property
     def _backward_hooks(self) -> Any:
-        return None if self._hooks is None or not self._hooks.on_grad else self._hooks.on_grad
+        return None if self._hooks is None else self._hooks.on_grad
 
     # Python's protocols ----------------------------------------------------------------------------
 

@@ -60,15 +60,20 @@ class SavedTensor:
             raise RuntimeError(FREED)
         if tensor._vc.version != self._version:
             raise RuntimeError(self._stale(tensor, node))
-        if tensor._grad_fn is None and not self._leaf and node is None:
-            raise RuntimeError(
-                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
-                "supported, please use out-of-place `.detach()` instead"
-            )
         return self._restore(tensor, node)
 
     def show(self, node: Any) -> Any:
         """What `grad_fn._saved_*` gives."""
+        return self.unpack(node)
+
+    def for_formula(self, node: Any) -> Any:
+        """The saved tensor as backward reads it: an input that `detach_()` cut off since is refused."""
+        tensor = self._tensor
+        if not self._leaf and self._hooks is None and tensor is not None and tensor._grad_fn is None:
+            raise RuntimeError(
+                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
+                "supported, please use out-of-place `.detach()` instead"
+            )
         return self.unpack(node)
 
     def _restore(self, tensor: Any, node: Any) -> Any:
@@ -160,6 +165,13 @@ class SavedTensor:
         out = out._alias()
         out._requires_grad, out._acc = requires_grad, accumulator
         return out
+
+
+def _type_name(x: Any) -> str:
+    # The name that a type written in C has in C, as torch prints it: NumPy's carry their module, Python's own do not.
+    kind = type(x)
+    module = kind.__module__.partition(".")[0]
+    return f"{module}.{kind.__name__}" if module == "numpy" else kind.__name__
 
 
 SavedTensor.__module__ = "torch._C._autograd"

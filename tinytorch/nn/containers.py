@@ -265,6 +265,8 @@ class ParameterDict(_Named):
 
 def _listing(module: Module, rows: list[tuple[str, str, Tensor]]) -> str:
     lines = [f"    ({name}): Parameter containing: [{kind} of size {'x'.join(map(str, p.shape))}]" for name, kind, p in rows]
+    if len(lines) == 1:
+        return f"{module._get_name()}({lines[0][2:]})"
     return f"{module._get_name()}(" + ("\n" + "\n".join(lines) + "\n" if lines else "") + ")"
 
 

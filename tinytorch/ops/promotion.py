@@ -6,11 +6,13 @@ from typing import Any
 
 from .. import dtypes
 from ..tensor import Tensor
-from .arguments import invalid_combination
+from .arguments import invalid_combination, signatures
 from .core import is_number, op, result_dtype
 
 
 @op(method=False)
+@signatures("(Tensor tensor, Tensor other)", "(Number scalar, Tensor tensor)", "(Tensor tensor, Number other)",
+            "(Number scalar1, Number scalar2)")  # fmt: skip
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """The dtype of an operation on two tensors or numbers.
 

@@ -162,3 +162,21 @@ def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bo
     from .creation import from_numpy
 
     return from_numpy(np.asarray(array).astype(np.uint8) if array.dtype == bool else np.asarray(array))
+
+
+# what torch has for complex tensors, of which there are none here --------------------------------------------------------
+
+
+for _name in ("conj", "resolve_conj", "resolve_neg", "real"):
+    _ask(_name, lambda t: t, "The tensor itself, as it is for every dtype that is not complex.", method=_name != "real")
+_ask("is_conj", lambda t: False, "Whether the tensor is to be read as conjugate: never, for these dtypes.", method=False)
+
+
+@op(method=False)
+def imag(input: Tensor) -> Tensor:
+    """The imaginary part: RuntimeError, as in torch for dtypes that are not complex. Source: `torch.imag`."""
+    raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+
+
+Tensor.real = property(lambda self: self, lambda self, value: self.copy_(value), doc="The tensor itself.")  # type: ignore[attr-defined]
+Tensor.imag = property(imag, doc="RuntimeError, as in torch for dtypes that are not complex.")  # type: ignore[attr-defined]

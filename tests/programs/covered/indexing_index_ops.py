@@ -1,0 +1,23 @@
+"""index_add_, index_copy_, index_fill_ and index_select."""
+import torch
+
+x = torch.zeros(3, 3)
+i = torch.tensor([0, 2, 0])
+s = torch.arange(9.).view(3, 3)
+x.index_add_(0, i, s)
+x.index_add(1, i, s, alpha=2)
+x.index_copy_(0, i[:2], s[:2])
+x.index_fill_(1, torch.tensor([1]), -1)
+x.index_select(0, i)
+x.index_select(1, torch.tensor([[0]]))
+x.index_select(0, torch.tensor([3]))
+x.index_select(0, torch.tensor([0.]))
+x.index_select(2, i)
+x.index_add_(0, torch.tensor([0]), s)
+x.index_add_(0, i, s.long())
+x.index_add_(0, torch.tensor([0, 1, 5]), s)
+x.index_copy_(0, i, s[:2])
+x.index_copy_(0, torch.tensor([7]), s[:1])
+x.index_fill_(0, torch.tensor([4]), 1)
+x.index_fill_(0, torch.tensor([0]), torch.tensor([1., 2.]))
+torch.index_select(torch.tensor(5), 0, torch.tensor([0]))

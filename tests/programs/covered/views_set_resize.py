@@ -1,0 +1,30 @@
+"""set_ and resize_, and what they refuse."""
+import torch
+
+x = torch.arange(6.)
+y = x[2:]
+y.resize_(2, 2), x
+y.resize_(2, 3).shape, x.untyped_storage().size()
+x.set_()
+x.shape, x.untyped_storage().size()
+a = torch.arange(4.)
+b = torch.empty(0)
+b.set_(a.untyped_storage(), 1, (2,), (2,))
+b
+b.set_(a)
+b._version, b.data_ptr() == a.data_ptr()
+b.set_(torch.ones(2, dtype=torch.int64))
+b.resize_as_(torch.zeros(2, 3)).shape
+w = torch.ones(2, requires_grad=True)
+w.resize_(3)
+w.resize_(2)
+(w * 2).resize_(1)
+torch.zeros(2, 2).resize_(-1)
+n = a.untyped_storage().resize_(0)
+a.shape
+c = torch.zeros(3)
+c.numpy()
+c.resize_(10)
+torch.from_numpy(c.numpy()).resize_(20)
+w.set_(a)
+a.resize_(2, 2, memory_format=torch.channels_last)
