@@ -107,10 +107,8 @@ def einsum(*args: Any) -> Tensor:
     _check_output(output, inputs)
     order: list[str] = [x for label in output for x in (_spread(dots) if label == _DOTS else [label])]
     kept = len(order)
-    for labels in inputs:
-        for label in labels:
-            names = _spread(dots) if label == _DOTS else [label]
-            order += [n for n in names if n not in order]
+    used = {label for labels in inputs for label in labels}
+    order += [n for n in [*(_spread(dots) if _DOTS in used else ()), *_LETTERS] if n not in order and (n in used or n[0] == _DOTS)]
     return _contract([_arranged(t, ls, order, dots) for t, ls in zip(operands, inputs, strict=True)], kept, len(order), sizes_of(inputs, operands, dots, order))  # fmt: skip
 
 

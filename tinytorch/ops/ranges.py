@@ -113,8 +113,9 @@ def _evenly(start: Any, end: Any, steps: int, kind: np.dtype) -> np.ndarray:
     i = np.arange(steps, dtype=np.float64)
     back = steps - 1 - i
     if kind.kind in "iu":
+        start, end = int(start), int(end)
         step = (float(end) - float(start)) / max(steps - 1, 1)
-        return np.where(i < steps // 2, np.trunc(start + step * i), np.trunc(end - step * back)).astype(kind)
+        return np.where(i < steps // 2, fma64(i, step, start), fma64(back, -step, end)).astype(kind)
     first, last = kind.type(start), kind.type(end)
     step = kind.type((last - first) / kind.type(max(steps - 1, 1)))
     return np.where(i < steps // 2, _times_plus(i, step, first, kind), _times_plus(back, -step, last, kind)).astype(kind)
