@@ -71,6 +71,8 @@ def _running(name: str, ufunc: np.ufunc, kind: type, what: str) -> None:
             return a.astype(dtype)
         if dtype == np.float16:
             return quiet.run(lambda: ufunc.accumulate(a, d, np.float32).astype(np.float16))
+        if dtype == np.float32:  # torch's running sum is a double
+            return quiet.run(lambda: ufunc.accumulate(a, d, np.float64).astype(np.float32))
         return quiet.run(ufunc.accumulate, a, d, dtype)
 
     @signatures(_TYPED, name=name)

@@ -17,7 +17,9 @@ from ..warn import warn_in_torch
 from .arguments import signatures
 from .core import FUNCTIONS, op, quiet, record, recording, result, write_out
 from .reductions import count, given_dims, record_all, reduced, restored, spread, wrap_dims
+from .pointwise import through_double
 from .scalars import over, times
+from .summing import add_reduce
 
 # variances ------------------------------------------------------------------------------------------------------------
 
@@ -271,6 +273,9 @@ _LogsumexpBackward0 = node(
 )
 
 
+_exp, _log = through_double(np.exp), through_double(np.log)
+
+
 @op()
 @signatures("(Tensor input, tuple of ints dim, bool keepdim = False, *, Tensor out = None)")
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -287,7 +292,7 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | N
     def compute() -> np.ndarray:
         top = np.maximum.reduce(wide, axes, keepdims=True, initial=-np.inf)
         top = np.where(np.isinf(top), wide.dtype.type(0), top)
-        total = np.log(np.add.reduce(np.exp(wide - top), axes, keepdims=True)) + top
+        total = _log(add_reduce(_exp(wide - top), axes or (), True)) + top
         return (total if keepdim or axes is None else np.squeeze(total, axes)).astype(a.dtype)
 
     data = quiet.run(compute)

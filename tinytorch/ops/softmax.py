@@ -12,6 +12,8 @@ from ..tensor import Tensor, wrap_dim
 from ..warn import warn_user
 from .composite import one_node
 from .core import op, quiet, record, recording, result
+from .pointwise import through_double
+from .summing import lane_sum
 
 
 def _unsigned(dim: int) -> int:
@@ -40,6 +42,9 @@ _SoftmaxBackward0 = node("SoftmaxBackward0", lambda grad, result, dim: _softmax_
 _LogSoftmaxBackward0 = node("LogSoftmaxBackward0", lambda grad, result, dim: _log_softmax_node(grad, result, dim))
 
 
+_exp, _log = through_double(np.exp), through_double(np.log)
+
+
 def _shifted(a: np.ndarray, axis: int) -> np.ndarray:
     return a - a.max(axis=axis, keepdims=True) if a.size else a
 
@@ -47,15 +52,24 @@ def _shifted(a: np.ndarray, axis: int) -> np.ndarray:
 def _softmax(a: np.ndarray, axis: int) -> np.ndarray:
     if a.ndim == 0:
         return np.ones_like(a)
-    e = np.exp(_shifted(a, axis))
-    return e / e.sum(axis=axis, keepdims=True, dtype=a.dtype)
+    e = _exp(_shifted(a, axis))
+    if a.dtype.itemsize < 4 or not a.size:
+        return e / e.sum(axis=axis, keepdims=True, dtype=a.dtype)
+    return e * np.reciprocal(lane_sum(e)) if axis == a.ndim - 1 else e / _sum_in_turn(e, axis)
+
+
+def _sum_in_turn(e: np.ndarray, axis: int) -> np.ndarray:
+    return np.add.accumulate(e, axis).take([-1], axis)
 
 
 def _log_softmax(a: np.ndarray, axis: int) -> np.ndarray:
     if a.ndim == 0:
         return np.zeros_like(a)
     shifted = _shifted(a, axis)
-    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True, dtype=a.dtype))
+    e = _exp(shifted)
+    if a.dtype.itemsize < 4 or not a.size:
+        return shifted - np.log(e.sum(axis=axis, keepdims=True, dtype=a.dtype))
+    return shifted - _log(lane_sum(e) if axis == a.ndim - 1 else _sum_in_turn(e, axis))
 
 
 def _normalised(name: str, kernel: Any, kind: type, what: str) -> Any:

@@ -121,3 +121,19 @@ def add_reduce(a: np.ndarray, axes: tuple[int, ...], keepdim: bool = False) -> n
     if left != sorted(left):
         out = out.transpose([left.index(d) for d in sorted(left)])
     return out.reshape([1 if d in axes else n for d, n in enumerate(shape) if keepdim or d not in axes])
+
+
+def lane_sum(x: np.ndarray) -> np.ndarray:
+    """(..., n) summed over n, which stays as 1, the way softmax adds: in the lanes of one register, then in halves."""
+    n, width = x.shape[-1], 64 // x.itemsize
+    if n < width:
+        return np.add.accumulate(x, -1)[..., -1:]
+    whole = n // width * width
+    lanes = x[..., :width].copy()
+    for start in range(width, whole, width):
+        lanes += x[..., start : start + width]
+    lanes[..., : n - whole] += x[..., whole:]
+    while lanes.shape[-1] > 1:
+        half = lanes.shape[-1] // 2
+        lanes = lanes[..., :half] + lanes[..., half:]
+    return lanes
