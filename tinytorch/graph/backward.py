@@ -298,7 +298,7 @@ def _accumulate(leaf: Any, grads: tuple) -> None:
     grad = grads[0]
     if grad is None:
         return
-    if leaf._grad_fn is not None:
+    if (leaf._grad_fn if leaf._view is None else leaf.grad_fn) is not None:
         raise RuntimeError("leaf variable has been moved into the graph interior")
     if not leaf._requires_grad:
         return

@@ -337,7 +337,9 @@ def _clone_in_layout(self: Tensor, leaf: Tensor) -> Tensor:
 
 def _obeys_layout(self: Tensor, leaf: Tensor) -> bool:
     """Whether a gradient lies in memory as `.grad` must: as a dense leaf does, row-major for any other."""
-    if 0 in self._data.strides or (not self._data.size and self._data.strides != leaf._data.strides):
+    if not self._data.size:
+        return self.stride() == leaf.stride()
+    if 0 in self._data.strides:
         return False  # even for a size of 1 a repeated gradient is copied
     g = Geometry.of(leaf)
     if leaf._data.size and (g.overlaps() or g.reach() != leaf._data.size):
@@ -401,7 +403,7 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
         store_ = _copy.deepcopy(self._own_storage(), memo)
         a = self._data
         out = fresh(a, self._device)
-        out._data = np.ndarray(a.shape, a.dtype, store_.buffer, self._offset, a.strides)
+        out._data = np.ndarray(a.shape, a.dtype, store_.buffer, min(self._offset, store_.nbytes()), a.strides)
         out._storage, out._offset = store_, self._offset
         out._requires_grad = self.requires_grad
         out._vc.version = 1  # torch makes an empty tensor and then sets its storage
