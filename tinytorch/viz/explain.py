@@ -66,6 +66,7 @@ def explain(*tensors: Any, **named: Any) -> Explanation:
         lines += _told(snap, root, own)
     if not roots:
         lines = ["There is no tensor that backward could be called on."]
+    lines += [f"Note: {note}; what lies beyond is not known." for note in snap.notes]
     raises = any(finding.kind != "unseen write" for finding in found)
     verdict = "nothing to do" if not roots else "raises" if raises else "may be wrong" if found else "runs"
     return Explanation(verdict, tuple(found), "\n".join(lines))
