@@ -151,7 +151,7 @@ class SavedTensor:
         if not hasattr(out, "_vc"):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                f"{type(out).__name__}"
+                f"{_type_name(out)}"
             )
         return out
 

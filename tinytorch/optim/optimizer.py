@@ -142,7 +142,8 @@ class Optimizer(metaclass=_OptimizerMeta):
         params = {n: p for g, own in zip(groups, self.param_groups, strict=True) for n, p in zip(g["params"], own["params"], strict=True)}  # fmt: skip
         self.state = defaultdict(dict)
         for n, s in state_dict["state"].items():
-            self.state[params.get(n, n)] = {k: v.clone() if isinstance(v, Tensor) else deepcopy(v) for k, v in s.items()}
+            p = params.get(n, n)
+            self.state[p] = {k: _for_parameter(k, v, p) for k, v in s.items()}
         for g, own in zip(groups, self.param_groups, strict=True):
             own.update({k: v for k, v in g.items() if k != "params"})
 
@@ -152,3 +153,12 @@ class Optimizer(metaclass=_OptimizerMeta):
             text += f"\nParameter Group {i}\n"
             text += "".join(f"    {k}: {group[k]}\n" for k in sorted(group) if k != "params")
         return text + ")"
+
+
+def _for_parameter(key: str, value: Any, parameter: Any) -> Any:
+    """A loaded value in its parameter's dtype: the very tensor, shared with whoever else has it, if it has that already."""
+    if not isinstance(value, Tensor):
+        return deepcopy(value)
+    if key == "step" or not (isinstance(parameter, Tensor) and parameter.is_floating_point()):
+        return value
+    return value.to(parameter.dtype)
