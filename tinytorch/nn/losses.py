@@ -82,8 +82,14 @@ def _pointwise(kind: type, forward: Callable, input: Tensor, target: Tensor, red
         d = promote_types(input.dtype, target.dtype)
         input, target = input.to(d), target.to(d)
     if input._data.dtype.kind != "f":
-        name = {"MseLossBackward0": "mse_cpu", "SmoothL1LossBackward0": "smooth_l1_cpu", "HuberLossBackward0": "huber_cpu"}
-        raise NotImplementedError(f"\"{name.get(kind.__name__, 'loss')}\" not implemented for '{input.dtype.scalar_name}'")
+        name = {
+            "MseLossBackward0": "mse_cpu",
+            "SmoothL1LossBackward0": "smooth_l1_cpu",
+            "HuberLossBackward0": "huber_cpu",
+        }
+        raise NotImplementedError(
+            f"\"{name.get(kind.__name__, 'loss')}\" not implemented for '{input.dtype.scalar_name}'"
+        )
     data = quiet.run(lambda a, b: _reduced(forward(a, b), reduction), input._data, target._data)
     made = result(data, common_device(kind.__name__, input, target))
     if recording(input, target):
@@ -103,10 +109,14 @@ def mse_loss(input: Tensor, target: Tensor, size_average: Any = None, reduce: An
              weight: Any = None) -> Tensor:  # fmt: skip
     """The squared differences, averaged, summed or as they are."""
     _sizes_differ(input, target)
-    return _pointwise(_MseLossBackward0, lambda a, b: (a - b) * (a - b), input, target, _reduction(reduction, size_average, reduce))
+    return _pointwise(
+        _MseLossBackward0, lambda a, b: (a - b) * (a - b), input, target, _reduction(reduction, size_average, reduce)
+    )
 
 
-def l1_loss(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Tensor:
+def l1_loss(
+    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Tensor:
     """The absolute differences, averaged, summed or as they are."""
     _sizes_differ(input, target)
     how = _reduction(reduction, size_average, reduce)
@@ -135,8 +145,10 @@ _SmoothL1LossBackward0 = node(
 
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
                    beta: float = 1.0) -> Tensor:  # fmt: skip
-    """Squared differences below `beta`, absolute ones above."""
+    """Squared differences below `beta`, absolute ones above. RuntimeError for a negative `beta`."""
     _sizes_differ(input, target)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0.0:
         return l1_loss(input, target, reduction=reduction)
 
@@ -144,7 +156,9 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: Any = None, redu
         z = np.abs(a - b)
         return np.where(z < beta, 0.5 * z * z / beta, z - 0.5 * beta).astype(a.dtype)
 
-    return _pointwise(_SmoothL1LossBackward0, forward, input, target, _reduction(reduction, size_average, reduce), beta=beta)
+    return _pointwise(
+        _SmoothL1LossBackward0, forward, input, target, _reduction(reduction, size_average, reduce), beta=beta
+    )
 
 
 _huber_backward = _whole(
@@ -157,7 +171,9 @@ _HuberLossBackward0 = node(
 )
 
 
-def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Tensor:
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Any = None
+) -> Tensor:
     """Squared differences below `delta`, linear ones above."""
     _sizes_differ(input, target)
 
@@ -203,7 +219,9 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         loss = (t - 1) * np.maximum(np.log1p(-p), low) - t * np.maximum(np.log(p), low)
         return loss if weight is None else loss * weight._data
 
-    return _pointwise(_BinaryCrossEntropyBackward0, forward, input, target, _reduction(reduction, size_average, reduce), weight=weight)
+    return _pointwise(
+        _BinaryCrossEntropyBackward0, forward, input, target, _reduction(reduction, size_average, reduce), weight=weight
+    )
 
 
 def _logits_slope(self: Tensor, target: Tensor, pos_weight: Any) -> Tensor:
@@ -226,7 +244,9 @@ _BinaryCrossEntropyWithLogitsBackward0 = node(
     lambda grad, self, target, weight, pos_weight, reduction: _spread(
         grad, _logits_slope(self, target, pos_weight), weight, reduction
     ),
-    lambda grad, self, weight, pos_weight, reduction: _spread(grad, _logits_target(self, pos_weight), weight, reduction),
+    lambda grad, self, weight, pos_weight, reduction: _spread(
+        grad, _logits_target(self, pos_weight), weight, reduction
+    ),
 )
 
 
@@ -247,4 +267,11 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     )  # fmt: skip
 
 
-__all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "huber_loss", "l1_loss", "mse_loss", "smooth_l1_loss"]
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "huber_loss",
+    "l1_loss",
+    "mse_loss",
+    "smooth_l1_loss",
+]
