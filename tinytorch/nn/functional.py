@@ -13,20 +13,42 @@ import numpy as np
 
 from ..graph.node import node
 from ..missing import missing
-from ..ops.composite import one_node
-from ..ops.core import FUNCTIONS, common_device, expect_tensor, quiet, record, recording, result, tensor_type, write_in_place
-from ..ops.norms import vector_norm
 from ..ops.added import linear
+from ..ops.composite import one_node
+from ..ops.core import (
+    FUNCTIONS,
+    common_device,
+    expect_tensor,
+    quiet,
+    record,
+    recording,
+    result,
+    tensor_type,
+    write_in_place,
+)
+from ..ops.norms import vector_norm
 from ..ops.softmax import implicit_dim
 from ..tensor import Tensor
 from .class_losses import cross_entropy, kl_div, nll_loss
-from .losses import binary_cross_entropy, binary_cross_entropy_with_logits, huber_loss, l1_loss, mse_loss, smooth_l1_loss
+from .losses import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    huber_loss,
+    l1_loss,
+    mse_loss,
+    smooth_l1_loss,
+)
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """x where positive, else 0."""
     expect_tensor(input, "relu")
     return input.relu_() if inplace else input.relu()
+
+
+def relu_(input: Tensor) -> Tensor:
+    """x where positive, else 0. In place."""
+    return FUNCTIONS["relu_"](input)
 
 
 def sigmoid(input: Tensor) -> Tensor:
@@ -76,7 +98,9 @@ def _activation(name: str, kind: type, kernel: Callable, in_place: type | None =
         numbers = tuple(values.values())
         if inplace:
             saved = {"self": input, **values} if in_place is None else values
-            return write_in_place(input, (input,), in_place or kind, saved, lambda: quiet.run(kernel, input._data, *numbers))
+            return write_in_place(
+                input, (input,), in_place or kind, saved, lambda: quiet.run(kernel, input._data, *numbers)
+            )
         made = result(quiet.run(kernel, input._data, *numbers), input._device, input._data)
         return record(made, kind, (input,), self=input, **values) if recording(input) else made
 
@@ -188,14 +212,16 @@ def _elu_slope(self: Tensor, alpha: float) -> Tensor:
 
 
 _elu_backward = _sloped("EluBackwardBackward0", _elu_slope)
-_elu_backward_at_result = _sloped(
-    "EluBackwardBackward0", lambda y, alpha: y.new_ones(()).where(y > 0, y + alpha)
-)
+_elu_backward_at_result = _sloped("EluBackwardBackward0", lambda y, alpha: y.new_ones(()).where(y > 0, y + alpha))
 _elu = _activation(
     "elu",
     node("EluBackward0", lambda grad, self, alpha: _elu_backward(grad, self, alpha), also=("input_scale", "scale")),
     lambda a, s, *_: np.where(a > 0, a, np.expm1(a) * a.dtype.type(s)),
-    node("EluBackward1", lambda grad, result, alpha: _elu_backward_at_result(grad, result, alpha), also=("input_scale", "scale")),
+    node(
+        "EluBackward1",
+        lambda grad, result, alpha: _elu_backward_at_result(grad, result, alpha),
+        also=("input_scale", "scale"),
+    ),
 )
 
 
@@ -247,7 +273,7 @@ def embedding(input: Tensor, weight: Tensor) -> Tensor:
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"{tensor_type(input)} instead (while checking arguments for embedding)"
         )
-    if input._data.size and not (0 <= input._data.min() and input._data.max() < weight._data.shape[0]):
+    if input._data.size and not (input._data.min() >= 0 and input._data.max() < weight._data.shape[0]):
         raise IndexError("index out of range in self")
     common_device("_index_select", weight, input, names=("self", "index"))
     made = result(weight._data[input._data], weight._device)
@@ -263,4 +289,4 @@ def __getattr__(name: str) -> Any:
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "elu", "embedding", "gelu",
            "huber_loss", "kl_div", "l1_loss", "leaky_relu", "linear", "log_softmax", "logsigmoid", "mse_loss", "nll_loss",
-           "normalize", "one_hot", "relu", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin", "softplus", "tanh"]  # fmt: skip
+           "normalize", "one_hot", "relu", "relu_", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin", "softplus", "tanh"]  # fmt: skip

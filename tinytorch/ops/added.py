@@ -104,7 +104,9 @@ def _added(name: str, x_name: str, y_name: str, kernel: Callable, check: Callabl
     line = f"(Tensor input, Tensor {x_name}, Tensor {y_name}, *, Number beta = 1, Number alpha = 1, Tensor out = None)"
 
     @signatures(line, name=name)
-    def function(input: Tensor, x: Tensor, y: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:  # fmt: skip
+    def function(
+        input: Tensor, x: Tensor, y: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
+    ) -> Tensor:
         data = computed(input, x, y, beta, alpha)
         if out is not None:
             return write_out(out, data, name, input, x, y)
@@ -167,7 +169,9 @@ addmm = _added("addmm", "mat1", "mat2", product, _check_addmm, _AddmmBackward0, 
 _added("addmv", "mat", "vec", product, _check_addmv, _AddmvBackward0, "(mat @ vec)")
 _added("addr", "vec1", "vec2", _outer, _check_addr, _AddrBackward0, "the outer product of vec1 and vec2")
 _added("baddbmm", "batch1", "batch2", product, _check_batches, _BaddbmmBackward0, "(batch1 @ batch2)")
-_added("addbmm", "batch1", "batch2", _summed, _check_batches, _AddbmmBackward0, "the sum of the products batch1 @ batch2")
+_added(
+    "addbmm", "batch1", "batch2", _summed, _check_batches, _AddbmmBackward0, "the sum of the products batch1 @ batch2"
+)
 
 
 @signatures("(Tensor input, Tensor weight, Tensor bias = None)")
@@ -176,9 +180,13 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
     Source: `torch.nn.functional.linear`.
     """
+    a = input._data
+    if not (a.ndim and weight._data.ndim):
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are {a.ndim}D and {weight._data.ndim}D"
+        )
     if bias is None:
         return input.matmul(weight.t())
-    a = input._data
     if a.ndim == 2:
         return addmm(bias, input, weight.t())
     flat = addmm(bias, input.reshape(-1, a.shape[-1]), weight.t())

@@ -414,6 +414,7 @@ def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout
         if isinstance(t, Tensor) and t is not out and shared_memory(out, t) == "partial":
             raise RuntimeError(_SHARED)
     if out._data.shape != data.shape:
+        check_overlap(out)
         if out._data.size:
             warn_in_torch(
                 f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not "
