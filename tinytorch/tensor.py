@@ -351,6 +351,8 @@ class Tensor(TensorBase, metaclass=TensorMeta):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.requires_grad and value._data.dtype.kind != "f":
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        if value._data.dtype != self._data.dtype or value._device is not self._device:
+            self._acc = None  # the accumulator was made for gradients of another dtype or device
         self._storage, self._offset = value._own_storage(), value._offset
         self._data, self._device = value._data, value._device
 

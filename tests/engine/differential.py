@@ -165,7 +165,7 @@ class Writer:
     def reduce(self) -> str | None:
         a = self.tensor()
         call = self.choose(["sum()", "mean()", "sum(0)", "sum(-1, keepdim=True)", "max()", "mean(0)", "prod()", "amax(0)",
-                            "std()", "norm()"])  # fmt: skip
+                            "norm()"])  # fmt: skip
         return f"{self.fresh()} = {a}.{call}"
 
     def in_place(self) -> str | None:

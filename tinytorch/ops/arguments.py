@@ -218,7 +218,8 @@ def signatures(*lines: str, name: str | None = None, of_view: bool = False) -> C
                 if renamed.keys() == kwargs.keys():
                     error = refusal(known, args, kwargs, lines, called_as_method())
                     if error is None:
-                        if of_view or (MODES.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)):
+                        recorded = MODES.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)
+                        if of_view or (recorded and not f.__name__.endswith("_")):
                             _refuse_stale(args)  # a recorded operation looks at histories before shapes
                         raise
             if error is not None:

@@ -337,9 +337,7 @@ def _clone_in_layout(self: Tensor, leaf: Tensor) -> Tensor:
 
 def _obeys_layout(self: Tensor, leaf: Tensor) -> bool:
     """Whether a gradient lies in memory as `.grad` must: as a dense leaf does, row-major for any other."""
-    if not self._data.size:
-        return self.stride() == leaf.stride()
-    if 0 in self._data.strides:
+    if self._data.size and 0 in self._data.strides:
         return False  # even for a size of 1 a repeated gradient is copied
     g = Geometry.of(leaf)
     if leaf._data.size and (g.overlaps() or g.reach() != leaf._data.size):
