@@ -53,8 +53,8 @@ def _softmax(a: np.ndarray, axis: int) -> np.ndarray:
     if a.ndim == 0:
         return np.ones_like(a)
     e = _exp(_shifted(a, axis))
-    if a.dtype.itemsize < 4 or not a.size:
-        return e / e.sum(axis=axis, keepdims=True, dtype=a.dtype)
+    if not a.size:
+        return e
     return e * np.reciprocal(lane_sum(e)) if axis == a.ndim - 1 else e / _sum_in_turn(e, axis)
 
 
@@ -67,8 +67,8 @@ def _log_softmax(a: np.ndarray, axis: int) -> np.ndarray:
         return np.zeros_like(a)
     shifted = _shifted(a, axis)
     e = _exp(shifted)
-    if a.dtype.itemsize < 4 or not a.size:
-        return shifted - np.log(e.sum(axis=axis, keepdims=True, dtype=a.dtype))
+    if not a.size:
+        return e
     return shifted - _log(lane_sum(e) if axis == a.ndim - 1 else _sum_in_turn(e, axis))
 
 
@@ -83,7 +83,8 @@ def _normalised(name: str, kernel: Any, kind: type, what: str) -> Any:
                 kernel_name = "log_" + kernel_name
             raise NotImplementedError(f"\"{kernel_name}\" not implemented for '{source.dtype.scalar_name}'")
         a = source._data
-        data = np.ascontiguousarray(quiet.run(kernel, a, axis)).astype(a.dtype, copy=False)
+        wide = a.astype(np.float32) if a.dtype.itemsize < 4 else a
+        data = np.ascontiguousarray(quiet.run(kernel, wide, axis)).astype(a.dtype, copy=False)
         made = result(data.reshape(a.shape), source._device)
         return record(made, kind, (source,), dim=_unsigned(dim)) if recording(source) else made
 
