@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import dtypes
 from . import devices as _devices
+from . import dtypes
 from . import random as _random
 from .devices import Transfers
 from .missing import missing
@@ -107,10 +107,15 @@ def transfers() -> dict[str, int]:
     return {"to_cuda": Transfers.to_cuda, "to_cpu": Transfers.to_cpu, "bytes": Transfers.bytes}
 
 
-for _d in dtypes.ALL:
-    if not _d.name.startswith("uint") or _d is dtypes.uint8:
-        globals()[_d.tensor_type] = TensorType(_d.tensor_type, _d, _devices.CUDA)
+_LEGACY = [d for d in dtypes.ALL if not d.name.startswith("uint") or d is dtypes.uint8]
+for _d in _LEGACY:
+    globals()[_d.tensor_type] = TensorType(_d.tensor_type, _d, _devices.CUDA)
 
 
 def __getattr__(name: str) -> Any:
     raise missing("module 'torch.cuda' has no attribute '{}'", name)
+
+
+__all__ = ["current_device", "device", "device_count", "empty_cache", "get_device_name", "get_rng_state", "init",
+           "initial_seed", "is_available", "is_initialized", "manual_seed", "manual_seed_all", "seed", "seed_all",
+           "set_device", "set_rng_state", "synchronize", "transfers", *(d.tensor_type for d in _LEGACY)]  # fmt: skip

@@ -22,7 +22,9 @@ matmul = FUNCTIONS["matmul"]
 matrix_power = FUNCTIONS["matrix_power"]
 
 
-def matrix_norm(A: Tensor, ord: Any = "fro", dim: tuple = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def matrix_norm(
+    A: Tensor, ord: Any = "fro", dim: tuple = (-2, -1), keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
     """The Frobenius norm of matrices, or with ord 1, -1, inf, -inf the largest or smallest sum of a column or row."""
     if ord in ("fro", "f"):
         return vector_norm(A, 2, tuple(d % A.dim() for d in dim), keepdim, dtype=dtype)
@@ -36,13 +38,17 @@ def matrix_norm(A: Tensor, ord: Any = "fro", dim: tuple = (-2, -1), keepdim: boo
     return sums.amax(second, keepdim) if ord > 0 else sums.amin(second, keepdim)
 
 
-def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None) -> Tensor:
+def norm(
+    A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None
+) -> Tensor:
     """A vector's or a matrix's norm: of all elements with the order 2 unless said otherwise."""
     pair = isinstance(dim, (tuple, list)) and len(dim) == 2
     if ord is not None and (pair or (dim is None and A.dim() == 2)):
         return matrix_norm(A, ord, tuple(dim) if pair else (0, 1), keepdim, dtype=dtype)
     if ord is not None and dim is None and A.dim() != 1:
-        raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got " + f"{A.dim()}D.")
+        raise RuntimeError(
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got " + f"{A.dim()}D."
+        )
     return vector_norm(A, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
@@ -50,4 +56,16 @@ def __getattr__(name: str) -> Any:
     raise missing("module 'torch.linalg' has no attribute '{}'", name)
 
 
-__all__ = ["LinAlgError", "cholesky", "det", "inv", "matmul", "matrix_norm", "matrix_power", "multi_dot", "norm", "solve", "vector_norm"]  # fmt: skip
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "det",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "multi_dot",
+    "norm",
+    "solve",
+    "vector_norm",
+]

@@ -96,6 +96,8 @@ def save(obj: Any, f: Any, **options: Any) -> None:
 
     Source: `torch.save`.
     """
+    if not isinstance(f, (str, os.PathLike)) and not hasattr(f, "write"):
+        raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
     data = io.BytesIO()
     data.write(_MAGIC)
     _Writer(data, protocol=4).dump(obj)

@@ -95,6 +95,9 @@ def test_square_matrices_against_torch() -> None:
             theirs = getattr(torch.linalg, f)(torch.tensor(a))
             np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-11, err_msg=f"{f} of {n}")
             assert mine.stride() == theirs.stride()
-        mine, theirs = tinytorch.linalg.solve(tinytorch.tensor(a), tinytorch.tensor(b)), torch.linalg.solve(torch.tensor(a), torch.tensor(b))
+        mine, theirs = (
+            tinytorch.linalg.solve(tinytorch.tensor(a), tinytorch.tensor(b)),
+            torch.linalg.solve(torch.tensor(a), torch.tensor(b)),
+        )
         np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-10)
         assert mine.stride() == theirs.stride()

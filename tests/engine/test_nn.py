@@ -38,7 +38,11 @@ def _evaluate(engine: Any, name: str, arguments: str, reduction: str) -> list[An
     total = sum((g * g).sum() for g in first if g is not None)
     second = engine.autograd.grad(total, leaves, allow_unused=True) if total.requires_grad else []
     names = [g.grad_fn.name() if g is not None and g.grad_fn else None for g in first]
-    return [loss.grad_fn.name(), names, *[None if t is None else (t.detach() + 0.0).numpy() for t in (loss, *first, *second)]]
+    return [
+        loss.grad_fn.name(),
+        names,
+        *[None if t is None else (t.detach() + 0.0).numpy() for t in (loss, *first, *second)],
+    ]
 
 
 @pytest.mark.torch
@@ -57,7 +61,9 @@ def test_losses(name: str, reduction: str) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("name", ["relu", "leaky_relu", "elu", "silu", "gelu", "softplus", "logsigmoid", "sigmoid", "tanh"])
+@pytest.mark.parametrize(
+    "name", ["relu", "leaky_relu", "elu", "silu", "gelu", "softplus", "logsigmoid", "sigmoid", "tanh"]
+)
 def test_activations(name: str) -> None:
     import torch
 

@@ -6,6 +6,7 @@ Source: `torch.autograd`.
 from __future__ import annotations
 
 from ..graph.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..missing import missing
 from . import anomaly_mode, function, functional, grad_mode, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .derivatives import backward, grad
@@ -17,6 +18,10 @@ from .variable import Variable
 def variable(*args: object, **kwargs: object) -> None:
     """Gone from torch, which says so in a RuntimeError; the module of this name is imported as in torch."""
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
+
+
+def __getattr__(name: str) -> object:
+    raise missing("module 'torch.autograd' has no attribute '{}'", name)
 
 
 __all__ = [

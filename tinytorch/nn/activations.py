@@ -27,8 +27,12 @@ def _layer(name: str, function: Callable, what: str, shown: str = "{}", **defaul
         if name == "Dropout" and not 0 <= values["p"] <= 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {values['p']}")
         if isinstance(values.get("size_average"), bool) or isinstance(values.get("reduce"), bool):
-            values["reduction"] = "none" if values["reduce"] is False else "sum" if values["size_average"] is False else "mean"
-            warn_user(f"size_average and reduce args will be deprecated, please use reduction='{values['reduction']}' instead.")
+            values["reduction"] = (
+                "none" if values["reduce"] is False else "sum" if values["size_average"] is False else "mean"
+            )
+            warn_user(
+                f"size_average and reduce args will be deprecated, please use reduction='{values['reduction']}' instead."
+            )
         for option, value in values.items():
             if option in ("weight", "pos_weight"):
                 self.register_buffer(option, value)
@@ -53,7 +57,14 @@ Sigmoid = _layer("Sigmoid", lambda m, x: x.sigmoid(), "1 / (1 + exp(-x)).")
 Tanh = _layer("Tanh", lambda m, x: x.tanh(), "Hyperbolic tangent.")
 LeakyReLU = _layer("LeakyReLU", lambda m, x: F.leaky_relu(x, m.negative_slope), "x, with a small slope below 0.",
                    "negative_slope", negative_slope=0.01, inplace=False)  # fmt: skip
-ELU = _layer("ELU", lambda m, x: F.elu(x, m.alpha), "x where positive, else alpha (exp(x) - 1).", "alpha", alpha=1.0, inplace=False)
+ELU = _layer(
+    "ELU",
+    lambda m, x: F.elu(x, m.alpha),
+    "x where positive, else alpha (exp(x) - 1).",
+    "alpha",
+    alpha=1.0,
+    inplace=False,
+)
 GELU = _layer("GELU", lambda m, x: F.gelu(x, approximate=m.approximate), "x times the normal distribution function of x.",
               "approximate", approximate="none")  # fmt: skip
 LogSigmoid = _layer("LogSigmoid", lambda m, x: F.logsigmoid(x), "The logarithm of sigmoid(x).")

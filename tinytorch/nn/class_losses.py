@@ -23,7 +23,9 @@ def _class_dim(t: Tensor) -> int:
 
 
 def _nll_backward(name: str) -> Any:
-    def backward(grad: Tensor, self: Tensor, target: Tensor, weight: Any, total_weight: Tensor, reduction: int, ignore_index: int) -> Tensor:  # fmt: skip
+    def backward(
+        grad: Tensor, self: Tensor, target: Tensor, weight: Any, total_weight: Tensor, reduction: int, ignore_index: int
+    ) -> Tensor:
         ignore = ignore_index - (1 << 64) if ignore_index >= 1 << 63 else ignore_index
         dim = _class_dim(self)
         where = target.unsqueeze(dim) if target.dim() or self.dim() > 1 else target.reshape(1)
@@ -31,7 +33,13 @@ def _nll_backward(name: str) -> Any:
         index = where.where(kept, where.new_zeros(()))
 
         def formula(g: Tensor, s: Tensor) -> Tensor:
-            per = g / total_weight if reduction == _MEAN else g.unsqueeze(dim) if reduction == _NONE and s.dim() > 1 else g
+            per = (
+                g / total_weight
+                if reduction == _MEAN
+                else g.unsqueeze(dim)
+                if reduction == _NONE and s.dim() > 1
+                else g
+            )
             value = -per if weight is None else weight[index] * -per
             value = value.expand(index.shape).where(kept, value.new_zeros(()))
             return s.new_zeros(s.shape).scatter(dim, index, value)
@@ -93,7 +101,9 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
 
 
 def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, how: int) -> Tensor:
-    common_device("nll_loss_forward" if input.dim() < 3 else "_nll_loss2d_forward", input, target, names=("self", "target"))
+    common_device(
+        "nll_loss_forward" if input.dim() < 3 else "_nll_loss2d_forward", input, target, names=("self", "target")
+    )
     a, t = input._data, target._data
     dim = _class_dim(input)
     index = t.reshape(1) if a.ndim == 1 else np.expand_dims(t, dim)
@@ -113,12 +123,30 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     made = result(np.asarray(data, a.dtype), input._device)
     if recording(input):
         kind = _NllLossBackward0 if a.ndim < 3 else _NllLoss2DBackward0
-        record(made, kind, (input,), self=input, target=target, weight=weight, total_weight=total, reduction=how, ignore_index=ignore_index % (1 << 64))  # fmt: skip
+        record(
+            made,
+            kind,
+            (input,),
+            self=input,
+            target=target,
+            weight=weight,
+            total_weight=total,
+            reduction=how,
+            ignore_index=ignore_index % (1 << 64),
+        )
     return made
 
 
-def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None,
-                  ignore_index: int = -100, reduce: Any = None, reduction: str = "mean", label_smoothing: float = 0.0) -> Tensor:  # fmt: skip
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
     """The cross entropy of softmax(input) with classes (int64) or with probabilities of each class."""
     how = _reduction(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
@@ -139,7 +167,11 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
 def _with_weight(logp: Tensor, weight: Tensor | None) -> Tensor:
     if weight is None:
         return logp
-    return logp * weight.view([-1 if d == _class_dim(logp) else 1 for d in range(logp.dim())]) if logp.dim() > 2 else logp * weight
+    return (
+        logp * weight.view([-1 if d == _class_dim(logp) else 1 for d in range(logp.dim())])
+        if logp.dim() > 2
+        else logp * weight
+    )
 
 
 def _with_probabilities(logp: Tensor, target: Tensor, weight: Tensor | None, how: int, smoothing: float) -> Tensor:
@@ -154,7 +186,9 @@ def _with_probabilities(logp: Tensor, target: Tensor, weight: Tensor | None, how
     return total if how == _SUM else over(total, logp.numel() // classes)
 
 
-def _smoothed(hard: Tensor, logp: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, how: int, smoothing: float) -> Tensor:  # fmt: skip
+def _smoothed(
+    hard: Tensor, logp: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, how: int, smoothing: float
+) -> Tensor:
     dim = _class_dim(logp)
     smooth = -_with_weight(logp, weight).sum(dim)
     ignored = target == ignore_index

@@ -58,7 +58,9 @@ class _Numbered(Module):
     def extend(self, modules: Iterable[Module]) -> Any:
         """Add modules at the end. TypeError for what cannot be walked through."""
         if not isinstance(modules, Iterable):
-            raise TypeError(f"{type(self).__name__}.extend should be called with an iterable, but got {type(modules).__name__}")
+            raise TypeError(
+                f"{type(self).__name__}.extend should be called with an iterable, but got {type(modules).__name__}"
+            )
         for m in modules:
             self.append(m)
         return self
@@ -69,7 +71,11 @@ class Sequential(_Numbered):
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
-        named = args[0].items() if len(args) == 1 and isinstance(args[0], OrderedDict) else ((str(i), m) for i, m in enumerate(args))  # fmt: skip
+        named = (
+            args[0].items()
+            if len(args) == 1 and isinstance(args[0], OrderedDict)
+            else ((str(i), m) for i, m in enumerate(args))
+        )
         for name, module in named:
             self.add_module(name, module)
 
@@ -264,7 +270,9 @@ class ParameterDict(_Named):
 
 
 def _listing(module: Module, rows: list[tuple[str, str, Tensor]]) -> str:
-    lines = [f"    ({name}): Parameter containing: [{kind} of size {'x'.join(map(str, p.shape))}]" for name, kind, p in rows]
+    lines = [
+        f"    ({name}): Parameter containing: [{kind} of size {'x'.join(map(str, p.shape))}]" for name, kind, p in rows
+    ]
     if len(lines) == 1:
         return f"{module._get_name()}({lines[0][2:]})"
     return f"{module._get_name()}(" + ("\n" + "\n".join(lines) + "\n" if lines else "") + ")"

@@ -6,16 +6,12 @@ Source: `torch.nn`.
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
 from typing import Any
 
-
-
-from ..ops.shaped import filled, sized
-from ..ops.added import linear
 from .. import dtypes
 from ..devices import as_device
+from ..ops.added import linear
+from ..ops.shaped import filled, sized
 from ..tensor import Tensor
 from . import init
 from .functional import embedding
@@ -36,7 +32,9 @@ class Identity(Module):
 class Linear(Module):
     """`x @ weight.T + bias`: x (..., in_features), weight (out_features, in_features), bias (out_features)."""
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features

@@ -5,7 +5,7 @@ Source: `torch.nn.Module`.
 
 from __future__ import annotations
 
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -17,15 +17,7 @@ from ..ops.core import tensor_type
 from ..tensor import Tensor
 from .backward_hooks import BackwardHooks
 from .parameter import Buffer, Parameter
-
-
-class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
-
-    __str__ = __repr__
+from .state import load_into
 
 
 def indented(text: str, spaces: int) -> str:
@@ -82,7 +74,9 @@ class Module(metaclass=ModuleMeta):
             elif isinstance(new, tuple) and len(new) == 2:
                 args, kwargs = new
             else:
-                raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {new}.")
+                raise RuntimeError(
+                    f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {new}."
+                )
         around = None
         if self._backward_hooks or self._backward_pre_hooks:
             around = BackwardHooks(self, list(self._backward_hooks.values()), list(self._backward_pre_hooks.values()))
@@ -205,7 +199,9 @@ class Module(metaclass=ModuleMeta):
 
     # walking ----------------------------------------------------------------------------------------------------------
 
-    def named_modules(self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:  # fmt: skip
+    def named_modules(
+        self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
         """This module and all below it, with dotted names."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -243,7 +239,9 @@ class Module(metaclass=ModuleMeta):
                 seen.add(id(value))
                 yield f"{path}.{name}" if path else name, value
 
-    def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Parameter]]:  # fmt: skip
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
         """The parameters, with dotted names."""
         return self._named("_parameters", prefix, recurse, remove_duplicate)
 
@@ -251,7 +249,9 @@ class Module(metaclass=ModuleMeta):
         """The parameters."""
         return (p for _, p in self.named_parameters(recurse=recurse))
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:  # fmt: skip
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
         """The buffers, with dotted names."""
         return self._named("_buffers", prefix, recurse, remove_duplicate)
 
@@ -319,7 +319,9 @@ class Module(metaclass=ModuleMeta):
         """Convert parameters and buffers, in place; a dtype applies to floating point ones."""
         target = next((a for a in [*args, kwargs.get("dtype")] if isinstance(a, dtypes.dtype)), None)
         if target is not None and not target.is_floating_point:
-            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target!r}")  # fmt: skip
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target!r}"
+            )
         where = next((a for a in [*args, kwargs.get("device")] if isinstance(a, (str, Device))), None)
 
         def convert(t: Tensor) -> Tensor:
@@ -407,57 +409,11 @@ class Module(metaclass=ModuleMeta):
         return out
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """Copy a state dict's values in (or, with `assign`, take its tensors). RuntimeError for names or shapes that differ."""
-        if not isinstance(state_dict, Mapping):
-            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        problems: list[str] = []
-        expected: list[str] = []
-        missing: list[str] = []
-        for path, module in self.named_modules(remove_duplicate=False):
-            prefix = f"{path}." if path else ""
-            for group in (module._parameters, module._buffers):
-                for name, current in list(group.items()):
-                    if current is None or name in module._non_persistent_buffers_set:
-                        continue
-                    key = prefix + name
-                    expected.append(key)
-                    if key not in state_dict:
-                        missing.append(key)
-                    else:
-                        self._load_one(group, name, key, current, state_dict[key], assign, problems)
-        unexpected = [k for k in state_dict if k not in expected]
-        if strict:
-            for keys, word in ((unexpected, "Unexpected"), (missing, "Missing")):
-                if keys:
-                    names = ", ".join(f'"{k}"' for k in keys)
-                    problems.insert(0, f"{word} key(s) in state_dict: {names}. ")
-        if problems:
-            raise RuntimeError(
-                "Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(problems))
-            )
-        return _IncompatibleKeys(missing, unexpected)
+        """Copy a state dict's values in (or, with `assign`, take its tensors).
 
-    @staticmethod
-    def _load_one(group: dict, name: str, key: str, current: Tensor, new: Any, assign: bool, problems: list[str]) -> None:
-        if not isinstance(new, Tensor):
-            problems.append(f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but received {type(new)}')  # fmt: skip
-            return
-        if new.shape != current.shape:
-            problems.append(
-                f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape in current "
-                f"model is {current.shape}."
-            )
-            return
-        with no_grad():
-            if assign:
-                if isinstance(current, Parameter):
-                    if not isinstance(new, Parameter):
-                        new = Parameter(new, requires_grad=current.requires_grad)
-                    else:
-                        new.requires_grad_(current.requires_grad)
-                group[name] = new
-            else:
-                current.copy_(new)
+        RuntimeError for names or shapes that differ, TypeError for what is no mapping.
+        """
+        return load_into(self, state_dict, strict, assign)
 
     # hooks and printing ----------------------------------------------------------------------------------------------------
 
@@ -470,11 +426,15 @@ class Module(metaclass=ModuleMeta):
             hooks.update(first | rest)
         return handle
 
-    def register_forward_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:  # fmt: skip
+    def register_forward_hook(
+        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> RemovableHandle:
         """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
         return self._hook(self._forward_hooks, (hook, with_kwargs), prepend)
 
-    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
+    def register_forward_pre_hook(
+        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
         """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
         return self._hook(self._forward_pre_hooks, (hook, with_kwargs), prepend)
 

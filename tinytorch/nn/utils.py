@@ -38,7 +38,9 @@ def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0, error_if_n
 
 
 @no_grad()
-def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None) -> Tensor:  # fmt: skip
+def clip_grad_norm_(
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None
+) -> Tensor:
     """Scale the gradients so that their norm is at most `max_norm`; the norm before is returned."""
     grads = _grads(parameters)
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
@@ -73,3 +75,6 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
 def __getattr__(name: str) -> Any:
     raise missing("module 'torch.nn.utils' has no attribute '{}'", name)
+
+
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "get_total_norm", "parameters_to_vector", "vector_to_parameters"]

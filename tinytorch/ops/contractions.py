@@ -39,7 +39,12 @@ def _paired(left: Tensor, right: Tensor, summed: list[int]) -> Tensor:
 
     if only_left and only_right and only_right[-1] < only_left[0]:  # then the result lies in order
         left, right, only_left, only_right = right, left, only_right, only_left
-    batch, rows, inner, columns = count(left, both), count(left, only_left), count(left, summed), count(right, only_right)
+    batch, rows, inner, columns = (
+        count(left, both),
+        count(left, only_left),
+        count(left, summed),
+        count(right, only_right),
+    )
     a = left.permute(both + only_left + summed + only_right).reshape(batch, rows, inner)
     b = right.permute(both + summed + only_right + only_left).reshape(batch, inner, columns)
     order = both + only_left + summed + only_right
@@ -63,7 +68,9 @@ def _labels(text: str, operand: int | None) -> list[str]:
         elif c in _LETTERS:
             out.append(c)
         elif c != " ":
-            raise RuntimeError(f"einsum(): invalid subscript given at index {i} in the equation string, subscripts must be in [a-zA-Z]")  # fmt: skip
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {i} in the equation string, subscripts must be in [a-zA-Z]"
+            )
         i += 1
     return out
 
@@ -94,7 +101,10 @@ def einsum(*args: Any) -> Tensor:
     if isinstance(args[0], Tensor):
         equation, operands = _from_lists(args)
     else:
-        equation, operands = args[0], list(args[1]) if len(args) == 2 and isinstance(args[1], (list, tuple)) else list(args[1:])
+        equation, operands = (
+            args[0],
+            list(args[1]) if len(args) == 2 and isinstance(args[1], (list, tuple)) else list(args[1:]),
+        )
     left, arrow, right = equation.partition("->")
     texts = left.split(",")
     if len(texts) < len(operands):
@@ -108,8 +118,17 @@ def einsum(*args: Any) -> Tensor:
     order: list[str] = [x for label in output for x in (_spread(dots) if label == _DOTS else [label])]
     kept = len(order)
     used = {label for labels in inputs for label in labels}
-    order += [n for n in [*(_spread(dots) if _DOTS in used else ()), *_LETTERS] if n not in order and (n in used or n[0] == _DOTS)]
-    return _contract([_arranged(t, ls, order, dots) for t, ls in zip(operands, inputs, strict=True)], kept, len(order), sizes_of(inputs, operands, dots, order))  # fmt: skip
+    order += [
+        n
+        for n in [*(_spread(dots) if _DOTS in used else ()), *_LETTERS]
+        if n not in order and (n in used or n[0] == _DOTS)
+    ]
+    return _contract(
+        [_arranged(t, ls, order, dots) for t, ls in zip(operands, inputs, strict=True)],
+        kept,
+        len(order),
+        sizes_of(inputs, operands, dots, order),
+    )
 
 
 def _spread(n: int) -> list[str]:
@@ -142,9 +161,7 @@ def _check_output(output: list[str], inputs: list[list[str]]) -> None:
         if x in output[:i] and x != _DOTS:
             raise RuntimeError(f"einsum(): output subscript {x} appears more than once in the output")
         if x not in known and x != _DOTS:
-            raise RuntimeError(
-                f"einsum(): output subscript {x} does not appear in the equation for any input operand"
-            )
+            raise RuntimeError(f"einsum(): output subscript {x} does not appear in the equation for any input operand")
 
 
 def _arranged(t: Tensor, labels: list[str], order: list[str], dots: int) -> Tensor:
@@ -305,4 +322,8 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     a = input.reshape([k for s in a_sizes for k in (s, 1)])
     b = other.reshape([k for s in b_sizes for k in (1, s)])
     made = a * b
-    return made.view([s * k for s, k in zip(a_sizes, b_sizes, strict=True)]) if made.is_contiguous() else made.reshape([s * k for s, k in zip(a_sizes, b_sizes, strict=True)])  # fmt: skip
+    return (
+        made.view([s * k for s, k in zip(a_sizes, b_sizes, strict=True)])
+        if made.is_contiguous()
+        else made.reshape([s * k for s, k in zip(a_sizes, b_sizes, strict=True)])
+    )

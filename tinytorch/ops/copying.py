@@ -90,6 +90,8 @@ def clone(input: Tensor, *, memory_format: MemoryFormat = preserve_format) -> Te
     A dense tensor keeps its strides, a tensor with gaps becomes dense. Source: `torch.clone`.
     """
     expect_tensor(input, "clone")
+    if memory_format is not None and not isinstance(memory_format, MemoryFormat):
+        raise TypeError(f"clone(): argument 'memory_format' must be torch.memory_format, not {type_name(memory_format)}")
     out = copied(input, memory_format=memory_format)
     if MODES.grad and needs_grad(input):
         record(out, _CloneBackward0, (input,))

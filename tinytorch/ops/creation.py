@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..devices import CPU, as_device, device
+from ..devices import as_device, device
 from ..storage import UntypedStorage
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch, warn_user
@@ -17,7 +17,6 @@ from .copying import converted, copied
 from .core import float_to_int, is_number, op, quiet
 from .shaped import _is_size, finish, moved, options, sized
 from .views import _AliasBackward0, as_view
-
 
 # from data -----------------------------------------------------------------------------------------------------------
 
@@ -145,7 +144,9 @@ _CLEARER = (
 )
 
 
-def _from_data(name: str, call: str, data: Any, d: dtypes.dtype | None, where: device | None, requires_grad: bool) -> Tensor:
+def _from_data(
+    name: str, call: str, data: Any, d: dtypes.dtype | None, where: device | None, requires_grad: bool
+) -> Tensor:
     """A leaf with a copy of the data; None for a dtype or device stands for the data's own."""
     if isinstance(data, Tensor):
         warn_user(_CLEARER.format(call))
@@ -158,7 +159,9 @@ _DATA = "(object data, *, torch.dtype dtype = None, torch.device device = None, 
 
 @op(method=False)
 @signatures(_DATA)
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
     """A leaf with a copy of the data (numbers, nested sequences, an array, a tensor).
 
     A tensor as data warns that `detach().clone()` says it more clearly. Source: `torch.tensor`.
@@ -173,7 +176,15 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
 @op(function=False)
 @signatures(_DATA.replace("(", "(Tensor input, ", 1))
-def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """A leaf with a copy of the data, with this tensor's device and (for a sequence, its) dtype unless others are given.
 
     Source: `torch.Tensor.new_tensor`.
@@ -199,7 +210,9 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 @op(method=False)
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None) -> Tensor:  # fmt: skip
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
+) -> Tensor:
     """The data as a tensor: shared unless `copy=True`; `copy=False` raises where sharing is impossible.
 
     `requires_grad` True or False sets or drops it; None leaves a tensor's as it is.
@@ -300,7 +313,9 @@ _LEGACY = ("(*, torch.device device = None)", "(torch.Storage storage)", "(Tenso
            "(tuple of ints size, *, torch.device device = None)", "(object data, *, torch.device device = None)")  # fmt: skip
 
 
-def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, device: Any = None, data: Any = None) -> Tensor:
+def legacy_constructor(
+    cls: type, *args: Any, d: dtypes.dtype | None = None, device: Any = None, data: Any = None
+) -> Tensor:
     """`torch.Tensor(...)`: sizes give an uninitialised tensor, a sequence gives its copy, a tensor an alias."""
     any_dtype, d = d is None, d or dtypes.get_default_dtype()
     if data is not None:
@@ -357,9 +372,13 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     if size == 0 or count == 0:
         raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
     if not 0 <= offset < size:
-        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) minus 1")  # fmt: skip
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) minus 1"
+        )
     if count < 0 and (size - offset) % n:
-        raise ValueError(f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({n})")  # fmt: skip
+        raise ValueError(
+            f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({n})"
+        )
     if count > 0 and count * n > size - offset:
         raise ValueError(
             f"requested buffer length ({count} * {n} bytes) after offset ({offset} bytes) must not be greater than actual "

@@ -26,7 +26,15 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.dtype == np.float16:
         return quiet.run(np.matmul, a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
     if a.dtype == bool:
-        kernel = "addmv_impl_cpu" if b.ndim == 1 else "dot" if a.ndim == 1 else "baddbmm_cpu" if a.ndim == 3 else "addmm_impl_cpu_"
+        kernel = (
+            "addmv_impl_cpu"
+            if b.ndim == 1
+            else "dot"
+            if a.ndim == 1
+            else "baddbmm_cpu"
+            if a.ndim == 3
+            else "addmm_impl_cpu_"
+        )
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     if a.ndim == b.ndim == 3 and a.dtype.kind == "f" and a.shape[1] * a.shape[2] * b.shape[2] < 400:
         return quiet.run(_few_products, a, b)
@@ -102,7 +110,9 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     data = product(input._data, mat2._data)
     if out is not None:
         if isinstance(out, Tensor) and out.dtype is not input.dtype:
-            raise RuntimeError(f"Expected out tensor to have dtype {cpp_name(input.dtype)}, but got {cpp_name(out.dtype)} instead")
+            raise RuntimeError(
+                f"Expected out tensor to have dtype {cpp_name(input.dtype)}, but got {cpp_name(out.dtype)} instead"
+            )
         return write_out(out, data, "mm", input, mat2)
     made = result(data, common_device("mm", input, mat2, names=("self", "mat2")))
     if recording(input, mat2):
@@ -124,9 +134,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     Source: `torch.mv`.
     """
     if input._data.ndim != 2 or vec._data.ndim != 1:
-        raise RuntimeError(
-            f"vector + matrix @ vector expected, got {1}, {input._data.ndim}, {vec._data.ndim}"
-        )
+        raise RuntimeError(f"vector + matrix @ vector expected, got {1}, {input._data.ndim}, {vec._data.ndim}")
     if input._data.shape[1] != vec._data.shape[0]:
         m, k = input._data.shape
         raise RuntimeError(f"size mismatch, got input ({m}), mat ({m}x{k}), vec ({vec._data.shape[0]})")
@@ -249,9 +257,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     """
     a, b = input._data, other._data
     if a.ndim == 0 or b.ndim == 0:
-        raise RuntimeError(
-            f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D"
-        )
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
     made = _matmul(input, other)
     return made if out is None else write_out(out, made._data, "matmul", input, other)
 

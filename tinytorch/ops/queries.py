@@ -54,9 +54,10 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     Source: `torch.Tensor.is_set_to`.
     """
     a, b = self._data, tensor._data
-    return (
-        self._own_storage() is tensor._own_storage()
-        and (self._offset, a.shape, a.strides) == (tensor._offset, b.shape, b.strides)
+    return self._own_storage() is tensor._own_storage() and (self._offset, a.shape, a.strides) == (
+        tensor._offset,
+        b.shape,
+        b.strides,
     )
 
 
@@ -83,7 +84,9 @@ def typename(obj: Any, /) -> str:
     module = getattr(kind, "__module__", None) or ""
     if module in ("builtins", ""):
         return kind.__qualname__
-    return f"{module}.{kind.__qualname__}".replace("tinytorch.", "torch.")
+    if module.startswith("tinytorch."):
+        return repr(kind).partition("'")[2].partition("'")[0].replace("tinytorch.", "torch.")
+    return f"{module}.{kind.__qualname__}"
 
 
 @op(function=False)
@@ -109,8 +112,7 @@ def is_shared(self: Tensor) -> bool:
 
 def _mapped(name: str, self: Tensor, others: tuple[Tensor, ...], function: Callable) -> Tensor:
     if self.requires_grad or any(t.requires_grad for t in others):
-        what = "var.detach()" if not others else "var.detach()"
-        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use {what}.{name}() instead.")
+        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
     check_inplace(self, False)
     if not callable(function):
         raise TypeError(f"'{type(function).__name__}' object is not callable")
@@ -169,7 +171,9 @@ def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bo
 
 for _name in ("conj", "resolve_conj", "resolve_neg", "real"):
     _ask(_name, lambda t: t, "The tensor itself, as it is for every dtype that is not complex.", method=_name != "real")
-_ask("is_conj", lambda t: False, "Whether the tensor is to be read as conjugate: never, for these dtypes.", method=False)
+_ask(
+    "is_conj", lambda t: False, "Whether the tensor is to be read as conjugate: never, for these dtypes.", method=False
+)
 
 
 @op(method=False)

@@ -93,12 +93,18 @@ def random_(self: Tensor, *bounds: int, generator: random.Generator | None = Non
 
 
 _BernoulliBackward0 = _zeros_back("BernoulliBackward0")
-_BernoulliBackward1 = node("BernoulliBackward1", lambda grad: grad.new_zeros(grad.shape), lambda grad: grad.new_zeros(grad.shape))
+_BernoulliBackward1 = node(
+    "BernoulliBackward1", lambda grad: grad.new_zeros(grad.shape), lambda grad: grad.new_zeros(grad.shape)
+)
 _BernoulliBackward2 = _zeros_back("BernoulliBackward2")
 
 
 @op("bernoulli_", function=False)
-@signatures("(Tensor p, *, torch.Generator generator = None)", "(float p = 0.5, *, torch.Generator generator = None)", name="bernoulli_")
+@signatures(
+    "(Tensor p, *, torch.Generator generator = None)",
+    "(float p = 0.5, *, torch.Generator generator = None)",
+    name="bernoulli_",
+)
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: random.Generator | None = None) -> Tensor:
     """Fill with ones with probability `p` (a number or a tensor), else zeros.
 
@@ -142,7 +148,10 @@ def _random(name: str, fill: Callable, what: str) -> None:
         fill(made, 0.0, 1.0, gen)
         return finish(moved(fresh(made), where), requires_grad) if out is None else into(out, made, name, dtype)
 
-    @signatures(f"(Tensor input, *, torch.Generator generator = None, torch.memory_format memory_format = None, {OPTIONS})", name=f"{name}_like")  # fmt: skip
+    @signatures(
+        f"(Tensor input, *, torch.Generator generator = None, torch.memory_format memory_format = None, {OPTIONS})",
+        name=f"{name}_like",
+    )
     def like(input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format, **kw: Any) -> Tensor:
         made = alike(input, f"{name}_like", memory_format, kw)
         fill(made._data, 0.0, 1.0, _source(generator, made._device))
@@ -159,13 +168,23 @@ _random("randn", sampling.normal_, "Numbers from the standard normal distributio
 
 
 @op(method=False)
-@signatures(*(f"({first}tuple of ints size, {rest})" for first in ("int high, ", "int low, int high, ") for rest in (_WITH_GENERATOR, WITH_OUT)))  # fmt: skip
+@signatures(
+    *(
+        f"({first}tuple of ints size, {rest})"
+        for first in ("int high, ", "int low, int high, ")
+        for rest in (_WITH_GENERATOR, WITH_OUT)
+    )
+)
 def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:
     """Whole numbers from [low, high): `randint(high, size)` or `randint(low, high, size)`; int64 unless given.
 
     Source: `torch.randint`.
     """
-    given, gen, requires_grad = list(args), _source(generator, as_device(kw.get("device"))), kw.get("requires_grad", False)
+    given, gen, requires_grad = (
+        list(args),
+        _source(generator, as_device(kw.get("device"))),
+        kw.get("requires_grad", False),
+    )
     size = kw.pop("size") if "size" in kw else given.pop() if given and isinstance(given[-1], (tuple, list)) else None
     bounds = [*given, *(kw.pop(n) for n in ("low", "high") if n in kw)]
     if size is None and len(bounds) == 2 and not kw:
@@ -213,7 +232,9 @@ def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = Non
 
 _NormalBackward1 = _zeros_back("NormalBackward1")
 _NormalBackward2 = _zeros_back("NormalBackward2")
-_NormalBackward3 = node("NormalBackward3", lambda grad: grad.new_zeros(grad.shape), lambda grad: grad.new_zeros(grad.shape))
+_NormalBackward3 = node(
+    "NormalBackward3", lambda grad: grad.new_zeros(grad.shape), lambda grad: grad.new_zeros(grad.shape)
+)
 _ENDING = "*, torch.Generator generator = None, Tensor out = None"
 _NORMAL = (f"(Tensor mean, Tensor std, {_ENDING})", f"(Tensor mean, float std = 1, {_ENDING})", f"(float mean, Tensor std, {_ENDING})",
            f"(float mean, float std, tuple of ints size, {_ENDING}, {OPTIONS})")  # fmt: skip
@@ -221,7 +242,9 @@ _NORMAL = (f"(Tensor mean, Tensor std, {_ENDING})", f"(Tensor mean, float std = 
 
 @op(method=False)
 @signatures(*_NORMAL)
-def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:  # fmt: skip
+def normal(
+    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None, **kw: Any
+) -> Tensor:
     """Normal numbers with means and standard deviations given as numbers (with a size) or as tensors.
 
     RuntimeError for negative deviations. Source: `torch.normal`.
@@ -241,7 +264,13 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None
         return into(out, data, "normal")
     result = fresh(data, tensors[0]._device)
     if recording(*tensors):
-        kind = _NormalBackward3 if len(tensors) == 2 else _NormalBackward1 if isinstance(mean, Tensor) else _NormalBackward2
+        kind = (
+            _NormalBackward3
+            if len(tensors) == 2
+            else _NormalBackward1
+            if isinstance(mean, Tensor)
+            else _NormalBackward2
+        )
         record(result, kind, tuple(tensors))
     return result
 
@@ -273,7 +302,9 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
 
     RuntimeError for weights that are no distribution. Source: `torch.multinomial`.
     """
-    return fresh(sampling.multinomial(input._data, num_samples, replacement, _source(generator, input._device)), input._device)
+    return fresh(
+        sampling.multinomial(input._data, num_samples, replacement, _source(generator, input._device)), input._device
+    )
 
 
 random.wrap_state = fresh

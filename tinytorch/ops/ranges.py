@@ -52,8 +52,14 @@ def _counted(start: float, step: float, n: int, kind: np.dtype) -> np.ndarray:
 
 
 @op(method=False)
-@signatures(f"(Number end, {WITH_OUT})", f"(Number start, Number end, *, {OPTIONS})", f"(Number start, Number end, Number step = 1, {WITH_OUT})")  # fmt: skip
-def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Tensor | None = None, dtype: Any = None, **kw: Any) -> Tensor:  # fmt: skip
+@signatures(
+    f"(Number end, {WITH_OUT})",
+    f"(Number start, Number end, *, {OPTIONS})",
+    f"(Number start, Number end, Number step = 1, {WITH_OUT})",
+)
+def arange(
+    start: Any = None, end: Any = None, step: Any = 1, *, out: Tensor | None = None, dtype: Any = None, **kw: Any
+) -> Tensor:
     """Numbers from start (0) up to, not including, end; int64 if all are ints, else the default dtype.
 
     RuntimeError for a step that is 0 or leads away from the end. Source: `torch.arange`.
@@ -118,7 +124,9 @@ def _evenly(start: Any, end: Any, steps: int, kind: np.dtype) -> np.ndarray:
         return np.where(i < steps // 2, fma64(i, step, start), fma64(back, -step, end)).astype(kind)
     first, last = kind.type(start), kind.type(end)
     step = kind.type((last - first) / kind.type(max(steps - 1, 1)))
-    return np.where(i < steps // 2, _times_plus(i, step, first, kind), _times_plus(back, -step, last, kind)).astype(kind)
+    return np.where(i < steps // 2, _times_plus(i, step, first, kind), _times_plus(back, -step, last, kind)).astype(
+        kind
+    )
 
 
 def _lines(extra: str = "") -> tuple[str, ...]:
@@ -155,7 +163,9 @@ def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = 
 
 @op(method=False)
 @signatures(*_lines("float base = 10.0, "))
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None, **kw: Any
+) -> Tensor:
     """`steps` numbers from base**start to base**end, evenly spaced in the exponent.
 
     Source: `torch.logspace`.
@@ -203,7 +213,9 @@ def _indices(name: str, lower: bool) -> None:
         return moved(fresh(np.array(found, d.np)), where)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"The row and column numbers of the {'lower' if lower else 'upper'} triangle.\n\nSource: `torch.{name}`."
+    function.__doc__ = (
+        f"The row and column numbers of the {'lower' if lower else 'upper'} triangle.\n\nSource: `torch.{name}`."
+    )
     op(name, method=False)(function)
 
 

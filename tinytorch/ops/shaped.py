@@ -11,7 +11,7 @@ from ..devices import CPU, Transfers, as_device, device
 from ..storage import contiguous_strides
 from ..tensor import Layout, Tensor, empty_strided, fresh
 from ..warn import warn_in_torch
-from .arguments import size_error, signatures, type_name
+from .arguments import signatures, size_error, type_name
 from .copying import channels_last_strides, contiguous_format, preserve_format
 from .core import as_array, expect_tensor, is_number, op, quiet
 from .layouts import dense_strides
@@ -94,9 +94,7 @@ def into(out: Any, data: np.ndarray, name: str, dtype: Any = None) -> Tensor:
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
     d = dtypes.as_dtype(dtype, name)
     if d is not None and d is not out.dtype:
-        raise RuntimeError(
-            f"dtype {d.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
-        )
+        raise RuntimeError(f"dtype {d.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})")
     if name == "arange" and out._data.size not in (0, data.size):
         n = out._data.size
         warn_in_torch(
@@ -147,7 +145,7 @@ def _shaped(name: str, value: Any, what: str) -> None:
     @signatures(f"(tuple of ints size, *, Tensor out = None, {extra}{OPTIONS})", name=name)
     def function(*size: Any, out: Tensor | None = None, memory_format: Any = None, **kw: Any) -> Tensor:
         if not size and "size" not in kw:
-            raise TypeError(f"{name}() missing 1 required positional arguments: \"size\"")
+            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
         shape, requires_grad = sized(size, name, kw), kw.get("requires_grad", False)
         if out is not None:
             return into(out, np.full(shape, value or 0), name, kw.get("dtype"))
@@ -169,7 +167,7 @@ def _shaped(name: str, value: Any, what: str) -> None:
     def new(self: Tensor, *size: Any, **kw: Any) -> Tensor:
         method = f"new_{name}"
         if not size and "size" not in kw:
-            raise TypeError(f"{method}() missing 1 required positional arguments: \"size\"")
+            raise TypeError(f'{method}() missing 1 required positional arguments: "size"')
         kw.setdefault("device", self._device)
         shape, requires_grad = sized(size, method, kw), kw.get("requires_grad", False)
         return filled(shape, value, *options(method, kw, self.dtype), requires_grad)
@@ -209,7 +207,11 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, **kw: Any) ->
 
     Source: `torch.full`.
     """
-    value, shape, requires_grad = _fill_value(fill_value, "full"), _whole_size(size, "full"), kw.get("requires_grad", False)
+    value, shape, requires_grad = (
+        _fill_value(fill_value, "full"),
+        _whole_size(size, "full"),
+        kw.get("requires_grad", False),
+    )
     if out is not None:
         return into(out, np.full(shape, value), "full", kw.get("dtype"))
     return filled(shape, value, *options("full", kw, dtypes.of_number(value)), requires_grad)
@@ -235,7 +237,11 @@ def new_full(self: Tensor, size: Any, fill_value: Any, **kw: Any) -> Tensor:
 
     Source: `torch.Tensor.new_full`.
     """
-    value, shape, requires_grad = _fill_value(fill_value, "new_full"), _whole_size(size, "new_full"), kw.get("requires_grad", False)  # fmt: skip
+    value, shape, requires_grad = (
+        _fill_value(fill_value, "new_full"),
+        _whole_size(size, "new_full"),
+        kw.get("requires_grad", False),
+    )
     kw.setdefault("device", self._device)
     return filled(shape, value, *options("new_full", kw, self.dtype), requires_grad)
 
@@ -245,7 +251,9 @@ def _strided(name: str, size: Any, stride: Any, kw: dict, default: dtypes.dtype 
     d, where = options(name, kw, default)
     shape, steps = _whole_size(size, name), shape_argument((stride,))
     if len(shape) != len(steps):
-        raise RuntimeError(f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(steps)})")
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(steps)})"
+        )
     if any(s < 0 for s in steps):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(steps)}")
     return finish(empty_strided(shape, tuple(s * d.itemsize for s in steps), d.np, where), requires_grad)
@@ -269,4 +277,3 @@ def new_empty_strided(self: Tensor, size: Any, stride: Any, **kw: Any) -> Tensor
     """
     kw.setdefault("device", self._device)
     return _strided("new_empty_strided", size, stride, kw, self.dtype)
-

@@ -108,9 +108,7 @@ def linalg_det(A: Tensor) -> Tensor:
     return record(made, _LinalgDetBackward0, (A,), A=A, **_decomposed(A)) if recording(A) else made
 
 
-_LinalgInvExBackward0 = node(
-    "LinalgInvExBackward0", lambda grad, inverse: -inverse.mT.matmul(grad.matmul(inverse.mT))
-)
+_LinalgInvExBackward0 = node("LinalgInvExBackward0", lambda grad, inverse: -inverse.mT.matmul(grad.matmul(inverse.mT)))
 
 
 def linalg_inv(A: Tensor) -> Tensor:

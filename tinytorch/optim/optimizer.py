@@ -126,7 +126,9 @@ class Optimizer(metaclass=_OptimizerMeta):
         for g in self.param_groups:
             for p in g["params"]:
                 index.setdefault(id(p), len(index))
-            groups.append({**{k: v for k, v in g.items() if k != "params"}, "params": [index[id(p)] for p in g["params"]]})
+            groups.append(
+                {**{k: v for k, v in g.items() if k != "params"}, "params": [index[id(p)] for p in g["params"]]}
+            )
         state = {index[id(p)] if isinstance(p, Tensor) else p: s for p, s in self.state.items()}
         return {"state": state, "param_groups": groups}
 
@@ -139,7 +141,11 @@ class Optimizer(metaclass=_OptimizerMeta):
             raise ValueError(
                 "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
             )
-        params = {n: p for g, own in zip(groups, self.param_groups, strict=True) for n, p in zip(g["params"], own["params"], strict=True)}  # fmt: skip
+        params = {
+            n: p
+            for g, own in zip(groups, self.param_groups, strict=True)
+            for n, p in zip(g["params"], own["params"], strict=True)
+        }
         self.state = defaultdict(dict)
         for n, s in state_dict["state"].items():
             p = params.get(n, n)

@@ -1,0 +1,56 @@
+"""docs/compatibility.md says what tinytorch has of PyTorch's names; it is made from the code, and current."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tinytorch import compatibility
+
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "compatibility.md"
+HEAD = """# What tinytorch has of PyTorch 2.13
+
+Made by `python -m tinytorch.compatibility --against torch`; do not edit. A name that is "not there" raises PyTorch's own
+`AttributeError`, with a note that says so.
+
+"""
+
+
+def _shared(text: str) -> dict[str, set[str]]:
+    found = {}
+    for part in text.split("\n## ")[1:]:
+        place, _, rest = part.partition("\n")
+        there = rest.partition("There: ")[2].partition("\n")[0]
+        found[place.strip("`")] = set(there.replace("`", "").split(", "))
+    return found
+
+
+def test_what_the_document_names_is_there() -> None:
+    shared = _shared(DOCUMENT.read_text(encoding="utf-8"))
+    assert set(shared) == set(compatibility.PLACES)
+    for place, names in shared.items():
+        assert names <= compatibility.names("tinytorch", place), place
+
+
+@pytest.mark.torch
+def test_the_document_is_current() -> None:
+    assert DOCUMENT.read_text(encoding="utf-8") == HEAD + compatibility.table("torch"), (
+        "write it anew: python -m tinytorch.compatibility --against torch (below the head)"
+    )
+
+
+@pytest.mark.torch
+def test_nothing_public_is_made_up() -> None:
+    for place in compatibility.PLACES:
+        made_up = compatibility.names("tinytorch", place) - compatibility.names("torch", place)
+        assert made_up <= {"absolute_"}, place  # which PyTorch has as a method alone
+
+
+@pytest.mark.parametrize("place", [p for p in compatibility.PLACES if p != "torch.Tensor"])
+def test_what_is_missing_says_so(place: str) -> None:
+    where = compatibility._at("tinytorch", place)
+    assert not hasattr(where, "surely_nothing")
+    with pytest.raises(AttributeError, match=f"module '{place}' has no attribute 'surely_nothing'") as error:
+        _ = where.surely_nothing
+    assert "tinytorch does not have 'surely_nothing'" in error.value.__notes__[0]
