@@ -32,6 +32,7 @@ from .storage import UntypedStorage
 from .tensor import Layout as layout
 from .tensor import Size, Tensor, strided
 from .warn import is_warn_always_enabled, set_warn_always
+
 from .ops import FUNCTIONS as _FUNCTIONS  # isort: skip
 from . import _C, autograd, cuda, linalg, nn, optim  # isort: skip
 from .serialization import load, save  # isort: skip

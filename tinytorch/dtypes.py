@@ -191,7 +191,9 @@ class finfo(metaclass=ShownAs):
     def __init__(self, d: dtype | None = None) -> None:
         d = d or _Default.dtype
         if not d.is_floating_point:
-            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
+            )
         i = np.finfo(d.np)
         self.bits, self.dtype = i.bits, d.name
         self.eps, self.max, self.min, self.tiny = float(i.eps), float(i.max), float(i.min), float(i.tiny)

@@ -195,6 +195,8 @@ def manual_seed(seed: Any) -> Generator:
 def seed() -> int:
     """Seed the default generator with a number that the operating system picks, and return it."""
     return default_generator.seed()
+
+
 cuda_generator = Generator("cuda")
 """The simulated device's generator; `manual_seed` seeds it as well."""
 

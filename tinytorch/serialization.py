@@ -75,7 +75,18 @@ Tensor.__reduce_ex__ = _reduce_tensor  # type: ignore[method-assign,assignment]
 
 _ALLOWED = {
     (f.__module__, f.__name__): f
-    for f in (_rebuild_storage, _rebuild_tensor, _rebuild_parameter, OrderedDict, Size, Parameter, set, complex, device, device)
+    for f in (
+        _rebuild_storage,
+        _rebuild_tensor,
+        _rebuild_parameter,
+        OrderedDict,
+        Size,
+        Parameter,
+        set,
+        complex,
+        device,
+        device,
+    )
 } | {("tinytorch.dtypes", d.name): d for d in dtypes.ALL}
 
 

@@ -54,9 +54,7 @@ def _as_size(position: int, n: Any) -> int:
     try:
         return n.__index__()
     except TypeError:
-        raise TypeError(
-            f"torch.Size() takes an iterable of 'int' (item {position} is '{type(n).__name__}')"
-        ) from None
+        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type(n).__name__}')") from None
 
 
 class Layout(metaclass=ShownAs):

@@ -30,7 +30,7 @@ class UntypedStorage(metaclass=ShownAs):
 
     shown_as = "torch.storage.UntypedStorage"
 
-    __slots__ = ("__weakref__", "buffer", "_resizable", "device")
+    __slots__ = ("__weakref__", "_resizable", "buffer", "device")
 
     def __init__(self, buffer: np.ndarray | int = 0, device: device = CPU, resizable: bool = True) -> None:
         if not isinstance(buffer, np.ndarray):

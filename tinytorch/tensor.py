@@ -90,7 +90,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         """An alias with other shape, strides and offset, in bytes."""
         t = self._alias()
         room = t._storage.buffer.nbytes
-        t._data = np.ndarray(shape, self._data.dtype, t._storage.buffer, offset if offset <= room else room, strides)
+        t._data = np.ndarray(shape, self._data.dtype, t._storage.buffer, min(offset, room), strides)
         t._offset = offset
         return t
 
@@ -194,7 +194,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     is_cuda = property(lambda self: self._device is not CPU)
     is_cpu = property(lambda self: self._device is CPU)
-    is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = property(lambda self: False)  # noqa: RUF012
+    is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = property(lambda self: False)
     layout = property(lambda self: strided)
 
     def get_device(self) -> int:
@@ -264,9 +264,13 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         if not isinstance(value, bool):
             raise RuntimeError("requires_grad must be a bool")
         if self._grad_fn is not None:
-            advice = "" if value else (
-                " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
-                "var_no_grad = var.detach()."
+            advice = (
+                ""
+                if value
+                else (
+                    " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+                    "var_no_grad = var.detach()."
+                )
             )
             raise RuntimeError("you can only change requires_grad flags of leaf variables." + advice)
         if value and self._data.dtype.kind != "f":
@@ -275,9 +279,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def _set_requires_grad(self, value: bool) -> None:
         if value and self._inference and not MODES.inference:
-            raise RuntimeError(
-                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
-            )
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         self._requires_grad = value
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -470,8 +472,6 @@ def _read_only(name: str) -> Callable:
 for _name, _property in list(vars(Tensor).items()):
     if type(_property) is property and _property.fset is None:
         setattr(Tensor, _name, _property.setter(_read_only(_name)))
-
-
 
 
 def fresh(data: np.ndarray, device: device = CPU) -> Tensor:

@@ -189,7 +189,9 @@ class Writer:
         value = self.choose([self.number(), self.tensor()])
         if value in self.names:
             target, source = self.names[a], self.names[value]
-            recorded_on_integers = source.requires_grad and not target.is_floating_point()  # torch's own assertion fails
+            recorded_on_integers = (
+                source.requires_grad and not target.is_floating_point()
+            )  # torch's own assertion fails
             if recorded_on_integers or self.overlap_undefined(target, source):
                 return None
         sign = self.choose(["=", "=", "=", "+=", "*="])
@@ -347,8 +349,9 @@ class Machine:
     """The two engines, each with its own names."""
 
     def __init__(self) -> None:
-        import tinytorch
         import torch
+
+        import tinytorch
 
         self.engines = (tinytorch, torch)
         self.names: tuple[dict[str, Any], dict[str, Any]] = tuple(

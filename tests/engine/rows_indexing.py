@@ -1,37 +1,56 @@
 """Rows of the op sheet: reading and writing by index, mask and scatter."""
 
-_READ = """0 -1 7 None ... () True :1 1: ::2 -1: :-1 5:2 1:0:2 ::-1 0,0 0,0,0 :,0 ...,0 ...,-1 None,0 0,None :,None :,1: ...,1: ...,None
-0,...,1 ...,::2 [0] [0,1] [-1,0,0] [True,False] [[0,1],[1,2]] [0,0],[1,2] :,[0,2] [0],None None,[0] ...,[0] [0],...,[0] [0,0],:1 0,[1,1]
-[[0],[1]],[0,1] [5] :,[7] [] [0,1],[0,1,2] x>1 x>100 ~(x>0) torch.tensor(0) torch.tensor([1,0]) torch.tensor([[0,1]]) torch.tensor(True)
-torch.tensor([1],dtype=torch.int32) torch.tensor([1,0],dtype=torch.uint8) torch.tensor([1.]) 1.5 'a' {} x[0]>0 :,torch.tensor(1)
-torch.tensor([True,False]) :,torch.tensor([True,False,True]) [0],torch.tensor([True,False,True]) np.array([1,0]) np.int64(1) 0:1,[0,1]""".split("\n")
+_READ = [
+    "0 -1 7 None ... () True :1 1: ::2 -1: :-1 5:2 1:0:2 ::-1 0,0 0,0,0 :,0 ...,0 ...,-1 None,0 0,None :,None :,1: ...,1: ...,None",
+    "0,...,1 ...,::2 [0] [0,1] [-1,0,0] [True,False] [[0,1],[1,2]] [0,0],[1,2] :,[0,2] [0],None None,[0] ...,[0] [0],...,[0] [0,0],:1 0,[1,1]",
+    "[[0],[1]],[0,1] [5] :,[7] [] [0,1],[0,1,2] x>1 x>100 ~(x>0) torch.tensor(0) torch.tensor([1,0]) torch.tensor([[0,1]]) torch.tensor(True)",
+    "torch.tensor([1],dtype=torch.int32) torch.tensor([1,0],dtype=torch.uint8) torch.tensor([1.]) 1.5 'a' {} x[0]>0 :,torch.tensor(1)",
+    "torch.tensor([True,False]) :,torch.tensor([True,False,True]) [0],torch.tensor([True,False,True]) np.array([1,0]) np.int64(1) 0:1,[0,1]",
+]
 
 ROWS = [f"x[{index}]" for line in _READ for index in line.split(" ")]
 
 _SET = "(lambda a: (a.__setitem__({}, {}), a)[1])({})"
 _INDICES = ("0", "...", "None", "()", "True", "False", "slice(1,None)", "slice(None)", "(slice(None),0)", "[0]", "[0,0]", "([0],[1])",
             "(slice(None),[0,2])", "7", "torch.tensor([1,0])", "torch.tensor([True,False])", "(Ellipsis,0)")  # fmt: skip
-_VALUES = ("2", "1.5", "True", "torch.tensor(3.)", "x[0]", "x[:1]", "x", "x.sum()", "torch.ones(7)", "None", "[1]", "torch.tensor(7)")
+_VALUES = (
+    "2",
+    "1.5",
+    "True",
+    "torch.tensor(3.)",
+    "x[0]",
+    "x[:1]",
+    "x",
+    "x.sum()",
+    "torch.ones(7)",
+    "None",
+    "[1]",
+    "torch.tensor(7)",
+)
 ROWS += [_SET.format(i, v, "t") for i in _INDICES for v in _VALUES if not ("x" in v and i == "7")]
-ROWS += [_SET.format("x>1", v, "t") for v in ("2", "torch.tensor(3.)", "x[x>1]*2", "x.sum()", "torch.ones(9)", "x.sum(0)")]
+ROWS += [
+    _SET.format("x>1", v, "t") for v in ("2", "torch.tensor(3.)", "x[x>1]*2", "x.sum()", "torch.ones(9)", "x.sum(0)")
+]
 
 _I = "torch.tensor([1,0])"
 _G = "torch.tensor([[0,1,1]])"
 _BOTH = [
-    ("index_add", f"0, {_I}, x*2"), ("index_add", f"-1, torch.tensor([0,0]), x[..., :2], alpha=2"), ("index_add", f"0, {_I}, x[:1]"),
-    ("index_add", f"0, torch.tensor([9,0]), x"), ("index_copy", f"0, {_I}, x*2"), ("index_copy", "-1, torch.tensor([2]), x[..., :1]"),
-    ("index_copy", f"0, {_I}, x[:1]"), ("index_fill", f"0, {_I}, 2"), ("index_fill", f"-1, torch.tensor([-1]), 1.5"),
+    ("index_add", f"0, {_I}, x*2"), ("index_add", "-1, torch.tensor([0,0]), x[..., :2], alpha=2"), ("index_add", f"0, {_I}, x[:1]"),
+    ("index_add", "0, torch.tensor([9,0]), x"), ("index_copy", f"0, {_I}, x*2"), ("index_copy", "-1, torch.tensor([2]), x[..., :1]"),
+    ("index_copy", f"0, {_I}, x[:1]"), ("index_fill", f"0, {_I}, 2"), ("index_fill", "-1, torch.tensor([-1]), 1.5"),
     ("index_fill", f"0, {_I}, x.sum()"), ("index_fill", "0, torch.tensor([9]), 1"), ("index_put", f"({_I},), x*2"),
     ("index_put", f"({_I},), x.sum(), accumulate=True"), ("index_put", "(torch.tensor([0,0]), torch.tensor([1,1])), x.sum(), True"),
     ("index_put", "(x>1,), torch.tensor(2.)"), ("index_put", f"(None, {_I}), x[..., :2]"), ("put", f"{_I}, x.reshape(-1)[:2]"),
-    ("put", f"torch.tensor([0,0]), x.reshape(-1)[:2], accumulate=True"), ("masked_fill", "x>1, 2"), ("masked_fill", "x>1, x.sum()"),
+    ("put", "torch.tensor([0,0]), x.reshape(-1)[:2], accumulate=True"), ("masked_fill", "x>1, 2"), ("masked_fill", "x>1, x.sum()"),
     ("masked_fill", "(x>1)[:1], 2"), ("masked_fill", "x>1, x"), ("masked_fill", "x, 2"), ("masked_scatter", "x>1, x*2"),
     ("masked_scatter", "x>1, x[:1]"), ("masked_scatter", "(x>1)[:1], x"), ("scatter", f"0, {_G}, x*2"), ("scatter", f"0, {_G}, 2"),
-    ("scatter", f"-1, torch.tensor([[0,2,1],[1,0,2]]), x*2"), ("scatter", f"0, {_G}, 2, reduce='multiply'"),
+    ("scatter", "-1, torch.tensor([[0,2,1],[1,0,2]]), x*2"), ("scatter", f"0, {_G}, 2, reduce='multiply'"),
     ("scatter", "0, torch.tensor([[0,9,1]]), x"), ("scatter", "0, torch.tensor([0]), x"),
-    ("scatter_add", f"0, {_G}, x*2"), ("scatter_add", f"-1, torch.tensor([[0,0],[1,1]]), x*2"),
+    ("scatter_add", f"0, {_G}, x*2"), ("scatter_add", "-1, torch.tensor([[0,0],[1,1]]), x*2"),
 ]  # fmt: skip
-ROWS += [f"x.{name}({arguments})" for name, arguments in _BOTH] + [f"t.{name}_({arguments})" for name, arguments in _BOTH]
+ROWS += [f"x.{name}({arguments})" for name, arguments in _BOTH] + [
+    f"t.{name}_({arguments})" for name, arguments in _BOTH
+]
 ROWS += [f"torch.{call}" for call in (
     f"index_select(x, 0, {_I})", "index_select(x, -1, torch.tensor([0,0]))", "index_select(x, 0, torch.tensor([9]))",
     f"gather(x, 0, {_G})", "gather(x, -1, torch.tensor([[0,2],[1,1]]))", "gather(x, 0, torch.tensor([[9,0,0]]))",

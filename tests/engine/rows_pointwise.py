@@ -10,7 +10,11 @@ _NO_IN_PLACE = {"isnan", "isinf", "isfinite", "isposinf", "isneginf", "isreal", 
 ROWS = [f"torch.{n}(x)" for n in _ANY.split()]
 ROWS += [f"torch.{n}(p)" for n in _POSITIVE.split()]
 ROWS += [f"torch.{n}(w)" for n in _OPEN.split()]
-ROWS += [f"p.clone().{n}_()" for n in _POSITIVE.split()] + [f"w.clone().{n}_()" for n in _OPEN.split()] + ["g.clone().acosh_()"]
+ROWS += (
+    [f"p.clone().{n}_()" for n in _POSITIVE.split()]
+    + [f"w.clone().{n}_()" for n in _OPEN.split()]
+    + ["g.clone().acosh_()"]
+)
 ROWS += ["torch.acosh(g)", "torch.logit(u)", "torch.logit(u, 0.3)", "torch.polygamma(1, p)", "torch.polygamma(2, p)"]
 ROWS += [f"t.{n}_()" for n in _ANY.split() if n not in _NO_IN_PLACE]
 ROWS += ["torch.exp(x, out=torch.empty(0))", "t.logit_(0.2)"]
@@ -40,10 +44,34 @@ ROWS += ["-x", "+x", "abs(x)", "~i", "~b", "~x", "x ** 2", "x ** 3", "p ** 0.5",
          "torch.float_power(p, y)"]  # fmt: skip
 ROWS += [
     f"t.{n}_(y)"
-    for n in ["add", "sub", "mul", "div", "fmod", "remainder", "floor_divide", "atan2", "hypot", "eq", "ne", "lt", "le", "gt", "ge", "copysign", "heaviside", "logical_and", "logical_or", "logical_xor"]
+    for n in [
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "fmod",
+        "remainder",
+        "floor_divide",
+        "atan2",
+        "hypot",
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "copysign",
+        "heaviside",
+        "logical_and",
+        "logical_or",
+        "logical_xor",
+    ]
 ]
 ROWS += [f"t.{n}_(2.5)" for n in ["add", "sub", "mul", "div", "fmod", "remainder", "floor_divide", "eq", "pow"]]
-ROWS += [f"t.{n}_(2)" for n in ["add", "sub", "mul", "div", "fmod", "remainder", "floor_divide", "ge", "le", "gt", "lt", "ne", "pow"]]
+ROWS += [
+    f"t.{n}_(2)"
+    for n in ["add", "sub", "mul", "div", "fmod", "remainder", "floor_divide", "ge", "le", "gt", "lt", "ne", "pow"]
+]
 ROWS += ["torch.add(x, y, alpha=2)", "torch.add(x, y, alpha=0.5)", "torch.sub(x, y, alpha=3)", "torch.add(x, 2, alpha=3)",
          "torch.rsub(x, y, alpha=2)", "torch.rsub(x, 2)", "torch.rsub(x, 2.5, alpha=2)", "t.add_(y, alpha=2)",
          "t.sub_(y, alpha=0.5)", "torch.add(b, c, alpha=2)", "torch.add(i, j, alpha=2)", "torch.add(i, j, alpha=1.5)",

@@ -22,13 +22,18 @@ ROWS += [f"p.norm({a})" for a in ("", "1", "2", "3", "0", "inf", "-inf", "0.5", 
 ROWS += ["x.norm()", "x.norm(1)", "x.norm(inf)", "x.norm(3)", "x.norm(1, 0)", "x.norm(2, 0)", "i.norm()", "x.dist(y)", "torch.dist(x, y, 1)",
          "torch.dist(x, y, 3)", "x.norm(p='nucular')"]  # fmt: skip
 ROWS += [f"x.logsumexp({a})" for a in ("0", "-1, True", "(0, 1)", "dim=0", "")]
-ROWS += [f"x.{f}({a})" for f in ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp") for a in ("0", "-1", "1", "2")]
+ROWS += [
+    f"x.{f}({a})" for f in ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp") for a in ("0", "-1", "1", "2")
+]
 ROWS += ["p.cumprod(0)", "p.cumprod(-1)", "i.cumsum(0)", "b.cumsum(0)", "i.cumprod(0)", "x.cumsum(0, dtype=torch.float64)", "t.cumsum_(0)",
          "t.cumprod_(-1)", "i.cumsum(0, dtype=torch.int32)", "x.diff()", "x.diff(dim=0)", "x.diff(n=2)", "x.diff(n=0)", "b.diff()",
          "x.diff(prepend=x)", "torch.diff(x, dim=0, append=x)", "(x == 0).diff()"]  # fmt: skip
 ROWS += [f"x.mode({a})" for a in ("", "0", "-1, True", "dim=0")]
 ROWS += [f"x.kthvalue({a})" for a in ("1", "2", "1, 0", "2, -1, True", "9", "0")]
-ROWS += [f"x.sort({a})" for a in ("", "0", "-1, True", "dim=0, descending=True", "stable=True", "stable=True, dim=0, descending=True", "3")]
+ROWS += [
+    f"x.sort({a})"
+    for a in ("", "0", "-1, True", "dim=0, descending=True", "stable=True", "stable=True, dim=0, descending=True", "3")
+]
 ROWS += [f"x.argsort({a})" for a in ("", "0", "-1, True", "descending=True", "dim=0, stable=True")]
 ROWS += [f"x.topk({a})" for a in ("1", "2", "1, 0", "2, -1, False", "1, largest=False", "2, sorted=False", "9", "0")]
 ROWS += ["x.msort()", "i.sort(0)", "b.sort(0)", "i.topk(2)", "x.sort()[0]", "x.topk(1)[0].sum()"]

@@ -120,7 +120,7 @@ def outcome(torch: ModuleType, lines: list[str], names: list[str]) -> list[str]:
         try:
             exec(line, found)
             said.append(line)
-        except Exception as error:  # noqa: BLE001 - whatever is raised is compared
+        except Exception as error:
             said.append(f"{line}  # {type(error).__name__}: {error}")
         said += [f"    {entry}" for entry in log]
         log.clear()
@@ -128,7 +128,7 @@ def outcome(torch: ModuleType, lines: list[str], names: list[str]) -> list[str]:
         t: Any = found.get(name)
         try:
             said.append(f"{name} {show(t)} {t.grad_fn and t.grad_fn.name()} {t.is_leaf} {show(t.grad)} {t.output_nr}")
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             said.append(f"{name} {error}")
     return said
 

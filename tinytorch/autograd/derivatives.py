@@ -47,7 +47,7 @@ def _start_gradients(outputs: tuple, grads: tuple, batched: bool = False) -> tup
             first = grad[0] if batched else grad
             if first.shape != shape:
                 # `index` compares tensors by value where they are not the same object, and fails as torch's does.
-                where = f"grad_output[{grads.index(grad)}] has a shape of {first.shape[1:] if batched else first.shape} and output[{outputs.index(out)}] has a shape of {shape}."  # noqa: E501
+                where = f"grad_output[{grads.index(grad)}] has a shape of {first.shape[1:] if batched else first.shape} and output[{outputs.index(out)}] has a shape of {shape}."
                 if batched:
                     raise RuntimeError(
                         "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "

@@ -79,7 +79,9 @@ class Node:
         found = []
         for nr in range(self._outputs):
             shape, kind, device = self.expects(nr)
-            found.append(TensorMetadata(shape=list(shape), dtype=BY_NUM[kind.num], device=device, is_nested_tensor=False))
+            found.append(
+                TensorMetadata(shape=list(shape), dtype=BY_NUM[kind.num], device=device, is_nested_tensor=False)
+            )
         return found
 
     def __getattr__(self, name: str) -> Any:
@@ -176,7 +178,22 @@ class MultiNode(Node):
 
 
 # torch shows these through an unsigned type: `x.sum(-1).grad_fn._saved_dim` is (18446744073709551615,).
-_INTS = {"diagonal", "dim", "dim0", "dim1", "dim2", "dimension", "dims", "end", "index", "k", "offset", "repeats", "shifts", "start"}
+_INTS = {
+    "diagonal",
+    "dim",
+    "dim0",
+    "dim1",
+    "dim2",
+    "dimension",
+    "dims",
+    "end",
+    "index",
+    "k",
+    "offset",
+    "repeats",
+    "shifts",
+    "start",
+}
 
 
 def _as_torch_shows(value: Any) -> Any:

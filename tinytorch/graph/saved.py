@@ -30,8 +30,6 @@ def _hooks_here() -> tuple[Callable, Callable] | None:
     return next(((pack, unpack) for thread, pack, unpack in reversed(HOOKS) if thread == me), None)
 
 
-
-
 class SavedTensor:
     """One tensor kept for backward; reading it checks that it was not written to since."""
 
@@ -150,8 +148,7 @@ class SavedTensor:
         out = self._hooks[1](self._tensor)
         if not hasattr(out, "_vc"):
             raise TypeError(
-                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                f"{_type_name(out)}"
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {_type_name(out)}"
             )
         return out
 

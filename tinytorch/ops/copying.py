@@ -91,7 +91,9 @@ def clone(input: Tensor, *, memory_format: MemoryFormat = preserve_format) -> Te
     """
     expect_tensor(input, "clone")
     if memory_format is not None and not isinstance(memory_format, MemoryFormat):
-        raise TypeError(f"clone(): argument 'memory_format' must be torch.memory_format, not {type_name(memory_format)}")
+        raise TypeError(
+            f"clone(): argument 'memory_format' must be torch.memory_format, not {type_name(memory_format)}"
+        )
     out = copied(input, memory_format=memory_format)
     if MODES.grad and needs_grad(input):
         record(out, _CloneBackward0, (input,))
@@ -123,7 +125,9 @@ def contiguous(self: Tensor, memory_format: MemoryFormat = contiguous_format) ->
     Source: `torch.Tensor.contiguous`.
     """
     if not isinstance(memory_format, MemoryFormat):
-        raise TypeError(f"contiguous(): argument 'memory_format' must be torch.memory_format, not {type_name(memory_format)}")
+        raise TypeError(
+            f"contiguous(): argument 'memory_format' must be torch.memory_format, not {type_name(memory_format)}"
+        )
     if memory_format is preserve_format:
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     return self if self.is_contiguous(memory_format=memory_format) else clone(self, memory_format=memory_format)

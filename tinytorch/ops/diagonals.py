@@ -38,9 +38,13 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     for d in sorted((d1, d2)):
         shape.insert(d, n)
     data = np.zeros(shape, a.dtype)
-    np.einsum("...ii->...i", _moved(data, d1, d2)[..., max(-offset, 0) :, max(offset, 0) :][..., : a.shape[-1], : a.shape[-1]])[...] = a
+    np.einsum(
+        "...ii->...i", _moved(data, d1, d2)[..., max(-offset, 0) :, max(offset, 0) :][..., : a.shape[-1], : a.shape[-1]]
+    )[...] = a
     made = result(data, input._device)
-    return record(made, _DiagEmbedBackward0, (input,), offset=offset, dim1=dim1, dim2=dim2) if recording(input) else made
+    return (
+        record(made, _DiagEmbedBackward0, (input,), offset=offset, dim1=dim1, dim2=dim2) if recording(input) else made
+    )
 
 
 def _moved(data: np.ndarray, d1: int, d2: int) -> np.ndarray:

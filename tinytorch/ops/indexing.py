@@ -353,7 +353,7 @@ def _taken(a: np.ndarray, indices: list[np.ndarray | None]) -> np.ndarray:
         data = a[tuple(slice(None) if i is None else i for i in indices)]
     if data.ndim < 2:
         return data if data.size else np.ndarray(data.shape, data.dtype, data, 0, (data.itemsize,) * data.ndim)
-    if 0 not in data.shape and 1 not in data.shape and a.flags.c_contiguous and all(i is None or i.flags.c_contiguous for i in indices):  # fmt: skip  # noqa: E501
+    if 0 not in data.shape and 1 not in data.shape and a.flags.c_contiguous and all(i is None or i.flags.c_contiguous for i in indices):  # fmt: skip
         return np.ascontiguousarray(data)
     return _laid_out(data, a, indices, together)
 

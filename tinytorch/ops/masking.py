@@ -151,7 +151,9 @@ def _masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> None:
     at = np.broadcast_to(mask._data, a.shape)
     n = int(at.sum())
     if n > source._data.size:
-        a.flat[np.flatnonzero(at)[: source._data.size]] = source._data.reshape(-1)  # torch finds out when it has run out
+        a.flat[np.flatnonzero(at)[: source._data.size]] = source._data.reshape(
+            -1
+        )  # torch finds out when it has run out
         raise RuntimeError("Number of elements of source < number of ones in mask")
     a[at] = source._data.reshape(-1)[:n]
 

@@ -16,8 +16,8 @@ from ..tensor import Tensor
 from ..warn import warn_in_torch
 from .arguments import signatures
 from .core import FUNCTIONS, op, quiet, record, recording, result, write_out
-from .reductions import count, given_dims, record_all, reduced, restored, spread, wrap_dims
 from .pointwise import through_double
+from .reductions import count, given_dims, record_all, reduced, restored, spread, wrap_dims
 from .scalars import over, times
 from .summing import add_reduce
 

@@ -78,7 +78,9 @@ def _normalised(name: str, kernel: Any, kind: type, what: str) -> Any:
         source = input if d is None else input.to(d)
         axis = wrap_dim(dim, input._data.ndim)
         if source._data.dtype.kind != "f":
-            kernel_name = "softmax_lastdim_kernel_impl" if axis == max(input._data.ndim, 1) - 1 else "softmax_kernel_impl"
+            kernel_name = (
+                "softmax_lastdim_kernel_impl" if axis == max(input._data.ndim, 1) - 1 else "softmax_kernel_impl"
+            )
             if name != "softmax":
                 kernel_name = "log_" + kernel_name
             raise NotImplementedError(f"\"{kernel_name}\" not implemented for '{source.dtype.scalar_name}'")
