@@ -1,0 +1,30 @@
+"""Item tolist."""
+import torch
+x = torch.tensor([[1., 2.], [3., 4.]])
+x.item()
+torch.ones(1, 1).item()
+x.sum().item()
+torch.tensor([]).item()
+x.tolist()
+x[0].tolist(), x[0, 0].tolist()
+list(x[0])
+float(x.sum()), int(x.sum())
+float(x)
+torch.tensor(2.5, requires_grad=True).item()
+float(torch.tensor(2.5, requires_grad=True))
+max(torch.tensor([1, 3, 2]))
+sum(torch.tensor([1, 3, 2]))
+sorted(torch.tensor([3, 1, 2]))
+torch.tensor([3, 1, 2]).tolist()
+[v.item() for v in torch.tensor([1, 2])]
+x.numpy().tolist()
+list(range(torch.tensor(3)))
+torch.tensor(3).__index__(), torch.tensor(3.).__index__()
+{torch.tensor(1): 1}[torch.tensor(1)]
+torch.tensor(True).item(), torch.tensor(3, dtype=torch.int8).item()
+round(torch.tensor(2.567).item(), 2)
+round(torch.tensor(2.567), decimals=1) if False else torch.round(torch.tensor(2.567), decimals=1)
+abs(torch.tensor(-2)), pow(torch.tensor(2), 3)
+import math
+math.sqrt(torch.tensor(4.)), math.floor(torch.tensor(2.5))
+complex(torch.tensor(2.))

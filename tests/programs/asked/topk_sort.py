@@ -1,0 +1,33 @@
+"""Topk sort."""
+import torch
+x = torch.tensor([3., 1., 4., 1., 5., 9., 2., 6.])
+torch.topk(x, 3)
+x.topk(2, largest=False)
+torch.sort(x)
+x.sort(descending=True)
+x.argsort()
+values, indices = x.view(2, 4).topk(2, dim=1)
+values, indices
+x.view(2, 4).sort(dim=0)
+x.topk(20)
+x.kthvalue(2)
+x.median()
+x.view(2, 4).median(dim=1)
+x.max(), x.argmax(), x.view(2, 4).max(dim=0)
+torch.max(x, torch.tensor(3.))
+x.view(2, 4).argmax(dim=1, keepdim=True)
+x.min(0)
+x.unique()
+torch.unique(x, return_counts=True, return_inverse=True)
+torch.unique_consecutive(torch.tensor([1, 1, 2, 2, 3, 1]))
+x.mode()
+r = x.view(2, 4).max(1)
+r.values, r.indices
+r[0]
+torch.msort(x)
+torch.tensor([]).max()
+torch.tensor([]).argmax()
+torch.zeros(2, 0).max(1)
+torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([2, 3]))
+torch.cummax(x, 0)
+x.view(2, 4).amax(1), x.aminmax()
