@@ -7,6 +7,7 @@ Copies between the devices are counted, so that a lesson can show them. Nothing 
 from __future__ import annotations
 
 import re
+from typing import Self
 
 from .naming import ShownAs
 
@@ -66,7 +67,7 @@ class device(metaclass=ShownAs):
     def __hash__(self) -> int:
         return hash((self.type, self.index))
 
-    def __enter__(self) -> device:
+    def __enter__(self) -> Self:
         _DEFAULT.append(as_device(self))
         return self
 
@@ -89,6 +90,7 @@ class Transfers:
 
     @classmethod
     def count(cls, target: device, nbytes: int) -> None:
+        """Note one copy and its bytes."""
         if target is CUDA:
             cls.to_cuda += 1
         else:

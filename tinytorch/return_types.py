@@ -33,7 +33,7 @@ def _kind(name: str, fields: tuple[str, ...]) -> type:
         "n_sequence_fields": len(fields), "n_unnamed_fields": 0,
     }  # fmt: skip
     for i, field in enumerate(fields):
-        body[field] = property(lambda self, i=i: self[i])
+        body[field] = property(lambda self, i=i: self[i])  # type: ignore[misc]
     kind = type(name, (tuple,), body)
     return kind
 

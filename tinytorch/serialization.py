@@ -113,7 +113,7 @@ def save(obj: Any, f: Any, **options: Any) -> None:
     data.write(_MAGIC)
     _Writer(data, protocol=4).dump(obj)
     if isinstance(f, (str, os.PathLike)):
-        with open(f, "wb") as file:
+        with open(f, "wb") as file:  # noqa: PTH123 - whatever names a file, as torch takes it
             file.write(data.getvalue())
     else:
         f.write(data.getvalue())
@@ -125,7 +125,7 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool = True, **optio
     `map_location`: the device to put tensors on. Source: `torch.load`.
     """
     if isinstance(f, (str, os.PathLike)):
-        with open(f, "rb") as file:
+        with open(f, "rb") as file:  # noqa: PTH123
             return load(file, map_location)
     if f.read(len(_MAGIC)) != _MAGIC:
         raise RuntimeError("not a file that tinytorch.save wrote (PyTorch's own files cannot be read)")

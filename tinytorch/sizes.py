@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from .naming import ShownAs
 
 
-class Size(tuple, metaclass=ShownAs):
+class Size(tuple, metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
     """A shape: a tuple of ints that prints as torch prints shapes. TypeError for anything else than ints."""
 
     shown_as = "torch.Size"
 
-    def __new__(cls, sizes: Any = ()) -> Size:
+    def __new__(cls, sizes: Any = ()) -> Self:
+        """Make a shape of an iterable of ints."""
         made = tuple.__new__(cls, sizes)
         for n in made:
             if type(n) is not int:

@@ -58,6 +58,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         raise missing("'" + type(self).__name__ + "' object has no attribute '{}'", name)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Make a tensor as `torch.Tensor(...)` does."""
         return cls._from_arguments(cls, *args, **kwargs)  # attached by ops.creation, which knows how to read data
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -132,7 +132,7 @@ def test_graphs_hold_no_cycles(make):
 
 def test_threads_have_modes_hooks_and_walks_of_their_own():
     x = torch.ones(4, requires_grad=True)
-    seen = {}
+    seen: dict[int, tuple] = {}
 
     def work(name):
         seen[name] = (torch.is_grad_enabled(), torch.is_inference_mode_enabled())
@@ -193,9 +193,11 @@ def test_the_forward_trace_names_the_users_lines_alone():
     with torch.autograd.set_detect_anomaly(True):
         y = torch.sqrt(torch.tensor([-1.0], requires_grad=True))
         trace = "".join(y.grad_fn.metadata["traceback_"])
-        with pytest.warns(UserWarning, match="Error detected in SqrtBackward0") as said:
-            with pytest.raises(RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output."):
-                y.sum().backward()
+        with (
+            pytest.warns(UserWarning, match="Error detected in SqrtBackward0") as said,
+            pytest.raises(RuntimeError, match=r"Function 'SqrtBackward0' returned nan values in its 0th output\."),
+        ):
+            y.sum().backward()
     assert "y = torch.sqrt(" in trace
     assert "tinytorch/" not in trace.replace("\\", "/")
     assert trace in str(said[0].message)

@@ -32,7 +32,7 @@ def test_linspace_to_the_last_bit(dtype: str) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("dtype", ("float32", "float64", "int64"))
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
 def test_arange_to_the_last_bit(dtype: str) -> None:
     import torch
 
@@ -62,7 +62,7 @@ def test_an_array_and_its_tensors_share_memory() -> None:
 def test_what_was_not_asked_for_is_refused_by_name() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'shape'"):
         tinytorch.zeros(2, shape=3)
-    with pytest.raises(TypeError, match="must be torch.device, not float"):
+    with pytest.raises(TypeError, match=r"must be torch\.device, not float"):
         tinytorch.zeros(2, device=1.0)
     with pytest.raises(RuntimeError, match="Dimension size must be non-negative"):
         tinytorch.zeros(-1)

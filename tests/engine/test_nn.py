@@ -37,10 +37,9 @@ def _evaluate(engine: Any, name: str, arguments: str, reduction: str) -> list[An
     first = engine.autograd.grad(loss.sum(), leaves, create_graph=True, allow_unused=True)
     total = sum((g * g).sum() for g in first if g is not None)
     second = engine.autograd.grad(total, leaves, allow_unused=True) if total.requires_grad else []
-    names = [g.grad_fn.name() if g is not None and g.grad_fn else None for g in first]
     return [
         loss.grad_fn.name(),
-        names,
+        [g.grad_fn.name() if g is not None and g.grad_fn else None for g in first],
         *[None if t is None else (t.detach() + 0.0).numpy() for t in (loss, *first, *second)],
     ]
 

@@ -54,9 +54,9 @@ def test_steps(name: str, options: dict[str, Any], dtype: str) -> None:
     if name == "SGD":
         assert mine == theirs
     assert mine[2:] == theirs[2:]
-    close = {"rtol": 1e-5 if dtype == "float32" else 1e-13, "atol": 1e-7 if dtype == "float32" else 1e-15}
+    rtol, atol = (1e-5, 1e-7) if dtype == "float32" else (1e-13, 1e-15)
     for a, b in zip(_numbers(mine[:2]), _numbers(theirs[:2]), strict=True):
-        np.testing.assert_allclose(a, b, **close)
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=atol)
 
 
 def test_a_state_goes_on_where_it_was_left() -> None:

@@ -51,7 +51,7 @@ def test_every_pair(op: str) -> None:
 
     found = []
     for (a, b), m, n in itertools.product(itertools.product(DTYPES, DTYPES), (0, 1), (0, 1)):
-        for method in (False, True)[: 1 + (op not in ("result_type",))]:
+        for method in (False, True)[: 1 + (op != "result_type")]:
             ours, theirs = (
                 _outcome(e, op, _tensor(e, a, m, (3, 100)), _tensor(e, b, n, (2, 5)), method)
                 for e in (tinytorch, torch)
@@ -71,7 +71,7 @@ def test_every_number(op: str) -> None:
     found = []
     for a, m, x, left in itertools.product(DTYPES, (0, 1), NUMBERS, (False, True)):
         ours, theirs = (
-            _outcome(e, op, *((x, t) if left else (t, x)), False)
+            _outcome(e, op, x if left else t, t if left else x, False)
             for e in (tinytorch, torch)
             for t in [_tensor(e, a, m, (3, 100))]
         )
@@ -82,7 +82,7 @@ def test_every_number(op: str) -> None:
 
 @pytest.mark.torch
 @pytest.mark.parametrize(
-    "op", ("add_", "mul_", "div_", "pow_", "eq_", "floor_divide_", "bitwise_or_", "copy_", "fill_")
+    "op", ["add_", "mul_", "div_", "pow_", "eq_", "floor_divide_", "bitwise_or_", "copy_", "fill_"]
 )
 def test_every_pair_in_place(op: str) -> None:
     import torch

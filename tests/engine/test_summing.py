@@ -16,7 +16,7 @@ SHAPES = [(1,), (3,), (5,), (7,), (8,), (15,), (16,), (31,), (33,), (64,), (100,
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_sums_agree_to_the_last_bit(shape: tuple, kind: type) -> None:
-    data = np.random.default_rng(len(shape) + shape[0]).standard_normal(shape).astype(kind)
+    data: np.ndarray = np.random.default_rng(len(shape) + shape[0]).standard_normal(shape).astype(kind)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # with more, torch adds large arrays in as many parts
     try:

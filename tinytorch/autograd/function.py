@@ -203,6 +203,7 @@ class Function(metaclass=FunctionMeta):
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse: the class has `apply`, its objects are not called."""
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
             "function with static forward method. (Example: "
@@ -384,11 +385,11 @@ def once_differentiable(fn: Callable) -> Callable:
         )
         out = []
         for nr, t in enumerate(apart):
-            t = None if t is None else t.detach()
-            if t is not None:
-                replace_history(t, error)
-                t._output_nr = nr
-            out.append(t)
+            alone = None if t is None else t.detach()
+            if alone is not None:
+                replace_history(alone, error)
+                alone._output_nr = nr
+            out.append(alone)
         return tuple(out) if len(out) > 1 else out[0]
 
     return wrapper

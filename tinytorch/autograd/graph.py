@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from ..graph.backward import RUNNING
 from ..graph.history import edge_of
@@ -58,7 +58,7 @@ class allow_mutation_on_saved_tensors:
     memory; what is computed is the same. Source: `torch.autograd.graph.allow_mutation_on_saved_tensors`.
     """
 
-    def __enter__(self) -> allow_mutation_on_saved_tensors:
+    def __enter__(self) -> Self:
         self.holds = True
         self._hooks = saved_tensors_hooks(lambda t: t.detach().clone(), self._unpack)
         self._hooks.__enter__()

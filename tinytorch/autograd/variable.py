@@ -23,6 +23,7 @@ class Variable(metaclass=VariableMeta):
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Make the tensor that shares the data's memory."""
         given = dict(zip(("data", "requires_grad", "volatile"), args, strict=False)) | kwargs
         for name in given:
             if name not in ("data", "requires_grad", "volatile", "_grad_fn", "name"):

@@ -49,6 +49,7 @@ class _Switch:
     """A mode that holds inside a `with` block or inside a decorated function (generators included)."""
 
     def __call__(self, function: Callable) -> Callable:
+        """Decorate a function, inside which the mode holds."""
         if inspect.isclass(function):
             warnings.warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
@@ -115,6 +116,7 @@ class no_grad(_Switch):
     __module__ = "torch.autograd.grad_mode"
 
     def __new__(cls, function: Callable | None = None) -> Any:
+        """Make the switch, or decorate a function with it."""
         switch = super().__new__(cls)
         return switch if function is None else switch(function)
 
@@ -128,6 +130,7 @@ class enable_grad(_Switch):
     __module__ = "torch.autograd.grad_mode"
 
     def __new__(cls, function: Callable | None = None) -> Any:
+        """Make the switch, or decorate a function with it."""
         switch = super().__new__(cls)
         return switch if function is None else switch(function)
 
@@ -150,6 +153,7 @@ class set_grad_enabled(_Switch):
         _switch(mode)
 
     def __call__(self, function: Callable) -> Callable:
+        """Decorate a function, inside which the mode holds."""
         _switch(self._before)  # as a decorator it acts inside the function alone
         return super().__call__(function)
 
@@ -172,6 +176,7 @@ class inference_mode(_Switch):
     __module__ = "torch.autograd.grad_mode"
 
     def __new__(cls, mode: bool | Callable = True) -> Any:
+        """Make the switch, or decorate a function with it."""
         switch = super().__new__(cls)
         if isinstance(mode, bool):
             return switch

@@ -11,7 +11,7 @@ import itertools
 import re
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from ..dtypes import BY_NUM
 from .saved import FREED, SavedResult, SavedTensor
@@ -157,6 +157,7 @@ class Node:
                 value.pack_by_default(tensor)
 
     def __call__(self, *grads: Any) -> Any:
+        """Run the node alone. TypeError for another number of gradients than outputs."""
         if len(grads) != self._outputs:
             raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
         out = self.apply(grads)
@@ -169,10 +170,12 @@ class MultiNode(Node):
     __slots__ = ("_metas",)
     _several = True
 
-    def expects(self, nr: int) -> tuple[tuple[int, ...], Any, Any]:
+    def expects(self, nr: int) -> Any:
+        """Shape, dtype and device of the gradient of one output; None if there was none."""
         return self._metas[nr]
 
     def describe_all(self, tensors: tuple) -> None:
+        """Note shape, dtype and device of all outputs."""
         self._metas = [None if t is None else (t._data.shape, t._data.dtype, t._device) for t in tensors]
         self._outputs = len(tensors)
 
@@ -217,6 +220,7 @@ class AccumulateGrad(Node):
         self.describe(variable)  # now: `leaf.data = ...` later changes nothing about gradients under way
 
     def name(self) -> str:
+        """The name of the node, as torch has it."""
         return "torch::autograd::AccumulateGrad"
 
 
@@ -247,7 +251,7 @@ class _Hooks:
         return RemovableHandle(self.post, hook)
 
 
-def _hooks_of(node: Node) -> _Hooks:
+def _hooks_of(node: Node) -> Any:
     if node._hooks is None:
         node._hooks = _Hooks()
     return node._hooks
@@ -274,7 +278,7 @@ class RemovableHandle:
         if hooks is not None:
             hooks.pop(self.id, None)
 
-    def __enter__(self) -> RemovableHandle:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -332,7 +336,7 @@ def _apply(self: Any, grads: tuple) -> tuple:
     if grad is None or (self._several and all(g is None for g in grads)):
         return (None,) * len(self._edges)
     values = [_value(v, self) for v in saved] if saved else ()
-    out = []
+    out: list[Any] = []
     for formula, wanted, edge in zip(self.formulas, self.wanted, self._edges, strict=False):
         if edge is None or formula is None:
             out.append(None)

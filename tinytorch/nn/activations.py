@@ -18,7 +18,7 @@ def _layer(name: str, function: Callable, what: str, shown: str = "{}", **defaul
     """A module without parameters: `function(input, **options)`. `shown` says how its options print."""
     names = list(defaults)
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - becomes the class's
         Module.__init__(self)
         values = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
         unknown = set(values) - set(names)
@@ -40,9 +40,11 @@ def _layer(name: str, function: Callable, what: str, shown: str = "{}", **defaul
                 setattr(self, option, value)
 
     def forward(self: Any, *inputs: Tensor) -> Tensor:
+        """Call the layer's function on the inputs with the layer's options."""
         return function(self, *inputs)
 
     def extra_repr(self: Any) -> str:
+        """The options, as the layer prints them."""
         if shown == "inplace":
             return "inplace=True" if self.inplace else ""
         return ", ".join(f"{n}={getattr(self, n)!r}" for n in names if n in shown.split())

@@ -213,10 +213,7 @@ def kl_div(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any 
             "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
             "same as 'batchmean' in the next major release."
         )
-    if log_target:
-        out = target.exp() * (target - input)
-    else:
-        out = target.xlogy(target) - target * input
+    out = target.exp() * (target - input) if log_target else target.xlogy(target) - target * input
     if reduction == "batchmean":
         return out.sum() / input.size(0)
     how = _reduction(reduction, size_average, reduce)

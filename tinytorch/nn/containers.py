@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Self
 
 from ..ops.core import tensor_type
 from ..tensor import Tensor
@@ -80,6 +80,7 @@ class Sequential(_Numbered):
             self.add_module(name, module)
 
     def forward(self, input: Any) -> Any:
+        """Call the modules one after another, each on what the one before returned."""
         for module in self:
             input = module(input)
         return input
@@ -133,7 +134,7 @@ class ModuleList(_Numbered):
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])
 
-    def __iadd__(self, other: Iterable[Module]) -> ModuleList:
+    def __iadd__(self, other: Iterable[Module]) -> Self:
         return self.extend(other)
 
     def __repr__(self) -> str:

@@ -26,6 +26,7 @@ class Identity(Module):
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
+        """The input itself."""
         return input
 
 
@@ -55,9 +56,11 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
+        """`input @ weight.T + bias`, of shape (..., out_features)."""
         return linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
+        """The options, as the layer prints them."""
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
@@ -76,9 +79,11 @@ class Embedding(Module):
         init.normal_(self.weight)
 
     def forward(self, input: Tensor) -> Tensor:
+        """The rows that the indices name, of shape (*input.shape, embedding_dim)."""
         return embedding(input, self.weight)
 
     def extra_repr(self) -> str:
+        """The options, as the layer prints them."""
         return f"{self.num_embeddings}, {self.embedding_dim}"
 
 

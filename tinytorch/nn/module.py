@@ -60,6 +60,7 @@ class Module(metaclass=ModuleMeta):
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run `forward` with the hooks around it."""
         if not (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks):
             return self.forward(*args, **kwargs)
         return self._call_with_hooks(args, kwargs)
@@ -202,7 +203,7 @@ class Module(metaclass=ModuleMeta):
     def named_modules(
         self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """This module and all below it, with dotted names."""
+        """Yield this module and all below it, with dotted names."""
         memo = set() if memo is None else memo
         if self in memo:
             return
@@ -214,7 +215,7 @@ class Module(metaclass=ModuleMeta):
                 yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
     def modules(self) -> Iterator[Module]:
-        """This module and all below it."""
+        """Yield this module and all below it."""
         return (m for _, m in self.named_modules())
 
     def named_children(self) -> Iterator[tuple[str, Module]]:

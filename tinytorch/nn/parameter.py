@@ -9,7 +9,7 @@ from ..tensor import Tensor, TensorMeta
 
 
 class _ParameterMeta(TensorMeta):
-    def __repr__(cls) -> str:
+    def __repr__(cls) -> str:  # noqa: N805 - of a metaclass
         return "<class 'torch.nn.parameter.Parameter'>" if cls.__name__ == "Parameter" else super().__repr__()
 
 
@@ -23,6 +23,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     __slots__ = ()
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        """Make a parameter that shares the memory of `data`."""
         import numpy as np
 
         base = fresh(np.empty(0, np.float32)) if data is None else data.detach()
@@ -32,7 +33,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         base._set_requires_grad(requires_grad)
         return base
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + super().__repr__()
 
     def __deepcopy__(self, memo: dict) -> Parameter:
@@ -54,7 +55,7 @@ def _rebuild(data: Tensor, requires_grad: bool) -> Parameter:
 class _BufferMeta(TensorMeta):
     """Any tensor that `Buffer` marked answers `isinstance`: a buffer's class is Tensor, in torch as well."""
 
-    def __instancecheck__(cls, obj: Any) -> bool:
+    def __instancecheck__(cls, obj: Any) -> bool:  # noqa: N805 - of a metaclass
         return isinstance(obj, Tensor) and obj.__dict__.get("_is_buffer", False)
 
 
@@ -67,6 +68,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     __slots__ = ()
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        """Make a buffer that shares the memory of `data`."""
         base = Tensor(0) if data is None else data.detach().requires_grad_(data.requires_grad)
         base._is_buffer, base.persistent = True, persistent
         return base

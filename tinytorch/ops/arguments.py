@@ -10,7 +10,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from .. import dtypes
 from ..devices import device
@@ -233,7 +233,9 @@ def signatures(*lines: str, name: str | None = None, of_view: bool = False) -> C
 
 _KINDS = {"Tensor": "Tensor", "int": "int", "bool": "bool", "float": "float", "Number": "Number", "Sizes": "tuple of ints",
           "Tensors": "tuple of Tensors"}  # fmt: skip
-Number = Sizes = Tensors = Any
+Number: TypeAlias = Any
+Sizes: TypeAlias = Any
+Tensors: TypeAlias = Any
 
 
 def line_of(f: Callable) -> str:

@@ -332,7 +332,8 @@ def div_(self: Tensor, other: Any, *, rounding_mode: Any = _UNSET) -> Tensor:
 
 
 for _name in ("_floored", "_trunced"):
-    delattr(Tensor, _name), delattr(Tensor, f"{_name}_")
+    delattr(Tensor, _name)
+    delattr(Tensor, f"{_name}_")
 
 
 # powers: a kind of node for each combination of tensor and number -----------------------------------------------------

@@ -124,6 +124,7 @@ def _close(name: str, a: Tensor, b: Tensor, rtol: float, atol: float, equal_nan:
         if value < 0:
             raise RuntimeError(f"{tolerance} must be greater than or equal to zero, but got {value}")
     x, y = a._data, b._data
+    close: Any
     try:
         close = x == y
     except ValueError:

@@ -20,7 +20,9 @@ def _paired(left: Tensor, right: Tensor, summed: list[int]) -> Tensor:
     """The sum of products over some dimensions, which stay with size 1: both tensors have all dimensions."""
     if not summed:
         return left * right
-    both, only_left, only_right = [], [], []
+    both: list[int] = []
+    only_left: list[int] = []
+    only_right: list[int] = []
     for d in range(left.dim()):
         in_left, in_right = left.size(d) != 1, right.size(d) != 1
         if d in summed:

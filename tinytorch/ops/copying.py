@@ -80,7 +80,7 @@ def copied(t: Tensor, kind: np.dtype | None = None, where: device | None = None,
 
 _CloneBackward0 = node("CloneBackward0", lambda grad: grad)
 _ToCopyBackward0 = node("ToCopyBackward0", lambda grad, options: grad.to(options[0], device=options[1]))
-_ToCopyBackward0.__dir__ = lambda self: [n for n in Node.__dir__(self) if "options" not in n]  # type: ignore[method-assign]
+_ToCopyBackward0.__dir__ = lambda self: [n for n in Node.__dir__(self) if "options" not in n]  # type: ignore[misc]
 
 
 @op()
@@ -139,15 +139,18 @@ class CopyBackwards(Node):
     __slots__ = ("source",)
 
     def name(self) -> str:
+        """The name of the node, as torch has it."""
         return "torch::autograd::CopyBackwards"
 
     def short_name(self) -> str:
+        """The name in messages."""
         return self.name()
 
     def __repr__(self) -> str:
         return f"<torch::autograd::CopyBackwards object at 0x{id(self):x}>"
 
     def apply(self, grads: tuple) -> tuple:
+        """The gradients for the inputs, from those of the outputs."""
         grad = grads[0]
         if grad is None:
             return (None, None)

@@ -166,7 +166,7 @@ def broadcast_error(a: tuple, b: tuple) -> RuntimeError:
     for i in range(n - 1, -1, -1):
         x = a[i - n + len(a)] if i - n + len(a) >= 0 else 1
         y = b[i - n + len(b)] if i - n + len(b) >= 0 else 1
-        if x != y and x != 1 and y != 1:
+        if x not in (y, 1) and y != 1:
             return RuntimeError(
                 f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}"
             )
@@ -212,15 +212,18 @@ class SavedNumber(SavedTensor):
         self.number = number
 
     def unpack(self, node: Any = None) -> Any:
+        """The number. RuntimeError once it was freed."""
         if self.number is None:
             raise RuntimeError(FREED)
         return self.number
 
     def show(self, node: Any = None) -> Any:  # type: ignore[override]
+        """The number as a 0-d tensor."""
         number = self.unpack()
         return fresh(np.array(number, dtypes.of_number(number).np if not isinstance(number, float) else np.float64))
 
     def release(self) -> None:
+        """Let go of the number."""
         self.number = None
 
 
@@ -332,7 +335,8 @@ def _store_in_turn(target: Tensor, data: Any, kernel: Callable[[], Any]) -> None
     a = target._data
     g = Geometry.of(target)
     cells = np.lib.stride_tricks.as_strided(np.arange(g.reach()), g.shape, tuple(8 * s for s in g.stride)).reshape(-1)
-    turn, seen = np.empty(cells.size, np.int64), {}
+    turn = np.empty(cells.size, np.int64)
+    seen: dict[int, int] = {}
     for i, cell in enumerate(cells.tolist()):
         turn[i] = seen[cell] = seen.get(cell, -1) + 1
     for i in range(max(seen.values(), default=-1) + 1):

@@ -84,7 +84,9 @@ def _delitem(self: Tensor, index: Any) -> None:
     raise TypeError("Tensor does not support deleting items")
 
 
-Tensor.__getitem__, Tensor.__setitem__, Tensor.__delitem__ = _getitem, _setitem, _delitem
+Tensor.__getitem__ = _getitem
+Tensor.__setitem__ = _setitem
+Tensor.__delitem__ = _delitem
 
 
 def _as_value(self: Tensor, value: Any) -> Tensor:
@@ -206,7 +208,8 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
     ndim = self._data.ndim
     if named > ndim:
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
-    out, d, indices = self, 0, []
+    out, d = self, 0
+    indices: list[Any] = []
 
     def use(tensor: Tensor) -> None:
         indices.extend([None] * (d - len(indices)))

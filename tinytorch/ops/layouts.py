@@ -36,7 +36,7 @@ def _like_all(shape: tuple, operands: tuple) -> tuple[int, ...] | None:
     for a in operands:
         if a.shape != shape:
             return None
-    if all([a.flags.c_contiguous for a in operands]):
+    if all(a.flags.c_contiguous for a in operands):
         return contiguous_strides(shape)
     steps = [_steps(a) for a in operands]
     if len(shape) == 4:
@@ -44,9 +44,9 @@ def _like_all(shape: tuple, operands: tuple) -> tuple[int, ...] | None:
         for d in (1, 3, 2, 0):
             last[d] = expected
             expected *= shape[d]
-        if all([all([n == 1 or s == t for n, s, t in zip(shape, own, last, strict=True)]) for own in steps]):
+        if all(all(n == 1 or s == t for n, s, t in zip(shape, own, last, strict=True)) for own in steps):
             return tuple(last)
-    if any([own != steps[0] for own in steps]):
+    if any(own != steps[0] for own in steps):
         return None
     expected = 1
     for step, n in sorted([(s, n) for s, n in zip(steps[0], shape, strict=True) if n > 1]):

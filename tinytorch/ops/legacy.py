@@ -18,7 +18,8 @@ class TensorType(type):
     dtype: dtypes.dtype
     device: device
 
-    def __new__(mcs, name: str, d: dtypes.dtype, where: device = CPU) -> TensorType:
+    def __new__(mcs, name: str, d: dtypes.dtype, where: Any = CPU) -> TensorType:
+        """Make the class of tensors of one dtype on one device."""
         doc = f"The old name of a `{d!r}` tensor: a constructor, and a class for `isinstance`."
         module = "torch" if where is CPU else "torch.cuda"
         return super().__new__(mcs, name, (), {"dtype": d, "device": where, "__module__": module, "__doc__": doc})
@@ -27,6 +28,7 @@ class TensorType(type):
         pass
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
+        """Make a tensor of the class's dtype on its device."""
         return moved(legacy_constructor(cls, *args, d=cls.dtype, **kwargs), cls.device)
 
     def __instancecheck__(cls, obj: Any) -> bool:

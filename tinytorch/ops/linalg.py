@@ -89,6 +89,7 @@ _MmBackward0 = node(
 
 
 def check_mm(a: Tensor, b: Tensor, label: str = "mat1 and mat2") -> None:
+    """Raise RuntimeError unless two matrices fit together."""
     (m, k), (k2, n) = a._data.shape, b._data.shape
     if k != k2:
         raise RuntimeError(f"{label} shapes cannot be multiplied ({m}x{k} and {k2}x{n})")
@@ -190,6 +191,7 @@ _BmmBackward0 = node(
 
 
 def check_bmm(a: Tensor, b: Tensor, first: str = "batch1", second: str = "batch2") -> None:
+    """Raise RuntimeError unless two batches of matrices fit together."""
     for t, name in ((a, first), (b, second)):
         if t._data.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import cpp_name
-from ..graph.history import check_inplace, grad_fn_of, needs_grad, rebase_history
-from ..graph.modes import MODES
+from ..graph.history import check_inplace, rebase_history
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
 from .arguments import invalid_combination, signatures
 from .copying import channels_last_strides, contiguous_format, preserve_format
-from .core import FUNCTIONS, check_overlap, expect_tensor, number_array, op, quiet, record, recording, write_in_place
+from .core import FUNCTIONS, check_overlap, expect_tensor, number_array, op, record, recording, write_in_place
 from .shaped import sized
 from .views import shape_argument
 
@@ -193,6 +192,3 @@ def set_(self: Tensor, source: Any = _NOTHING, storage_offset: int = 0, size: An
         fn.describe(self)
         rebase_history(self, fn)
     return self
-
-
-__all__ = ["MODES", "grad_fn_of", "needs_grad", "not_differentiable", "quiet"]

@@ -57,7 +57,7 @@ def spread(grad: Tensor, shape: tuple, dims: Any, keepdim: bool) -> Tensor:
 UNSET: Any = object()
 
 
-def unset(keepdim: Any) -> None:
+def unset(keepdim: Any) -> Any:
     """No dimension was named; `keepdim` may not be either."""
     if keepdim is not False:
         raise TypeError
@@ -327,7 +327,7 @@ def _truth(name: str, ufunc: np.ufunc, what: str) -> None:
     def function(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
         a = input._data
         dims = () if isinstance(dim, (tuple, list)) and not dim else wrap_dims(dim, a.ndim)
-        data = ufunc.reduce(a, reduced(a, dims), np.bool_, None, keepdim)
+        data = ufunc.reduce(a, reduced(a, dims), np.bool_, None, keepdim)  # type: ignore[call-arg]
         data = np.asarray(data).astype(np.uint8 if a.dtype == np.uint8 else np.bool_)
         return write_out(out, data, name, input) if out is not None else result(data, input._device)
 

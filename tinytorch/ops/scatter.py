@@ -61,7 +61,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     d = wrap_dim(dim, a.ndim)
     if i.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    if i.dtype != np.int64 and i.dtype != np.int32:
+    if i.dtype not in (np.int64, np.int32):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     if not a.ndim and i.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {i.size} value(s)")
@@ -103,7 +103,7 @@ def _points(a: np.ndarray, d: int, index: np.ndarray) -> tuple:
 
 
 def _check_index(name: str, a: np.ndarray, d: int, index: np.ndarray, words: str = "int32/int64") -> None:
-    if index.dtype != np.int64 and index.dtype != np.int32:
+    if index.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"{name}(): Expected dtype {words} for index")
 
 
@@ -265,7 +265,7 @@ def _index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
             f"index_add_(): Index is supposed to be a vector, but got dim: {i.ndim} with type: "
             f"{index.dtype.scalar_name} and size: {list(i.shape)}"
         )
-    if i.dtype != np.int64 and i.dtype != np.int32:
+    if i.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {index.dtype.scalar_name}")
     if self.dtype is not source.dtype:
         raise RuntimeError(

@@ -217,7 +217,7 @@ def _search(name: str, sequence: np.ndarray, values: np.ndarray, right: bool, ki
     side = "right" if right else "left"
     if sequence.ndim == 1:
         return np.asarray(np.searchsorted(sequence, values, side)).astype(kind)
-    out = np.empty(values.shape, kind)
+    out: np.ndarray = np.empty(values.shape, kind)
     for at in np.ndindex(*sequence.shape[:-1]):
         out[at] = np.searchsorted(sequence[at], values[at], side)
     return out
