@@ -14,7 +14,7 @@ HEAD = """# What tinytorch has of PyTorch 2.13
 Made by `python -m tinytorch.compatibility --against torch`; do not edit. A name that is "not there" raises PyTorch's own
 `AttributeError`, with a note that says so.
 
-"""
+"""  # noqa: E501 - as the document has it
 
 
 def _shared(text: str) -> dict[str, set[str]]:

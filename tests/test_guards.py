@@ -17,7 +17,14 @@ NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 LESSONS = [pytest.param(path, id=path.relative_to(ROOT).as_posix()) for path in NOTEBOOKS]
 
 LAYERS: list[tuple[str, ...]] = [
-    ("tinytorch.naming", "tinytorch.missing", "tinytorch.warn", "tinytorch.fused", "tinytorch.return_types"),
+    (
+        "tinytorch.naming",
+        "tinytorch.missing",
+        "tinytorch.warn",
+        "tinytorch.fused",
+        "tinytorch.return_types",
+        "tinytorch.slots",
+    ),
     ("tinytorch.dtypes", "tinytorch.devices", "tinytorch.random", "tinytorch.printing", "tinytorch.sizes"),
     ("tinytorch.sampling",),
     ("tinytorch.storage",),

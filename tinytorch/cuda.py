@@ -118,4 +118,5 @@ def __getattr__(name: str) -> Any:
 
 __all__ = ["current_device", "device", "device_count", "empty_cache", "get_device_name", "get_rng_state", "init",
            "initial_seed", "is_available", "is_initialized", "manual_seed", "manual_seed_all", "seed", "seed_all",
-           "set_device", "set_rng_state", "synchronize", "transfers", *(d.tensor_type for d in _LEGACY)]  # fmt: skip
+           "set_device", "set_rng_state", "synchronize", "transfers"]  # fmt: skip
+__all__ += [d.tensor_type for d in _LEGACY]

@@ -16,35 +16,11 @@ from .graph import history, hooks
 from .graph.modes import MODES, InferenceCounter
 from .missing import missing
 from .sizes import Layout, Size, strided, wrap_dim
+from .slots import TensorBase, TensorMeta
 from .storage import UntypedStorage, VersionCounter, contiguous_strides
 from .warn import warn_in_torch
 
 _new = object.__new__
-
-
-class TensorMeta(type):
-    """Prints the class by torch's name."""
-
-    def __repr__(cls) -> str:
-        return type.__repr__(cls).replace("'tinytorch.", "'torch.")
-
-
-class TensorBase:
-    """The slots of a tensor and what can be read off them."""
-
-    __slots__ = (
-        "__dict__", "__weakref__",
-        "_acc",            # weak reference to the leaf's AccumulateGrad
-        "_data",           # the ndarray: shape, strides and dtype come from it
-        "_device",
-        "_grad", "_grad_fn", "_hooks", "_inference",
-        "_offset",         # of the first element in the storage, in bytes
-        "_output_nr",
-        "_requires_grad",  # True for leaves that ask for it and for every result with a grad_fn
-        "_storage",        # None until someone shares or looks at it: the ndarray alone then owns its memory
-        "_vc",             # the version counter
-        "_view",           # None, or what makes this tensor a view
-    )  # fmt: skip
 
 
 class Tensor(TensorBase, metaclass=TensorMeta):
@@ -193,10 +169,10 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         """Where the storage lies."""
         return self._device
 
-    is_cuda = property(lambda self: self._device is not CPU)
-    is_cpu = property(lambda self: self._device is CPU)
-    is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = property(lambda self: False)
-    layout = property(lambda self: strided)
+    is_cuda = property(lambda self: self._device is not CPU, doc="Whether the storage lies on the cuda device.")
+    is_cpu = property(lambda self: self._device is CPU, doc="Whether the storage lies on the CPU.")
+    is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = property(lambda self: False, doc="Never.")
+    layout = property(lambda self: strided, doc="How the elements are laid out: always `torch.strided`.")
 
     def get_device(self) -> int:
         """The device's index, -1 for the CPU."""

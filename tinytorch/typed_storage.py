@@ -43,7 +43,9 @@ class TypedStorage(metaclass=ShownAs):
     def __len__(self) -> int:
         return self._untyped.nbytes() // self.dtype.itemsize
 
-    size = __len__
+    def size(self) -> int:
+        """The number of elements."""
+        return len(self)
 
     def element_size(self) -> int:
         """Bytes an element takes."""

@@ -171,7 +171,7 @@ class Writer:
     def in_place(self) -> str | None:
         a = self.tensor()
         b = self.compatible(a) if a else None
-        if b is not None and self.overlap_undefined(self.names[a], self.names[b]):
+        if a is not None and b is not None and self.overlap_undefined(self.names[a], self.names[b]):
             return None
         call = self.choose(
             ["add_({n})", "add_({b})", "mul_({n})", "mul_({b})", "sub_({b})", "div_({n})", "zero_()", "fill_({n})",
@@ -202,7 +202,7 @@ class Writer:
         if a is None:
             return None
         b = self.float()
-        if b is not None and self.overlap_undefined(self.names[a], self.names[b]):
+        if a is not None and b is not None and self.overlap_undefined(self.names[a], self.names[b]):
             return None
         return self.choose(
             [f"{a}.t_()", f"{a}.unsqueeze_(0)", f"{a}.squeeze_()", f"{a}.resize_(2, 2).zero_()", f"{a}.data = {b}", f"{a}.set_({b})",

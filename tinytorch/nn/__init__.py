@@ -18,5 +18,5 @@ def __getattr__(name: str) -> Any:
     raise missing("module 'torch.nn' has no attribute '{}'", name)
 
 
-__all__ = ["Buffer", "Module", "Parameter", "functional", "init", "parameter", "utils", *activations.__all__, *containers.__all__,
-           *layers.__all__]  # fmt: skip
+__all__ = ["Buffer", "Module", "Parameter", "functional", "init", "parameter", "utils"]
+__all__ += activations.__all__ + containers.__all__ + layers.__all__

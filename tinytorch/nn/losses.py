@@ -17,6 +17,7 @@ from ..ops.scalars import over, times
 from ..ops.summing import add_reduce
 from ..tensor import Tensor
 from ..warn import warn_user
+from .slopes import logsigmoid
 
 _NONE, _MEAN, _SUM = range(3)
 
@@ -234,8 +235,6 @@ def _logits_slope(self: Tensor, target: Tensor, pos_weight: Any) -> Tensor:
 def _logits_target(self: Tensor, pos_weight: Any) -> Tensor:
     if pos_weight is None:
         return -self
-    from .functional import logsigmoid
-
     return logsigmoid(-self) - logsigmoid(self) * pos_weight
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..ops.creation import fresh
-from ..tensor import Tensor, TensorMeta
+from ..slots import TensorMeta
+from ..tensor import Tensor
 
 
 class _ParameterMeta(TensorMeta):

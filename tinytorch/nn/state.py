@@ -14,7 +14,7 @@ from ..tensor import Tensor
 from .parameter import Parameter
 
 
-class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):  # noqa: PYI024 - the tuple has a name of its own
     __slots__ = ()
 
     def __repr__(self) -> str:

@@ -84,7 +84,7 @@ def _delitem(self: Tensor, index: Any) -> None:
     raise TypeError("Tensor does not support deleting items")
 
 
-Tensor.__getitem__ = _getitem
+Tensor.__getitem__ = _getitem  # type: ignore[misc]
 Tensor.__setitem__ = _setitem
 Tensor.__delitem__ = _delitem
 

@@ -211,7 +211,7 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
     for x in (low, high):
         if mixed or not (x is None or isinstance(x, Tensor) or is_number(x)):
             given = (self, low, high)[: 2 if high is None else 3] if name == "clamp" else (self, x)
-            raise refusal(name, given, {}, tuple(lines), called_as_method())
+            raise refusal(name, given, {}, tuple(lines), called_as_method())  # type: ignore[misc]
     if not isinstance(self, Tensor):
         raise refusal(name, (self, low if low is not None else high), {}, tuple(lines), False)
     if low is None and high is None:
@@ -401,7 +401,7 @@ def _triple(name: str, combine: Any, for_first: Any, for_second: Any, what: str)
         wide = [a.astype(np.float32) for a in arrays] if d is dtypes.float16 else arrays
         factor = np.array(value).astype(wide[0].dtype)
         _check_shapes(*arrays)
-        data = quiet.run(combine, *wide, factor)
+        data = quiet.run(combine, *wide, factor)  # type: ignore[call-arg]
         return half(data) if d is dtypes.float16 else data, arrays
 
     def order(called: str, args: tuple, value: Any) -> tuple:

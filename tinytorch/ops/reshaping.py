@@ -146,6 +146,10 @@ for _n in (1, 2, 3):
 
 
 def _reversed(self: Tensor) -> Tensor:
+    """All dimensions in reverse order.
+
+    Source: `torch.Tensor.T`.
+    """
     n = self._data.ndim
     if n == 0:
         warn_in_torch("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.",
@@ -173,6 +177,7 @@ def _of_matrices(name: str, scalars: str, line: int, batches: bool = True) -> An
             raise RuntimeError(f"{where} is only supported on {kinds}. Got {n}-D tensor.{hint}")
         return transpose(self, -2, -1)
 
+    swap.__doc__ = f"The last two dimensions swapped.\n\nSource: `torch.Tensor.{name.rpartition('.')[2]}`."
     return swap
 
 

@@ -206,8 +206,17 @@ def linalg_cholesky(A: Tensor) -> Tensor:
 
 # under torch's own names ------------------------------------------------------------------------------------------------------
 
-op("det")(lambda input: linalg_det(input))
-op("inverse")(lambda input: linalg_inv(input))
+
+@op()
+def det(input: Tensor) -> Tensor:
+    """The determinant of a square matrix, or of each of a batch. Source: `torch.det`."""
+    return linalg_det(input)
+
+
+@op()
+def inverse(input: Tensor) -> Tensor:
+    """The inverse of a square matrix, or of each of a batch. Source: `torch.inverse`."""
+    return linalg_inv(input)
 
 
 def _trace_back(grad: Tensor, self_sym_sizes: tuple) -> Tensor:

@@ -252,13 +252,12 @@ def searchsorted(
                 f"data copy when converting non-contiguous tensor to contiguous, please use contiguous {what} tensor if "
                 "possible. This message will only appear once per program.", "aten/src/ATen/native/BucketizationUtils.h:33", once=True,
             )  # fmt: skip
-    if isinstance(input, Tensor):
-        if s.ndim != 1 and (s.ndim != v.ndim or s.shape[:-1] != v.shape[:-1]):
-            raise RuntimeError(
-                "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
-                f"boundaries tensor and input value tensor must match, but we got boundaries tensor {list(s.shape)} and "
-                f"input value tensor {list(v.shape)}"
-            )
+    if isinstance(input, Tensor) and s.ndim != 1 and (s.ndim != v.ndim or s.shape[:-1] != v.shape[:-1]):
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+            f"boundaries tensor and input value tensor must match, but we got boundaries tensor {list(s.shape)} and "
+            f"input value tensor {list(v.shape)}"
+        )
     if sorter is not None:
         s = np.take_along_axis(s, sorter._data, -1)
     data = _search("searchsorted", s, v, right or side == "right", np.int32 if out_int32 else np.int64)
