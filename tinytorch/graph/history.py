@@ -98,7 +98,11 @@ def check_view(t: Any, indirect: bool = False) -> None:
     what = "its base or another view of its base has been" if indirect else "is being"
     fn = t._grad_fn
     if creation in (INFERENCE, NO_GRAD) or fn is None:
-        head = "A view was created in" if fn is None else f"Output {t._output_nr} of {fn.short_name()} is a view of a view which was created in"  # noqa: E501
+        head = (
+            "A view was created in"
+            if fn is None
+            else f"Output {t._output_nr} of {fn.short_name()} is a view of a view which was created in"
+        )
         where = "inference mode" if creation == INFERENCE else "no_grad mode"
         when = "in normal mode" if creation == INFERENCE else "with grad mode enabled"
         head = f"{head} {where} and {what} modified inplace {when}. "
@@ -176,6 +180,7 @@ class Geometry:
 
     @classmethod
     def of(cls, t: Any) -> Geometry:
+        """The geometry of a tensor, in elements."""
         return cls(tuple(t._data.shape), t.stride(), t.storage_offset())
 
     def overlaps(self) -> bool:
@@ -251,15 +256,18 @@ class CopySlices(Node):
         self.describe(base)
 
     def name(self) -> str:
+        """The name of the node, as torch has it."""
         return "torch::autograd::CopySlices"
 
     def short_name(self) -> str:
+        """The name in messages."""
         return self.name()
 
     def __repr__(self) -> str:
         return f"<torch::autograd::CopySlices object at 0x{id(self):x}>"
 
     def apply(self, grads: tuple) -> tuple:
+        """The gradients for the inputs, from those of the outputs."""
         grad = grads[0]
         if grad is None:
             return (None,) * len(self._edges)
@@ -278,6 +286,7 @@ class CopySlices(Node):
         return (result, *inner[1:])
 
     def release(self) -> None:
+        """Let go of what was saved."""
         if self.fn is not None:
             self.fn.release()
             self.fn = None
