@@ -19,7 +19,6 @@ s[10]
 s[-1]
 s["a"]
 s.device, s.is_cuda, type(s)
-x.storage()
 s.copy_(u)
 x.element_size(), x.itemsize, x.nbytes, x[1:].nbytes
 torch.UntypedStorage(3).nbytes()
