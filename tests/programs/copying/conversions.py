@@ -101,7 +101,6 @@ m2=pickle.loads(pickle.dumps(m))
 torch.equal(m.weight,m2.weight)
 pickle.loads(pickle.dumps(torch.strided))
 pickle.loads(pickle.dumps(torch.contiguous_format)) is torch.contiguous_format
-x.storage().tolist
 torch.set_default_dtype(torch.float64)
 torch.tensor(1.), torch.ones(2), torch.tensor([1,2])/2, torch.arange(0,1,.5), torch.get_default_dtype()
 torch.set_default_dtype(torch.float32)
