@@ -206,7 +206,9 @@ def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, 
     """
     source = _geometry
     if 0 in source.shape or 0 in size:
-        return grad.new_zeros(source.shape)
+        nothing = grad.new_zeros(source.shape)
+        nothing._vc.version = 1  # torch zeroes it in place, which counts here
+        return nothing
     for i in range(len(size) - 1, -1, -1):
         if size[i] == 1:
             grad = grad.squeeze(i)
