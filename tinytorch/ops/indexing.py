@@ -30,6 +30,7 @@ from .core import (
 )
 from .masking import fill_where
 from .memory import fill_
+from .pointwise import read_histories
 from .selecting import END, selected, slice_
 from .views import alias, expand, unsqueeze, view
 from .writing import both_forms
@@ -49,7 +50,11 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
         return alias(self)
     out, indices = _worked_off(self, _as_tuple(index))
     if indices:
-        return _index(out, indices)
+        try:
+            return _index(out, indices)
+        except IndexError:
+            read_histories(out)  # which torch would have said first
+            raise
     return alias(out) if out is self else out
 
 
@@ -319,10 +324,8 @@ def _broadcast(shape: tuple, indices: list[np.ndarray | None]) -> tuple[int, ...
     try:
         together = np.broadcast_shapes(*[i.shape for i in used])
     except ValueError:
-        shapes = ", ".join(str(list(i.shape)) for i in used)
-        raise IndexError(
-            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
-        ) from None
+        all_ = ", ".join(str(list(i.shape)) for i in used)
+        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {all_}") from None
     if 0 not in together and any(shape[d] == 0 for d, i in enumerate(indices) if i is not None):
         raise IndexError("index is out of bounds for dimension with size 0")
     return together
@@ -495,6 +498,3 @@ def _index_put(self: Tensor, indices: Tensors, values: Tensor, accumulate: bool 
         if not isinstance(index, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(index).__name__}")
     _put(self, indices, values, accumulate)
-
-
-index_put = _index_put
