@@ -44,10 +44,8 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
         return _select(self, 0, int(index), 0)
     if kind is slice:
         return _slice(self, 0, index, keep=False)
-    if index is None:
-        return unsqueeze(self, 0)
-    if index is Ellipsis:
-        return alias(self)
+    if index is None or index is Ellipsis:
+        return unsqueeze(self, 0) if index is None else alias(self)
     out, indices = _worked_off(self, _as_tuple(index))
     if indices:
         try:
@@ -324,8 +322,9 @@ def _broadcast(shape: tuple, indices: list[np.ndarray | None]) -> tuple[int, ...
     try:
         together = np.broadcast_shapes(*[i.shape for i in used])
     except ValueError:
-        all_ = ", ".join(str(list(i.shape)) for i in used)
-        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {all_}") from None
+        found = ", ".join(str(list(i.shape)) for i in used)
+        what = "shape mismatch: indexing tensors could not be broadcast together with shapes"
+        raise IndexError(f"{what} {found}") from None
     if 0 not in together and any(shape[d] == 0 for d, i in enumerate(indices) if i is not None):
         raise IndexError("index is out of bounds for dimension with size 0")
     return together
