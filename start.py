@@ -17,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import urllib.request
 from pathlib import Path
 
 if sys.version_info < (3, 11):
@@ -36,13 +35,6 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "copylab-setup.txt"
-
-# For a Python that comes without ensurepip, as Debian's does.
-PIP_WHEEL = (
-    "https://files.pythonhosted.org/packages/44/3c/"
-    "d717024885424591d5376220b5e836c2d5293ce2011523c9de23ff7bf068/pip-25.3-py3-none-any.whl"
-)
-PIP_SHA256 = "9655943313a94722b7774661c21049070f6bbb0a1516bf02f7c8d5d9201514cd"
 
 
 def environment() -> dict[str, str]:
@@ -82,26 +74,24 @@ def make_venv() -> None:
 
 
 def bring_pip() -> None:
-    """Put pip into .venv without ensurepip: with uv, with a pip that is there already, or from the network."""
+    """Put pip into .venv without ensurepip: with uv, a pip that is there already, or Debian's."""
     uv = shutil.which("uv")
     if uv and works(uv, "pip", "install", "--python", str(PYTHON), "pip"):
         return
     if works(sys.executable, "-m", "pip", "--python", str(PYTHON), "install", "pip"):
         return
-    try:
-        with urllib.request.urlopen(PIP_WHEEL, timeout=60) as answer:
-            wheel = answer.read()
-        if hashlib.sha256(wheel).hexdigest() != PIP_SHA256:
-            raise OSError("what came is not the file that was asked for")
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, PIP_WHEEL.rpartition("/")[2])
-            file.write_bytes(wheel)
-            do("install pip", str(PYTHON), str(file / "pip"), "install", "--quiet", "--no-index", str(file))
-    except OSError as error:
-        sys.exit(
-            f"This Python comes without pip, and pip could not be downloaded ({error}).\n"
-            "On Debian or Ubuntu this helps: sudo apt install python3-venv\nThen run start.py again."
-        )
+    with (
+        tempfile.TemporaryDirectory() as folder
+    ):  # Debian has pip in a package that needs no root to fetch
+        if works("sh", "-c", f"cd '{folder}' && apt-get -qq download python3-pip-whl && dpkg-deb -x *.deb ."):
+            for wheel in Path(folder).glob("usr/share/python-wheels/pip-*.whl"):
+                if works(str(PYTHON), f"{wheel}/pip", "install", "--quiet", "--no-index", str(wheel)):
+                    return
+    sys.exit(
+        "This Python comes without pip.\n"
+        "On Debian or Ubuntu this helps: sudo apt install python3-venv\n"
+        "Without root: put uv on the PATH (https://docs.astral.sh/uv). Then run start.py again."
+    )
 
 
 def set_up(*extras: str) -> None:
