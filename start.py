@@ -80,9 +80,7 @@ def bring_pip() -> None:
         return
     if works(sys.executable, "-m", "pip", "--python", str(PYTHON), "install", "pip"):
         return
-    with (
-        tempfile.TemporaryDirectory() as folder
-    ):  # Debian has pip in a package that needs no root to fetch
+    with tempfile.TemporaryDirectory() as folder:  # Debian has pip in a package that needs no root to fetch
         if works("sh", "-c", f"cd '{folder}' && apt-get -qq download python3-pip-whl && dpkg-deb -x *.deb ."):
             for wheel in Path(folder).glob("usr/share/python-wheels/pip-*.whl"):
                 if works(str(PYTHON), f"{wheel}/pip", "install", "--quiet", "--no-index", str(wheel)):
