@@ -13,11 +13,10 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from tinytorch.viz.style import PALETTE
-
 from .capture import shown
 from .frames import Frame, Picture
 from .packing import Pack
+from .theme import colours
 
 ROOM = 400_000
 """Characters that a form gives to images; what is over goes into the table of parts."""
@@ -34,26 +33,8 @@ def script() -> str:
 
 @cache
 def style() -> str:
-    """The player's style sheet, with the colours of the pictures.
-
-    A page that says which theme it has (JupyterLab, VS Code, Colab) is believed, any other follows the system.
-    """
-    light, dark = _colours(0), _colours(1)
-    hosts = {
-        "light": ("[data-jp-theme-light=true]", ".vscode-light", "html[theme=light]"),
-        "dark": ("[data-jp-theme-light=false]", ".vscode-dark", "html[theme=dark]"),
-    }
-    said = {theme: ",".join(f"{host} .cl-player" for host in names) for theme, names in hosts.items()}
-    themes = (
-        f".cl-player{{{light}}}@media (prefers-color-scheme:dark){{.cl-player{{{dark}}}}}"
-        f"{said['light']}{{{light}}}{said['dark']}{{{dark}}}"
-    )
-    return files("copylab").joinpath("player.css").read_text("utf-8") + themes
-
-
-def _colours(theme: int) -> str:
-    scheme = ("light", "dark")[theme]
-    return f"color-scheme:{scheme};" + "".join(f"--tt-{name}:{shades[theme]};" for name, shades in PALETTE.items())
+    """The player's style sheet, with the colours of the pictures."""
+    return files("copylab").joinpath("player.css").read_text("utf-8") + colours(".cl-player")
 
 
 def form(source: str, frames: Sequence[Frame], summary: str, end: str) -> str:

@@ -1,0 +1,88 @@
+"""What every live widget has in common: a text twin, a static twin, and a place for what Python shows.
+
+A live view needs its kernel. Whatever shows a notebook without one (a page, a reopened or untrusted notebook, another
+editor) shows the static twin instead: it is stored below the view and hidden while the view is there. The texts are
+what a notebook's check compares, so they say the same for the same program everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import anywidget
+import traitlets
+
+from .theme import colours
+
+_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+@cache
+def style(*names: str) -> str:
+    """Return the style sheet of all live widgets, and after it those of the package's files `names`."""
+    sheets = [files("copylab").joinpath(name).read_text("utf-8") for name in ("exhibit.css", *names)]
+    return "".join(sheets) + colours(".cl-panel")
+
+
+@cache
+def script(name: str) -> str:
+    """Return one of the package's scripts, an ECMAScript module of our own without a dependency."""
+    return files("copylab").joinpath(name).read_text("utf-8")
+
+
+class Exhibit:
+    """Mixed into a widget class: how the widget is shown, live and not.
+
+    A subclass has `text`, the complete twin in words, and `html`, the same as HTML that needs no script. Both are
+    deterministic: no time, no address, nothing of the machine or of a learner's progress. Everything of the user's in
+    them is escaped.
+    """
+
+    @property
+    def text(self) -> str:
+        """Everything that the widget shows, in words."""
+        raise NotImplementedError
+
+    @property
+    def html(self) -> str:
+        """Everything that the widget shows, as HTML that needs no script."""
+        raise NotImplementedError
+
+    def _ipython_display_(self) -> None:
+        """Show the live view, and below it the static twin for where there is no kernel."""
+        from IPython import display as front
+
+        show: Callable[[dict[str, Any]], None] = front.publish_display_data
+
+        twin = f'<div class="copylab-twin">{self.html}</div>'
+        if getattr(self, "comm", None) is None:  # closed
+            show({"text/plain": self.text, "text/html": twin})
+            return
+        self.add_class("cl-live")  # type: ignore[attr-defined]
+        model = self.model_id  # type: ignore[attr-defined]
+        view = {"version_major": 2, "version_minor": 0, "model_id": model}
+        show({"text/plain": self.text, _VIEW: view})
+        show({"text/plain": f"{self!r}, as it was when it was made", "text/html": twin})
+
+
+class Panel(anywidget.AnyWidget):
+    """A bordered place with the colours of the pictures, for HTML that Python makes.
+
+    html: what it shows; what has the focus keeps it over a change if it has the same `id` as before.
+    says: what a screen reader is told, when it changes.
+    label: the name of the group for a screen reader; may be empty.
+    """
+
+    _esm = script("panel.js")
+    _css = style()
+    html = traitlets.Unicode("", help="What is shown; whoever sets it has escaped what comes from users.").tag(
+        sync=True
+    )
+    says = traitlets.Unicode("", help="What a screen reader is told when it changes.").tag(sync=True)
+    label = traitlets.Unicode("", help="The name of the group for a screen reader.").tag(sync=True)
+
+    def __repr__(self) -> str:
+        return f"Panel({len(self.html)} characters)"

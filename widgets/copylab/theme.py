@@ -1,0 +1,28 @@
+"""The colours of the pictures as CSS variables, light and dark, for whatever stands around pictures."""
+
+from __future__ import annotations
+
+from tinytorch.viz.style import PALETTE
+
+_HOSTS = {
+    "light": ("[data-jp-theme-light=true]", ".vscode-light", "html[theme=light]"),
+    "dark": ("[data-jp-theme-light=false]", ".vscode-dark", "html[theme=dark]"),
+}
+
+
+def colours(root: str) -> str:
+    """Return the style that defines `--tt-NAME` for every colour below the selector `root`.
+
+    A page that says which theme it has (JupyterLab, VS Code, Colab) is believed, any other follows the system.
+    """
+    light, dark = _shades(0), _shades(1)
+    said = {theme: ",".join(f"{host} {root}" for host in hosts) for theme, hosts in _HOSTS.items()}
+    return (
+        f"{root}{{{light}}}@media (prefers-color-scheme:dark){{{root}{{{dark}}}}}"
+        f"{said['light']}{{{light}}}{said['dark']}{{{dark}}}"
+    )
+
+
+def _shades(theme: int) -> str:
+    scheme = ("light", "dark")[theme]
+    return f"color-scheme:{scheme};" + "".join(f"--tt-{name}:{shades[theme]};" for name, shades in PALETTE.items())
