@@ -33,7 +33,7 @@ _OURS = ("svg", "png", "pdf")
 _MARKS = {"": "", "check": "+ ", "cross": "! ", "void": "- ", "dot": ""}
 
 
-class GraphPicture(graphviz.Digraph):  # type: ignore[misc]
+class GraphPicture(graphviz.Digraph):
     """The autograd graph of a snapshot: a Digraph with `.svg`, `.text` and a notebook display of its own."""
 
     def __init__(self, snap: Snapshot | None = None, **options: Any) -> None:
