@@ -10,7 +10,9 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from copylab.course import lay_out, lessons
+from copylab.course import lay_out, lay_out_in
+from copylab.folder import lessons
+from copylab.translation import digest
 
 
 @pytest.fixture
@@ -94,6 +96,21 @@ def test_the_lessons_are_found() -> None:
 
 
 @pytest.mark.slow
+def test_another_language(source: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = {"id": "title", "cell_type": "markdown", "source": ["Two names."]}
+    (source / "one.ipynb").write_text(json.dumps({"cells": [text]}), encoding="utf-8")
+    catalogue = source / "translations" / "de" / "one.md"
+    catalogue.parent.mkdir(parents=True)
+    catalogue.write_text(f"<!-- cell title {digest('Two names.')} -->\nZwei Namen.\n", encoding="utf-8")
+    monkeypatch.setattr("copylab.course.lessons", lambda: source)
+    lay_out_in("de", folder)
+    assert "Zwei Namen." in (folder / "one.ipynb").read_text(encoding="utf-8")
+    assert (folder / "pictures" / "a.svg").is_file()
+    assert not (folder / "translations").exists(), "a learner has no use for the catalogues"
+    with pytest.raises(ValueError, match="it is in: en, de"):
+        lay_out_in("fr", folder)
+
+
 def test_jupyterlab_opens_the_first_lesson_and_asks_nothing(folder: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()

@@ -12,16 +12,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+from .folder import lessons
+from .translation import FOLDER, translated_texts
 
 _HERE = Path(__file__).resolve().parent
 _STATE = ".copylab.json"
-
-
-def lessons() -> Path:
-    """Return the folder with the lessons as published: inside the installed package, or beside it in a clone."""
-    inside = _HERE / "notebooks"
-    return inside if inside.is_dir() else _HERE.parents[1] / "notebooks"
 
 
 def lay_out(source: Path, folder: Path) -> list[str]:
@@ -35,7 +33,7 @@ def lay_out(source: Path, folder: Path) -> list[str]:
     told = []
     for file in sorted(source.rglob("*")):
         name = file.relative_to(source)
-        if not file.is_file() or any(part.startswith((".", "__")) for part in name.parts):
+        if not file.is_file() or any(part.startswith((".", "__")) or part == FOLDER for part in name.parts):
             continue
         mine, edition, before = folder / name, _digest(file), known.get(name.as_posix())
         known[name.as_posix()] = edition
@@ -52,6 +50,21 @@ def lay_out(source: Path, folder: Path) -> list[str]:
             told.append(f"{name} has a new edition; yours is kept, the new one is {beside.name!r}.")
     (folder / _STATE).write_text(json.dumps(known, indent=1), encoding="utf-8")
     return told
+
+
+def lay_out_in(language: str, folder: Path) -> list[str]:
+    """Lay the course out in a language, as `lay_out` does; "en" is the one that it is written in.
+
+    Raises ValueError if it is not there in that language, OSError if the folder cannot be written.
+    """
+    if language == "en":
+        return lay_out(lessons(), folder)
+    with tempfile.TemporaryDirectory() as made:
+        copy = Path(made, "notebooks")
+        shutil.copytree(lessons(), copy)
+        for name, text in translated_texts(lessons(), language):
+            (copy / name).write_text(text, encoding="utf-8")
+        return lay_out(copy, folder)
 
 
 def _read_state(folder: Path) -> dict[str, str]:
@@ -106,12 +119,15 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("copylab-course"), help="where to lay them out")
     parser.add_argument("--port", type=int, help="the port of JupyterLab (its own choice if not given)")
     parser.add_argument("--no-browser", action="store_true", help="print the address instead of opening it")
+    parser.add_argument("--language", help="for example zh or ko; what is not translated yet stays English")
     arguments = parser.parse_args()
     if importlib.util.find_spec("jupyterlab") is None:
         sys.exit("JupyterLab is not installed here. Install it with: pip install jupyterlab")
     folder = arguments.folder.expanduser().resolve()
     try:
-        told = lay_out(lessons(), folder)
+        told = lay_out_in(arguments.language or "en", folder)
+    except ValueError as error:
+        sys.exit(str(error))
     except OSError as error:
         sys.exit(f"The lessons could not be laid out in {folder}: {error}")
     print(*told, f"Your lessons are in {folder}. Stop JupyterLab with Ctrl-C and y.", sep="\n", flush=True)
