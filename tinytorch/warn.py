@@ -33,7 +33,7 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
 def warn_in_torch(message: str, place: str, once: bool = False) -> None:
     """Warn as torch's C++ side does, which adds where in its sources the warning is raised; `once` a process."""
     if once and not _always:
-        if message in _said:
+        if place in _said:
             return
-        _said.add(message)
+        _said.add(place)
     warn_user(f"{message} (Triggered internally at /__w/pytorch/pytorch/{place}.)")

@@ -11,6 +11,7 @@ import sys
 import threading
 from typing import Any
 
+from ..warn import warn_in_torch
 from . import anomaly, hooks
 from .modes import MODES
 from .node import LAST, Node
@@ -313,8 +314,18 @@ def _accumulate(leaf: Any, grads: tuple) -> None:
         leaf._grad = old + grad
     else:
         old.add_(grad)
+        if old._data.strides != leaf._data.strides and not old._obeys_layout(leaf):
+            _warn_of_layout(old, leaf)
     if leaf._hooks is not None:
         for hook in list(leaf._hooks.after_accumulate.values()):
             new = hook(leaf)
             if new is not None:
                 raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}'")
+
+
+def _warn_of_layout(grad: Any, leaf: Any) -> None:
+    who = "".join(f"\n{n}.sizes() = {list(t.shape)}, strides() = {list(t.stride())}" for n, t in (("grad", grad), ("param", leaf)))
+    warn_in_torch(
+        "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance."
+        + who, "torch/csrc/autograd/functions/accumulate_grad.h:252", once=True,
+    )  # fmt: skip

@@ -63,9 +63,6 @@ def _scaled(b: np.ndarray, alpha: Any) -> np.ndarray:
     return quiet.run(np.multiply, b, np.array(alpha).astype(b.dtype))
 
 
-_warned: set[str] = set()
-
-
 def deprecated_order(name: str, before: str, now: str) -> None:
     """Warn, once a process, of torch's old overload with the factor before the operands."""
     if called_as_method():
@@ -73,12 +70,10 @@ def deprecated_order(name: str, before: str, now: str) -> None:
         before, now = (
             s.replace(", *, Tensor out = None", "").replace(", Tensor out = None", "") for s in (before, now)
         )
-    if "deprecated" not in _warned:
-        _warned.add("deprecated")
-        warn_in_torch(
-            f"This overload of {name} is deprecated:\n\t{name}({before})\nConsider using one of the following "
-            f"signatures instead:\n\t{name}({now})", "torch/csrc/utils/python_arg_parser.cpp:1841",
-        )  # fmt: skip
+    warn_in_torch(
+        f"This overload of {name} is deprecated:\n\t{name}({before})\nConsider using one of the following "
+        f"signatures instead:\n\t{name}({now})", "torch/csrc/utils/python_arg_parser.cpp:1841", once=True,
+    )  # fmt: skip
 
 
 def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -> None:

@@ -352,6 +352,8 @@ def _obeys_layout(self: Tensor, leaf: Tensor) -> bool:
     if leaf._data.size and (g.overlaps() or g.reach() != leaf._data.size):
         return self._data.flags.c_contiguous
     ours, theirs = self._data.itemsize, leaf._data.itemsize  # `.data =` may have given the leaf another dtype since
+    if self._data.ndim > leaf._data.ndim:  # so may its shape be another
+        return False
     pairs = zip(self._data.strides, leaf._data.strides, self._data.shape, strict=False)
     return all(a * theirs == b * ours or n == 1 for a, b, n in pairs)
 

@@ -23,6 +23,7 @@ from .core import (
     set_history,
     write_out,
 )  # fmt: skip
+from .pointwise import read_histories
 from .views import _UnsafeViewBackward0, view_strides
 
 _WHERE = "aten/src/ATen/native/TensorShape.cpp:4215"
@@ -94,6 +95,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | No
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for i, t in enumerate(parts):
         if not t._data.ndim:
+            read_histories(*parts)
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     used = [t for t in parts if not _legacy_empty(t)] or [parts[0]]
     first = used[0]._data

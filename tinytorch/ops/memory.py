@@ -133,10 +133,11 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None)
 def not_differentiable(what: str) -> type:
     """A kind of node for an operation that torch has no derivative for: printing works, backward raises."""
 
-    def refuse(grad: Any) -> Any:
+    def refuse(*_: Any) -> Any:
         raise RuntimeError(f"derivative for {what} is not implemented")
 
     kind = node("NotImplemented", refuse, refuse)
+    kind.apply = refuse  # type: ignore[attr-defined]
     kind.name = lambda self: "torch::autograd::NotImplemented"  # type: ignore[attr-defined]
     return kind
 

@@ -245,12 +245,12 @@ def searchsorted(
             "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
             f"boundaries tensor dim({s.ndim}) and input value's dim({v.ndim}) numel({v.size})"
         )
-    for what, x in (("boundary", s), ("input value", v)):
+    for what, x, line in (("input value", v, 32), ("boundary", s, 38)):
         if not x.flags.c_contiguous:
             warn_in_torch(
                 f"torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to extra "
                 f"data copy when converting non-contiguous tensor to contiguous, please use contiguous {what} tensor if "
-                "possible. This message will only appear once per program.", "aten/src/ATen/native/BucketizationUtils.h:33", once=True,
+                "possible. This message will only appear once per program.", f"aten/src/ATen/native/BucketizationUtils.h:{line}", once=True,
             )  # fmt: skip
     if isinstance(input, Tensor) and s.ndim != 1 and (s.ndim != v.ndim or s.shape[:-1] != v.shape[:-1]):
         raise RuntimeError(
