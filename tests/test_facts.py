@@ -2,6 +2,8 @@
 
 import io
 import itertools
+import subprocess
+import sys
 from contextlib import nullcontext, redirect_stdout
 from types import ModuleType
 
@@ -288,3 +290,9 @@ def test_around_the_call_anything_may_hold(engine: ModuleType) -> None:
         assert facts("clone", x, engine)["requires_grad"].answer is True
         assert not engine.is_grad_enabled()
     assert (x._version, x.grad, x.tolist()) == (0, None, [1.0, 2.0])
+
+
+def test_a_module_does_not_take_the_place_of_its_function() -> None:
+    program = "import copylab.facts, copylab; from copylab import facts; print(facts('clone')); print(copylab.facts)"
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert answer.stdout.startswith("Facts('clone', leaf of shape (3,), 17 facts)\n<function facts at ")

@@ -9,21 +9,47 @@ tensors as they are now, and `explain` says what backward would do. Nothing is l
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tinytorch.viz import explain, graph, memory, snapshot
 
+    from .facts import Fact, Facts, facts
+    from .methods import METHODS, Method, method
+    from .sources import Source
     from .stepping import Steps, steps
 
-__all__ = ["Steps", "explain", "graph", "memory", "snapshot", "steps"]
+__all__ = [
+    "METHODS",
+    "Fact",
+    "Facts",
+    "Method",
+    "Source",
+    "Steps",
+    "explain",
+    "facts",
+    "graph",
+    "memory",
+    "method",
+    "snapshot",
+    "steps",
+]
 
 _HOMES = {
+    "Fact": ".facts",
+    "Facts": ".facts",
+    "METHODS": ".methods",
+    "Method": ".methods",
+    "Source": ".sources",
     "Steps": ".stepping",
     "steps": ".stepping",
     "explain": "tinytorch.viz",
+    "facts": ".facts",
     "graph": "tinytorch.viz",
     "memory": "tinytorch.viz",
+    "method": ".methods",
     "snapshot": "tinytorch.viz",
 }
 
@@ -39,3 +65,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
+
+
+class _Package(ModuleType):
+    """A package in which `facts` is the function, whether or not the module of the same name has been loaded."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, ModuleType) and name in _HOMES):  # import leaves each loaded module here
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
