@@ -16,41 +16,69 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tinytorch.viz import explain, graph, memory, snapshot
 
+    from .exercise import Exercise, exercise
     from .facts import Fact, Facts, facts
     from .methods import METHODS, Method, method
+    from .misconceptions import Misconception, misconception
+    from .predict import Prediction, predict
+    from .progress import Progress, progress
+    from .questions import Question
+    from .race import Race, race
     from .sources import Source
     from .stepping import Steps, steps
 
 __all__ = [
     "METHODS",
+    "Exercise",
     "Fact",
     "Facts",
     "Method",
+    "Misconception",
+    "Prediction",
+    "Progress",
+    "Question",
+    "Race",
     "Source",
     "Steps",
+    "exercise",
     "explain",
     "facts",
     "graph",
     "memory",
     "method",
+    "misconception",
+    "predict",
+    "progress",
+    "race",
     "snapshot",
     "steps",
 ]
 
 _HOMES = {
+    "Exercise": ".exercise",
     "Fact": ".facts",
     "Facts": ".facts",
     "METHODS": ".methods",
     "Method": ".methods",
+    "Misconception": ".misconceptions",
+    "Prediction": ".predict",
+    "Progress": ".progress",
+    "Question": ".questions",
+    "Race": ".race",
+    "race": ".race",
     "Source": ".sources",
     "Steps": ".stepping",
-    "steps": ".stepping",
+    "exercise": ".exercise",
     "explain": "tinytorch.viz",
     "facts": ".facts",
     "graph": "tinytorch.viz",
     "memory": "tinytorch.viz",
     "method": ".methods",
+    "misconception": ".misconceptions",
+    "predict": ".predict",
+    "progress": ".progress",
     "snapshot": "tinytorch.viz",
+    "steps": ".stepping",
 }
 
 
