@@ -20,11 +20,12 @@ from .quiet import quietly, undisturbed
 from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
 from .saved import saved_by
 
-MAX_NODES = 10_000
+MAX_NODES = 5_000
 """A larger graph is read up to here; the snapshot says so.
 
-Once Python has seen a node of torch's, torch 2.13 frees it by recursion: dropping a chain of 40,000 nodes that were all
-looked at ends the process (10,000 take a quarter of a usual stack of 8 MB). What was not looked at is freed by a loop.
+Once Python has seen a node of torch's, torch 2.13 frees it by recursion: dropping a chain of 50,000 nodes that were all
+looked at ends the process where the stack has 8 MB, which is about 190 bytes a node; some systems give a program 2 MB,
+or 1. What was not looked at is freed by a loop.
 """
 
 

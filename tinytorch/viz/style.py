@@ -159,6 +159,19 @@ def shorten(text: str, limit: int) -> str:
     return "".join(kept) + "…"
 
 
+def wrap(text: str, columns: int, most: int) -> list[str]:
+    """`text` broken at spaces into lines of up to `columns`; what does not fit into `most` lines ends in an ellipsis."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and _columns(f"{lines[-1]} {word}") <= columns:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(shorten(word, columns))
+    if len(lines) > most:
+        lines[most - 1 :] = [shorten(f"{lines[most - 1]} …", columns)]
+    return lines
+
+
 def _char_columns(char: str) -> float:
     if char.isascii():
         return 1.0
