@@ -45,6 +45,7 @@ from typing import Any, NoReturn
 
 from .attempts import Attempt, look, play
 from .capture import describe_error, steady
+from .endings import count
 from .engines import checked, engine_for, named
 from .mutations import mutations
 from .progress import note, recall
@@ -196,7 +197,9 @@ class Exercise:
             return Verdict("not attempted", f"there is no variable {absent[0]} yet. Run your cell first.")
         blank = [name for name in self.names if attempt.values[name] is None or attempt.values[name] is ...]
         if blank:
-            return Verdict("not attempted", f"{blank[0]} is {'None' if attempt.values[blank[0]] is None else '...'}.")
+            return Verdict(
+                "not attempted", f"{blank[0]} is still {'None.' if attempt.values[blank[0]] is None else '...'}"
+            )
         return None
 
     def _unchanged(self, attempt: Attempt, engine: ModuleType) -> Verdict | None:
@@ -272,15 +275,16 @@ class Exercise:
             elif verdict.says in said:
                 faults.append(f"{one.code!r} and {said[verdict.says]!r} get the same words: {verdict.says}")
             said[verdict.says] = one.code
-        changed = [(what, self._try(code, module, faults)) for what, code in mutations(self.code)]
-        missed = tuple(f"still right: {what}" for what, verdict in changed if verdict.state == "right")
-        if len(missed) == len(changed):
+        judged = [(what, self._try(code, module, faults).state) for what, code in mutations(self.code)]
+        missed = [what for what, state in judged if state == "right"]
+        caught = [what for what, state in judged if state == "wrong"]
+        if missed and not caught:
             faults.append("no change of the solution is noticed: the check would pass anything")
-        caught = len(changed) - len(missed)
         tried = (
-            f"start, solution, {len(self.wrong)} wrong answers, {caught} of {len(changed)} changed solutions noticed"
+            f"start, solution, {count(len(self.wrong), 'wrong answer')}, "
+            f"{len(caught)} of {len(caught) + len(missed)} changed solutions noticed"
         )
-        return Verification(tried, tuple(dict.fromkeys(faults)), missed)
+        return Verification(tried, tuple(dict.fromkeys(faults)), tuple(f"still right: {what}" for what in missed))
 
     def _try(self, code: str | None, engine: ModuleType, faults: list[str]) -> Verdict:
         names = play(self.start, code, engine)

@@ -36,6 +36,7 @@ from typing import Any
 import traitlets
 
 from .capture import shown as printable
+from .endings import count
 from .engines import checked, engine_for, named
 from .program import tidy
 from .progress import note, recall
@@ -107,8 +108,8 @@ class Prediction(traitlets.HasTraits):
         self._view: Any = None
 
     def __repr__(self) -> str:
-        state = repr(self._reveal) if self._reveal is not None else f"{len(self.answers)} answered"
-        return f"Prediction({len(self.questions)} questions, {state})"
+        named = f"{self.key!r}, " if self.key else ""
+        return f"Prediction({named}{len(self.questions)} questions)"
 
     # -- answering
 
@@ -207,7 +208,9 @@ class Prediction(traitlets.HasTraits):
         run = Run(self.code, checked(module) or module)
         faults = [fault for question in self.questions for fault in question.faults(run)]
         listed = sum(len(question.wrong) for question in self.questions)
-        return Verification(f"{len(self.questions)} questions, {listed} wrong answers listed", tuple(faults))
+        return Verification(
+            f"{count(len(self.questions), 'question')}, {count(listed, 'wrong answer')} listed", tuple(faults)
+        )
 
     def help(self) -> None:
         """Say how to use it."""

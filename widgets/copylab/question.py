@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from .answers import names, same, shown
+from .answers import names, same, shown, value
 from .misconceptions import MISCONCEPTIONS, Misconception
 from .runs import Run
 
@@ -117,7 +117,7 @@ class Question:
             return given.casefold() == shown(key).casefold()
         if isinstance(right, frozenset):
             return names(given) == names(key)
-        return same(given, key)
+        return same(given, key if isinstance(right, str) else value(key))
 
     def faults(self, run: Run) -> list[str]:
         """What is wrong with the question itself, found by asking it of a run: one sentence for each fault."""
