@@ -31,13 +31,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from html import escape
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import traitlets
 
 from .capture import shown as printable
 from .endings import count
-from .engines import checked, engine_for, named
+from .engines import checked, engine_for, named, notebook_names
 from .program import tidy
 from .progress import note, recall
 from .prose import inline
@@ -46,6 +46,9 @@ from .questions import state_table
 from .reveal import Reveal, judge
 from .runs import Run
 from .verify import Verification
+
+if TYPE_CHECKING:
+    from .predictview import PredictionView
 
 
 def predict(
@@ -105,7 +108,7 @@ class Prediction(traitlets.HasTraits):
         self._engine = engine
         self._runs: dict[str, Run] = {}
         self._reveal: Reveal | None = None
-        self._view: Any = None
+        self._view: PredictionView | None = None
 
     def __repr__(self) -> str:
         named = f"{self.key!r}, " if self.key else ""
@@ -126,7 +129,13 @@ class Prediction(traitlets.HasTraits):
         """
         if self._reveal is not None and self.committed:
             raise ValueError("these answers were committed already; p.reset() clears them, p.reveal shows them again")
-        return self._commit(self._read(answers), engine_for(sys._getframe(1).f_globals))
+        return self._commit(self._read(answers), self._engine or engine_for(sys._getframe(1).f_globals))
+
+    def commit_here(self, engine: ModuleType) -> Reveal:
+        """Commit what `answers` holds, under the engine of the notebook: what the button does."""
+        if self._reveal is not None and self.committed:
+            return self._reveal
+        return self._commit(self._read(None), self._engine or engine)
 
     def _commit(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
         missing = [number for number, question in enumerate(self.questions, 1) if question.name not in texts]
@@ -144,8 +153,9 @@ class Prediction(traitlets.HasTraits):
     def _judge(self, texts: dict[str, str], engine: ModuleType) -> None:
         rows = judge(self.questions, [texts[question.name] for question in self.questions], self.run(engine))
         self._reveal = Reveal(rows, self.run(engine))
-        self.answers = texts
-        self.committed = True
+        with self.hold_trait_notifications():
+            self.answers = texts
+            self.committed = True
 
     def _read(self, answers: Mapping[Any, Any] | Sequence[Any] | None) -> dict[str, str]:
         if answers is None:
@@ -176,8 +186,9 @@ class Prediction(traitlets.HasTraits):
     def reset(self) -> None:
         """Forget answers and reveal, so that the table can be filled in anew. What was noted as progress stays."""
         self._reveal = None
-        self.committed = False
-        self.answers = {}
+        with self.hold_trait_notifications():
+            self.committed = False
+            self.answers = {}
 
     def run(self, engine: ModuleType | None = None) -> Run:
         """The run that answers are compared with, under `engine` (by default as said in `predict`)."""
@@ -242,8 +253,17 @@ class Prediction(traitlets.HasTraits):
             f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
         )
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/plain": self.text, "text/html": self.html}
+    def live(self) -> PredictionView:
+        """The table to fill in, as a widget: the same one each time, with the answers of last time if they are kept."""
+        from .predictview import PredictionView
+
+        if self._view is None or self._view.comm is None:
+            self.restore(engine_for(notebook_names()))
+            self._view = PredictionView(self)
+        return self._view
+
+    def _ipython_display_(self) -> None:
+        self.live()._ipython_display_()
 
 
 def listing(code: str) -> str:

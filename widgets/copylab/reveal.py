@@ -101,22 +101,19 @@ class Reveal:
     @cached_property
     def html(self) -> str:
         """The same as HTML that needs no script; the memory is an image."""
-        return self.page(inline_pictures=False)
+        return f"<p><strong>{escape(self.headline)}</strong></p>{self.page(live=False)}"
 
-    def page(self, *, inline_pictures: bool) -> str:
-        """The HTML, its picture as an image, or inline for a page that sets the colours."""
+    def page(self, *, live: bool) -> str:
+        """The HTML without its headline; `live`: the picture inline, for a page that sets the colours."""
         head = "".join(f'<th scope="col">{word}</th>' for word in ("Question", "You wrote", "The run says", "Verdict"))
         body = "".join(_row(row, sentences) for row, sentences in self._told)
         memory = self._memory
         picture = ""
         if memory is not None:
-            drawn = memory.svg if inline_pictures else memory._repr_mimebundle_()["text/html"]
+            drawn = memory.svg if live else memory._repr_mimebundle_()["text/html"]
             words = f"<details><summary>Memory in words</summary><pre>{escape(memory.text)}</pre></details>"
             picture = f"<p><strong>The memory at the end of the run</strong></p><div>{drawn}</div>{words}"
-        return (
-            f"<p><strong>{escape(self.headline)}</strong></p>"
-            f"<table class='cl-reveal'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{picture}"
-        )
+        return f"<table class='cl-reveal'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{picture}"
 
     @cached_property
     def _told(self) -> list[tuple[Row, list[str]]]:
@@ -138,7 +135,7 @@ def _row(row: Row, sentences: Sequence[str]) -> str:
     kind = "cl-right" if row.is_right else "cl-wrong"
     made = (
         f'<tr class="{kind}"><th scope="row">{inline(row.question.prompt)}</th><td>{escape(row.given)}</td>'
-        f"<td>{escape(row.right)}</td><td>{verdict}</td></tr>"
+        f"<td>{escape(row.right)}</td><td class='cl-verdict'>{verdict}</td></tr>"
     )
     if row.refutation is None:
         return made
