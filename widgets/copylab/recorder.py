@@ -54,6 +54,7 @@ class Recorder:
         self._known = program.namespace.keys() - program.marked.mentioned  # the user's other names: not shown
         self._look, self._watch, self._max = look, watch, max_steps
         self._open_at: tuple[int, int] | None = None  # site and id of the frame of a line that has begun
+        self._open_calls: tuple[str, ...] = ()
         self._thread: int | None = get_ident()
         self._rounds = Rounds(self._sites, rounds)
 
@@ -118,6 +119,7 @@ class Recorder:
         self._leave(frame)
         self._room()
         self._open_at = (site, id(frame))
+        self._open_calls = self._calls(frame)
 
     def _room(self) -> None:
         if len(self.steps) >= self._max:
@@ -174,7 +176,7 @@ class Recorder:
             return
         site, begun = self._open_at
         home = next((f for f in _functions(frame, modules=True) if id(f) == begun), None)
-        self._record("branch" if home in (None, frame) else "call", site, frame, home=home)
+        self._record("branch" if home in (None, frame) else "call", site, frame, calls=self._open_calls)
 
     def fail(self, error: BaseException | None, raised: BaseException) -> None:
         """The program ended in `raised`; without an `error` of its own, it was stopped from outside."""
@@ -241,12 +243,12 @@ class Recorder:
         error: str | None = None,
         caught: bool = False,
         number: int = 0,
-        home: FrameType | None = None,
+        calls: tuple[str, ...] | None = None,
     ) -> None:
-        """Make a step of what can be seen from `frame`; `home` is where its line stands, if that is elsewhere."""
+        """Make a step of what can be seen from `frame`; `calls` if its line stands elsewhere."""
         self._open_at = None
         seen = self._look({**self._names(frame), **(extra or {})})
-        output, calls = self.output.take(), self._calls(home or frame)
+        output, calls = self.output.take(), self._calls(frame) if calls is None else calls
         step = Step(kind, self._sites[site], output, error, caught, seen, calls, number, self._rounds.take())
         self.steps.append(step)
 

@@ -15,6 +15,7 @@ from . import static
 from .changes import listed
 from .endings import count, ending
 from .frames import Frame, Looker, make
+from .groups import Part, fold
 from .program import from_code, from_function, tidy
 from .trace import Trace, run, syntax_error
 
@@ -162,6 +163,11 @@ class Steps(Sequence[Frame]):
         """The frames; their pictures are drawn when they are first asked for."""
         return make(self._trace)
 
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The frames with those of each loop, round and call put together, as a tree."""
+        return fold(self._trace, self.frames)
+
     def __len__(self) -> int:
         return len(self._trace.steps)
 
@@ -193,12 +199,12 @@ class Steps(Sequence[Frame]):
     @cached_property
     def text(self) -> str:
         """Everything in words: the code, each step, its changes, its output, its pictures."""
-        return static.plain(self.code, self.frames, self.summary, self.end)
+        return static.plain(self.code, self.parts, self.summary, self.end)
 
     @cached_property
     def html(self) -> str:
         """The static form, which turns itself into the player where scripts run."""
-        return static.page(self.code, self.frames, self.summary, self.end)
+        return static.page(self.code, self.parts, self.summary, self.end)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.text, "text/html": self.html}
