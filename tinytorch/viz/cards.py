@@ -8,7 +8,7 @@ from . import words
 from .changes import Changes
 from .fold import Fold, View, followers, view
 from .records import Node, Saved, Snapshot, Tensor
-from .style import clean, shorten, show, width
+from .style import clean, cut, shorten, show, width
 from .trouble import perhaps
 
 LIMIT = 34
@@ -85,7 +85,7 @@ def _off(snap: Snapshot, tensors: list[Tensor], changed: Changes) -> Card:
     """One card for all the tensors that are not on the graph."""
     lines = [("not on the graph", "b", ""), ("(needs no grad)", "s", "")]
     for tensor in tensors[:ROWS]:
-        name = shorten(words.label(snap, tensor.id), LIMIT)
+        name = cut(words.label(snap, tensor.id), LIMIT)
         lines.append((f"new: {name}", *CHANGED) if tensor.id in changed.new else (name, "mono b", ""))
         lines += _changed(tensor, changed)
     if len(tensors) > ROWS:
@@ -119,7 +119,7 @@ def _pill(snap: Snapshot, tensor: Tensor, changed: Changes) -> Card:
         kind, below = "leaf", f"leaf {words.shape(tensor.shape)}"
     else:
         kind, below = "name", words.shape(tensor.shape)
-    lines = ((shorten(name, LIMIT), "mono b", ""), (shorten(below, 40), "s", ""), *_changed(tensor, changed))
+    lines = ((cut(name, LIMIT), "mono b", ""), (shorten(below, 40), "s", ""), *_changed(tensor, changed))
     return Card(tensor.id, kind, lines, name, tensor.id in changed.new)
 
 
@@ -154,7 +154,7 @@ def _saved_line(snap: Snapshot, saved: Saved) -> tuple[str, str, str]:
     name = shorten(clean(saved.name), 14)
     what = ""
     if saved.tensor is not None:
-        what = shorten(words.label(snap, saved.tensor), 18)
+        what = cut(words.label(snap, saved.tensor), 26)
     elif saved.value is not None:
         what = show(saved.value)
     head = f"saved {name}" + (f" = {what}" if what else "")

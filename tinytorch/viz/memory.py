@@ -17,15 +17,15 @@ from .picture import Picture
 from .records import Snapshot, Storage, Tensor
 from .snapshot import read
 from .strip import ARCS, Strip
-from .style import Canvas, columns_in, shorten, width, wrap
+from .style import Canvas, columns_in, cut, shorten, width, wrap
 from .text import footer, memory_text
 from .trouble import troubles
 
 PAD, GAP, ARROW = 14, 12, 30
 ROW, LINE, PILL = 44, 15, 22
-NAME_COLUMNS = 22
+NAME_COLUMNS = 30
 TITLE, TITLE_ROW, TITLE_ROWS = 400, 17, 3
-REMARK = 100
+REMARK, HISTORY = 100, 80
 HEAD_EDGE = 40
 """What a title beside the cells needs besides its own width, the badge with the storage's id apart."""
 
@@ -107,7 +107,7 @@ class _Drawing:
         heights = [self._row_height(one, strip) for one in members]
         badge = width(storage.id, "mono b") + 14
         title, note, beside = self._head(storage, members, PAD + badge + 16)
-        low = y + 6 + (0 if beside else TITLE_ROW * len(title))
+        low = y + 6 + (0 if beside else TITLE_ROW * len(title) + 4)
         rows_y = low + max(strip.height, 40, LINE * len(note) + 6) + 6
         bottom = rows_y + sum(heights) + 4
         canvas.rect(PAD, y, self.count_x + self.count_w, bottom - y, "band", 8)
@@ -160,7 +160,8 @@ class _Drawing:
             x = self.names_x + self.names_w - w
             new = tensor.id in self.changes.new or name in fresh
             canvas.rect(x, y - PILL / 2, w, PILL, ("new" if new else "name") + dashed, 11)
-            canvas.text(x + w / 2, y + 4, name, ("new-t" if new else "name-t") + " mono b c", NAME_COLUMNS)
+            ink = ("new-t" if new else "name-t") + " mono b c"
+            canvas.text(x + w / 2, y + 4, cut(name, NAME_COLUMNS), ink, whole=name)
             if new:
                 canvas.text(x + w / 2, y - PILL / 2 - 3, "new", "new-t xs b c")
             if k == 0:
@@ -171,7 +172,7 @@ class _Drawing:
         canvas.rect(self.card_x, middle - 18, self.card_w, 36, "card" + dashed, 5)
         canvas.text(self.card_x + 8, middle - 4, _geometry(tensor), "t mono s", 60)
         kind = "leaf-t s b" if tensor.is_leaf and tensor.requires_grad else "t s" if tensor.requires_grad else "m s"
-        canvas.text(self.card_x + 8, middle + 11, words.history(tensor), kind, 48)
+        canvas.text(self.card_x + 8, middle + 11, _standing(self.snap, tensor), kind, HISTORY)
         for k, (text, kind) in enumerate(self._remarks(tensor)):
             y = middle + 31 + k * LINE
             if kind.startswith("bad"):
@@ -243,12 +244,11 @@ class _Drawing:
         return footer(self.snap, self.changes, shown) if shown else ["no tensors to show"]
 
     def _pill_width(self, name: str) -> float:
-        return max(26.0, width(shorten(name, NAME_COLUMNS), "mono b") + 16)
+        return max(26.0, width(cut(name, NAME_COLUMNS), "mono b") + 16)
 
     def _card_width(self, tensor: Tensor) -> float:
-        return (
-            max(width(shorten(_geometry(tensor), 60), "mono s"), width(shorten(words.history(tensor), 48), "s b")) + 16
-        )
+        standing = shorten(_standing(self.snap, tensor), HISTORY)
+        return max(width(shorten(_geometry(tensor), 60), "mono s"), width(standing, "s b")) + 16
 
 
 def _note(storage: Storage) -> str:
@@ -261,6 +261,12 @@ def _geometry(tensor: Tensor) -> str:
     return f"shape {words.shape(tensor.shape)} stride {words.shape(tensor.stride)}" + (
         f" offset {tensor.offset}" if tensor.offset else ""
     )
+
+
+def _standing(snap: Snapshot, tensor: Tensor) -> str:
+    """The second line of a card: leaf or result, and the tensor that it is a view of."""
+    base = "" if tensor.base is None else f", view of {cut(words.label(snap, tensor.base), NAME_COLUMNS)}"
+    return words.history(tensor) + base
 
 
 def _summary(snap: Snapshot, bands: list[tuple[Storage, list[Tensor]]]) -> str:

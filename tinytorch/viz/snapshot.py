@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 from . import probe
-from .blocks import PLAIN, Blocks, Place, address_of
+from .blocks import PLAIN, Blocks, Place, address_of, lasting
 from .identity import serial
 from .naming import collect, is_tensor
 from .quiet import quietly, undisturbed
@@ -87,6 +87,8 @@ class _Reader:
             self.addresses.setdefault(address_of(tensor), []).append(where)
             self.names.append([])
             self.roles.append(role)
+        elif role == "leaf" and self.roles[where] == "saved":
+            self.roles[where] = role  # a leaf is an object that lasts, whichever way it was met first
         if name is not None:
             self._call(where, name)
         return where
@@ -190,7 +192,7 @@ class _Reader:
     def _key(self, i: int) -> Any:
         # torch hands out a new object each time a saved result is read: known by its place, not by itself.
         if self.roles[i] == "saved":
-            return ("saved", *address_of(self.tensors[i]))
+            return ("saved", *lasting(self.tensors[i]))
         return serial(self.tensors[i])
 
     def _ids(self) -> tuple[list[str], int]:
