@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tinytorch.viz import explain, graph, memory, snapshot
 
+    from .compare import Comparison, compare
     from .exercise import Exercise, exercise
     from .facts import Fact, Facts, facts
+    from .lab import CopyLab
     from .methods import METHODS, Method, method
     from .misconceptions import Misconception, misconception
     from .predict import Prediction, predict
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METHODS",
+    "Comparison",
+    "CopyLab",
     "Exercise",
     "Fact",
     "Facts",
@@ -40,6 +44,7 @@ __all__ = [
     "Race",
     "Source",
     "Steps",
+    "compare",
     "exercise",
     "explain",
     "facts",
@@ -55,6 +60,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CopyLab": ".lab",
+    "Comparison": ".compare",
     "Exercise": ".exercise",
     "Fact": ".facts",
     "Facts": ".facts",
@@ -68,6 +75,7 @@ _HOMES = {
     "race": ".race",
     "Source": ".sources",
     "Steps": ".stepping",
+    "compare": ".compare",
     "exercise": ".exercise",
     "explain": "tinytorch.viz",
     "facts": ".facts",

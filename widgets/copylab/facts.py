@@ -13,10 +13,10 @@ from functools import lru_cache
 from types import ModuleType
 
 from .capture import describe_error, steady
+from .engines import checked, engine_for
 from .methods import Method, method
-from .plain_run import execute
+from .plain_run import execute, seeded
 from .sources import Source
-from .stepping import _engine_of
 
 Answer = bool | int | str | None
 
@@ -95,14 +95,15 @@ def facts(
     engine: the module that is `torch` to the programs; by default the caller's global `torch`, otherwise tinytorch.
     then: lines that run after the copy, for the facts as they are then.
 
-    Each program runs once; the same question is answered from memory the next time. Raises what `method` and
-    `Source.of` raise; what the copy itself raises is a fact, the one called "raises".
+    Each program runs once, with random numbers as after `torch.manual_seed(0)`; the same question is answered from
+    memory the next time. Raises what `method` and `Source.of` raise, and TypeError for an engine that is none; what the
+    copy itself raises is a fact, the one called "raises".
     """
-    module = engine if engine is not None else _engine_of(sys._getframe(1).f_globals)
+    module = checked(engine) or engine_for(sys._getframe(1).f_globals)
     return _facts(method(how), Source.of(source), module, tuple(then))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def _facts(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...]) -> Facts:
     before = f"import torch\n{source.code}\n"
     after = f"{before}{how.code}\n" + "".join(f"{line}\n" for line in then)
@@ -114,7 +115,8 @@ def _facts(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...
         if why:
             found.append(Fact(question.key, question.text, None, proof, "", why))
             continue
-        answer, printed, error = _run(proof, engine)
+        with seeded(engine):
+            answer, printed, error = _run(proof, engine)
         if question.key == "raises" and answer is not None:
             failed = str(answer)
         found.append(Fact(question.key, question.text, answer, proof, printed, error))

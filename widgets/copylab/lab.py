@@ -16,13 +16,13 @@ from tinytorch.viz.quiet import undisturbed
 
 from . import labactions, labview
 from .capture import cut, describe_error
+from .engines import checked, engine_for
 from .exhibit import Exhibit, Panel, style
 from .labcontrols import YOURS, Controls
 from .labrun import Result, play
 from .methods import METHODS, Method
 from .methods import method as find
 from .sources import Kind, Source
-from .stepping import _engine_of
 
 
 class LabPanel(Panel):
@@ -51,23 +51,25 @@ class CopyLab(Exhibit, ipywidgets.VBox):
     """
 
     method = traitlets.Unicode("clone", help="The name of the copy method.")
-    source = traitlets.Any(help="What is copied, a Source; a tensor or a kind is taken too.")
-    actions = traitlets.Tuple(help="The lines that were added to the program, one text for each action.")
+    source: Any = traitlets.Any(help="What is copied, a Source; a tensor or a kind is taken too.")
+    actions: traitlets.TraitType[tuple[str, ...], Any] = traitlets.Tuple(
+        help="The lines that were added to the program, one text for each action."
+    )
     program = traitlets.Unicode(read_only=True, help="The whole program.")
     verdicts = traitlets.Dict(read_only=True, help="What y is to x: the answers of `facts` by key.")
 
     def __init__(self, x: object = None, method: str | Method = "clone", engine: ModuleType | None = None) -> None:
         chosen, source = find(method), Source.of(x)
         self._methods = {**METHODS, chosen.name: chosen}
-        self._engine = engine if engine is not None else _engine_for(x, sys._getframe(1).f_globals)
+        self._engine = checked(engine) or _engine_for(x, sys._getframe(1).f_globals)
         self._given = source
         self._own: Callable[[], Any] | None = None
-        self._seen: object = None
+        self._seen = ""
         if hasattr(x, "untyped_storage"):
             self._own = _weak(x)
             self._seen = _fingerprint(x)
         self._past: list[tuple[str, ...]] = []
-        self._message = self._warning = ""
+        self._message = ""
         self._result: Result | None = None
         self._panel = LabPanel(label="What the program did")
         special = source.memory is not None
@@ -262,6 +264,8 @@ class CopyLab(Exhibit, ipywidgets.VBox):
         self.set_trait("verdicts", made.facts.answers if made.facts is not None else {})
         self._controls.show(self.method, self.source, own=self._shows_given())
         told = f"Error on line {made.error_line}. {made.error}" if made.error else " ".join(made.changes)
+        if made.explanation and not made.error:
+            told = f"{labview.WRONG}. {told}"
         self._show(labview.html(made, self._key, old), f"{self._message} {labview.headline(made)} {told}")
         self._message = ""
 
@@ -303,7 +307,7 @@ _HELP = """\
 A CopyLab runs a small program: it makes x, copies it to y, and does what you ask for.
 
 1. Choose a method beside "Copy with" and read the line of verdicts: memory, version counter, gradient.
-2. Press "loss from x", "Write through y" and "backward". With clone all is well; change the method to
+2. Press "Loss from x", "Write through y" and "Backward". With clone all is well; change the method to
    detach, and backward raises an error; change it to .data, and the gradient is wrong without one.
    Your actions stay when you change the method.
 3. Make x a result, or transposed, and see which methods behave differently (view, reshape, deepcopy).
@@ -315,7 +319,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
 def _engine_for(x: object, names: dict[str, Any]) -> ModuleType:
     if hasattr(x, "untyped_storage"):
         return sys.modules[engine_name(x)]
-    return _engine_of(names)
+    return engine_for(names)
 
 
 def _weak(thing: Any) -> Callable[[], Any]:
@@ -325,10 +329,13 @@ def _weak(thing: Any) -> Callable[[], Any]:
         return lambda: None
 
 
-def _fingerprint(tensor: Any) -> object:
+def _fingerprint(tensor: Any) -> str:
     """What changes when somebody changes the tensor: its counter, its shape, and the values if they are few."""
-    with undisturbed():
-        return version_of(tensor), Source.of(tensor), tuple(tensor.shape)
+    try:
+        with undisturbed():
+            return f"{version_of(tensor)} {tuple(tensor.shape)} {Source.of(tensor)}"
+    except (TypeError, ValueError, RuntimeError) as error:  # it was, and is no longer one that can be read
+        return describe_error(error)
 
 
 def _checked(name: str) -> str:

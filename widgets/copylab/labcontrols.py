@@ -19,9 +19,9 @@ YOURS = "yours"
 _ACTIONS = {
     "write_x": ("Write through x", "Write into the memory of x, in the way chosen beside"),
     "write_y": ("Write through y", "Write into the memory of y, in the way chosen beside"),
-    "loss_x": ("loss from x", "Compute loss = (x ** 2).sum()"),
-    "loss_y": ("loss from y", "Compute loss = (y ** 2).sum()"),
-    "backward": ("backward", "Call loss.backward()"),
+    "loss_x": ("Loss from x", "Compute loss = (x ** 2).sum()"),
+    "loss_y": ("Loss from y", "Compute loss = (y ** 2).sum()"),
+    "backward": ("Backward", "Call loss.backward()"),
     "clear": ("Clear grads", "Set every .grad to None"),
     "track": ("y.requires_grad_()", "Ask y to require grad"),
     "undo": ("Undo", "Take the last action back"),
@@ -48,11 +48,11 @@ class Controls:
         self.dtype = self._dropdown("dtype", {name: name for name in COMMON}, "dtype")
         self.transposed = ipywidgets.Checkbox(description="transposed", indent=False, layout=self._tight)
         self._listen(self.transposed, "transposed")
-        self.how = self._dropdown("Write", dict(zip(WRITES, WRITES, strict=True)), "")
+        self.how = self._dropdown("Write by", dict(zip(WRITES, WRITES, strict=True)), "")
         self.buttons = {name: self._button(name, act) for name in _ACTIONS}
         if own:
             self.buttons["take_anew"] = self._button("take_anew", act, ("Take x anew", "Look at your tensor again"))
-        there = [name for name in ("undo", "start_over", "take_anew") if name in self.buttons]
+        there = [name for name in ("track", "undo", "start_over", "take_anew") if name in self.buttons]
         doing = [button for name, button in self.buttons.items() if name not in there]
         self.rows = [
             ipywidgets.HBox(row, layout=self._row)

@@ -18,7 +18,7 @@ from .changes import describe
 from .facts import Facts, facts
 from .frames import Looker, Seen
 from .methods import Method
-from .plain_run import fresh
+from .plain_run import fresh, seeded
 from .program import from_code
 from .recorder import Step
 from .sources import Source
@@ -75,7 +75,7 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
     parts += [("action", action) for action in actions]
     code = "\n".join(text for _, text in parts)
     begun = time.perf_counter()
-    with fresh(engine):
+    with fresh(engine), seeded(engine):  # each run meets the same random numbers
         made = run(from_code(code, None), Looker(), engine=engine, max_steps=500, seconds=SECONDS)
     quick = time.perf_counter() - begun < QUICK
     last = made.steps[-1] if made.steps else None

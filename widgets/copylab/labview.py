@@ -24,6 +24,7 @@ _STRIP = (
     ("gradient_returns", "gradient to x", ("flows back", "does not")),
     ("copied", "new memory", ("", "")),
 )
+WRONG = "A wrong gradient, and no error"
 _TITLES = {"memory": "Memory", "graph": "Graph"}
 _KINDS = {"out": "Printed", "err": "Error output", "warning": "Warning"}
 
@@ -99,7 +100,8 @@ def text(result: Result) -> str:
         lines += [f"{title}:", *(f"  {line}" for line in said.splitlines())]
     if result.changes:
         lines += [_changed(result) + ":", *(f"  - {one}" for one in result.changes)]
-    lines += [f"  {one}" for one in result.explanation]
+    if result.explanation:
+        lines += [f"{'Why' if result.error else WRONG}:", *(f"  {one}" for one in result.explanation)]
     if result.facts is not None:
         wide = max(len(fact.question) for fact in result.facts.values())
         lines += ["", "Verdicts:", *(f"  {fact.question:<{wide}}  {_said(fact)}" for fact in result.facts.values())]
@@ -175,7 +177,8 @@ def _story(result: Result) -> str:
         parts.append(f'<div class="cl-lab-out cl-lab-{kind}"><strong>{title}</strong><pre>{escape(said)}</pre></div>')
     if result.explanation:
         told = "".join(f"<p>{escape(shown(one))}</p>" for one in result.explanation)
-        parts.append(f'<div class="cl-lab-out cl-lab-why"><strong>Why</strong>{told}</div>')
+        kind, title = ("why", "Why") if result.error else ("wrong", WRONG)
+        parts.append(f'<div class="cl-lab-out cl-lab-{kind}"><strong>{title}</strong>{told}</div>')
     parts += [f"<p>{escape(one)}</p>" for one in _also(result)]
     if not result.error:
         said = "".join(f"<li>{escape(shown(one))}</li>" for one in result.changes or ("Nothing that can be seen.",))
@@ -207,7 +210,7 @@ def _outputs(result: Result) -> list[tuple[str, str]]:
 
 
 def _state(line: Line) -> str:
-    return {"ran": "", "raised": "  <- here it ended", "not run": "  (not run)"}[line.state]
+    return {"ran": "", "raised": "  <- it ended here", "not run": "  (not run)"}[line.state]
 
 
 def _said(fact: Fact) -> str:

@@ -31,10 +31,26 @@ def execute(code: str, engine: ModuleType, say: Callable[..., None] | None = Non
     return names
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def compiled(code: str) -> CodeType:
     """The code, compiled once."""
     return compile(code, "<program>", "exec", dont_inherit=True)
+
+
+@contextmanager
+def seeded(engine: ModuleType) -> Iterator[None]:
+    """Inside, random numbers begin as after `torch.manual_seed(0)`; afterwards the user's own go on where they were."""
+    before: Any = engine.get_rng_state()
+    engine.set_rng_state(_beginning(engine))
+    try:
+        yield
+    finally:
+        engine.set_rng_state(before)
+
+
+@lru_cache(maxsize=4)
+def _beginning(engine: ModuleType) -> Any:
+    return engine.Generator().manual_seed(0).get_state()
 
 
 @contextmanager

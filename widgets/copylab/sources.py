@@ -187,8 +187,11 @@ class Source:
                 f"x must be a tensor of torch or tinytorch, a Source, or one of 'leaf', 'result' and 'plain', "
                 f"not {kind}; torch.tensor(...) makes a tensor of numbers"
             )
-        with undisturbed():
-            return _stand_in(thing)
+        try:
+            with undisturbed():
+                return _stand_in(thing)
+        except (AttributeError, TypeError) as error:
+            raise TypeError(f"x looks like a tensor and cannot be read like one: {error}") from None
 
 
 def _stand_in(tensor: Any) -> Source:
@@ -210,7 +213,7 @@ def _stand_in(tensor: Any) -> Source:
     if math.prod(shape) > LARGEST:
         about = f"it has {math.prod(shape):,} elements, so the stand-in is smaller and has other values"
         shape = _smaller(shape)
-        stride = tuple(np.argsort(np.argsort(stride)))  # only their order can be kept
+        stride = tuple(np.argsort(np.argsort(stride)).tolist())  # only their order can be kept
     turned = len(shape) >= 2 and stride[-2] < stride[-1]
     if _runs(shape, stride, turned=turned) or math.prod(shape) != math.prod(tensor.shape):
         return Source(kind, shape, dtype, turned, device, note=about)
