@@ -90,6 +90,13 @@ _HOMES = {
 }
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Bring `%%steps` and `%memory` into a notebook or IPython: this is what `%load_ext copylab` calls."""
+    from .magics import load
+
+    load(shell)
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -67,9 +67,18 @@ def run(
             recorder.finish(names)
     # What lives on of the program (a function, say) runs unwatched, as if it had never been stepped.
     tools.update(dict.fromkeys(recorder.marks(), _pass_on))
-    tools.update({name: getattr(builtins, name) for name in ("input", "breakpoint", "__import__")})
+    tools.update({name: _later(name) for name in ("input", "breakpoint", "__import__")})
     names.update(mine)
     return Trace(program.marked.source, tuple(recorder.steps), before, ended, tuple(effects.sentences()))
+
+
+def _later(name: str) -> Callable[..., Any]:
+    """Python's own `input` and the like, as it is when it is called: a notebook exchanges them for each cell."""
+
+    def call(*args: Any, **named: Any) -> Any:
+        return getattr(builtins, name)(*args, **named)
+
+    return call
 
 
 def _pass_on(_site: object, value: Any = None) -> Any:
