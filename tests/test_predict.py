@@ -205,6 +205,11 @@ def test_an_error_is_explained_by_its_line() -> None:
     assert "line 4" in reveal.text.lower()
 
 
+def test_what_lies_in_unwritten_memory_is_not_told() -> None:
+    reveal = predict("x = torch.empty(2)\nx.fill_(3.0)", [value("x")]).commit([1])
+    assert "`x`: whatever lay there after line 1 (`x = torch.empty(2)`); [3, 3] after line 2" in reveal.text
+
+
 def test_a_misconception_is_explained_once() -> None:
     reveal = predict(VIEW, [same_storage("x", "w"), sees_write("x", "w")]).commit(["yes", "yes"])
     assert reveal.text.count(MISCONCEPTIONS["a copy shares memory"].says) == 1

@@ -100,6 +100,7 @@ def exercise(
     *,
     hints: Sequence[str] = (),
     solution: str,
+    also: Sequence[str] = (),
     wrong: Sequence[Wrong] = (),
     start: str = "",
     right: str = "",
@@ -114,7 +115,8 @@ def exercise(
     check: called with their values as keyword arguments (and with `torch`, if it takes that). None or True is right; a
         sentence says what is not, and so does `wrong(sentence)`.
     hints: from the gentlest to the plainest.
-    solution, wrong: code that solves it, and `Wrong(code, says)` for answers to expect; both run after `start`.
+    solution, also, wrong: code that solves it, other code that does, and `Wrong(code, says)` for answers to expect. All
+        of it runs after `start`.
     start: what stands in the learner's cell at first. Variables that are as they were then are not attempted yet, and
         so are variables that are missing, None or `...`.
     right: a sentence for who has solved it.
@@ -129,7 +131,7 @@ def exercise(
     """
     caller = named(sys._getframe(1).f_globals)
     return Exercise(
-        key, task, names, check, hints=hints, solution=solution, wrong=wrong, start=start, right=right,
+        key, task, names, check, hints=hints, solution=solution, also=also, wrong=wrong, start=start, right=right,
         engine=checked(engine) or caller, title=title,
     )  # fmt: skip
 
@@ -146,6 +148,7 @@ class Exercise:
         *,
         solution: str,
         hints: Sequence[str] = (),
+        also: Sequence[str] = (),
         wrong: Sequence[Wrong] = (),
         start: str = "",
         right: str = "",
@@ -155,12 +158,12 @@ class Exercise:
         if isinstance(names, str) or not names:
             raise TypeError("names must be a list of variables that the check looks at, such as ('x', 'y')")
         self.key, self.task, self.title = key, textwrap.dedent(task).strip(), title or "Exercise"
-        self.names, self.hints, self.wrong = tuple(names), tuple(hints), tuple(wrong)
+        self.names, self.hints, self.also, self.wrong = tuple(names), tuple(hints), tuple(also), tuple(wrong)
         self.start, self.code = textwrap.dedent(start).strip("\n"), textwrap.dedent(solution).strip("\n")
         self.right = right or "that is what was asked for."
         self._check, self._engine, self._hinted = check, engine, 0
         self._wants = _arguments(check, self.names)
-        for code in (self.start, self.code, *(one.code for one in self.wrong)):
+        for code in (self.start, self.code, *self.also, *(one.code for one in self.wrong)):
             compile(textwrap.dedent(code), "<exercise>", "exec")
 
     def __repr__(self) -> str:
@@ -264,9 +267,12 @@ class Exercise:
         begun = self._try(None, module, faults)
         if begun.state != "not attempted":
             faults.append(f"the start is not seen as not attempted: {begun}")
-        done = self._try(self.code, module, faults)
-        if done.state != "right":
-            faults.append(f"the solution does not pass: {done}")
+        for number, code in enumerate((self.code, *self.also)):
+            done = self._try(code, module, faults)
+            if done.state != "right":
+                faults.append(
+                    f"{code!r} should be right as well: {done}" if number else f"the solution does not pass: {done}"
+                )
         said: dict[str, str] = {}
         for one in self.wrong:
             verdict = self._try(one.code, module, faults)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,8 @@ from tinytorch.viz.records import Snapshot, Tensor
 
 from .answers import number
 from .runs import Moment, Run
+
+_UNWRITTEN = re.compile(r"\bempty(_like|_strided)?\(|\bnew_empty\(")
 
 
 def tensors(run: Run, a: str, b: str, at: int | None) -> str:
@@ -86,9 +89,14 @@ def gradients(run: Run, x: str, at: int | None) -> str:
 def _course(run: Run, ask: Callable[[Moment], Any], at: int | None) -> str:
     """Each value with the line after which it was there: 1 after line 2 (...); 5 after line 6 (...)."""
     told = run.history(ask, at)
-    parts = [f"{number(now)} after line {line} (`{source}`)" for line, source, now in told]
+    parts = [f"{_what(now, source)} after line {line} (`{source}`)" for line, source, now in told]
     shown = parts if len(parts) <= 6 else [*parts[:2], "...", *parts[-3:]]
     return "; ".join(shown) + "." if parts else ""
+
+
+def _what(now: Any, source: str) -> str:
+    """A value; not that of memory which nobody has written yet, for it is another one in each run."""
+    return "whatever lay there" if _UNWRITTEN.search(source) else number(now)
 
 
 def outcome(run: Run) -> str:
