@@ -334,3 +334,36 @@ def test_the_twins_are_the_task_and_never_the_solution() -> None:
 def test_help_is_short(capsys: pytest.CaptureFixture[str]) -> None:
     make().help()
     assert "check()" in capsys.readouterr().out
+
+
+# ---- with buttons
+
+
+def press(view: Any, name: str) -> str:
+    (button,) = [b for b in view.children[1].children if b.description == name]
+    button.click()
+    return str(view.children[2].says)
+
+
+def test_the_live_view_does_the_same(monkeypatch: pytest.MonkeyPatch, engine: ModuleType) -> None:
+    names: dict[str, Any] = {}
+    monkeypatch.setattr("copylab.exerciseview.notebook_names", lambda: names)
+    part = make(title="One <more>", engine=engine)
+    view = part.live()
+    states = []
+    view.observe(lambda change: states.append(change.new), "state")
+    assert press(view, "Check") == "Not attempted: there is no variable x yet. Run your cell first."
+    names |= {"x": engine.arange(6), "t": engine.ones(1)}
+    assert press(view, "Check") == "Not yet: t shows [1.0]."
+    assert press(view, "Hint") == "Hint 1 of 2: A slice picks a part."
+    assert press(view, "Hint") == "Hint 2 of 2: What `copies` a view?"
+    assert "x[2:4].clone()" in press(view, "Solution")
+    names["t"] = names["x"][2:4].clone()
+    assert press(view, "Check") == "Right: that is what was asked for."
+    assert states == ["wrong", "right"]
+    assert "✔" in view.children[2].html
+    assert "One &lt;more&gt;" in view.children[0].html
+    assert (view.text, view.html, repr(view)) == (part.text, part.html, repr(part))
+    view.close()
+    assert view.comm is None
+    assert make(hints=()).live().children[1].children[1].disabled

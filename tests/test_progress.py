@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from copylab.progress import load, note, path, progress, recall
+from copylab.overview import course, progress
+from copylab.progress import load, note, path, recall
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +28,7 @@ def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
 def test_looking_writes_nothing(file: Path) -> None:
     assert load() == {"predictions": {}, "exercises": {}}
     assert recall("exercises", "a/b") == {}
-    assert progress().text == "Progress: nothing predicted and nothing solved yet."
+    assert progress().text.startswith("Progress: 0 of ")
     assert not file.parent.exists()
 
 
@@ -98,20 +99,48 @@ def test_two_kernels_lose_nothing_of_each_other() -> None:
     assert len(load()["exercises"]) == 40
 
 
-def test_the_table() -> None:
-    note("exercises", "clone/one", {"state": "right", "hints": 1})
-    note("exercises", "clone/two", {"state": "wrong", "hints": 0, "solution": True})
-    note("predictions", "clone/<b>", {"right": 7, "of": 9})
-    note("predictions", "mine", {"right": 1, "of": 1})
-    seen = progress()
-    assert seen.text.splitlines() == [
-        "Progress",
-        "  clone <b>  predicted, 7 of 9 right",
-        "  clone one  solved, 1 hint",
-        "  clone two  begun, not solved yet, solution seen",
-        "  mine       predicted, 1 of 1 right",
+def test_the_course_is_in_its_order() -> None:
+    found = course()
+    assert [key for key in found if key.startswith(("start/", "clone/"))] == [
+        "start/shared",
+        "start/recorded",
+        "start/part",
+        "start/twelve",
+        "clone/seven",
+        "clone/rest",
+        "clone/readings",
+        "clone/both",
     ]
-    assert repr(seen) == "Progress(2 predictions, 1 of 2 exercises solved)"
+    assert found["clone/seven"] == "predictions"
+    assert found["clone/both"] == "exercises"
+
+
+def test_the_table() -> None:
+    empty = progress()
+    count = len(empty.rows())
+    assert {how for _, _, how in empty.rows()} == {"not yet"}
+    note("exercises", "clone/readings", {"state": "right", "hints": 1})
+    note("exercises", "clone/both", {"state": "wrong", "hints": 0, "solution": True})
+    note("predictions", "clone/seven", {"right": 7, "of": 11})
+    note("predictions", "mine/<b>", {"right": 1, "of": 1})
+    note("predictions", "alone", {"right": 1, "of": 2})
+    seen = progress()
+    lines = [" ".join(line.split()) for line in seen.text.splitlines()]
+    for line in (
+        "clone seven predicted, 7 of 11 right",
+        "clone readings solved, 1 hint",
+        "clone both begun, not solved yet, solution seen",
+        "start part not yet",
+    ):
+        assert line in lines
+    assert lines[-2:] == ["alone predicted, 1 of 2 right", "mine <b> predicted, 1 of 1 right"]
+    assert len(seen.rows()) == count + 2
+    kinds = list(course().values())
+    assert seen.summary == (
+        f"3 of {kinds.count('predictions') + 2} predictions committed, 1 of {kinds.count('exercises')} exercises solved"
+    )
+    assert seen.summary in lines[0]
+    assert repr(seen) == f"Progress({seen.summary})"
     assert "&lt;b&gt;" in seen.html
-    assert seen.html.count('<th scope="row">') == 4
+    assert seen.html.count('<th scope="row">') == count + 2
     assert seen._repr_mimebundle_()["text/plain"] == seen.text

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .lab import CopyLab
     from .methods import METHODS, Method, method
     from .misconceptions import Misconception, misconception
+    from .overview import Progress, progress
     from .predict import Prediction, predict
-    from .progress import Progress, progress
     from .questions import Question
     from .race import Race, race
     from .sources import Source
@@ -69,7 +69,7 @@ _HOMES = {
     "Method": ".methods",
     "Misconception": ".misconceptions",
     "Prediction": ".predict",
-    "Progress": ".progress",
+    "Progress": ".overview",
     "Question": ".questions",
     "Race": ".race",
     "race": ".race",
@@ -84,7 +84,7 @@ _HOMES = {
     "method": ".methods",
     "misconception": ".misconceptions",
     "predict": ".predict",
-    "progress": ".progress",
+    "progress": ".overview",
     "snapshot": "tinytorch.viz",
     "steps": ".stepping",
 }

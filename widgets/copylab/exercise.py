@@ -26,6 +26,7 @@ right, or a sentence that says what is not:
     part             # in a notebook: the task, and the hints folded
     part.check()     # in a cell below the learner's own: Not attempted, Not yet, or Right
     part.hint()      # the next hint;  part.solution() shows the code
+    part.live()      # the same with buttons
     part.verify()    # is the start not attempted, does each wrong answer get its own words, does the solution pass?
 
 `start` is what stands in the learner's cell at first; `solution` and the wrong answers run after it, so that they need
@@ -41,7 +42,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .attempts import Attempt, look, play
 from .capture import describe_error, steady
@@ -51,6 +52,9 @@ from .mutations import mutations
 from .progress import note, recall
 from .prose import block, inline, plain
 from .verify import Verification
+
+if TYPE_CHECKING:
+    from .exerciseview import ExerciseView
 
 STATES = {"not attempted": "Not attempted", "wrong": "Not yet", "right": "Right"}
 
@@ -318,6 +322,12 @@ class Exercise:
         return (
             f'<div class="copylab-exercise"><p><strong>{inline(self.title)}</strong></p>{block(self.task)}{hints}</div>'
         )
+
+    def live(self) -> ExerciseView:
+        """The task with buttons for check, hint and solution, as a widget: its trait `state` can be observed."""
+        from .exerciseview import ExerciseView
+
+        return ExerciseView(self)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.text, "text/html": self.html}

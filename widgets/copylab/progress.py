@@ -1,11 +1,8 @@
 """What a learner has predicted and solved so far, in one file of the learner's own.
 
-    from copylab import progress
-    progress()
-
 The file is `copylab-progress.json` in the current folder, or whatever the environment variable COPYLAB_PROGRESS names.
 It is plain JSON, stays where it is, and is sent nowhere; deleting it forgets everything. Outputs that a notebook
-stores do not depend on it, except for that of `progress()` itself.
+stores do not depend on it, except for that of `progress()` (overview.py).
 """
 
 from __future__ import annotations
@@ -16,7 +13,6 @@ import os
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -112,72 +108,3 @@ def _alone(file: Path) -> Iterator[None]:
 
 def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=4)
-
-
-class Progress:
-    """What is noted, as a table: `.predictions` and `.exercises` by key, `.text`, and HTML in a notebook."""
-
-    def __init__(self) -> None:
-        known = load()
-        self.predictions: dict[str, dict[str, Any]] = known["predictions"]
-        self.exercises: dict[str, dict[str, Any]] = known["exercises"]
-
-    def __repr__(self) -> str:
-        solved = sum(note.get("state") == "right" for note in self.exercises.values())
-        return f"Progress({len(self.predictions)} predictions, {solved} of {len(self.exercises)} exercises solved)"
-
-    def rows(self) -> list[tuple[str, str, str]]:
-        """What there is to tell: (lesson or "", name, how it went), in order of their keys."""
-        told = {key: _predicted(note) for key, note in self.predictions.items()}
-        told |= {key: _attempted(note) for key, note in self.exercises.items()}
-        return [(*_parts(key), told[key]) for key in sorted(told)]
-
-    @property
-    def text(self) -> str:
-        """The table in words."""
-        rows = self.rows()
-        if not rows:
-            return "Progress: nothing predicted and nothing solved yet."
-        wide = max(len(f"{lesson} {name}") for lesson, name, _ in rows)
-        return "\n".join(["Progress", *(f"  {f'{lesson} {name}'.strip():{wide}}  {how}" for lesson, name, how in rows)])
-
-    @property
-    def html(self) -> str:
-        """The table as HTML."""
-        rows = self.rows()
-        if not rows:
-            return f"<p>{escape(self.text)}</p>"
-        head = "".join(f'<th scope="col">{word}</th>' for word in ("Lesson", "What", "So far"))
-        body = "".join(
-            f'<tr><td>{escape(lesson)}</td><th scope="row">{escape(name)}</th><td>{escape(how)}</td></tr>'
-            for lesson, name, how in rows
-        )
-        return f"<table><caption>Progress</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/plain": self.text, "text/html": self.html}
-
-
-def _parts(key: str) -> tuple[str, str]:
-    lesson, slash, name = key.partition("/")
-    return (lesson, name) if slash else ("", key)
-
-
-def _predicted(note: Mapping[str, Any]) -> str:
-    return f"predicted, {note.get('right', '?')} of {note.get('of', '?')} right"
-
-
-def _attempted(note: Mapping[str, Any]) -> str:
-    hints = note.get("hints", 0)
-    tail = f", {hints} hint{'' if hints == 1 else 's'}" if hints else ""
-    tail += ", solution seen" if note.get("solution") else ""
-    return ("solved" if note.get("state") == "right" else "begun, not solved yet") + tail
-
-
-def progress() -> Progress:
-    """Show what has been predicted and solved so far, from the learner's own progress file.
-
-    Returns a Progress: a table in a notebook, `.text` in words, `.predictions` and `.exercises` as data. A file that
-    cannot be understood is set aside, with a warning. Raises nothing.
-    """
-    return Progress()
