@@ -1,23 +1,14 @@
 """Colours that everyone can read, and numbers that everyone can recognise."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
+from viz.looked import ALL, looked
+from viz.reading import Mark, marks
 
-from tinytorch.viz import memory
+from tinytorch.viz import graph, memory
 from tinytorch.viz.style import PALETTE, THEMES, clean, number, show, stylesheet
-
-TEXT_ON = [
-    ("ink", "bg"), ("ink", "band"), ("ink", "card"), ("ink", "cell"), ("ink", "bad-bg"),
-    ("muted", "bg"), ("muted", "band"), ("muted", "card"),
-    ("name-ink", "name-bg"), ("view-ink", "view-bg"), ("leaf-ink", "leaf-bg"), ("leaf-ink", "card"), ("leaf-ink", "bg"),
-    ("count-ink", "count-bg"), ("count-ink", "card"), ("new-ink", "new-bg"), ("new-ink", "band"), ("new-ink", "card"),
-    ("bad-ink", "bad-bg"), ("bad-ink", "band"),
-]  # fmt: skip
-LINE_ON = [
-    ("line", "bg"), ("line", "band"), ("name-line", "band"), ("count-line", "band"), ("leaf-line", "bg"),
-    ("leaf-line", "band"), ("new-line", "band"), ("bad-line", "band"), ("bad-line", "bad-bg"),
-]  # fmt: skip
 
 
 def brightness(colour: str) -> float:
@@ -32,13 +23,78 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def colours(svg: str) -> dict[str, dict[str, str]]:
+    """What the stylesheet of a picture in a fixed theme says of each class: fill and stroke."""
+    found: dict[str, dict[str, str]] = {}
+    for kind, rules in re.findall(r"\.tt-pic-\w+ \.([\w-]+)\{([^}]*)\}", svg):
+        found.setdefault(kind, {}).update(re.findall(r"(fill|stroke):(#\w+)", rules))
+    return found
+
+
+def ground(below: list[Mark], point: tuple[float, float]) -> str:
+    """The class of the box on top of which something is drawn."""
+    x, y = point
+    return next(
+        box.kind.split()[0]
+        for box in reversed(below)
+        if box.tag == "rect"
+        and box.box[0] <= x <= box.box[0] + box.box[2]
+        and box.box[1] <= y <= box.box[1] + box.box[3]
+    )
+
+
+def pairs(svg: str) -> Iterator[tuple[str, str, float]]:
+    """(what is drawn, what it is drawn on, contrast) for each text, line, mark and edge of a box in a picture."""
+    colour = colours(svg)
+    below: list[Mark] = []
+    for mark in marks(svg):
+        kinds = mark.kind.split()
+        if mark.tag == "text":
+            ink = next(colour[kind]["fill"] for kind in kinds if "fill" in colour.get(kind, {}))
+            on = ground(below, (mark.box[0] + ("c" not in kinds), mark.box[1] - 4))
+            yield f"text {kinds[0]}", on, contrast(ink, colour[on]["fill"]) / 4.5
+        elif mark.tag == "path":
+            given = colour[kinds[0]]
+            on = ground(below, mark.points[0])
+            yield kinds[0], on, contrast(given.get("stroke") or given["fill"], colour[on]["fill"]) / 3
+        elif mark.tag == "rect":
+            if below and "stroke" in colour[kinds[0]]:
+                on = ground(below, (mark.box[0], mark.box[1]))
+                yield f"edge of {kinds[0]}", on, contrast(colour[kinds[0]]["stroke"], colour[on]["fill"]) / 3
+            below.append(mark)
+
+
 @pytest.mark.parametrize("theme", THEMES)
-def test_contrast_reaches_aa(theme: str) -> None:
-    column = THEMES[theme]
-    for ink, ground in TEXT_ON:
-        assert contrast(PALETTE[ink][column], PALETTE[ground][column]) >= 4.5, (ink, ground)
-    for line, ground in LINE_ON:
-        assert contrast(PALETTE[line][column], PALETTE[ground][column]) >= 3, (line, ground)
+def test_contrast_reaches_aa_wherever_something_is_drawn_on_something(theme: str) -> None:
+    import tinytorch
+
+    seen: dict[tuple[str, str], float] = {}
+    for program in ALL:
+        snap, since = looked(program, tinytorch)
+        for picture in (memory(snap, since=since), graph(snap, since=since)):
+            for what, on, reached in pairs(picture.themed(theme)):
+                seen[what, on] = reached
+    assert {pair: reached for pair, reached in seen.items() if reached < 1} == {}
+    for pair in (
+        ("text new-t", "new"), ("text new-t", "bad"), ("text new-t", "leaf"), ("text new-t", "band"), ("bad-l", "bad"),
+        ("bad-l", "band"), ("new", "leaf"), ("new", "bad"), ("leaf-l", "new"), ("thin", "new"), ("text bad-t", "bad"),
+        ("text view-t", "view"), ("text count-t", "count"), ("edge of new", "page"), ("edge of bad", "page"),
+    ):  # fmt: skip
+        assert pair in seen, "the marks of what changed or is stale are among them"
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_contrast_of_what_others_add_to_a_graph(theme: str) -> None:
+    import tinytorch
+
+    picture = graph(looked("gradient", tinytorch)[0])
+    picture.node("mine", label="my own note")
+    svg = picture.themed(theme)
+    ink, card, line, page = (PALETTE[name][THEMES[theme]] for name in ("ink", "card", "line", "bg"))
+    for rule in (f"g text{{fill:{ink}}}", f"ellipse{{fill:{card};stroke:{line}}}", f"polygon{{fill:{page}}}"):
+        assert rule in svg
+    assert min(contrast(ink, card), contrast(ink, page)) >= 4.5
+    assert contrast(line, page) >= 3
 
 
 @pytest.mark.parametrize(
@@ -58,6 +114,10 @@ def test_contrast_reaches_aa(theme: str) -> None:
         (float("-inf"), "-inf"),
         (12, "12"),
         (1234567890123, "1.235e+12"),
+        (123456789, "123456789"),
+        (-123456789, "-1.235e+08"),
+        (-(10**400), "-1e300 or more"),
+        ("x" * 10_000, "x" * 23 + "…"),
         (True, "True"),
         (1 + 2j, "1+2j"),
     ],

@@ -24,11 +24,11 @@ from .route import draw
 from .text import graph_text
 
 _DOT_COLOURS = {
-    "node": {"fillcolor": "#ffffff", "color": "#828b96"},
-    "fold": {"fillcolor": "#f3f5f8", "color": "#828b96", "style": "dashed,filled"},
+    "node": {"fillcolor": "#ffffff", "color": "#7c8590"},
+    "fold": {"fillcolor": "#f3f5f8", "color": "#7c8590", "style": "dashed,filled"},
     "name": {"fillcolor": "#dcecff", "color": "#1f6fd0", "style": "rounded,filled"},
     "leaf": {"fillcolor": "#dcf5e3", "color": "#1b7a38", "style": "rounded,filled"},
-    "off": {"fillcolor": "#ffffff", "color": "#828b96", "style": "rounded,dashed"},
+    "off": {"fillcolor": "#ffffff", "color": "#7c8590", "style": "rounded,dashed"},
 }
 _OURS = ("svg", "png", "pdf")
 _FRESH = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}

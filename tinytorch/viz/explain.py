@@ -16,6 +16,7 @@ from typing import Any
 from . import words
 from .records import Node, Saved, Snapshot, Tensor
 from .snapshot import read
+from .text import told
 from .trouble import unseen_writes
 
 
@@ -69,7 +70,7 @@ def explain(*tensors: Any, **named: Any) -> Explanation:
     lines += [f"Note: {note}; what lies beyond is not known." for note in snap.notes]
     raises = any(finding.kind != "unseen write" for finding in found)
     verdict = "nothing to do" if not roots else "raises" if raises else "may be wrong" if found else "runs"
-    return Explanation(verdict, tuple(found), "\n".join(lines))
+    return Explanation(verdict, tuple(found), told(lines))
 
 
 def _roots(snap: Snapshot) -> list[Tensor]:

@@ -21,9 +21,12 @@ _MAX_NAMES = 10_000
 
 def is_tensor(thing: object) -> bool:
     """Whether `thing` is a tensor of an engine that can be read (tinytorch, torch)."""
-    # Asking the class, not the object, runs no code of the user's.
+    # Asking the class, not the object, runs no code of the user's but for that of a metaclass.
     kind = type(thing)
-    return all(hasattr(kind, name) for name in ("untyped_storage", "storage_offset", "grad_fn", "_version"))
+    try:
+        return all(hasattr(kind, name) for name in ("untyped_storage", "storage_offset", "grad_fn", "_version"))
+    except Exception:  # noqa: BLE001 - and that may raise anything
+        return False
 
 
 def collect(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> list[tuple[str, Any]]:
@@ -31,7 +34,9 @@ def collect(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | 
 
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    written = _as_written(frame, len(args)) if args and frame is not None else None
+    written = None
+    if args and frame is not None:
+        written = _as_written(frame, len(args)) or _as_bound(frame, args)
     pairs: list[tuple[str, Any]] = []
     for index, arg in enumerate(args):
         name = written[index] if written else ""
@@ -55,12 +60,12 @@ def collect(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | 
 
 def _from_mapping(mapping: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in list(mapping.items()):
-        name = str(key)
+        name = _text(key)
         if _NOT_THE_USERS.fullmatch(name):
             continue
         if is_tensor(value):
             yield name, value
-        elif not isinstance(value, type):
+        elif not issubclass(type(value), type):
             yield from _inside(name, value)
 
 
@@ -81,8 +86,15 @@ def _inside(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _members(thing: Any) -> list[tuple[str, Any]]:
+    try:
+        return _parts(thing)
+    except Exception:  # noqa: BLE001 - what a container or module raises of its own is no reason to show nothing else
+        return []
+
+
+def _parts(thing: Any) -> list[tuple[str, Any]]:
     if isinstance(thing, Mapping):
-        return [(str(key), value) for key, value in thing.items()]
+        return [(_text(key), value) for key, value in thing.items()]
     if isinstance(thing, list | tuple):
         return [(str(index), value) for index, value in enumerate(thing)]
     if _is_module(thing):
@@ -92,6 +104,14 @@ def _members(thing: Any) -> list[tuple[str, Any]]:
         where = {id(parameter): index for index, parameter in enumerate(groups)}
         return [(f"state.{where.get(id(key), '?')}", value) for key, value in thing.state.items()]
     return []
+
+
+def _text(key: Any) -> str:
+    """A key as text; some refuse (an int of very many digits, for one)."""
+    try:
+        return str(key)
+    except Exception:  # noqa: BLE001 - a key may raise anything
+        return f"<{type(key).__name__}>"
 
 
 def _is_module(thing: Any) -> bool:
@@ -125,6 +145,17 @@ def _as_written(frame: FrameType, count: int) -> list[str] | None:
     if call is None or len(call.args) != count or any(isinstance(arg, ast.Starred) for arg in call.args):
         return None
     return [ast.unparse(arg) for arg in call.args]
+
+
+def _as_bound(frame: FrameType, args: tuple[Any, ...]) -> list[str] | None:
+    """The global variables that hold the arguments, where no source is kept (the plain interactive Python, `python -c`).
+
+    For a call from the top level alone: inside of a function they would be other names than the caller's.
+    """
+    if frame.f_code.co_name != "<module>":
+        return None
+    held = {id(value): name for name, value in reversed(list(frame.f_globals.items()))}
+    return [held.get(id(arg), "") for arg in args]
 
 
 def _call_node(frame: FrameType) -> ast.Call | None:

@@ -19,7 +19,7 @@ PALETTE: dict[str, tuple[str, str, str]] = {
     "bg": ("#ffffff", "#0f1419", "#ffffff"),
     "ink": ("#1b2129", "#e8edf3", "#000000"),
     "muted": ("#545d68", "#a3adb8", "#3a3a3a"),
-    "line": ("#828b96", "#75808c", "#555555"),
+    "line": ("#7c8590", "#7f8a96", "#555555"),
     "band": ("#f3f5f8", "#1a2129", "#ffffff"),
     "card": ("#ffffff", "#0f1419", "#ffffff"),
     "cell": ("#ffffff", "#0f1419", "#ffffff"),
@@ -244,8 +244,9 @@ def show(value: object) -> str:
         return text if "." in text or "e" in text else text + ".0"
     if isinstance(value, complex):
         return f"{value.real:.3g}{value.imag:+.3g}j"
-    text = clean(str(value))
-    return text if len(text) <= 9 or not isinstance(value, int) else f"{value:.3e}"
+    if isinstance(value, int) and not -(10**8) < value < 10**9:
+        return f"{value:.3e}" if abs(value) < 10**300 else f"{'-' * (value < 0)}1e300 or more"
+    return shorten(clean(str(value)), 24)
 
 
 class Canvas:

@@ -25,8 +25,13 @@ def memory_text(snap: Snapshot, since: Snapshot | None = None) -> str:
     for tensor in dict.fromkeys(loose):
         lines += ["", *_tensor_lines(snap, tensor, changed, bad)]
     shown = {one.id for _, members in bands for one in members} | {one.id for one in loose}
-    tail = [sentence[0].upper() + sentence[1:] + "." for sentence in footer(snap, changed, shown)]
-    return "\n".join([*lines, *([""] if tail else []), *tail])
+    tail = [sentence[:1].upper() + sentence[1:] + "." for sentence in footer(snap, changed, shown)]
+    return told([*lines, *([""] if tail else []), *tail])
+
+
+def told(lines: list[str]) -> str:
+    """The lines as one text, in which nothing from outside breaks a line or cannot be seen."""
+    return "\n".join(map(clean, lines))
 
 
 def footer(snap: Snapshot, changed: Changes, shown: set[str]) -> list[str]:
@@ -138,7 +143,7 @@ def graph_text(snap: Snapshot, since: Snapshot | None = None) -> str:
         else:
             lines += _node_lines(snap, item, seen, changed, unseen)
     notes = [*snap.notes, *no_longer(changed), *left_out(seen, changed)]
-    return "\n".join([*lines, *([""] if notes else []), *(f"Note: {note}." for note in notes)])
+    return told([*lines, *([""] if notes else []), *(f"Note: {note}." for note in notes)])
 
 
 def no_longer(changed: Changes) -> list[str]:

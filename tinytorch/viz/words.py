@@ -42,7 +42,7 @@ def called(name: str) -> str:
 
 def short(name: str) -> str:
     """The name of a node as it is printed: `CopySlices` for `torch::autograd::CopySlices`."""
-    return clean(name).rpartition("::")[2]
+    return called(clean(name).rpartition("::")[2])
 
 
 def dtype(name: str) -> str:
