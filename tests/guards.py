@@ -121,7 +121,7 @@ def sh_blocks(markdown: str) -> list[str]:
 
 # Notebooks
 
-TAGS = {"tinytorch-only", "raises-exception", "nbval-raises-exception", "hide-input", "remove-cell"}
+TAGS = {"answer", "tinytorch-only", "raises-exception", "nbval-raises-exception", "hide-input", "remove-cell"}
 _BANNED = re.compile(r"\b(?:Output|interact|interactive|interactive_output|clear_output)\(|display_id|update_display")
 _UNCHECKED = re.compile(r"NBVAL_(?:IGNORE_OUTPUT|SKIP)|NBVAL_VARIABLE_OUTPUT")
 
