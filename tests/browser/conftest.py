@@ -170,6 +170,24 @@ class Watched:
             }"""
         )
 
+    def ask(self, code: str) -> str:
+        """Run code in the kernel of the open notebook, after all messages on their way there; give what it prints."""
+        said: str = self.page.evaluate(
+            """async (code) => {
+                const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+                const future = kernel.requestExecute({ code });
+                let said = "";
+                future.onIOPub = ({ header, content }) => {
+                    if (header.msg_type === "stream") said += content.text;
+                    if (header.msg_type === "error") said += `${content.ename}: ${content.evalue}`;
+                };
+                await future.done;
+                return said;
+            }""",
+            code,
+        )
+        return said
+
 
 @pytest.fixture
 def watched(browser: Browser) -> Iterator[Watched]:

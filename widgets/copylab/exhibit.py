@@ -68,6 +68,20 @@ class Exhibit:
         show({"text/plain": "Run this cell to use it here. What it shows at first is told below.", _VIEW: view})
         show({"text/plain": self.text, "text/html": twin})
 
+    def close(self) -> None:
+        """Close the view with all that it is made of, so that nothing of it stays behind in the kernel."""
+        parts = _parts(self)
+        super().close()  # type: ignore[misc]
+        for part in parts:
+            part.close()
+
+
+def _parts(widget: Any) -> list[Any]:
+    """What a widget is made of: layout and style, which it does not close by itself, and its children with theirs."""
+    own = [part for part in (getattr(widget, name, None) for name in ("layout", "style")) if hasattr(part, "comm")]
+    children = list(getattr(widget, "children", ()))
+    return [*own, *children, *(part for child in children for part in _parts(child))]
+
 
 class Panel(anywidget.AnyWidget):
     """A bordered place with the colours of the pictures, for HTML that Python makes.

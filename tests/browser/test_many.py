@@ -1,0 +1,86 @@
+"""A hundred widgets in one notebook, a thousand interactions: no error, kernel memory flat, and closing frees all."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from browser.books import write
+from browser.conftest import Lab, Watched
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+SETUP = """
+import gc, weakref
+import tinytorch as torch
+from comm import get_comm_manager
+from copylab import steps
+from IPython.display import display
+
+def memory():
+    gc.collect()
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * 4096 / 1e6  # of memory in use, in MB
+
+def comms():
+    return sum(comm.target_name == "jupyter.widget" for comm in get_comm_manager().comms.values())
+
+made = steps('x = torch.ones(2)\\ny = x.clone()\\nz = y.detach()')
+before = comms()
+widgets = []
+"""
+
+# A cell shows fifty outputs, and a widget makes two.
+MAKE = """
+for _ in range(20):
+    widgets.append(made.live())
+    display(widgets[-1])
+"""
+
+# Five keys in each player: to the third step, and back to the second.
+PRESS = """() => {
+    let count = 0;
+    for (const player of document.querySelectorAll(".cl-live .cl-player")) {
+        for (const key of ["Home", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"]) {
+            const how = { key, bubbles: true, composed: true, cancelable: true };
+            player.dispatchEvent(new KeyboardEvent("keydown", how));
+            count++;
+        }
+    }
+    return count;
+}"""
+
+CLOSE = """
+refs = [weakref.ref(widget) for widget in widgets]
+for widget in widgets:
+    widget.close()
+del widget, widgets
+gc.collect()
+print(json.dumps([comms() - before, sum(ref() is not None for ref in refs)]))
+"""
+
+
+def until(page: Page, holds: Callable[[], bool]) -> None:
+    """Wait until something holds: a view sends the latest state when the kernel has dealt with the one before."""
+    for _ in range(100):
+        if holds():
+            return
+        page.wait_for_timeout(100)
+    assert holds()
+
+
+def test_a_hundred_players(watched: Watched, lab: Lab) -> None:
+    name = write(lab.folder, "many.ipynb", SETUP, *[MAKE] * 5)
+    page = watched.page
+    watched.run_all(lab.address(name))
+    players = page.locator(".cl-live .cl-player")
+    expect(players).to_have_count(100, timeout=20_000)
+    sizes = []
+    for _ in range(3):
+        assert page.evaluate(PRESS) == 500
+        until(page, lambda: json.loads(watched.ask("print([w.step for w in widgets])")) == [2] * 100)
+        sizes.append(float(watched.ask("print(memory())")))
+    print(f"kernel memory after each 500 interactions: {', '.join(f'{size:.1f}' for size in sizes)} MB")
+    assert sizes[-1] - sizes[0] < 2
+    assert json.loads(watched.ask("import json" + CLOSE)) == [0, 0], "comms and widgets that are left"
+    expect(players).to_have_count(0)

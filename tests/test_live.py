@@ -1,0 +1,99 @@
+"""Live widgets on the Python side: the player's traits, twin and help; and that closing any of them frees all of it."""
+
+import gc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import copylab
+import ipywidgets
+import pytest
+from copylab import steps
+
+import tinytorch
+
+CODE = "x = torch.ones(2)\ny = x.clone()\ny += 1\n"
+
+
+def models() -> dict[str, Any]:
+    """All widgets whose models are alive, as ipywidgets 8 or 7 keeps them."""
+    try:
+        from ipywidgets.widgets.widget import _instances
+    except ImportError:
+        return dict(ipywidgets.Widget.widgets)
+    return dict(_instances)
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What is displayed, one mapping for each output."""
+    outputs: list[dict[str, Any]] = []
+    monkeypatch.setattr("IPython.display.publish_display_data", outputs.append)
+    return outputs
+
+
+def player() -> Any:
+    return steps(CODE, engine=tinytorch).live()
+
+
+def test_the_player_shows_a_view_and_its_twin(shown: list[dict[str, Any]]) -> None:
+    widget = player()
+    widget._ipython_display_()
+    view, twin = shown
+    assert view["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
+    assert twin["text/plain"] == widget.steps.text
+    assert widget.steps.html in twin["text/html"]
+    widget.close()
+    shown.clear()
+    widget._ipython_display_()
+    assert [sorted(output) for output in shown] == [["text/html", "text/plain"]], "closed, it still tells everything"
+
+
+def test_help_says_what_to_try(capsys: pytest.CaptureFixture[str]) -> None:
+    widget = player()
+    widget.help()
+    said = capsys.readouterr().out
+    assert said.startswith("A player of 3 steps through 3 lines of code: ")
+    for name in ("w.step", "w.observe", "w.steps", "w.close()", "Try first"):
+        assert name in said
+    widget.close()
+
+
+def test_two_players_of_one_run_go_their_own_ways() -> None:
+    made = steps(CODE, engine=tinytorch)
+    one, two = made.live(), made.live()
+    one.step = 3
+    assert (one.step, two.step) == (3, 1)
+    one.close()
+    two.step = 2
+    assert "closed" not in repr(two)
+    two.close()
+
+
+def is_one(y: object) -> bool:
+    return y == 1
+
+
+MAKERS: dict[str, Callable[[], Any]] = {
+    "steps": player,
+    "CopyLab": lambda: copylab.CopyLab(engine=tinytorch),
+    "compare": lambda: copylab.compare("clone", "detach", engine=tinytorch),
+    "race": lambda: copylab.race(engine=tinytorch),
+    "predict": lambda: copylab.predict("x = torch.ones(2)\ny = x.clone()", engine=tinytorch).live(),
+    "exercise": lambda: copylab.exercise("live", "Make y.", names=("y",), check=is_one, solution="y = 1").live(),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_closing_frees_all_of_it(make: Callable[[], Any]) -> None:
+    gc.collect()
+    before = set(models())
+    widget = make()
+    found = weakref.ref(widget)
+    assert len(models()) > len(before)
+    widget.close()
+    widget.close()  # twice is once
+    assert set(models()) <= before
+    del widget
+    gc.collect()
+    assert found() is None
