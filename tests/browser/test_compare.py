@@ -97,7 +97,9 @@ def by_keyboard(page: Page, table: Locator) -> None:
     expect(cell).to_have_attribute("aria-expanded", "true")
     program = table.get_by_role("region", name="The program that proves it")
     expect(program).to_contain_text("y = x.data\nbefore = x._version")
-    expect(status).to_have_text(re.compile(r"^\.data: Do x and y share a version counter\? no\. It printed: False"))
+    expect(status).to_have_text(
+        re.compile(r"^3 of 21 ways\. \.data: Do x and y share a version counter\? no\. It printed: False")
+    )
     page.keyboard.press("Escape")
     expect(program).to_have_count(0)
     assert focused(page) == (".data", "same_counter")
@@ -132,7 +134,7 @@ def test_live_by_keyboard(watched: Watched, front: Lab) -> None:
 
 
 def test_by_mouse_in_both_themes(watched: Watched, lab: Lab) -> None:
-    name = write(lab.folder, "mouse.ipynb", *CELLS, "print(c.kind, c.where(leaf=False))")
+    name = write(lab.folder, "compare-mouse.ipynb", *CELLS, "print(c.kind, c.where(leaf=False))")
     page = watched.page
     watched.run_all(lab.address(name))
     table = live(page)
@@ -159,7 +161,7 @@ def test_by_mouse_in_both_themes(watched: Watched, lab: Lab) -> None:
 
 
 def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_path: Path) -> None:
-    name = write(lab.folder, "kept.ipynb", *CELLS)
+    name = write(lab.folder, "compare-kept.ipynb", *CELLS)
     page = watched.page
     watched.run_all(lab.address(name))
     expect(live(page)).to_be_visible()
@@ -172,8 +174,8 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
     by_keyboard(page, twin)
 
     text = (lab.folder / name).read_text("utf-8")
-    (lab.folder / "foreign.ipynb").write_text(text.replace("import tinytorch", "import  tinytorch"), "utf-8")
-    page.goto(lab.address("foreign.ipynb"))
+    (lab.folder / "compare-foreign.ipynb").write_text(text.replace("import tinytorch", "import  tinytorch"), "utf-8")
+    page.goto(lab.address("compare-foreign.ipynb"))
     row = page.get_by_role("row", name=".data")
     expect(row).to_contain_text("wrong, and no error")
     summary = page.locator("summary", has_text="y = x.data").first

@@ -197,11 +197,13 @@ class Table {
     this.tell();
   }
 
-  tell() {
+  /** How many rows there are, for all to read; the rest for a screen reader, for it stands beside the table anyway. */
+  tell(heard = "") {
     const shown = [...this.rows.values()].filter((row) => !row.hidden).length;
     const all = this.rows.size;
     const name = this.direction === "none" ? "" : `, sorted by ${this.ways[0].facts.get(this.sorted).name}`;
-    this.status.textContent = `${shown === all ? `All ${all}` : `${shown} of ${all}`} ways${name}.`;
+    const text = `${shown === all ? `All ${all}` : `${shown} of ${all}`} ways${name}.`;
+    this.status.replaceChildren(text, element("span", { class: "cl-only-heard" }, heard));
   }
 
   cell({ way, key }) {
@@ -265,7 +267,7 @@ class Table {
     row.after(proof);
     button.setAttribute("aria-expanded", "true");
     this.open = { row, proof, button };
-    this.status.textContent = `${way.name}: ${fact.question} ${fact.said}. ${fact.printed} The program is shown below the row.`;
+    this.tell(` ${way.name}: ${fact.question} ${fact.said}. ${fact.printed} The program is shown below the row.`);
   }
 
   close() {
