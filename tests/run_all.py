@@ -96,6 +96,7 @@ def nbval(folder: Path) -> Result:
     with tempfile.TemporaryDirectory() as own:
         # Not the user's own IPython and Jupyter settings: they could change what is printed.
         folders = dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"), own)
+        folders["COPYLAB_PROGRESS"] = str(Path(own, "progress.json"))
         return pytest(
             "--nbval",
             "--nbval-current-env",

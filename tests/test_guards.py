@@ -24,6 +24,7 @@ LAYERS: list[tuple[str, ...]] = [
         "tinytorch.fused",
         "tinytorch.return_types",
         "tinytorch.slots",
+        "tinytorch.buffers",
     ),
     ("tinytorch.dtypes", "tinytorch.devices", "tinytorch.random", "tinytorch.printing", "tinytorch.sizes"),
     ("tinytorch.sampling",),

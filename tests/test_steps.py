@@ -374,9 +374,7 @@ class TestLive:
             f'<script type="module">{script()}</script>', ""
         )
         assert repr(widget) == "StepsWidget(Steps(2 lines, 2 steps, ended='finished'), step=1)"
-        bundle = widget._repr_mimebundle_()
-        bundle = bundle[0] if isinstance(bundle, tuple) else bundle
-        assert bundle["text/plain"] == made.text
+        assert (widget.text, widget.html, widget.steps) == (made.text, made.html, made)
         widget.close()
 
     def test_the_step_can_be_set_and_observed(self) -> None:

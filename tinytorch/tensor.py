@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .buffers import empty
 from .devices import CPU, device
 from .graph import history, hooks
 from .graph.modes import MODES, InferenceCounter
@@ -471,9 +472,9 @@ def fresh(data: np.ndarray, device: device = CPU) -> Tensor:
 def empty_strided(shape: tuple, strides: tuple, kind: np.dtype, device: device = CPU) -> Tensor:
     """A tensor with memory of its own, not initialised. `strides` in bytes."""
     if strides == contiguous_strides(shape, kind.itemsize):
-        return fresh(np.empty(shape, kind), device)
+        return fresh(empty(shape, kind), device)
     reach = 0 if 0 in shape else kind.itemsize + sum(s * (n - 1) for s, n in zip(strides, shape, strict=True))
-    buffer = np.empty(reach // kind.itemsize, kind)
+    buffer = empty((reach // kind.itemsize,), kind)
     data = np.ndarray(shape, kind, buffer, 0, strides)
     t = fresh(data, device)
     t._data = data  # an empty one keeps its strides too

@@ -1,4 +1,8 @@
-"""One JupyterLab for all browser tests, with a home of its own, and pages that fail on any error or outside request."""
+"""One server for all browser tests, with a home of its own, and pages that fail on any error or outside request.
+
+It serves JupyterLab and Notebook 7. A test that asks for `lab` runs in JupyterLab alone, one that asks for `front` in
+both.
+"""
 
 import contextlib
 import json
@@ -10,13 +14,13 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from needs import find_browser
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request
 
 _OVERRIDES: dict[str, dict[str, Any]] = {
     "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
@@ -28,6 +32,11 @@ _FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --disable-background-networking --disable-component-update "
     "--disable-sync --no-first-run"
 )
+# What Notebook 7.6 itself throws while it starts, with `1 + 1` as the only cell too.
+_OF_NOTEBOOK = {
+    "Cannot read properties of undefined (reading 'schema')",
+    "Command 'filebrowser:open-path' not registered.",
+}
 
 
 @pytest.fixture(scope="session")
@@ -37,13 +46,16 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 @dataclass
 class Lab:
-    """A running JupyterLab: its address, its token, and the folder that it serves."""
+    """A running server: its address, its token, the folder that it serves, and where a notebook is opened."""
 
     url: str
     token: str
     folder: Path
+    front: str = "lab"  # or "notebook"
 
     def address(self, notebook: str) -> str:
+        if self.front == "notebook":
+            return f"{self.url}/notebooks/{notebook}?token={self.token}"
         return f"{self.url}/doc/tree/{notebook}?reset&token={self.token}"
 
     def api(self, path: str, method: str = "GET") -> bytes:
@@ -80,6 +92,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     ]
     command += [f"--ServerApp.port={lab.url.rpartition(':')[2]}", "--ServerApp.port_retries=0"]
     command += [f"--ServerApp.root_dir={folder}", "--LabApp.expose_app_in_browser=True"]
+    command += ["--JupyterNotebookApp.expose_app_in_browser=True"]
     with (home / "log").open("w") as log:
         server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
     try:
@@ -91,6 +104,12 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.wait(10)
         server.kill()
+
+
+@pytest.fixture(params=["lab", "notebook"])
+def front(request: pytest.FixtureRequest, lab: Lab) -> Lab:
+    """JupyterLab and Notebook 7 in turn."""
+    return replace(lab, front=request.param)
 
 
 def _free_port() -> int:
@@ -121,8 +140,12 @@ class Watched:
 
     def __post_init__(self) -> None:
         self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
+        self.page.on("pageerror", self._error)
         self.page.on("request", self._request)
+
+    def _error(self, error: Error) -> None:
+        if error.message not in _OF_NOTEBOOK or "/static/notebook/notebook_core" not in (error.stack or ""):
+            self.wrong.append(f"error: {error}")
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -133,7 +156,7 @@ class Watched:
             self.wrong.append(f"outside request: {request.url}")
 
     def run_all(self, address: str) -> None:
-        """Open a notebook in JupyterLab and run all its cells; comes back when they are done."""
+        """Open a notebook and run all its cells; comes back when they are done."""
         self.page.goto(address)
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=30_000)
         self.page.evaluate(

@@ -74,6 +74,86 @@ def test_200_steps_open_and_step_quickly(watched: Watched, tmp_path: Path) -> No
     assert player.locator("figure[data-picture=memory] pre").text_content() == made[-1].pictures["memory"].text
 
 
+FOLDS = """
+def half(t):
+    u = t / 2
+    return u
+x = torch.ones(2)
+for i in range(20):
+    print(i)
+    x = half(x)
+y = x
+"""
+
+
+def test_loops_and_calls_fold_and_unfold(watched: Watched, tmp_path: Path) -> None:
+    made = steps(FOLDS, engine=tinytorch)
+    made.save(tmp_path / "page.html")
+    page = watched.page
+    page.goto((tmp_path / "page.html").as_uri())
+    player = page.locator(".cl-player")
+    player.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    loop, call = page.get_by_label("Loop on line 5"), page.get_by_label("half()")
+
+    # By keyboard alone: Tab from the slider to the choices, the arrows and letters choose.
+    page.get_by_role("slider").focus()
+    page.keyboard.press("Tab")
+    expect(loop).to_be_focused()
+    page.keyboard.press("r")
+    expect(loop).to_have_value("rounds")
+    expect(loop).to_be_focused()
+    expect(player).to_have_attribute("data-stops", "24")
+    round_1 = next(frame.number for frame in made if frame.source == "x = half(x)" and frame.step.kind == "back")
+    expect(player).to_have_attribute("data-step", str(round_1))
+    status = player.get_by_role("status")
+    expect(status).to_contain_text(f"(Round 1 of the loop on line 5, steps 3 to {round_1}, in one go)")
+    expect(status).to_contain_text("x is now a new tensor with a storage of its own")
+    expect(player.get_by_text(f"What steps 3 to {round_1} did")).to_be_visible()
+    expect(player.locator(".cl-outputs pre")).to_have_text("0")
+    player.focus()
+    page.keyboard.press("ArrowRight")
+    expect(player).to_have_attribute("data-step", str(round_1 + 6))
+    page.get_by_role("slider").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(player).to_have_attribute("data-step", str(round_1))
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(player).to_have_attribute("data-step", str(round_1 + 12))
+    check_axe(page)
+
+    # The whole loop, with the mouse; then back to every line, with calls stepped over.
+    loop.select_option("in one go")
+    expect(player).to_have_attribute("data-stops", "4")
+    expect(status).to_contain_text("Loop on line 5: 20 rounds")
+    expect(player.locator(".cl-outputs pre")).to_have_count(20)
+    player.get_by_role("button", name="Previous step").click()
+    expect(player).to_have_attribute("data-step", "2")
+    loop.select_option("every line")
+    call.select_option("step over")
+    player.focus()
+    for number in (3, 4, 8):
+        page.keyboard.press("ArrowRight")
+        expect(player).to_have_attribute("data-step", str(number))
+    expect(status).to_contain_text("Call of half() on line 7")
+    expect(player.locator("figure[data-picture=memory] pre")).to_have_text(made[7].pictures["memory"].text)
+
+
+def test_a_folded_loop_without_scripts(browser: Browser, tmp_path: Path) -> None:
+    steps(FOLDS, engine=tinytorch).save(tmp_path / "page.html")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    step = page.get_by_text("Step 4, line 6: print(i)")
+    expect(step).to_be_hidden()
+    page.get_by_text("Loop on line 5: 20 rounds, steps 3 to").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("Round 1 of the loop on line 5, steps 3 to").click()
+    expect(step).to_be_visible()
+    context.close()
+
+
 def test_without_scripts(browser: Browser, tmp_path: Path) -> None:
     steps(PROGRAM, engine=tinytorch).save(tmp_path / "page.html")
     context = browser.new_context(java_script_enabled=False)

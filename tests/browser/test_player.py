@@ -210,13 +210,13 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
     check_axe(page)
 
 
-def test_live(watched: Watched, lab: Lab) -> None:
+def test_live(watched: Watched, front: Lab) -> None:
     setup, call = stepping()
     name = write(
-        lab.folder, "live.ipynb", setup, f"w = {call}.live()\nw", "w.step = 4", "# text", "print('now', w.step)"
+        front.folder, "live.ipynb", setup, f"w = {call}.live()\nw", "w.step = 4", "# text", "print('now', w.step)"
     )
     page = watched.page
-    watched.run_all(lab.address(name))
+    watched.run_all(front.address(name))
     player = page.locator(".cl-player")
     expect(player).to_have_attribute("data-step", "4")
     assert len(step_through(page, player)) == 7

@@ -201,7 +201,7 @@ def test_a_compile_cache_that_cannot_be_written_is_done_without(monkeypatch: pyt
     wasmtime = pytest.importorskip("wasmtime")
     engines = []
 
-    class Refuses(wasmtime.Config):  # type: ignore[misc,name-defined]
+    class Refuses(wasmtime.Config):  # type: ignore[name-defined]
         def __setattr__(self, name: str, value: object) -> None:
             if name == "cache":
                 raise wasmtime.WasmtimeError("no home to write to")

@@ -3,20 +3,19 @@
 import importlib
 
 import pytest
-from viz.programs import PROGRAMS, run
+from viz.looked import ALL, looked
 
 from tinytorch.viz import graph, memory, snapshot
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", ALL)
 def test_both_engines_give_identical_texts_and_pictures(program: str) -> None:
     seen = []
     for name in ("tinytorch", "torch"):
-        names = run(program, importlib.import_module(name))
-        snap = snapshot(names)
-        seen.append((memory(snap).text, graph(snap).text, memory(snap).svg, graph(snap).svg, graph(snap).source))
-        assert memory(names).text == seen[-1][0]
+        snap, since = looked(program, importlib.import_module(name))
+        drawn, graphed = memory(snap, since=since), graph(snap, since=since)
+        seen.append((drawn.text, graphed.text, drawn.svg, graphed.svg, graphed.source))
     assert seen[0] == seen[1]
 
 

@@ -99,7 +99,7 @@ def _facts(tensor: Any) -> tuple[Any, ...]:
     grad = tensor.grad if tensor.is_leaf else None
     return (
         tensor._version,
-        id(tensor.grad_fn) if tensor.grad_fn is not None else None,
+        tensor.grad_fn,  # held, so that it stays the object it is in releases that make one at each look
         tensor.requires_grad,
         tensor.tolist(),
         None if grad is None else grad.tolist(),
@@ -187,9 +187,9 @@ def test_a_chain_of_many_nodes_is_read_up_to_a_limit(engine: ModuleType) -> None
     for _ in range(20_000):
         y = y + 1
     snap = snapshot(x=x, y=y)
-    assert len(snap.nodes) == 10_000
+    assert len(snap.nodes) == 5_000
     assert snap.nodes[-1].cut
-    assert "only its first 10,000 nodes were read" in snap.notes[0]
+    assert "only its first 5,000 nodes were read" in snap.notes[0]
     del snap
 
 

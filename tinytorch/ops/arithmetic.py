@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..fused import multiply_add
+from ..fused import add_scaled, multiply_add
 from ..graph.history import check_inplace
 from ..graph.modes import no_grad
 from ..graph.node import node
 from ..tensor import Tensor
 from .arguments import ABSENT, again, is_number
 from .core import broadcast_error, op, quiet, record, recording, result, write_in_place, write_out
+from .large import MANY, pointwise
 from .pointwise import (
     EITHER,
     FLOAT,
@@ -83,6 +84,8 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
             if b.shape != a.shape:
                 _broadcast(np.broadcast, a, b)  # type: ignore[arg-type]
             if a.dtype.kind == "f" and b.dtype == a.dtype:
+                if a.shape == b.shape and a.flags.c_contiguous and b.flags.c_contiguous:
+                    return quiet.run(add_scaled, a, b, -alpha if minus else alpha, into)
                 return quiet.run(multiply_add, b, np.asarray(-alpha if minus else alpha, a.dtype), a)
             b = _scaled(b, alpha)
         return _broadcast(ufunc, a, b, into)
@@ -144,6 +147,8 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
 
 def _broadcast(ufunc: np.ufunc, a: np.ndarray, b: np.ndarray, into: np.ndarray | None = None) -> Any:
     try:
+        if into is None and (a.size >= MANY or b.size >= MANY):
+            return quiet.run(pointwise, ufunc, a, b)
         return quiet.run(ufunc, a, b) if into is None else quiet.run(ufunc, a, b, into)
     except ValueError:
         raise broadcast_error(a.shape, b.shape) from None

@@ -6,6 +6,7 @@ such a kernel is a formula in tensors. Its node keeps the formula's inputs and, 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -48,9 +49,14 @@ class _Composite(Node):
         return shadow.requires_grad_()
 
 
+@functools.cache
+def _kind(name: str) -> type:
+    return type(name, (_Composite,), {"__slots__": (), "__module__": "builtins", "__doc__": f"torch's {name}."})
+
+
 def one_node(name: str, formula: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Make a formula of tensors (and None) an operation whose history is one node called `name`."""
-    kind = type(name, (_Composite,), {"__slots__": (), "__module__": "builtins", "__doc__": f"torch's {name}."})
+    kind = _kind(name)
 
     def operation(*inputs: Any) -> Tensor:
         with no_grad():

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..buffers import empty
 from ..devices import CPU, Transfers, as_device, device
 from ..graph.history import Geometry, check_inplace, edge_of, needs_grad, rebase_history
 from ..graph.modes import MODES, no_grad
@@ -19,6 +20,7 @@ from ..tensor import Tensor, empty_strided, fresh
 from ..warn import warn_user
 from .arguments import ABSENT, again, is_number, unfit
 from .core import check_overlap, op, record, recording, store
+from .large import MANY
 from .layouts import dense_strides
 from .pointwise import check_broadcast_into
 
@@ -63,7 +65,11 @@ def copied(t: Tensor, kind: np.dtype | None = None, where: device | None = None,
     kind = kind or a.dtype
     where = where or t._device
     if where is t._device and kind is a.dtype and a.flags.c_contiguous and a.ndim < 2 and (a.size > 1 or not a.ndim):
-        return fresh(a.copy(), where)
+        if a.size < MANY:
+            return fresh(a.copy(), where)
+        kept = empty(a.shape, kind)
+        kept[...] = a
+        return fresh(kept, where)
     if memory_format is contiguous_format:
         from ..storage import contiguous_strides
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..buffers import empty
 from ..storage import contiguous_strides
 
 
@@ -93,7 +94,7 @@ def laid_out(data: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
     steps = tuple([s * data.itemsize for s in strides])
     if steps == data.strides:
         return data
-    out = np.ndarray(data.shape, data.dtype, np.empty(data.size, data.dtype), 0, steps)
+    out = np.ndarray(data.shape, data.dtype, empty((data.size,), data.dtype), 0, steps)
     out[...] = data
     return out
 

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ..buffers import empty
 from ..dtypes import cpp_name
 from ..graph.history import needs_grad
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor
 from .core import common_device, op, quiet, record, recording, result, write_out
+from .large import MANY
 from .views import _UnsafeViewBackward0
 
 _TWO = "Tensor input, Tensor mat2"
@@ -37,6 +39,8 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     if a.ndim == b.ndim == 3 and a.dtype.kind == "f" and a.shape[1] * a.shape[2] * b.shape[2] < 400:
         return quiet.run(_few_products, a, b)
+    if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and a.shape[0] * b.shape[1] >= MANY and a.dtype is b.dtype:
+        return quiet.run(np.matmul, a, b, empty((a.shape[0], b.shape[1]), a.dtype))
     return quiet.run(np.matmul, a, b)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..buffers import empty
 from ..devices import CPU, device
 from ..graph.history import check_inplace, grad_fn_of, needs_grad
 from ..graph.modes import MODES
@@ -35,10 +36,12 @@ from .core import (
     write_in_place,
     write_out,
 )
+from .large import MANY, pointwise
 
 KEEP, FLOAT, BOOL = "keep", "float", "bool"
 _HALF = np.dtype(np.float16)
 _FLOAT32 = np.dtype(np.float32).num
+MOST_IN_DOUBLE = 1 << 18  # elements; see through_double
 
 # For which dtypes torch has a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
 EVERY = "biwf"
@@ -71,11 +74,28 @@ def half(data: Any) -> Any:
 
 
 def through_double(kernel: Callable) -> Callable:
-    """A kernel that computes float32 in float64: NumPy's own is off by a bit or two where torch's is rounded right."""
+    """A kernel that computes float32 in float64: NumPy's own is off by a bit or two where torch's is rounded right.
 
-    def run(a: np.ndarray) -> np.ndarray:
-        return kernel(a.astype(np.float64)).astype(np.float32) if a.dtype.num == _FLOAT32 else kernel(a)
+    In double it takes three times as long, so the largest arrays make do with NumPy's own.
+    """
+    if isinstance(kernel, np.ufunc):  # which converts piece by piece as it goes along
 
+        def run(a: np.ndarray) -> np.ndarray:
+            if a.dtype.num != _FLOAT32:
+                return kernel(a)
+            if a.size >= MOST_IN_DOUBLE:
+                return pointwise(kernel, a)
+            out = np.empty_like(a) if a.size < MANY or not a.flags.c_contiguous else empty(a.shape, a.dtype)
+            return kernel(a, out, dtype=np.float64, casting="unsafe")
+
+    else:
+
+        def run(a: np.ndarray) -> np.ndarray:
+            if a.dtype.num != _FLOAT32 or a.size >= MOST_IN_DOUBLE:
+                return kernel(a)
+            return kernel(a.astype(np.float64)).astype(np.float32)
+
+    run.whole = isinstance(kernel, np.ufunc)  # type: ignore[attr-defined]
     return run
 
 
@@ -130,7 +150,7 @@ def unary(
         elif a.dtype == _HALF:
             data = quiet.run(kernel, a.astype(np.float32))
             return a, data if to is BOOL else half(data)
-        return a, quiet.run(kernel, a)
+        return a, quiet.run(kernel, a) if a.size < MANY else quiet.run(pointwise, kernel, a)
 
     def function(input: Tensor = ABSENT, *rest: Any, out: Tensor | None = None, **named: Any) -> Tensor:
         if rest or named or not isinstance(input, Tensor):
@@ -263,7 +283,9 @@ def binary(
                 return data if to is BOOL else half(data)
             if into is not None:
                 return quiet.run(kernel, a, b, into)
-            return quiet.run(kernel, a, b)
+            if a.size < MANY and b.size < MANY:
+                return quiet.run(kernel, a, b)
+            return quiet.run(pointwise, kernel, a, b)
         except ValueError:
             raise broadcast_error(a.shape, b.shape) from None
 

@@ -15,8 +15,10 @@ from ..graph.node import node
 from ..tensor import Tensor, fresh
 from . import special
 from .core import FUNCTIONS, check_overlap, laid_out, op, quiet, record, recording, result, write_in_place, write_out
+from .large import pointwise
 from .pointwise import BOOL, KEEP, cannot_cast, check_kernel, through_double, unary
 from .scalars import minus, minus_from, over, plus, times, where, zeros
+from .signs import rectified, where_positive
 
 # activations whose backward is an operation of its own ----------------------------------------------------------------
 
@@ -30,7 +32,7 @@ def _sigmoid(a: np.ndarray) -> np.ndarray:
 
 def _threshold_backward(grad: Tensor, self: Tensor) -> Tensor:
     g, a = grad._data, self._data
-    out = result(np.where(a > 0, g, g.dtype.type(0)), grad._device, a, g)
+    out = result(where_positive(g, a), grad._device, a, g)
     if recording(grad, self):
         record(out, _ThresholdBackwardBackward0, (grad, self), self=self, threshold=0)
     return out
@@ -38,7 +40,7 @@ def _threshold_backward(grad: Tensor, self: Tensor) -> Tensor:
 
 def _sigmoid_backward(grad: Tensor, output: Tensor) -> Tensor:
     g, a = grad._data, output._data
-    out = result(quiet.run(lambda: g * (1 - a) * a), grad._device, g, a)
+    out = result(quiet.run(pointwise, lambda g, a: g * (1 - a) * a, g, a), grad._device, g, a)
     if recording(grad, output):
         record(out, _SigmoidBackwardBackward0, (grad, output), grad_output=grad, output=output)
     return out
@@ -46,7 +48,7 @@ def _sigmoid_backward(grad: Tensor, output: Tensor) -> Tensor:
 
 def _tanh_backward(grad: Tensor, output: Tensor) -> Tensor:
     g, a = grad._data, output._data
-    out = result(quiet.run(lambda: g * (1 - a * a)), grad._device, g, a)
+    out = result(quiet.run(pointwise, lambda g, a: g * (1 - a * a), g, a), grad._device, g, a)
     if recording(grad, output):
         record(out, _TanhBackwardBackward0, (grad, output), grad_output=grad, output=output)
     return out
@@ -144,7 +146,7 @@ unary("Sign: -1, 0 or 1.", "sgn", _sign, lambda grad, self, result: zeros(grad),
       in_place="method")  # fmt: skip
 unary("Sign: -1, 0 or 1.", "sign", _sign, lambda grad: zeros(grad), to=KEEP, takes="bif", stub="sign_cpu",
       in_place="method")  # fmt: skip
-relu = unary("x where positive, else 0.", "relu", lambda a: np.where(a < 0, a.dtype.type(0), a),
+relu = unary("x where positive, else 0.", "relu", rectified,
              lambda grad, result: _threshold_backward(grad, result), to=KEEP, takes="if", stub="clamp_min_scalar_cpu",
              bools="Boolean inputs not supported for relu")  # fmt: skip
 unary("The largest whole number not above x.", "floor", _same_if_whole(np.floor), lambda grad: zeros(grad), to=KEEP,

@@ -34,10 +34,12 @@ def _along(name: str, formula: Any) -> Any:
     return lambda grad, result, dim: one_node(name, lambda g, r: formula(g, r, dim))(grad, result)
 
 
+def _log_softmax_backward(grad: Tensor, result: Tensor, dim: int) -> Tensor:
+    return grad - result.exp() * grad.sum(_signed(dim), keepdim=True)
+
+
 _softmax_node = _along("SoftmaxBackwardDataBackward0", _softmax_backward)
-_log_softmax_node = _along(
-    "LogSoftmaxBackwardDataBackward0", lambda g, r, dim: g - r.exp() * g.sum(_signed(dim), keepdim=True)
-)
+_log_softmax_node = _along("LogSoftmaxBackwardDataBackward0", _log_softmax_backward)
 _SoftmaxBackward0 = node("SoftmaxBackward0", lambda grad, result, dim: _softmax_node(grad, result, dim))
 _LogSoftmaxBackward0 = node("LogSoftmaxBackward0", lambda grad, result, dim: _log_softmax_node(grad, result, dim))
 

@@ -39,13 +39,14 @@ class _Block:
     stop: int
     device: str
     members: list[int] = field(default_factory=list)
-    objects: dict[int, Any] = field(default_factory=dict)
+    objects: dict[Any, None] = field(default_factory=dict)
+    """The identities of the storage objects over this memory, in order of first sight."""
     id: str = ""
 
     @property
     def key(self) -> Any:
         """Equal in two snapshots for one piece of memory."""
-        return serial(next(iter(self.objects.values())))
+        return next(iter(self.objects))
 
 
 def address_of(tensor: Any) -> tuple[Any, ...]:
@@ -58,8 +59,20 @@ def address_of(tensor: Any) -> tuple[Any, ...]:
         return (serial(tensor),)
 
 
+def lasting(tensor: Any) -> tuple[Any, ...]:
+    """As `address_of`, but never equal to that of a tensor that lay there before and is gone."""
+    place = address_of(tensor)
+    return place if len(place) == 1 else (_identity(tensor, tensor.untyped_storage()), *place[1:])
+
+
+def _identity(tensor: Any, storage: Any) -> Any:
+    """Equal for one storage object at two looks. torch 2.1 makes a new object at each; there its address has to do."""
+    pointer = _pointer(storage)
+    return serial(storage) if not pointer or tensor.untyped_storage() is storage else ("address", pointer)
+
+
 def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
-    """Fill in where a tensor lies; its storage, address and size, or None with a note where it has none to show."""
+    """Fill in where a tensor lies; its storage's identity, address and size, or None with a note where it has none."""
     try:
         place.itemsize = int(tensor.element_size())
         # Read twice: another thread may be changing it at this moment.
@@ -68,7 +81,7 @@ def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
             place.stride = tuple(int(step) for step in tensor.stride())
             place.offset = int(tensor.storage_offset())
             storage = tensor.untyped_storage()
-            found = storage, _pointer(storage), int(storage.nbytes())
+            found = _identity(tensor, storage), _pointer(storage), int(storage.nbytes())
             if (place.shape, place.stride) == (tuple(tensor.shape), tuple(tensor.stride())):
                 return found
         place.notes = ("it changes while it is looked at",)
@@ -113,27 +126,27 @@ class Blocks:
         # Neighbours by address, so that each is compared with the one before it alone; numbered by first sight.
         group: dict[int, _Block] = {}
         last: _Block | None = None
-        by_object: dict[tuple[str, int], _Block] = {}
-        for i, storage, start, nbytes, device in sorted(found, key=lambda one: (one[4], one[2], one[0])):
-            block = by_object.get((device, id(storage)))
+        by_object: dict[tuple[str, Any], _Block] = {}
+        for i, which, start, nbytes, device in sorted(found, key=lambda one: (one[4], one[2], one[0])):
+            block = by_object.get((device, which))
             if block is None:
                 over = last is not None and last.device == device and start and nbytes and start < last.stop
                 block = last if over and last is not None else _Block(start, start, device)
-                by_object[device, id(storage)] = block
+                by_object[device, which] = block
             block.stop = max(block.stop, start + nbytes)
             if start and nbytes:
                 last = block
             group[i] = block
-        for i, storage, start, _, _ in found:
+        for i, which, start, _, _ in found:
             block = group[i]
             if not block.members:
                 self.blocks.append(block)
-                block.id = self.known.pop(serial(storage), "")
+                block.id = self.known.pop(which, "")
                 if not block.id:
                     self.last += 1
                     block.id = f"S{self.last}"
             block.members.append(i)
-            block.objects[id(storage)] = storage
+            block.objects[which] = None
             place = self.places[i]
             place.storage = block.id
             place.start_byte = start - block.start + (place.offset or 0) * place.itemsize

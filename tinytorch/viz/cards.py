@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from . import words
+from .changes import Changes
 from .fold import Fold, View, followers, view
 from .records import Node, Saved, Snapshot, Tensor
-from .style import clean, shorten, show, width
+from .style import clean, cut, shorten, show, width
+from .trouble import perhaps
 
 LIMIT = 34
 KINDS = 4
 ROWS = 12
 ROW, HEAD, PAD = 16, 26, 10
+CHANGED = ("s b", "was")
+"""How a line looks that tells what changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,8 @@ class Card:
     kind: str
     lines: tuple[tuple[str, str, str], ...]
     whole: str = ""
+    fresh: bool = False
+    """True for what was not there at the earlier look."""
 
     @property
     def width(self) -> float:
@@ -47,39 +53,50 @@ class Wire:
     label: str = ""
 
 
-def build(snap: Snapshot) -> tuple[list[Card], list[Wire]]:
-    """The cards and wires of a snapshot, in a fixed order."""
+def build(snap: Snapshot, changed: Changes | None = None) -> tuple[list[Card], list[Wire]]:
+    """The cards and wires of a snapshot, in a fixed order, with what `changed` marked."""
+    changed = changed or Changes()
+    unseen = perhaps(snap)
     cards: list[Card] = []
     wires: list[Wire] = []
     seen = view(snap)
     tensors = {tensor.id: tensor for tensor in snap.tensors}
     leaves = [item.variable for item in seen.items if isinstance(item, Node) and item.variable is not None]
-    off: list[str] = []
+    off: list[Tensor] = []
     folded = {leaf for item in seen.items if isinstance(item, Fold) for leaf in item.leaves}
     for tid in dict.fromkeys(tid for _, tid in snap.names):
         place = seen.places.get(tensors[tid].grad_fn or "")
         if not tensors[tid].requires_grad and tensors[tid].grad_fn is None:
-            off.append(words.label(snap, tid))
+            off.append(tensors[tid])
         elif tid not in leaves and tid not in folded and not (tensors[tid].grad_fn and place is None):
-            cards.append(_pill(snap, tensors[tid]))
+            cards.append(_pill(snap, tensors[tid], changed))
             if place is not None:
                 wires.append(Wire(tid, place, "name"))
     for item in seen.items:
-        cards.append(_folded(item) if isinstance(item, Fold) else _node(snap, item, seen))
+        cards.append(_folded(item, changed) if isinstance(item, Fold) else _node(snap, item, seen, changed, unseen))
         wires += _wires(item, seen)
-    cards += [_pill(snap, tensors[tid]) for tid in dict.fromkeys(leaves)]
+    cards += [_pill(snap, tensors[tid], changed) for tid in dict.fromkeys(leaves)]
     if off:
-        cards.append(_off(off))
+        cards.append(_off(snap, off, changed))
     return cards, wires
 
 
-def _off(names: list[str]) -> Card:
+def _off(snap: Snapshot, tensors: list[Tensor], changed: Changes) -> Card:
     """One card for all the tensors that are not on the graph."""
     lines = [("not on the graph", "b", ""), ("(needs no grad)", "s", "")]
-    lines += [(shorten(name, LIMIT), "mono b", "") for name in names[:ROWS]]
-    if len(names) > ROWS:
-        lines.append((f"and {len(names) - ROWS} more", "s", ""))
+    for tensor in tensors[:ROWS]:
+        name = cut(words.label(snap, tensor.id), LIMIT)
+        lines.append((f"new: {name}", *CHANGED) if tensor.id in changed.new else (name, "mono b", ""))
+        lines += _changed(tensor, changed)
+    if len(tensors) > ROWS:
+        lines.append((f"and {len(tensors) - ROWS} more", "s", ""))
     return Card("off", "off", tuple(lines), lines[0][0])
+
+
+def _changed(tensor: Tensor, changed: Changes) -> list[tuple[str, str, str]]:
+    """What is to be said of a tensor that was there before."""
+    facts = (*changed.names(tensor), *changed.standing.get(tensor.id, ()))
+    return [(shorten(fact, 40), *CHANGED) for fact in facts]
 
 
 def _wires(item: Node | Fold, seen: View) -> list[Wire]:
@@ -96,26 +113,32 @@ def _wires(item: Node | Fold, seen: View) -> list[Wire]:
     return wires
 
 
-def _pill(snap: Snapshot, tensor: Tensor) -> Card:
+def _pill(snap: Snapshot, tensor: Tensor, changed: Changes) -> Card:
     name = words.label(snap, tensor.id)
     if tensor.is_leaf and tensor.requires_grad:
         kind, below = "leaf", f"leaf {words.shape(tensor.shape)}"
     else:
         kind, below = "name", words.shape(tensor.shape)
-    lines = ((shorten(name, LIMIT), "mono b", ""), (shorten(below, 40), "s", ""))
-    return Card(tensor.id, kind, lines, name)
+    lines = ((cut(name, LIMIT), "mono b", ""), (shorten(below, 40), "s", ""), *_changed(tensor, changed))
+    return Card(tensor.id, kind, lines, name, tensor.id in changed.new)
 
 
-def _node(snap: Snapshot, node: Node, seen: View) -> Card:
+def _node(snap: Snapshot, node: Node, seen: View, changed: Changes, unseen: dict[tuple[str, str], str]) -> Card:
     head = words.short(node.name)
     lines = [(shorten(head, LIMIT), "mono b", "")]
-    lines += [_saved_line(snap, saved) for saved in node.saved]
+    for at, saved in enumerate(node.saved):
+        lines.append(_saved_line(snap, saved))
+        through = unseen.get((node.id, saved.tensor or ""))
+        if through is not None and saved.state == "live":
+            lines.append((shorten(f"perhaps written unseen, through {through}", 48), "s b", "warn"))
+        if (node.id, at) in changed.saved:
+            lines.append((changed.saved[node.id, at], *CHANGED))
     if node.cut or any(follower not in seen.places for follower in followers(node)):
         lines.append(("the graph goes on", "s", ""))
-    return Card(node.id, "node", tuple(lines), head)
+    return Card(node.id, "node", tuple(lines), head, node.id in changed.nodes)
 
 
-def _folded(fold: Fold) -> Card:
+def _folded(fold: Fold, changed: Changes) -> Card:
     lines = [(f"{len(fold.nodes):,} nodes folded", "b", "")]
     lines += [(shorten(f"{count:,} x {words.short(name)}", LIMIT), "mono s", "") for name, count in fold.kinds[:KINDS]]
     if len(fold.kinds) > KINDS:
@@ -123,14 +146,15 @@ def _folded(fold: Fold) -> Card:
     lines += [(f"saved: {count:,} {state}", "s", "") for state, count in fold.states]
     if fold.leaves:
         lines.append((f"with {words.plural(len(fold.leaves), 'leaf', 'leaves')}", "s", ""))
-    return Card(fold.id, "fold", tuple(lines), lines[0][0])
+    lines += [(shorten(said, 48), *CHANGED) for said in fold.changed(changed)]
+    return Card(fold.id, "fold", tuple(lines), lines[0][0], set(fold.nodes) <= changed.nodes)
 
 
 def _saved_line(snap: Snapshot, saved: Saved) -> tuple[str, str, str]:
     name = shorten(clean(saved.name), 14)
     what = ""
     if saved.tensor is not None:
-        what = shorten(words.label(snap, saved.tensor), 18)
+        what = cut(words.label(snap, saved.tensor), 26)
     elif saved.value is not None:
         what = show(saved.value)
     head = f"saved {name}" + (f" = {what}" if what else "")

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .records import Snapshot
+from .records import Node, Saved, Snapshot, Tensor
+from .words import called, dtype, elements, short
+
+MANY = 4096
+"""The values of larger gradients are not compared one by one."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +29,22 @@ class Changes:
     """Tensor id -> the version that it had."""
     facts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Tensor id -> what else changed, in words."""
+    nodes: frozenset[str] = frozenset()
+    """Graph nodes that were not there."""
+    lost: int = 0
+    """How many of the nodes of before are no longer reached."""
+    saved: dict[tuple[str, int], str] = field(default_factory=dict)
+    """(node id, place among what it saved) -> how it stood with it, in words."""
+    standing: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Tensor id -> what changed in its place in the graph: shape, requires_grad, grad_fn, .grad."""
 
     def __bool__(self) -> bool:
-        return bool(self.new or self.gone or self.rebound or self.added or self.cells or self.versions or self.facts)
+        return any(getattr(self, one) for one in self.__dataclass_fields__)
+
+    def names(self, tensor: Tensor) -> list[str]:
+        """The names of a tensor that are new or stood for another one, each with what to say of it."""
+        found = [f"{called(name)} is now another tensor" for name in tensor.names if name in self.rebound]
+        return found + [f"{called(name)} is a new name" for name in tensor.names if name in self.added]
 
 
 def changes(now: Snapshot, since: Snapshot | None) -> Changes:
@@ -39,28 +56,23 @@ def changes(now: Snapshot, since: Snapshot | None) -> Changes:
     key_then = {name: since.tensor(name).key for name in old_names}
     key_now = {name: now.tensor(name).key for name in names}
     same_key = {name for name in names if name in key_then and key_now[name] == key_then[name]}
-    versions, facts = {}, {}
+    versions, facts, standing = {}, {}, {}
     for tensor in now.tensors:
         old = before.get(tensor.key)
         if old is None or tensor.role == "saved":
             continue
         if old.version is not None and tensor.version is not None and old.version != tensor.version:
             versions[tensor.id] = old.version
-        words = []
-        if old.requires_grad != tensor.requires_grad:
-            words.append("requires_grad was " + str(old.requires_grad))
-        if old.shape != tensor.shape:
-            words.append(f"shape was {old.shape}")
-        elif old.stride != tensor.stride:
-            words.append(f"stride was {old.stride}")
-        if old.dtype != tensor.dtype:
-            words.append("dtype was " + old.dtype.removeprefix("torch."))
-        if old.grad_fn_name != tensor.grad_fn_name:
-            words.append(f"grad_fn was {old.grad_fn_name}")
-        if (old.grad is None) != (tensor.grad is None):
-            words.append(".grad was None" if old.grad is None else ".grad is None now")
-        if words:
-            facts[tensor.id] = tuple(words)
+        graph, place = _standing(tensor, old), _place(tensor, old)
+        if graph or place:
+            facts[tensor.id] = (*graph, *place)
+        if _rewritten(tensor, now, old, since):
+            graph.append(f"grad_fn was another {short(old.grad_fn_name or '')}")
+        if old.grad and tensor.grad and _grad_changed(now.tensor(tensor.grad), now, since.tensor(old.grad), since):
+            graph.append(".grad changed")
+        if graph:
+            standing[tensor.id] = tuple(graph)
+    nodes, lost, saved = _graph(now, since)
     return Changes(
         new=frozenset(tensor.id for tensor in now.tensors if tensor.key not in before and tensor.role != "saved"),
         gone=tuple(name for name in old_names if name not in names),
@@ -69,7 +81,92 @@ def changes(now: Snapshot, since: Snapshot | None) -> Changes:
         cells=_cells(now, since),
         versions=versions,
         facts=facts,
+        nodes=nodes,
+        lost=lost,
+        saved=saved,
+        standing=standing,
     )
+
+
+def _standing(tensor: Tensor, old: Tensor) -> list[str]:
+    words = []
+    if old.requires_grad != tensor.requires_grad:
+        words.append("requires_grad was " + str(old.requires_grad))
+    if old.shape != tensor.shape:
+        words.append(f"shape was {old.shape}")
+    if old.grad_fn_name != tensor.grad_fn_name:
+        words.append(f"grad_fn was {old.grad_fn_name and short(old.grad_fn_name)}")
+    if (old.grad is None) != (tensor.grad is None):
+        words.append(".grad was None" if old.grad is None else ".grad is None now")
+    return words
+
+
+def _rewritten(tensor: Tensor, now: Snapshot, old: Tensor, since: Snapshot) -> bool:
+    """Whether a tensor's history begins with another node of the same kind."""
+    if tensor.grad_fn is None or old.grad_fn is None or tensor.grad_fn_name != old.grad_fn_name:
+        return False
+    return bool(now.node(tensor.grad_fn).key != since.node(old.grad_fn).key)
+
+
+def _place(tensor: Tensor, old: Tensor) -> list[str]:
+    words = []
+    if old.shape == tensor.shape and old.stride != tensor.stride:
+        words.append(f"stride was {old.stride}")
+    if old.dtype != tensor.dtype:
+        words.append("dtype was " + dtype(old.dtype))
+    return words
+
+
+def _grad_changed(grad: Tensor, now: Snapshot, old: Tensor, since: Snapshot) -> bool:
+    """Whether a gradient has other values, as far as they were read; what was not read counts by object and version."""
+    values, then = _values(now, grad), _values(since, old)
+    if values is not None and then is not None:
+        return values != then
+    return grad.key != old.key or grad.version != old.version
+
+
+def _values(snap: Snapshot, tensor: Tensor) -> list[str] | None:
+    """The values of a tensor as they are written, in its order; None unless all were read."""
+    if tensor.storage is None or tensor.stride is None or tensor.numel > MANY:
+        return None
+    storage, found = snap.storage(tensor.storage), []
+    for _, byte in elements(tensor, MANY):
+        cell, odd = divmod(byte, storage.itemsize)
+        known, value = storage.value(cell)
+        if odd or not known or storage.dtype != tensor.dtype:
+            return None
+        found.append(repr(value))
+    return found
+
+
+def _graph(now: Snapshot, since: Snapshot) -> tuple[frozenset[str], int, dict[tuple[str, int], str]]:
+    """The new nodes, how many are gone, and what the others had saved."""
+    before = {node.key: node for node in since.nodes if node.key is not None}
+    cut = any(node.cut for node in since.nodes)
+    # A graph that was read in part: what lies beyond is no news, and was made before all that was read.
+    newest = max((key[2] for key in before if key[0] == "node"), default=0) if cut else 0
+    new: set[str] = set()
+    saved: dict[tuple[str, int], str] = {}
+    for node in now.nodes:
+        old = before.pop(node.key, None)
+        if old is not None:
+            saved |= {(node.id, at): was for at, one in enumerate(node.saved) if (was := _was(one, old))}
+        elif node.key is not None and (not cut or (node.key[0] == "node" and node.key[2] > newest)):
+            new.add(node.id)
+    lost = 0 if any(node.cut for node in now.nodes) else len(before)
+    return frozenset(new), lost, saved
+
+
+def _was(saved: Saved, node: Node) -> str:
+    """How it stood with something that a node saved; "" if it stands as it did."""
+    # A custom Function's tensors are told one by one as long as they can be read, and as one after that.
+    own = saved.name.partition("[")[0]
+    then = [one for one in node.saved if one.name == saved.name] or [
+        one for one in node.saved if one.name.partition("[")[0] == own
+    ]
+    if not then or (then[0].state, then[0].version) == (saved.state, saved.version):
+        return ""
+    return f"was {then[0].state}" + ("" if then[0].version is None else f" at version {then[0].version}")
 
 
 def _cells(now: Snapshot, since: Snapshot) -> dict[str, dict[int, object]]:

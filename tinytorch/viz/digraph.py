@@ -15,6 +15,7 @@ import graphviz
 
 from . import layout
 from .cards import Card, Wire, build
+from .changes import changes
 from .export import MISSING, convert, write
 from .picture import bundle
 from .records import Snapshot
@@ -30,17 +31,21 @@ _DOT_COLOURS = {
     "off": {"fillcolor": "#ffffff", "color": "#828b96", "style": "rounded,dashed"},
 }
 _OURS = ("svg", "png", "pdf")
-_MARKS = {"": "", "check": "+ ", "cross": "! ", "void": "- ", "dot": ""}
+_FRESH = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}
+_MARKS = {"": "", "check": "+ ", "cross": "! ", "warn": "! ", "void": "- ", "dot": "", "was": "~ "}
 
 
 class GraphPicture(graphviz.Digraph):
-    """The autograd graph of a snapshot: a Digraph with `.svg`, `.text` and a notebook display of its own."""
+    """The autograd graph of a snapshot: a Digraph with `.svg`, `.text` and a notebook display of its own.
 
-    def __init__(self, snap: Snapshot | None = None, **options: Any) -> None:
+    With `since`, an earlier snapshot, what is new or changed is marked.
+    """
+
+    def __init__(self, snap: Snapshot | None = None, since: Snapshot | None = None, **options: Any) -> None:
         options.setdefault("name", "autograd")
         options.setdefault("format", "svg")
         super().__init__(**options)
-        self._snap = snap
+        self._snap, self._since = snap, since
         self._cards: list[Card] = []
         self._wires: list[Wire] = []
         if snap is not None and not self.body:
@@ -52,16 +57,17 @@ class GraphPicture(graphviz.Digraph):
         self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
         self.node_attr.update(shape="box", style="filled", fontname="Helvetica", fontsize="11", fixedsize="true")
         self.edge_attr.update(arrowsize="0.7", fontname="Helvetica", fontsize="10")
-        self._cards, self._wires = build(snap)
+        self._cards, self._wires = build(snap, changes(snap, self._since))
         for card in self._cards:
             lines = [graphviz.escape(_MARKS[mark] + text) for text, _, mark in card.lines]
+            lines[0] = ("new: " if card.fresh else "") + lines[0]
             label = str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
             self.node(
                 card.name,
                 label=graphviz.nohtml(label),
                 width=f"{card.width / 72:.3f}",
                 height=f"{card.height / 72:.3f}",
-                **_DOT_COLOURS[card.kind],
+                **_DOT_COLOURS[card.kind] | (_FRESH if card.fresh else {}),
             )
         for wire in self._wires:
             style = {"next": "solid", "name": "dashed", "leaf": "solid"}[wire.kind]
@@ -78,7 +84,7 @@ class GraphPicture(graphviz.Digraph):
     @property
     def text(self) -> str:
         """Everything that the picture says, in words; needs no Graphviz."""
-        return graph_text(self._snap) if self._snap is not None else self.source
+        return graph_text(self._snap, self._since) if self._snap is not None else self.source
 
     @property
     def dot(self) -> str:
@@ -92,7 +98,7 @@ class GraphPicture(graphviz.Digraph):
         source = self.source
         if (source, theme) not in self._drawn:
             self._drawn[source, theme] = (
-                draw(self._snap, self._cards, self._wires, theme)
+                draw(self._snap, self._cards, self._wires, changes(self._snap, self._since), theme)
                 if self._snap is not None and source == self._as_made
                 # Someone added to the graph: then Graphviz draws it, and only the colours are ours.
                 else restyle(layout.render(source, "svg", self.engine), theme)
@@ -176,7 +182,7 @@ class GraphPicture(graphviz.Digraph):
     def copy(self) -> GraphPicture:
         """An independent copy, as Digraph.copy."""
         other = super().copy()
-        other._snap, other._as_made = self._snap, self._as_made
+        other._snap, other._since, other._as_made = self._snap, self._since, self._as_made
         other._cards, other._wires = self._cards, self._wires
         return other
 

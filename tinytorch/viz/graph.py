@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def graph(*tensors: Any, since: Snapshot | None = None, **named: Any) -> GraphPicture:
     """Draw the autograd graph behind some tensors as a `graphviz.Digraph`; the arguments are those of `snapshot`.
 
-    A snapshot may be given instead. Nodes, leaves and saved tensors (live, stale, freed) are as
+    A snapshot may be given instead. With `since`, an earlier snapshot, what is new or changed is marked. Nodes, leaves and saved tensors (live, stale, freed) are as
     torch's `grad_fn`, `next_functions` and `_saved_*` tell them.
     Raises TypeError for an argument that is no tensor and holds none; ImportError without the
     `graphviz` package; on drawing, LayoutError where no Graphviz can be found.
@@ -24,4 +24,4 @@ def graph(*tensors: Any, since: Snapshot | None = None, **named: Any) -> GraphPi
     # Imported here: snapshots and memory pictures do without the graphviz package.
     from .digraph import GraphPicture
 
-    return GraphPicture(snap)
+    return GraphPicture(snap, since)

@@ -17,14 +17,17 @@ from .picture import Picture
 from .records import Snapshot, Storage, Tensor
 from .snapshot import read
 from .strip import ARCS, Strip
-from .style import Canvas, columns_in, shorten, width
+from .style import Canvas, columns_in, cut, shorten, width, wrap
 from .text import footer, memory_text
 from .trouble import troubles
 
 PAD, GAP, ARROW = 14, 12, 30
 ROW, LINE, PILL = 44, 15, 22
-NAME_COLUMNS = 22
-TITLE = 400
+NAME_COLUMNS = 30
+TITLE, TITLE_ROW, TITLE_ROWS = 400, 17, 3
+REMARK, HISTORY = 100, 80
+HEAD_EDGE = 40
+"""What a title beside the cells needs besides its own width, the badge with the storage's id apart."""
 
 
 def memory(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Picture:
@@ -52,12 +55,18 @@ class _Drawing:
         everyone = members + self.loose
         self.names_w = max((self._pill_width(name) for one in everyone for name in words.pills(snap, one)), default=40)
         self.card_w = max((self._card_width(one) for one in everyone), default=100.0)
-        # Titles stand above names and cards, as far as the cells: room for all but the longest.
-        titles = (width(words.title(snap, storage, inside), "b l") for storage, inside in self.bands)
-        self.card_w = max(self.card_w, min(max(titles, default=0), TITLE) + 40 - self.names_w - ARROW)
+        # Titles stand above names and cards, beside the cells: room for all but the longest, which go above the cells.
+        heads = (
+            max(width(words.title(snap, storage, inside), "b l"), width(_note(storage), "s"))
+            for storage, inside in self.bands
+        )
+        beside = min(max(heads, default=0.0), TITLE) + HEAD_EDGE
+        self.card_w = max(self.card_w, beside - self.names_w - ARROW)
         self.strip_w = max(90.0, *(strip.width for strip in self.strips), 0)
         # Remarks stand under a card and may run on below the cells, up to the version counters.
-        remarks = max((width(text, kind) for one in everyone for text, kind in self._remarks(one)), default=0.0)
+        remarks = max(
+            (width(shorten(text, REMARK), kind) for one in everyone for text, kind in self._remarks(one)), default=0.0
+        )
         self.strip_w = max(self.strip_w, remarks + 16 - self.card_w - ARROW)
         self.names_x = 2 * PAD
         self.card_x = self.names_x + self.names_w + ARROW
@@ -96,22 +105,22 @@ class _Drawing:
     def _band(self, y: float, storage: Storage, members: list[Tensor], strip: Strip) -> float:
         canvas = self.canvas
         heights = [self._row_height(one, strip) for one in members]
-        rows_y = y + 6 + max(strip.height, 40) + 6
+        badge = width(storage.id, "mono b") + 14
+        title, note, beside = self._head(storage, members, PAD + badge + 16)
+        low = y + 6 + (0 if beside else TITLE_ROW * len(title) + 4)
+        rows_y = low + max(strip.height, 40, LINE * len(note) + 6) + 6
         bottom = rows_y + sum(heights) + 4
         canvas.rect(PAD, y, self.count_x + self.count_w, bottom - y, "band", 8)
-        badge = width(storage.id, "mono b") + 14
         canvas.rect(PAD + 8, y + 8, badge, 18, "cell", 4)
         canvas.text(PAD + 8 + badge / 2, y + 21, storage.id, "t mono b c")
         text_x = PAD + badge + 16
-        room = self.strip_x - text_x - 10
-        head = words.title(self.snap, storage, members)
-        canvas.text(text_x, y + 21, head, "t b l", columns_in(room, "b l"))
-        note = words.size(storage)
-        if storage.objects > 1:
-            note += f", {storage.objects} storage objects"
-        note = ", ".join([note, *storage.notes])
-        canvas.text(text_x, y + 37, note, "m s", columns_in(room, "s"))
-        strip.draw(canvas, self.strip_x, y + 6)
+        whole = words.title(self.snap, storage, members)
+        for k, line in enumerate(title):
+            # What was cut is to be read by pointing at it.
+            canvas.text(text_x, y + 21 + k * TITLE_ROW, line, "t b l", whole=whole if " ".join(title) != whole else "")
+        for k, line in enumerate(note):
+            canvas.text(text_x, y + 21 + len(title) * TITLE_ROW + k * LINE - 1, line, "m s")
+        strip.draw(canvas, self.strip_x, low)
         row_y = rows_y
         places: dict[str, list[float]] = {}
         for one, height in zip(members, heights, strict=True):
@@ -125,6 +134,15 @@ class _Drawing:
         for which, rows in places.items():
             self._counter(which, rows, self.strip_x + max(strip.width, 82) + 6)
         return bottom
+
+    def _head(self, storage: Storage, members: list[Tensor], x: float) -> tuple[list[str], list[str], bool]:
+        """The lines of a band's title and of the note below it; whether both stand beside the cells, or above."""
+        title = words.title(self.snap, storage, members)
+        note = _note(storage)
+        room, all_of_it = self.strip_x - x - 10, PAD + self.count_x + self.count_w - x - 10
+        if width(title, "b l") <= room and width(note, "s") <= room:
+            return [title], [note], True
+        return wrap(title, columns_in(all_of_it, "b l"), TITLE_ROWS), wrap(note, columns_in(room, "s"), 4), False
 
     def _row_height(self, tensor: Tensor, strip: Strip | None) -> float:
         lines = len(self._remarks(tensor))
@@ -142,7 +160,8 @@ class _Drawing:
             x = self.names_x + self.names_w - w
             new = tensor.id in self.changes.new or name in fresh
             canvas.rect(x, y - PILL / 2, w, PILL, ("new" if new else "name") + dashed, 11)
-            canvas.text(x + w / 2, y + 4, name, ("new-t" if new else "name-t") + " mono b c", NAME_COLUMNS)
+            ink = ("new-t" if new else "name-t") + " mono b c"
+            canvas.text(x + w / 2, y + 4, cut(name, NAME_COLUMNS), ink, whole=name)
             if new:
                 canvas.text(x + w / 2, y - PILL / 2 - 3, "new", "new-t xs b c")
             if k == 0:
@@ -153,12 +172,12 @@ class _Drawing:
         canvas.rect(self.card_x, middle - 18, self.card_w, 36, "card" + dashed, 5)
         canvas.text(self.card_x + 8, middle - 4, _geometry(tensor), "t mono s", 60)
         kind = "leaf-t s b" if tensor.is_leaf and tensor.requires_grad else "t s" if tensor.requires_grad else "m s"
-        canvas.text(self.card_x + 8, middle + 11, words.history(tensor), kind, 48)
+        canvas.text(self.card_x + 8, middle + 11, _standing(self.snap, tensor), kind, HISTORY)
         for k, (text, kind) in enumerate(self._remarks(tensor)):
             y = middle + 31 + k * LINE
             if kind.startswith("bad"):
                 canvas.cross(self.card_x + 6, y - 4, "bad-l")
-            canvas.text(self.card_x + (16 if kind.startswith("bad") else 8), y, text, kind, 100)
+            canvas.text(self.card_x + (16 if kind.startswith("bad") else 8), y, text, kind, REMARK)
 
     def _counter(self, which: str, rows: list[float], start: float) -> None:
         canvas = self.canvas
@@ -225,18 +244,29 @@ class _Drawing:
         return footer(self.snap, self.changes, shown) if shown else ["no tensors to show"]
 
     def _pill_width(self, name: str) -> float:
-        return max(26.0, width(shorten(name, NAME_COLUMNS), "mono b") + 16)
+        return max(26.0, width(cut(name, NAME_COLUMNS), "mono b") + 16)
 
     def _card_width(self, tensor: Tensor) -> float:
-        return (
-            max(width(shorten(_geometry(tensor), 60), "mono s"), width(shorten(words.history(tensor), 48), "s b")) + 16
-        )
+        standing = shorten(_standing(self.snap, tensor), HISTORY)
+        return max(width(shorten(_geometry(tensor), 60), "mono s"), width(standing, "s b")) + 16
+
+
+def _note(storage: Storage) -> str:
+    """What stands below a band's title: size and device, and what is unusual."""
+    objects = [f"{storage.objects} storage objects"] if storage.objects > 1 else []
+    return ", ".join([words.size(storage), *objects, *storage.notes])
 
 
 def _geometry(tensor: Tensor) -> str:
     return f"shape {words.shape(tensor.shape)} stride {words.shape(tensor.stride)}" + (
         f" offset {tensor.offset}" if tensor.offset else ""
     )
+
+
+def _standing(snap: Snapshot, tensor: Tensor) -> str:
+    """The second line of a card: leaf or result, and the tensor that it is a view of."""
+    base = "" if tensor.base is None else f", view of {cut(words.label(snap, tensor.base), NAME_COLUMNS)}"
+    return words.history(tensor) + base
 
 
 def _summary(snap: Snapshot, bands: list[tuple[Storage, list[Tensor]]]) -> str:

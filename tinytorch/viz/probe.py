@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 _FIRST, _ROOM = 1 << 30, 1 << 10
@@ -84,7 +85,8 @@ def _alone() -> Iterator[None]:
 
     The interpreter lets a thread run for some milliseconds from when its turn begins, far more than is needed here.
     What works outside of the interpreter can still write: a small operation that has just begun there is given the
-    time to end, and later writes are carried over, see above.
+    time to end, and later writes are carried over, see above. One that the system stopped midway and lets go on in the
+    microsecond between reading a version and putting it back is not counted; no lock of ours could prevent that.
     """
     with _lock:
         if threading.active_count() > 1:
@@ -102,14 +104,28 @@ def _writer(engine: Any) -> Callable[[Sequence[Any], Sequence[Any]], None] | Non
         if found is None:
             return None
 
+    if _takes_many(found):
+        return found
+
     def write(tensors: Sequence[Any], versions: Sequence[Any]) -> None:
-        try:
-            found(tuple(tensors), tuple(versions))
-        except TypeError:  # older versions take one tensor at a time
-            for tensor, version in zip(tensors, versions, strict=True):
-                found(tensor, version)
+        for tensor, version in zip(tensors, versions, strict=True):
+            found(tensor, version)
 
     return write
+
+
+@cache
+def _takes_many(write: Any) -> bool:
+    """Whether it takes tuples; older versions of torch take one tensor at a time.
+
+    Asked with nothing to write: a call that is refused spells its arguments out, and printing a tensor is not harmless
+    (one whose storage was emptied ends the process).
+    """
+    try:
+        write((), ())
+    except TypeError:
+        return False
+    return True
 
 
 def engine_name(tensor: Any) -> str:

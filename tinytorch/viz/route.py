@@ -6,12 +6,17 @@ import shlex
 
 from . import layout
 from .cards import PAD, ROW, Card, Wire
+from .changes import Changes
 from .fold import view
 from .records import Snapshot
-from .style import Canvas, number, width
-from .text import left_out
+from .style import Canvas, number, shorten, width
+from .text import left_out, no_longer
+from .words import plural
 
 EDGE = 14
+NOTE = 760
+"""A longer note makes no picture wider."""
+LEGEND = "marks what changed since the earlier look"
 Point = tuple[float, float]
 
 
@@ -26,27 +31,39 @@ def dot_for(cards: list[Card], wires: list[Wire]) -> str:
     return "\n".join([*lines, "}"])
 
 
-def draw(snap: Snapshot, cards: list[Card], wires: list[Wire], theme: str | None = None) -> str:
+def draw(snap: Snapshot, cards: list[Card], wires: list[Wire], changed: Changes, theme: str | None = None) -> str:
     """The whole SVG."""
     canvas = Canvas()
+    notes = [*snap.notes, *no_longer(changed), *left_out(view(snap), changed)]
+    notes_w = max((width(shorten(note, 90), "m") for note in notes), default=0.0)
     if not cards:
         canvas.text(EDGE, 26, "no tensors to show", "m")
-        return canvas.svg(320, 44, "Graph picture without tensors", theme)
+        for k, note in enumerate(notes):
+            canvas.text(EDGE, 46 + 18 * k, note, "m", 90)
+        return canvas.svg(max(320, 2 * EDGE + notes_w), 44 + 18 * len(notes), "Graph picture without tensors", theme)
     places, routes, w, h = _places(layout.render(dot_for(cards, wires)))
     top = EDGE + 22
     head = "backward follows the arrows" if snap.nodes else "nothing here was computed from a tensor that requires grad"
     canvas.text(EDGE, EDGE + 10, head, "m")
+    least = width(head) + 2 * EDGE
+    if any(mark == "was" for card in cards for _, _, mark in card.lines):
+        _mark(canvas, "was", EDGE + 5, top)
+        canvas.text(EDGE + 16, top + 4, LEGEND, "m")
+        least = max(least, width(LEGEND) + 16 + 2 * EDGE)
+        top += 18
+    if any(card.fresh for card in cards):
+        top += 6  # room for the flags of the first row
     for wire, points in zip(wires, _matched(wires, routes), strict=True):
         _wire(canvas, wire, [(x + EDGE, h - y + top) for x, y in points])
     for card in cards:
         x, y = places[card.name]
         _card(canvas, card, x + EDGE, h - y + top)
     bottom = top + h
-    for note in [*snap.notes, *left_out(view(snap))]:
+    for note in notes:
         canvas.text(EDGE, bottom + 20, note, "m", 90)
         bottom += 18
-    least = width(head) + 2 * EDGE
-    return canvas.svg(max(w + 2 * EDGE, least), bottom + EDGE, _summary(snap), theme)
+    least = max(least, min(notes_w, NOTE) + 2 * EDGE)
+    return canvas.svg(max(w + 2 * EDGE, least), bottom + EDGE, _summary(snap, changed), theme)
 
 
 def _places(plain: str) -> tuple[dict[str, Point], list[tuple[str, str, list[Point]]], float, float]:
@@ -117,12 +134,17 @@ def _card(canvas: Canvas, card: Card, x: float, y: float) -> None:
     left, top = x - w / 2, y - h / 2
     kind = {"node": "band", "fold": "card dash", "name": "name", "leaf": "leaf", "off": "card dash"}[card.kind]
     ink = {"node": "t", "fold": "t", "name": "name-t", "leaf": "leaf-t", "off": "m"}[card.kind]
+    if card.fresh:
+        kind = "new dash" if card.kind == "fold" else "new"
     if any(mark == "cross" for _, _, mark in card.lines):
         kind = "bad"
     canvas.rect(left, top, w, h, kind, 6 if card.kind in ("node", "fold") else 12)
+    if card.fresh:
+        canvas.rect(left - 5, top - 11, 30, 15, "new", 3)
+        canvas.text(left + 10, top, "new", "new-t xs b c")
     for k, (text, style, mark) in enumerate(card.lines):
         line_y = top + 17 + k * ROW + (3 if k else 0)
-        tone = "bad-t" if mark == "cross" else "t" if kind == "bad" else "m" if mark == "void" else ink
+        tone = _tone(kind, mark, ink)
         if mark:
             _mark(canvas, mark, left + PAD + 4, line_y - 4)
             canvas.text(left + PAD + 16, line_y, text, f"{tone} {style}")
@@ -130,18 +152,34 @@ def _card(canvas: Canvas, card: Card, x: float, y: float) -> None:
             canvas.text(x, line_y, text, f"{tone} {style} c", whole="" if k else card.whole)
 
 
+def _tone(kind: str, mark: str, ink: str) -> str:
+    """The colour of a line of text."""
+    if mark in ("cross", "warn"):
+        return "bad-t"
+    if mark == "was":
+        return "new-t"
+    if kind.startswith(("bad", "new")):
+        return "t"
+    return "m" if mark == "void" else ink
+
+
 def _mark(canvas: Canvas, mark: str, x: float, y: float) -> None:
     if mark == "check":
         canvas.check(x, y, "leaf-l")
     elif mark == "cross":
         canvas.cross(x, y, "bad-l")
+    elif mark == "warn":
+        canvas.path(f"M{number(x - 5)} {number(y + 4)}l5 -9l5 9zm5 -6v2.5m0 1.2v1", "bad-l")
+    elif mark == "was":
+        canvas.path(f"M{number(x - 5)} {number(y)}l5 -5l5 5l-5 5z", "new")
     elif mark == "void":
         canvas.path(f"M{number(x - 4)} {number(y)}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0m1.2 2.8l5.6 -5.6", "thin")
     else:
         canvas.path(f"M{number(x - 2)} {number(y)}a2 2 0 1 0 4 0a2 2 0 1 0 -4 0", "tip")
 
 
-def _summary(snap: Snapshot) -> str:
+def _summary(snap: Snapshot, changed: Changes) -> str:
     stale = sum(saved.state == "stale" for node in snap.nodes for saved in node.saved)
-    text = f"Autograd graph with {len(snap.nodes)} nodes"
-    return text + (f", {stale} saved tensors stale: backward will raise" if stale else "")
+    text = f"Autograd graph with {plural(len(snap.nodes), 'node')}"
+    text += f", {len(changed.nodes):,} of them new" if changed.nodes else ""
+    return text + (f", {plural(stale, 'saved tensor')} stale: backward will raise" if stale else "")

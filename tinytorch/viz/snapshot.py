@@ -13,18 +13,19 @@ from types import FrameType
 from typing import Any
 
 from . import probe
-from .blocks import PLAIN, Blocks, Place, address_of
+from .blocks import PLAIN, Blocks, Place, address_of, lasting
 from .identity import serial
 from .naming import collect, is_tensor
 from .quiet import quietly, undisturbed
 from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
 from .saved import saved_by
 
-MAX_NODES = 10_000
+MAX_NODES = 5_000
 """A larger graph is read up to here; the snapshot says so.
 
-Once Python has seen a node of torch's, torch 2.13 frees it by recursion: dropping a chain of 40,000 nodes that were all
-looked at ends the process (10,000 take a quarter of a usual stack of 8 MB). What was not looked at is freed by a loop.
+Once Python has seen a node of torch's, torch 2.13 frees it by recursion: dropping a chain of 50,000 nodes that were all
+looked at ends the process where the stack has 8 MB, which is about 190 bytes a node; some systems give a program 2 MB,
+or 1. What was not looked at is freed by a loop.
 """
 
 
@@ -86,6 +87,8 @@ class _Reader:
             self.addresses.setdefault(address_of(tensor), []).append(where)
             self.names.append([])
             self.roles.append(role)
+        elif role == "leaf" and self.roles[where] == "saved":
+            self.roles[where] = role  # a leaf is an object that lasts, whichever way it was met first
         if name is not None:
             self._call(where, name)
         return where
@@ -189,7 +192,7 @@ class _Reader:
     def _key(self, i: int) -> Any:
         # torch hands out a new object each time a saved result is read: known by its place, not by itself.
         if self.roles[i] == "saved":
-            return ("saved", *address_of(self.tensors[i]))
+            return ("saved", *lasting(self.tensors[i]))
         return serial(self.tensors[i])
 
     def _ids(self) -> tuple[list[str], int]:

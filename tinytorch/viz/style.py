@@ -159,6 +159,33 @@ def shorten(text: str, limit: int) -> str:
     return "".join(kept) + "…"
 
 
+def cut(text: str, limit: int) -> str:
+    """`text` cut in its middle to about `limit` columns: what tells long names apart stands at their end."""
+    if len(text) <= limit and _columns(text) <= limit:
+        return text
+    tail = ""
+    for char in reversed(text[-limit:]):
+        if _columns(char + tail) > limit // 2:
+            break
+        tail = char + tail
+    while tail and not _char_columns(tail[0]):  # a mark without its letter
+        tail = tail[1:]
+    return shorten(text, limit - int(_columns(tail) + 0.99)) + tail
+
+
+def wrap(text: str, columns: int, most: int) -> list[str]:
+    """`text` broken at spaces into lines of up to `columns`; what does not fit into `most` lines ends in an ellipsis."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and _columns(f"{lines[-1]} {word}") <= columns:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(shorten(word, columns))
+    if len(lines) > most:
+        lines[most - 1 :] = [shorten(f"{lines[most - 1]} …", columns)]
+    return lines
+
+
 def _char_columns(char: str) -> float:
     if char.isascii():
         return 1.0

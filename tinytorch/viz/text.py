@@ -7,7 +7,7 @@ from .changes import Changes, changes
 from .fold import Fold, View, view
 from .records import Node, Saved, Snapshot, Storage, Tensor
 from .style import clean, show
-from .trouble import nameless, troubles
+from .trouble import nameless, perhaps, troubles
 
 
 def memory_text(snap: Snapshot, since: Snapshot | None = None) -> str:
@@ -91,10 +91,7 @@ def _tensor_lines(snap: Snapshot, tensor: Tensor, changed: Changes, bad: dict[st
         facts.append(f".grad is {words.label(snap, tensor.grad)}")
     lines = [f"{head}: {'; '.join(facts)}."]
     lines += [f"  Changed: {fact}." for fact in changed.facts.get(tensor.id, ())]
-    lines += [
-        f"  Changed: {words.called(name)} is now another tensor." for name in tensor.names if name in changed.rebound
-    ]
-    lines += [f"  Changed: {words.called(name)} is a new name." for name in tensor.names if name in changed.added]
+    lines += [f"  Changed: {said}." for said in changed.names(tensor)]
     lines += [f"  In trouble: {sentence}." for sentence in bad.get(tensor.id, ())]
     lines += [f"  Note: {note}." for note in tensor.notes]
     return lines
@@ -118,43 +115,81 @@ def _counter_lines(snap: Snapshot, which: str | None, members: list[Tensor], cha
     return [f"version counter {which}, {owner}: {now}."]
 
 
-def graph_text(snap: Snapshot) -> str:
+def graph_text(snap: Snapshot, since: Snapshot | None = None) -> str:
     """The graph picture in words."""
     named = [snap.tensor(tid) for tid in dict.fromkeys(tid for _, tid in snap.names)]
-    if not named:
-        return "Graph: no tensors to show."
-    lines = [
-        f"Graph: {words.plural(len(snap.nodes), 'node')}."
-        if snap.nodes
-        else "Graph: no node. Nothing here was computed from a tensor that requires grad."
-    ]
-    lines += [f"  {words.label(snap, one.id)}: {_standing(one)}." for one in named]
-    seen = view(snap)
+    changed = changes(snap, since)
+    if named:
+        lines = [
+            f"Graph: {words.plural(len(snap.nodes), 'node')}."
+            if snap.nodes
+            else "Graph: no node. Nothing here was computed from a tensor that requires grad."
+        ]
+    else:
+        lines = ["Graph: no tensors to show."]
+    for one in named:
+        lines.append(f"  {words.label(snap, one.id)}{_new(one.id in changed.new)}: {_standing(one)}.")
+        lines += [f"    Changed: {fact}." for fact in (*changed.names(one), *changed.standing.get(one.id, ()))]
+    seen, unseen = view(snap), perhaps(snap)
     for item in seen.items:
-        lines += ["", *(_fold_lines(snap, item, seen) if isinstance(item, Fold) else _node_lines(snap, item, seen))]
-    notes = [*snap.notes, *left_out(seen)]
+        lines.append("")
+        if isinstance(item, Fold):
+            lines += _fold_lines(snap, item, seen, changed)
+        else:
+            lines += _node_lines(snap, item, seen, changed, unseen)
+    notes = [*snap.notes, *no_longer(changed), *left_out(seen, changed)]
     return "\n".join([*lines, *([""] if notes else []), *(f"Note: {note}." for note in notes)])
 
 
-def left_out(seen: View) -> list[str]:
+def no_longer(changed: Changes) -> list[str]:
+    """What to say of names and nodes that were there before, for picture and text."""
+    lines = [f"no longer there: {words.listed([words.called(name) for name in changed.gone])}"] if changed.gone else []
+    if changed.lost:
+        lines.append(f"{words.plural(changed.lost, 'node')} of before no longer reached")
+    return lines
+
+
+def left_out(seen: View, changed: Changes) -> list[str]:
     """What to say of nodes that are not shown."""
-    return [f"{words.plural(seen.left_out, 'node')} more not shown: the graph is too large"] if seen.left_out else []
+    if not seen.left_out:
+        return []
+    new = sum(node not in seen.places for node in changed.nodes)
+    more = f"{words.plural(seen.left_out, 'node')} more not shown"
+    return [f"{more}{f' ({new:,} of them new)' if new else ''}: the graph is too large"]
 
 
-def _node_lines(snap: Snapshot, node: Node, seen: View) -> list[str]:
-    lines = [f"{node.id} {words.short(node.name)}"]
+def _new(fresh: bool) -> str:
+    return " (new)" if fresh else ""
+
+
+def _node_lines(
+    snap: Snapshot, node: Node, seen: View, changed: Changes, unseen: dict[tuple[str, str], str]
+) -> list[str]:
+    lines = [f"{node.id} {words.short(node.name)}{_new(node.id in changed.nodes)}"]
     if node.variable is not None:
-        lines.append(f"  adds to {words.label(snap, node.variable)}.grad")
+        leaf = words.label(snap, node.variable)
+        lines.append(f"  adds to {leaf}.grad")
+        if not snap.tensor(node.variable).names:
+            lines[-1] += _new(node.variable in changed.new)
+            lines += [f"    Changed: {fact}." for fact in changed.standing.get(node.variable, ())]
     lines += [f"  next_functions[{edge.index}]: {_target(snap, edge.node, node.cut, seen)}" for edge in node.edges]
-    return [*lines, *(f"  saved {clean(saved.name)}: {saved_words(snap, saved)}" for saved in node.saved)]
+    for at, saved in enumerate(node.saved):
+        was = changed.saved.get((node.id, at))
+        said = saved_words(snap, saved) + (f" ({was})" if was else "")
+        lines.append(f"  saved {clean(saved.name)}: {said}")
+        through = unseen.get((node.id, saved.tensor or ""))
+        if through is not None and saved.state == "live":
+            lines.append(f"    perhaps written unseen, through {through}: backward may be silently wrong")
+    return lines
 
 
-def _fold_lines(snap: Snapshot, fold: Fold, seen: View) -> list[str]:
+def _fold_lines(snap: Snapshot, fold: Fold, seen: View, changed: Changes) -> list[str]:
     kinds = [f"{words.short(name)} {count:,} times" for name, count in fold.kinds]
     lines = [f"{fold.id} {words.plural(len(fold.nodes), 'node')} folded: {words.listed(kinds)}"]
     lines += [f"  saved: {count:,} {state}" for state, count in fold.states]
     if fold.leaves:
         lines.append(f"  leaves: {words.listed([words.label(snap, leaf) for leaf in fold.leaves])}")
+    lines += [f"  Changed: {fact}." for fact in fold.changed(changed)]
     return [*lines, *(f"  goes on to: {_target(snap, end, False, seen)}" for end in fold.ends)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .records import Node, Saved, Snapshot, Tensor
-from .words import last_cell, plural, short
+from .words import label, last_cell, listed, plural, short
 
 
 def troubles(snap: Snapshot) -> dict[str, tuple[str, ...]]:
@@ -55,6 +55,14 @@ def unseen_writes(snap: Snapshot) -> list[tuple[Tensor, Tensor, Node]]:
                     seen.add(key)
                     found.append((tensor, other, node))
     return found
+
+
+def perhaps(snap: Snapshot) -> dict[tuple[str, str], str]:
+    """(node, tensor that it saved) -> through which others it may have been written, unseen by its counter."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for tensor, other, node in unseen_writes(snap):
+        found.setdefault((node.id, tensor.id), []).append(label(snap, other.id))
+    return {key: listed(labels) for key, labels in found.items()}
 
 
 def _stale_sentence(node: Node, saved: Saved) -> str:

@@ -28,7 +28,7 @@ def _sentences(trace: Trace, max_steps: int, seconds: float, caller: Mapping[str
     match trace.ended:
         case "steps":
             yield f"Stopped {after}: that is the limit (max_steps={max_steps}), and the code was still running."
-            yield "An endless loop? Otherwise raise max_steps."
+            yield "An endless loop? Otherwise raise max_steps, or run the later rounds of loops in one go (rounds=3)."
         case "time":
             yield f"Stopped {after}: the time is up (seconds={seconds:g}), and the code was still running."
             yield "An endless loop? Otherwise raise seconds."
@@ -43,6 +43,7 @@ def _sentences(trace: Trace, max_steps: int, seconds: float, caller: Mapping[str
         mine = written(trace.before.snapshot, trace.steps[-1].seen.snapshot)
         if mine:
             yield f"The code wrote into what was passed in: {listed(mine)}."
+    yield from trace.effects
 
 
 def _advice(error: str, caller: Mapping[str, Any]) -> Iterator[str]:

@@ -64,8 +64,9 @@ class Exhibit:
         self.add_class("cl-live")  # type: ignore[attr-defined]
         model = self.model_id  # type: ignore[attr-defined]
         view = {"version_major": 2, "version_minor": 0, "model_id": model}
-        show({"text/plain": self.text, _VIEW: view})
-        show({"text/plain": f"{self!r}, as it was when it was made", "text/html": twin})
+        # A page without a kernel shows both outputs: the first one says only why there are two.
+        show({"text/plain": "Run this cell to use it here. What it shows at first is told below.", _VIEW: view})
+        show({"text/plain": self.text, "text/html": twin})
 
 
 class Panel(anywidget.AnyWidget):

@@ -131,7 +131,7 @@ def make(trace: Trace) -> tuple[Frame, ...]:
         if seen is None or before is None:
             frames.append(Frame(number, step, (), {}))
             continue
-        changes = describe(before.snapshot, seen.snapshot, before.plain, seen.plain)
+        changes = (*_unseen(step), *describe(before.snapshot, seen.snapshot, before.plain, seen.plain))
         pictures = {}
         if seen.snapshot.tensors:
             pictures["memory"] = _memory(seen.snapshot, before.snapshot, number, known)
@@ -141,6 +141,11 @@ def make(trace: Trace) -> tuple[Frame, ...]:
         past.append(Past(step.site.line, step.site.source, seen.snapshot))
         before = seen
     return tuple(frames)
+
+
+def _unseen(step: Step) -> tuple[str, ...]:
+    rounds = f"{step.folded:,} more round{'s' * (step.folded > 1)}"
+    return (f"Before this, {rounds} of the loop ran in one go.",) if step.folded else ()
 
 
 def _memory(now: Snapshot, before: Snapshot, number: int, known: dict[tuple[str, ...], Picture]) -> Picture:

@@ -9,12 +9,16 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 # The marks live among the builtins of the program, where `globals()`, `locals()` and `dir()` do not list them.
-OPEN, DONE, TURN, TEST, RETURN, CAUGHT, SHOW = (
-    f"__copylab_{name}__" for name in ("open", "done", "turn", "test", "return", "caught", "show")
+OPEN, DONE, TURN, TEST, OVER, RETURN, CAUGHT, SHOW = (
+    f"__copylab_{name}__" for name in ("open", "done", "turn", "test", "over", "return", "caught", "show")
 )
+
+Into = bool | frozenset[str]
+"""Which functions of the program are stepped into: all, none, or those of these names."""
 
 _QUIET = (ast.Global, ast.Nonlocal)
 _TRIES = (ast.Try, ast.TryStar)
@@ -23,38 +27,43 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class Site:
-    """A place in the program that can become a step: its first and last line (from 1), its text, its function."""
+    """A place in the program that can become a step: its first and last line (from 1), its text, its function.
+
+    loop: "for" or "while" if it begins a loop; loops: those loops of its function in whose body it stands.
+    """
 
     line: int
     end_line: int
     source: str
     function: str | None
+    loop: str = ""
+    loops: tuple[Site, ...] = ()
 
 
 class Instrumented:
     """The marked tree of a program, the sites its marks speak of, and the names that the program mentions."""
 
-    def __init__(self, source: str, filename: str) -> None:
+    def __init__(self, source: str, filename: str, into: Into = True) -> None:
         """Parse `source` and mark it.
 
         Raises:
             SyntaxError: `source` is no Python program; the error carries the line and column.
 
         """
-        tree = self._parse(source, filename)
+        tree = self._parse(source, filename, into)
         compile(source, filename, "exec", dont_inherit=True)  # errors such as 'return' outside function, at their line
         self._show_last(tree)
         tree.body = self._module(tree.body)
         self.tree = ast.fix_missing_locations(tree)
 
     @classmethod
-    def function(cls, source: str, filename: str, free: tuple[str, ...]) -> Instrumented:
-        """Mark the body of the one function in `source`; its decorators are left out.
+    def function(cls, source: str, filename: str, free: tuple[str, ...], into: Into = True) -> Instrumented:
+        """Mark the body of the one function in `source`, whatever `into` says; its decorators are left out.
 
         With `free` names, the tree defines a function of them that gives back the marked one: its closure.
         """
         self = cls.__new__(cls)
-        tree = self._parse(source, filename)
+        tree = self._parse(source, filename, into)
         made = tree.body[0]
         assert isinstance(made, ast.FunctionDef)
         made.decorator_list = []
@@ -67,11 +76,15 @@ class Instrumented:
         self.tree = ast.fix_missing_locations(tree)
         return self
 
-    def _parse(self, source: str, filename: str) -> ast.Module:
+    def _parse(self, source: str, filename: str, into: Into) -> ast.Module:
         self.source = source
         self.sites: list[Site] = []
-        self._lines = source.splitlines()
+        self._into = into
+        self._loops: tuple[Site, ...] = ()
+        self._lines = re.split(r"\r\n|\r|\n", source)  # what Python takes for lines
+        self._bytes = [line.encode("utf-8", "replace") for line in self._lines]  # the tree counts columns in bytes
         tree = ast.parse(source, filename)
+        self.functions = frozenset(_defined(tree))
         self.mentioned = _mentioned(tree)
         return tree
 
@@ -118,19 +131,24 @@ class Instrumented:
                 stmt.value = _around(RETURN, site, value)
                 return [start, stmt]
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                stmt.body = self._block(stmt.body, stmt.name, docstring=True)
+                self._body(stmt, stmt.name)
             case ast.ClassDef():
                 self._methods(stmt)
-            case ast.If() | ast.While():
+            case ast.If():
                 stmt.test = _around(TEST, site, stmt.test)
                 return [start, self._inside(stmt, function)]
+            case ast.While():
+                stmt.test = _around(TEST, site, stmt.test)
+                self._inside(stmt, function, self.sites[site])
+                stmt.orelse.insert(0, self._mark(OVER, site, stmt))
+                return [start, stmt]
             case ast.Match():
                 stmt.subject = _around(TEST, site, stmt.subject)
                 return [start, self._inside(stmt, function)]
             case ast.For() | ast.AsyncFor():
-                self._inside(stmt, function)
+                self._inside(stmt, function, self.sites[site])
                 stmt.body.insert(0, self._mark(TURN, site, stmt))
-                stmt.orelse.insert(0, self._mark(TURN, site, stmt))  # runs once, when no item is left
+                stmt.orelse.insert(0, self._mark(OVER, site, stmt))  # runs once, when no item is left
                 return [start, stmt]
             case ast.With() | ast.AsyncWith():
                 self._inside(stmt, function)
@@ -138,8 +156,28 @@ class Instrumented:
                 return [start, stmt]
         return [start, stmt, done]
 
-    def _inside(self, stmt: ast.stmt, function: str | None) -> ast.stmt:
+    def _body(self, stmt: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> None:
+        if self._into is True or (self._into and not self._into.isdisjoint((name, stmt.name))):
+            outside, self._loops = self._loops, ()
+            stmt.body = self._block(stmt.body, name, docstring=True)
+            self._loops = outside
+        elif self._into:
+            self._seek(stmt)
+
+    def _seek(self, node: ast.AST) -> None:
+        """Mark the wanted functions in a function that is itself not stepped into."""
+        for inner in ast.iter_child_nodes(node):
+            if isinstance(inner, _FUNCTIONS):
+                self._body(inner, inner.name)
+            elif isinstance(inner, ast.ClassDef):
+                self._methods(inner)
+            else:
+                self._seek(inner)
+
+    def _inside(self, stmt: ast.stmt, function: str | None, loop: Site | None = None) -> ast.stmt:
+        outside = self._loops
         for field in ("body", "orelse", "finalbody"):
+            self._loops = (*outside, loop) if loop and field == "body" else outside
             if getattr(stmt, field, None):
                 setattr(stmt, field, self._block(getattr(stmt, field), function))
         for case in getattr(stmt, "cases", ()):
@@ -153,7 +191,7 @@ class Instrumented:
         """A class body is one step; its methods are stepped through when they are called."""
         for inner in stmt.body:
             if isinstance(inner, _FUNCTIONS):
-                inner.body = self._block(inner.body, f"{stmt.name}.{inner.name}", docstring=True)
+                self._body(inner, f"{stmt.name}.{inner.name}")
             elif isinstance(inner, ast.ClassDef):
                 self._methods(inner)
 
@@ -163,10 +201,11 @@ class Instrumented:
         first = min((c.pattern.lineno if isinstance(c, ast.match_case) else _start(c) for c in inner), default=None)
         end = (node.end_lineno or line) if first is None else max(first - 1, line)
         if first is None and end == line:
-            text = ast.get_source_segment(self.source, node) or ""  # one of several on its line
+            text = self._bytes[line - 1][node.col_offset : node.end_col_offset].decode()  # one of several on its line
         else:
             text = _tidy(self._lines[line - 1 : end])
-        self.sites.append(Site(line, end, text, function))
+        loop = "for" if isinstance(node, ast.For | ast.AsyncFor) else "while" if isinstance(node, ast.While) else ""
+        self.sites.append(Site(line, end, text, function, loop, self._loops))
         return len(self.sites) - 1
 
     @staticmethod
@@ -212,6 +251,15 @@ def _is_text(stmt: ast.stmt) -> bool:
 
 def _is_future(stmt: ast.stmt) -> bool:
     return isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"
+
+
+def _defined(tree: ast.AST) -> Iterator[str]:
+    """The functions and methods of a program, as `f` and `A.m`."""
+    for node in ast.walk(tree):
+        if isinstance(node, _FUNCTIONS):
+            yield node.name
+        elif isinstance(node, ast.ClassDef):
+            yield from (f"{node.name}.{inner.name}" for inner in node.body if isinstance(inner, _FUNCTIONS))
 
 
 def _mentioned(tree: ast.AST) -> frozenset[str]:

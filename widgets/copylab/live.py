@@ -7,24 +7,56 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
-from . import static
+from . import exhibit, static
 
 if TYPE_CHECKING:
     from .stepping import Steps
 
+_HELP = """\
+A player of {steps}: the code, and after each line its memory, its graph and what changed.
 
-class StepsWidget(anywidget.AnyWidget):
+Next and Back, the slider, or with the focus in the player the arrow keys, Home and End, go through the steps.
+A loop can be gone through round by round or in one go, a call can be stepped over: choose it above the code.
+
+w.step              the step that is shown, from 1; set it and the player follows
+w.observe(f, 'step')    f is called whenever another step is shown
+w.steps             the run itself: w.steps[0].changes, w.steps.end, print(w.steps.text)
+w.close()           takes the widget away; its memory is given back
+
+Try first: go to the line that surprises you, and read what it changed before you look at the picture."""
+
+
+class StepsWidget(exhibit.Exhibit, anywidget.AnyWidget):
     """The player of `Steps.live()`. `step` is the step that is shown, from 1; set it or observe it."""
 
     _esm = static.script()
-    _css = static.style()
+    _css = exhibit.style() + static.style()
     form = traitlets.Unicode(read_only=True, help="The static form that the player reads.").tag(sync=True)
     step = traitlets.Int(1, help="The step that is shown, from 1.").tag(sync=True)
 
     def __init__(self, steps: Steps, **traits: Any) -> None:
         super().__init__(**traits)
         self._steps = steps
-        self.set_trait("form", static.form(steps.code, steps.frames, steps.summary, steps.end))
+        self.set_trait("form", static.form(steps.code, steps.parts, steps.summary, steps.end))
+
+    @property
+    def steps(self) -> Steps:
+        """The run that the player shows."""
+        return self._steps
+
+    @property
+    def text(self) -> str:
+        """Everything in words: the code, each step, its changes, its output, its pictures."""
+        return self._steps.text
+
+    @property
+    def html(self) -> str:
+        """The static form, which turns itself into the player where scripts run."""
+        return self._steps.html
+
+    def help(self) -> None:
+        """Say what the player can do and what to try first."""
+        print(_HELP.format(steps=self._steps.summary.partition(": ")[2] or "a program"))
 
     @traitlets.validate("step")
     def _within(self, proposal: Any) -> int:
@@ -37,10 +69,3 @@ class StepsWidget(anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         return f"StepsWidget({self._steps!r}, step={self.step})"
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        made = super()._repr_mimebundle_(**kwargs)
-        bundle = made[0] if isinstance(made, tuple) else made
-        if bundle is not None:
-            bundle["text/plain"] = self._steps.text
-        return made

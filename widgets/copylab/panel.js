@@ -19,7 +19,8 @@ const once = Symbol.for("copylab.panel.keys");
 if (!window[once]) {
   window[once] = true;
   window.addEventListener("focusin", (event) => {
-    event.target.closest?.(".cl-live")?.setAttribute("data-lm-suppress-shortcuts", "true");
+    // The element itself is asked before those around it.
+    if (event.target.closest?.(".cl-live")) event.target.setAttribute("data-lm-suppress-shortcuts", "true");
   });
 }
 

@@ -23,10 +23,19 @@ function read(root) {
     line: Number(details.dataset.line),
     end: Number(details.dataset.end),
     kind: details.dataset.kind,
+    calls: details.dataset.calls?.split(" ") ?? [],
     title: details.querySelector("summary").textContent,
     says: [...details.querySelectorAll(".cl-says > li")],
     outputs: [...details.querySelectorAll(":scope > .cl-out")],
     pictures: new Map([...details.querySelectorAll(".cl-picture")].map((p) => [p.dataset.picture, p])),
+  }));
+  const groups = [...root.querySelectorAll("details.cl-group")].map((details) => ({
+    kind: details.dataset.kind,
+    line: Number(details.dataset.line),
+    first: details.dataset.first - 1,
+    last: details.dataset.last - 1,
+    title: details.querySelector("summary").textContent,
+    says: [...details.querySelectorAll(":scope > .cl-says > li")],
   }));
   const packed = root.querySelector(':scope > script[type="application/json"]');
   const pack = packed ? JSON.parse(packed.textContent) : null;
@@ -36,7 +45,7 @@ function read(root) {
       step.pictures.set(kind, same ?? picture(holder, pack));
     }
   }
-  return { lines, steps, end: root.querySelector(".cl-end")?.textContent ?? "" };
+  return { lines, steps, groups, end: root.querySelector(".cl-end")?.textContent ?? "" };
 }
 
 /** A picture of the static form: an image that carries its SVG in its address, or parts from the table. */
@@ -53,9 +62,44 @@ function picture(holder, pack) {
   };
 }
 
+/** What can be folded: each loop and each function, with the ways to go through it. */
+function choices({ steps, groups }) {
+  const loops = new Set(groups.filter(({ kind }) => kind === "loop").map(({ line }) => line));
+  const functions = new Set(steps.flatMap(({ calls }) => calls));
+  return [
+    ...[...loops].sort((a, b) => a - b).map((line) => ({
+      key: `loop ${line}`,
+      label: `Loop on line ${line}`,
+      ways: [["", "every line"], ["rounds", "round by round"], ["all", "in one go"]],
+    })),
+    ...[...functions].map((name) => ({
+      key: `call ${name}`,
+      label: `${name}()`,
+      ways: [["", "step into"], ["all", "step over"]],
+    })),
+  ];
+}
+
+/** Which steps are stops, if loops and calls are gone through in these ways: a Map from key to way. */
+function stops({ steps, groups }, ways) {
+  const seen = steps.map(({ calls }) => !calls.some((name) => ways.get(`call ${name}`)));
+  const pass = ({ first, last }) => seen.fill(false, first, last); // all but its last step
+  for (const group of groups) {
+    const way = ways.get(`loop ${group.line}`);
+    if ((group.kind === "loop" && way === "all") || (group.kind === "round" && way === "rounds")) pass(group);
+  }
+  for (const group of groups) {
+    const inner = seen.slice(group.first + 1, group.last);
+    if (group.kind === "call" && inner.length && !inner.includes(true)) pass(group);
+  }
+  seen[steps.length - 1] = true;
+  return seen;
+}
+
 class Player {
   constructor(data, { onStep = () => {}, label } = {}) {
-    Object.assign(this, data, { onStep, index: -1 });
+    Object.assign(this, data, { onStep, index: -1, ways: new Map() });
+    this.seen = stops(this, this.ways);
     const count = this.steps.length;
     this.buttons = new Map(
       BUTTONS.map(([action, name, text]) => {
@@ -65,7 +109,11 @@ class Player {
       }),
     );
     this.slider = element("input", { type: "range", min: 1, max: count, step: 1, "aria-label": "Step" });
-    this.slider.addEventListener("input", () => this.show(this.slider.value - 1));
+    this.slider.addEventListener("input", () => {
+      const to = this.slider.value - 1;
+      this.show(to > this.index ? this.stop(to, 1) : this.stop(to, -1));
+      this.slider.value = this.index + 1;
+    });
     this.status = element("p", { class: "cl-status", role: "status", "aria-live": "polite" });
     this.code = element("ol", { class: "cl-listing", "aria-label": "The code, the line of this step marked" });
     this.rows = this.lines.map((line) => element("li", {}, element("span", { class: "cl-text" }, line || " ")));
@@ -76,11 +124,13 @@ class Player {
     this.panes = new Map(["memory", "graph"].map((kind) => [kind, this.pane(kind)]));
     this.ending = element("p", { class: "cl-end" }, this.end);
     const bar = element("div", { class: "cl-bar" }, ...this.buttons.values(), this.slider);
-    const happened = element("div", { class: "cl-happened" }, element("p", { class: "cl-title" }, "What this step did"), this.says, this.outputs);
+    this.did = element("p", { class: "cl-title" });
+    const happened = element("div", { class: "cl-happened" }, this.did, this.says, this.outputs);
     this.root = element("div", { class: "cl-player", role: "group", tabindex: 0, "data-steps": count });
     this.root.setAttribute("aria-label", `${label}. Arrow keys left and right go a step back and on, Home and End to the ends.`);
     this.root.append(
       bar,
+      ...this.folding(),
       element("div", { class: "cl-line-of-status" }, this.status, element("p", { class: "cl-hint" }, "Keys: ← → Home End")),
       element("div", { class: "cl-halves cl-code-half" }, this.code, happened),
       element("div", { class: "cl-halves cl-pictures" }, ...[...this.panes.values()].map((pane) => pane.figure)),
@@ -88,6 +138,34 @@ class Player {
     );
     this.root.addEventListener("copylab-key", (event) => this.act(event.detail));
     this.show(0);
+  }
+
+  /** A choice for each loop and function; folded away itself where they are many. */
+  folding() {
+    const labels = choices(this).map(({ key, label, ways }) => {
+      const select = element("select", {}, ...ways.map(([value, text]) => element("option", { value }, text)));
+      select.addEventListener("change", () => this.fold(key, select.value));
+      return element("label", { class: "cl-fold" }, label, select);
+    });
+    if (labels.length <= 4) return labels.length ? [element("div", { class: "cl-folds" }, ...labels)] : [];
+    return [element("details", { class: "cl-folds" }, element("summary", {}, "Loops and calls"), ...labels)];
+  }
+
+  /** Go through a loop or function another way; a step that is then no stop gives way to the next one. */
+  fold(key, way) {
+    this.ways.set(key, way);
+    this.seen = stops(this, this.ways);
+    this.root.dataset.stops = this.seen.filter(Boolean).length;
+    const to = this.stop(this.index, 1);
+    this.index = -1;
+    this.show(to);
+  }
+
+  /** The stop that is nearest to a step, in one direction, or else in the other. */
+  stop(from, by) {
+    const last = this.steps.length - 1;
+    for (let at = from; at >= 0 && at <= last; at += by) if (this.seen[at]) return at;
+    return by > 0 ? last : this.seen.indexOf(true);
   }
 
   pane(kind) {
@@ -103,8 +181,22 @@ class Player {
 
   act(action) {
     const last = this.steps.length - 1;
-    const to = { first: 0, previous: this.index - 1, next: this.index + 1, last }[action];
-    this.show(Math.min(Math.max(to, 0), last));
+    const ask = { first: [0, 1], previous: [this.index - 1, -1], next: [this.index + 1, 1], last: [last, -1] };
+    this.show(this.stop(...ask[action]));
+  }
+
+  /** What there is to tell of a stop: its own step, or all steps since the stop before it. */
+  told(index) {
+    const step = this.steps[index];
+    const before = this.seen.lastIndexOf(true, index - 1);
+    const first = this.seen[index] && index > 0 ? before + 1 : index;
+    if (first === index) return { ...step, did: "What this step did" };
+    const group = this.groups.find((one) => one.first === first && one.last === index);
+    const all = this.steps.slice(first, index + 1).flatMap(({ outputs }) => outputs);
+    const more = all.length > 20 ? [element("p", {}, `${all.length - 20} outputs before these are not shown`)] : [];
+    const did = `What steps ${first + 1} to ${index + 1} did`;
+    const title = `${step.title.replace(/  \(.*/, "")} (${group?.title ?? did.slice(5, -4)}, in one go)`;
+    return { says: group?.says ?? step.says, outputs: [...more, ...all.slice(-20)], did, title };
   }
 
   show(index) {
@@ -119,7 +211,7 @@ class Player {
     this.slider.setAttribute("aria-valuetext", `Step ${index + 1} of ${count}, line ${step.line}`);
     // A disabled button would drop the keyboard focus: these say that they are, and keep it.
     for (const [action, button] of this.buttons) {
-      const ends = action === "first" || action === "previous" ? index === 0 : index === count - 1;
+      const ends = action === "first" || action === "previous" ? this.stop(0, 1) >= index : index === count - 1;
       button.setAttribute("aria-disabled", String(ends));
     }
     this.rows.forEach((row, at) => {
@@ -130,14 +222,16 @@ class Player {
       else row.removeAttribute("aria-current");
     });
     this.scrollTo(this.rows[step.line - 1]);
-    this.says.replaceChildren(...step.says.map((item) => item.cloneNode(true)));
-    this.outputs.replaceChildren(...step.outputs.map((output) => output.cloneNode(true)));
+    const told = this.told(index);
+    this.did.textContent = told.did;
+    this.says.replaceChildren(...told.says.map((item) => item.cloneNode(true)));
+    this.outputs.replaceChildren(...told.outputs.map((output) => output.cloneNode(true)));
     this.ending.hidden = !this.end || index < count - 1; // how it ended is no news before the end
     for (const [kind, pane] of this.panes) this.draw(pane, step.pictures.get(kind));
-    const said = [...step.says, ...step.outputs, ...(this.ending.hidden ? [] : [this.ending])];
+    const said = [...told.says, ...told.outputs, ...(this.ending.hidden ? [] : [this.ending])];
     this.status.replaceChildren(
       element("strong", {}, `Step ${index + 1} of ${count}`),
-      `, ${step.title.replace(/^Step \d+, /, "")}`,
+      `, ${told.title.replace(/^Step \d+, /, "")}`,
       element("span", { class: "cl-only-heard" }, ` ${said.map((item) => item.textContent.trim()).join(" ").slice(0, 500)}`),
     );
     this.onStep(index);
@@ -183,6 +277,8 @@ function onKey(event) {
   const slider = target.matches("input[type=range]");
   if (slider && /^(Arrow|Home|End|Page)/.test(event.key)) {
     event.stopImmediatePropagation(); // the browser moves the slider itself
+  } else if (target.matches("select")) {
+    if (event.key !== "Tab") event.stopImmediatePropagation(); // the browser chooses itself
   } else if (event.key in KEYS) {
     event.stopImmediatePropagation();
     event.preventDefault();
@@ -198,7 +294,20 @@ if (!window[once]) {
   window.addEventListener("keydown", onKey, true);
 }
 
-for (const root of document.querySelectorAll(".copylab-steps:not([data-ready])")) upgrade(root);
+/** The twin of a live view is hidden while that is there: it becomes a player when it comes to be seen. */
+function whenSeen(root) {
+  const watcher = new IntersectionObserver((entries) => {
+    if (root.dataset.ready || !entries.some((entry) => entry.isIntersecting)) return;
+    watcher.disconnect();
+    upgrade(root);
+  });
+  setTimeout(() => watcher.observe(root), 1000); // a live view takes a moment to appear
+}
+
+for (const root of document.querySelectorAll(".copylab-steps:not([data-ready])")) {
+  if (root.closest(".copylab-twin")) whenSeen(root);
+  else upgrade(root);
+}
 
 /** The live form: the same static form as a trait, and the step as another. */
 function render({ model, el }) {

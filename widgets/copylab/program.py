@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from .instrument import Instrumented
+from .instrument import Instrumented, Into
 
 FILENAME = "<steps>"
 
@@ -31,16 +31,18 @@ def tidy(code: str) -> str:
     return textwrap.dedent(text) if text[:1] in (" ", "\t") else text
 
 
-def from_code(source: str, namespace: Mapping[str, Any] | None) -> Program:
+def from_code(source: str, namespace: Mapping[str, Any] | None, into: Into = True) -> Program:
     """A program given as text, to run in a copy of `namespace`. Raises SyntaxError if it is none."""
 
     def start(code: CodeType, names: dict[str, Any]) -> None:
         exec(code, names)  # running the user's code is what this package is for
 
-    return Program(Instrumented(source, FILENAME), dict(namespace or {}), start)
+    return Program(Instrumented(source, FILENAME, into), dict(namespace or {}), start)
 
 
-def from_function(call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Program:
+def from_function(
+    call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], into: Into = True
+) -> Program:
     """A call of a function or method, its body to be stepped.
 
     It runs as a copy of the function, over a copy of its globals and with cells of its own, so that `global` and
@@ -67,7 +69,7 @@ def from_function(call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mappi
         made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
         return made(*args, **kwargs)
 
-    marked = Instrumented.function(source_of(function), FILENAME, tuple(cells))
+    marked = Instrumented.function(source_of(function), FILENAME, tuple(cells), into)
     return Program(marked, dict(function.__globals__), start, name)
 
 

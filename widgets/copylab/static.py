@@ -8,19 +8,24 @@ comes last, turns it into the player. Everything of the user's is escaped here.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
 
 from .capture import shown
 from .frames import Frame, Picture
+from .groups import Group, Part
 from .packing import Pack
 from .theme import colours
 
 ROOM = 400_000
 """Characters that a form gives to images; what is over goes into the table of parts."""
 
+SHORT = 12
+"""A loop or call of no more steps is open from the start."""
+
+_NOTHING = "Nothing changed in memory or on the graph."
 _TITLES = {"memory": "Memory", "graph": "Graph"}
 _KINDS = {"out": "Output", "err": "Error output", "warning": "Warning", "value": "Value", "cut": "Cut"}
 
@@ -37,13 +42,14 @@ def style() -> str:
     return files("copylab").joinpath("player.css").read_text("utf-8") + colours(".cl-player")
 
 
-def form(source: str, frames: Sequence[Frame], summary: str, end: str) -> str:
+def form(source: str, parts: Sequence[Part], summary: str, end: str) -> str:
     """The static form without style and script: what the live form carries."""
     lines = shown(source).splitlines() or [""]
     digits = len(str(len(lines)))
     code = "\n".join(f"{n:>{digits}}  <span class='cl-line'>{escape(line)}</span>" for n, line in enumerate(lines, 1))
     pictures = _Pictures()
-    steps = "".join(_step(frame, len(frames), pictures) for frame in frames)
+    count = _last(parts)
+    steps = "".join(_part(part, count, pictures, opened=True) for part in parts)
     ending = f"<p class='cl-end'>{escape(end)}</p>" if end else ""
     packed = f'<script type="application/json">{pictures.pack.json()}</script>' if pictures.pack else ""
     return (
@@ -52,18 +58,38 @@ def form(source: str, frames: Sequence[Frame], summary: str, end: str) -> str:
     )
 
 
-def page(source: str, frames: Sequence[Frame], summary: str, end: str) -> str:
+def page(source: str, parts: Sequence[Part], summary: str, end: str) -> str:
     """The static form with the script that turns it into the player."""
-    made = form(source, frames, summary, end).removesuffix("</div>")
+    made = form(source, parts, summary, end).removesuffix("</div>")
     return f'{made}<style>{style()}</style><script type="module">{script()}</script></div>'
+
+
+def _last(parts: Sequence[Part]) -> int:
+    last = parts[-1] if parts else None
+    return last.last if isinstance(last, Group) else last.number if last is not None else 0
+
+
+def _part(part: Part, count: int, pictures: _Pictures, *, opened: bool) -> str:
+    if isinstance(part, Frame):
+        return _step(part, count, pictures)
+    says = "".join(f"<li>{escape(change)}</li>" for change in part.changes or (_NOTHING,))
+    opened = opened and part.last - part.first < SHORT
+    return (
+        f'<details class="cl-group" data-kind="{part.kind}" data-line="{part.line}" data-first="{part.first}" '
+        f'data-last="{part.last}"{" open" * opened}><summary>{escape(part.summary)}</summary>'
+        f"<ul class='cl-says'>{says}</ul>"
+        f"{''.join(_part(inner, count, pictures, opened=opened) for inner in part.parts)}</details>"
+    )
 
 
 def _step(frame: Frame, count: int, pictures: _Pictures) -> str:
     site, step = frame.step.site, frame.step
     says = "".join(f"<li>{escape(change)}</li>" for change in _says(frame))
     opened = " open" if frame.number == count else ""  # the last step shows where it led
+    calls = f' data-calls="{escape(" ".join(step.calls))}"' if step.calls else ""
     return (
-        f'<details class="cl-step" data-line="{site.line}" data-end="{site.end_line}" data-kind="{step.kind}"{opened}>'
+        f'<details class="cl-step" data-line="{site.line}" data-end="{site.end_line}" data-kind="{step.kind}"{calls}'
+        f"{opened}>"
         f"<summary>Step {frame.number}, {escape(frame.title)}</summary>"
         f"<ul class='cl-says'>{says}</ul>"
         f"{''.join(_output(*part) for part in _outputs(frame))}"
@@ -77,7 +103,7 @@ def _says(frame: Frame) -> tuple[str, ...]:
         return (*frame.changes, *frame.explanation)
     if frame.step.error is not None:
         return ()
-    return ("Nothing changed in memory or on the graph.",)
+    return (_NOTHING,)
 
 
 def _outputs(frame: Frame) -> list[tuple[str, str]]:
@@ -124,24 +150,36 @@ class _Pictures:
         )
 
 
-def plain(source: str, frames: Sequence[Frame], summary: str, end: str) -> str:
+def plain(source: str, parts: Sequence[Part], summary: str, end: str) -> str:
     """The whole step-through as text: the code, then every step with its changes, outputs and pictures in words."""
     lines = shown(source).splitlines() or [""]
     digits = len(str(len(lines)))
-    parts = [summary, *_indented((f"{n:>{digits}}  {line}".rstrip() for n, line in enumerate(lines, 1)), "  ")]
-    for frame in frames:
-        parts += ["", f"Step {frame.number}, {frame.title}"]
-        parts += [f"  - {change}" for change in _says(frame)]
-        for title, text in _outputs(frame):
-            parts += [f"  {title}:", *_indented(text.split("\n"), "    ")]
-        for kind, picture in frame.pictures.items():
-            if picture.step == frame.number:
-                parts += [f"  {_TITLES[kind]}:", *_indented(picture.text.split("\n"), "    ")]
-            else:
-                parts.append(f"  {_TITLES[kind]}: as in step {picture.step}")
+    told = [summary, *_indented((f"{n:>{digits}}  {line}".rstrip() for n, line in enumerate(lines, 1)), "  ")]
+    for part in parts:
+        told += _told(part)
     if end:
-        parts += ["", end]
-    return "\n".join(parts)
+        told += ["", end]
+    return "\n".join(told)
+
+
+def _told(part: Part) -> Iterator[str]:
+    yield ""
+    if isinstance(part, Group):
+        yield part.summary
+        for inner in part.parts:
+            yield from _told(inner)
+        return
+    yield f"Step {part.number}, {part.title}"
+    yield from (f"  - {change}" for change in _says(part))
+    for title, text in _outputs(part):
+        yield f"  {title}:"
+        yield from _indented(text.split("\n"), "    ")
+    for kind, picture in part.pictures.items():
+        if picture.step == part.number:
+            yield f"  {_TITLES[kind]}:"
+            yield from _indented(picture.text.split("\n"), "    ")
+        else:
+            yield f"  {_TITLES[kind]}: as in step {picture.step}"
 
 
 def _indented(lines: Iterable[str], by: str) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -11,8 +12,10 @@ from types import ModuleType
 from typing import Any, overload
 
 from . import static
+from .changes import listed
 from .endings import count, ending
 from .frames import Frame, Looker, make
+from .groups import Part, fold
 from .program import from_code, from_function, tidy
 from .trace import Trace, run, syntax_error
 
@@ -25,6 +28,8 @@ def steps(
     *args: Any,
     engine: ModuleType | None = None,
     namespace: Mapping[str, Any] | None = None,
+    into: bool | str | Iterable[str] = True,
+    rounds: int | None = None,
     max_steps: int = MAX_STEPS,
     seconds: float = SECONDS,
     **kwargs: Any,
@@ -33,24 +38,57 @@ def steps(
 
     `code` is a string, run in a namespace of its own, or a function, called with `args` and `kwargs`. Only code that
     stands there is stepped, loops and calls of its own functions included; what it calls elsewhere runs in one go.
+    The player folds and unfolds loops and calls; `into` and `rounds` choose what becomes a step at all.
 
     engine: the module that the code knows as `torch`; by default the caller's global `torch`, otherwise tinytorch.
     namespace: variables that the code may use, for example `globals()`. It works on a copy of the mapping, so none of
         your names is rebound; the tensors are your own, and code that writes into them does write into them.
+    into: the functions of the code to step into when they are called: True for all, False for none, or their names
+        (`"f"`, `["f", "Net.forward"]`). A call of another one is part of the line that calls.
+    rounds: so many rounds of each loop are stepped, the later ones run in one go; None for all.
     max_steps, seconds: the run ends there, and says so. Interrupting it keeps the steps so far.
 
     Returns a Steps, which a notebook shows as a player: buttons, a slider, the arrow keys, Home and End. `.live()`
     gives the same as a widget, `print(s.text)` the same in words. Errors of the code, syntax errors included, are shown
-    at their line and not raised.
+    at their line and not raised. Files written, random numbers drawn, threads started and the like are real, are not
+    undone, and are said at the end (`s.end`).
 
     Raises:
         TypeError: `code` is neither a string nor a function with a source, or `engine` is no module with a Tensor.
-        ValueError: a limit is not positive.
+        ValueError: a limit is not positive, or `into` names a function that the code does not define.
 
     """
-    if max_steps < 1 or seconds <= 0:
-        raise ValueError(f"the limits must be positive, not max_steps={max_steps} and seconds={seconds}")
     caller = sys._getframe(1).f_globals
+    return step(code, args, kwargs, caller, Choice(engine, namespace, into, rounds, max_steps, seconds))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a caller of `steps` can choose; see there."""
+
+    engine: ModuleType | None = None
+    namespace: Mapping[str, Any] | None = None
+    into: bool | str | Iterable[str] = True
+    rounds: int | None = None
+    max_steps: int = MAX_STEPS
+    seconds: float = SECONDS
+    keep: bool = False
+    """Run in `namespace` itself and not in a copy: what the code binds stays bound there."""
+
+
+def step(
+    code: str | Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    caller: Mapping[str, Any],
+    choice: Choice,
+) -> Steps:
+    """`steps` for those who know the caller's names: see there."""
+    engine, namespace, max_steps, seconds = choice.engine, choice.namespace, choice.max_steps, choice.seconds
+    rounds, into = choice.rounds, _functions(choice.into)
+    if max_steps < 1 or seconds <= 0 or (rounds is not None and rounds < 1):
+        more = "" if rounds is None else f", rounds={rounds}"
+        raise ValueError(f"the limits must be positive, not max_steps={max_steps}, seconds={seconds}{more}")
     module = engine if engine is not None else _engine_of(caller)
     if not isinstance(module, ModuleType) or not hasattr(module, "Tensor"):
         raise TypeError(f"engine must be a module with a Tensor, such as torch or tinytorch, not {_kind(engine)}")
@@ -59,15 +97,29 @@ def steps(
             raise TypeError("code given as a string takes no arguments: pass variables with namespace={'x': x}")
         code = tidy(code)
         try:
-            program = from_code(code, namespace)
+            program = from_code(code, namespace, into)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             return Steps(syntax_error(code, error))
     else:
         if namespace is not None:
             raise TypeError("a function has its own globals: namespace is for code given as a string")
-        program = from_function(code, args, kwargs)
-    trace = run(program, Looker(), engine=module, max_steps=max_steps, seconds=seconds)
+        program = from_function(code, args, kwargs, into)
+    if not isinstance(into, bool) and (missing := sorted(into - program.marked.functions)):
+        known = listed(sorted(program.marked.functions)) or "none"
+        raise ValueError(f"into names {listed(missing)}, but the functions that the code defines are: {known}")
+    if choice.keep and isinstance(namespace, dict):
+        program = replace(program, namespace=namespace)
+    trace = run(program, Looker(), engine=module, max_steps=max_steps, seconds=seconds, rounds=rounds)
     return Steps(trace, ending(trace, max_steps=max_steps, seconds=seconds, caller=caller))
+
+
+def _functions(into: bool | str | Iterable[str]) -> bool | frozenset[str]:
+    if isinstance(into, bool):
+        return into
+    names = [into] if isinstance(into, str) else list(into)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"into must be True, False, or names of functions, not {into!r}")
+    return frozenset(names)
 
 
 def _engine_of(names: Mapping[str, Any]) -> ModuleType:
@@ -111,6 +163,11 @@ class Steps(Sequence[Frame]):
         """The frames; their pictures are drawn when they are first asked for."""
         return make(self._trace)
 
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The frames with those of each loop, round and call put together, as a tree."""
+        return fold(self._trace, self.frames)
+
     def __len__(self) -> int:
         return len(self._trace.steps)
 
@@ -142,12 +199,12 @@ class Steps(Sequence[Frame]):
     @cached_property
     def text(self) -> str:
         """Everything in words: the code, each step, its changes, its output, its pictures."""
-        return static.plain(self.code, self.frames, self.summary, self.end)
+        return static.plain(self.code, self.parts, self.summary, self.end)
 
     @cached_property
     def html(self) -> str:
         """The static form, which turns itself into the player where scripts run."""
-        return static.page(self.code, self.frames, self.summary, self.end)
+        return static.page(self.code, self.parts, self.summary, self.end)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.text, "text/html": self.html}

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from .capture import capturing, cut, steady
+from .effects import Effects
 from .instrument import Site
 from .limits import Stop, Watch
 from .program import FILENAME, Program
@@ -25,33 +26,63 @@ class Trace:
     """A run: the program, its steps, what was seen before the first, and how it ended.
 
     ended: "finished", "error", "syntax", "steps" (step limit), "time" (time limit) or "interrupted".
+    effects: sentences on what the program did to files, random numbers and the like.
     """
 
     source: str
     steps: tuple[Step, ...]
     before: Any
     ended: str
+    effects: tuple[str, ...] = ()
 
 
-def run(program: Program, look: Look, *, engine: ModuleType, max_steps: int, seconds: float) -> Trace:
+def run(
+    program: Program,
+    look: Look,
+    *,
+    engine: ModuleType,
+    max_steps: int,
+    seconds: float,
+    rounds: int | None = None,
+) -> Trace:
     """Run `program` with `engine` as its `torch`; `look` is called before the first step and after each.
 
     At most `max_steps` steps and about `seconds` seconds; then, or when the user interrupts, the run ends and the
-    steps so far are its result. stdout, stderr, the warning filters and the SIGINT handler are put back.
+    steps so far are its result. After `rounds` rounds the rest of a loop runs without steps of its own. stdout, stderr,
+    the warning filters and the SIGINT handler are put back.
     """
     names = program.namespace
+    mine: dict[str, Any] = {name: names[name] for name in ("__builtins__", "__name__") if name in names}
     names["__builtins__"] = tools = dict(vars(builtins))
     names["__name__"] = "__main__"
     names["torch"] = engine
     with Watch(seconds) as watch:
-        recorder = Recorder(program, look, watch, max_steps)
+        recorder = Recorder(program, look, watch, max_steps, rounds)
         tools.update(recorder.marks(), input=_no_input, breakpoint=_no_breakpoint, __import__=_importer(engine))
         code = compile(program.marked.tree, FILENAME, "exec", dont_inherit=True)
         before = look(recorder.globals(names))
-        with capturing(recorder.output):
+        effects = Effects(engine, lambda: watch.busy)
+        with capturing(recorder.output), effects:
             ended = _run(program, code, recorder, watch)
             recorder.finish(names)
-    return Trace(program.marked.source, tuple(recorder.steps), before, ended)
+    # What lives on of the program (a function, say) runs unwatched, as if it had never been stepped.
+    tools.update(dict.fromkeys(recorder.marks(), _pass_on))
+    tools.update({name: _later(name) for name in ("input", "breakpoint", "__import__")})
+    names.update(mine)
+    return Trace(program.marked.source, tuple(recorder.steps), before, ended, tuple(effects.sentences()))
+
+
+def _later(name: str) -> Callable[..., Any]:
+    """Python's own `input` and the like, as it is when it is called: a notebook exchanges them for each cell."""
+
+    def call(*args: Any, **named: Any) -> Any:
+        return getattr(builtins, name)(*args, **named)
+
+    return call
+
+
+def _pass_on(_site: object, value: Any = None) -> Any:
+    return value
 
 
 def _run(program: Program, code: Any, recorder: Recorder, watch: Watch) -> str:

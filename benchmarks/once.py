@@ -1,0 +1,108 @@
+"""What is measured in fresh processes: import times, bytes a node, page faults, and the pictures."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+_IMPORT = "import time, sys; start = time.perf_counter(); {0}; print(time.perf_counter() - start)"
+IMPORTS = {
+    "numpy": "import numpy",
+    "tinytorch": "import tinytorch",
+    "copylab": "import copylab",
+    "mygrad": "import mygrad",
+    "autograd": "import autograd.numpy",
+    "tinygrad": "import tinygrad",
+    "micrograd": "import micrograd.engine",
+    "torch": "import torch",
+}
+
+# The memory of the process before a chain and with it: what the nodes and all that hangs on them take.
+_NODES = """
+import gc, sys
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * 4096
+import {0} as torch
+x = torch.ones(1, requires_grad=True)
+def chain(n):
+    y = x
+    for _ in range(n):
+        y = y * 1.0
+    return y
+keep = chain(1000)
+gc.collect()
+before = resident()
+y = chain({1})
+print((resident() - before) / {1})
+"""
+
+_PICTURES = """
+import json, statistics, time
+import {0} as torch
+from tinytorch.viz import graph, memory, snapshot
+from copylab import steps
+x = torch.ones(3, requires_grad=True)
+w = torch.full((3,), 2.0, requires_grad=True)
+y = (x * 2 + w).sigmoid()
+d = y.detach()
+z = (y * w).exp() + x
+loss = (z * z).sum()
+named = dict(x=x, w=w, y=y, d=d, z=z, loss=loss)
+code = "x = torch.ones(3, requires_grad=True)\\n" + "".join(
+    f"y{{i}} = x * {{i}}\\nz{{i}} = y{{i}}.detach()\\nz{{i}} += 1\\n" for i in range(33))
+def best(action, times):
+    action()
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter(); action(); taken.append(time.perf_counter() - start)
+    return statistics.median(taken)
+def stepped():
+    s = steps(code, engine=torch)
+    s._repr_mimebundle_()
+print(json.dumps({{
+    "snapshot": best(lambda: snapshot(named), 30),
+    "memory picture": best(lambda: memory(named).svg, 30),
+    "graph picture": best(lambda: graph(named).svg, 30),
+    "step-through of 100 statements, all frames": best(stepped, 3),
+}}))
+"""
+
+
+def _run(code: str) -> str | None:
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "widgets")])
+    one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+    env = {**os.environ, **one, "PYTHONPATH": paths}
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env)
+    return answer.stdout.strip().splitlines()[-1] if answer.returncode == 0 else None
+
+
+def _imports(rounds: int) -> dict[str, float]:
+    taken: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        for name, line in IMPORTS.items():
+            if (found := _run(_IMPORT.format(line))) is not None:
+                taken.setdefault(name, []).append(float(found))
+    return {name: statistics.median(values) for name, values in taken.items()}
+
+
+def measure(groups: list[str], rounds: int) -> dict[str, Any]:
+    """What the named groups ask for: seconds an import, bytes a node, seconds a picture."""
+    found: dict[str, Any] = {}
+    if "import" in groups:
+        found["import"] = _imports(min(rounds, 7))
+    if "chain" in groups and Path("/proc/self/statm").exists():
+        sizes = (10_000, 1_000_000)
+        nodes = {e: {str(n): _run(_NODES.format(e, n)) for n in sizes} for e in ("tinytorch", "torch")}
+        found["bytes a node"] = {e: {n: float(v) for n, v in of.items() if v} for e, of in nodes.items()}
+    if "pictures" in groups:
+        drawn = {e: _run(_PICTURES.format(e)) for e in ("tinytorch", "torch")}
+        found["pictures"] = {e: json.loads(v) for e, v in drawn.items() if v}
+    return found

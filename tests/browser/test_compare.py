@@ -1,0 +1,194 @@
+"""The table of copy methods: sorted, filtered and read by mouse and by keyboard alone, live, saved and on a page."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser.books import write
+from browser.conftest import Lab, Watched
+from browser.test_player import go_dark, luminance
+from playwright.sync_api import Locator, Page, expect
+
+pytestmark = pytest.mark.browser
+
+CELLS = ("import tinytorch as torch\nfrom copylab import compare", "c = compare()\nc")
+
+
+def live(page: Page) -> Locator:
+    return page.locator(".cl-live.copylab-compare, .cl-live .copylab-compare")
+
+
+def names(table: Locator) -> list[str]:
+    """The ways that are shown, from top to bottom."""
+    return table.locator("tbody tr[data-way]:visible > th").all_inner_texts()
+
+
+def focused(page: Page) -> tuple[str, str]:
+    """Row and column of the cell with the focus."""
+    way, key = page.evaluate("[document.activeElement.dataset.way, document.activeElement.dataset.key]")
+    return str(way), str(key)
+
+
+def check_axe(page: Page, where: str = ".cl-live") -> None:
+    found = Axe().run(page, where)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def by_keyboard(page: Page, table: Locator) -> None:
+    """Sort, filter, walk through the cells and open a program, without the mouse."""
+    status = table.get_by_role("status")
+    expect(status).to_have_text("All 21 ways.")
+    everything = names(table)
+    assert everything[:4] == ["=", "clone", "detach", ".data"]
+
+    sort = table.get_by_role("columnheader", name="shares memory").get_by_role("button")
+    head = table.get_by_role("columnheader", name="shares memory")
+    sort.focus()
+    for key, said, first in (("Enter", "ascending", "="), ("Space", "descending", "clone"), ("Enter", "none", "=")):
+        page.keyboard.press(key)
+        expect(head).to_have_attribute("aria-sort", said)
+        expect(sort).to_be_focused()
+        assert names(table)[0] == first
+    assert names(table) == everything
+
+    search = table.get_by_label("Ways that contain")
+    search.focus()
+    page.keyboard.type("detach")
+    expect(status).to_have_text("4 of 21 ways.")
+    assert names(table) == ["detach", "detach().clone()", "clone().detach()", "from_numpy"]
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Delete")
+    expect(status).to_have_text("All 21 ways.")
+
+    page.keyboard.press("Tab")
+    page.keyboard.type("backward")  # a select goes to what is typed
+    page.keyboard.press("Tab")
+    page.keyboard.type("wrong")
+    expect(status).to_have_text("3 of 21 ways.")
+    assert names(table) == [".data", "from_numpy", "copy.copy"]
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")  # all columns
+    expect(table.get_by_role("columnheader", name="keeps strides")).to_be_visible()
+    page.keyboard.press("Space")
+    expect(table.get_by_role("columnheader", name="keeps strides")).to_have_count(0)
+
+    table.locator("td > button[tabindex='0']").focus()
+    assert focused(page) == (".data", "same_tensor")
+    for key, at in (
+        ("ArrowRight", (".data", "same_storage")),
+        ("ArrowDown", ("from_numpy", "same_storage")),
+        ("End", ("from_numpy", "copied")),
+        ("ArrowRight", ("from_numpy", "copied")),
+        ("ArrowLeft", ("from_numpy", "after_write")),
+        ("Home", ("from_numpy", "same_tensor")),
+        ("ArrowUp", (".data", "same_tensor")),
+        ("ArrowUp", (".data", "same_tensor")),
+        ("ArrowRight", (".data", "same_storage")),
+        ("ArrowRight", (".data", "same_counter")),
+    ):
+        page.keyboard.press(key)
+        assert focused(page) == at
+    page.keyboard.press("Enter")
+    cell = table.locator("td > button:focus")
+    expect(cell).to_have_attribute("aria-expanded", "true")
+    program = table.get_by_role("region", name="The program that proves it")
+    expect(program).to_contain_text("y = x.data\nbefore = x._version")
+    expect(status).to_have_text(re.compile(r"^\.data: Do x and y share a version counter\? no\. It printed: False"))
+    page.keyboard.press("Escape")
+    expect(program).to_have_count(0)
+    assert focused(page) == (".data", "same_counter")
+    page.keyboard.press("Enter")
+    program.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # the button to close it
+    expect(program).to_have_count(0)
+    assert focused(page) == (".data", "same_counter")
+    expect(cell).to_have_attribute("aria-expanded", "false")
+
+
+def test_live_by_keyboard(watched: Watched, front: Lab) -> None:
+    name = write(front.folder, f"compare-{front.front}.ipynb", *CELLS)
+    page = watched.page
+    watched.run_all(front.address(name))
+    table = live(page)
+    expect(page.locator(".copylab-twin")).to_be_hidden()
+    by_keyboard(page, table)
+    check_axe(page)
+
+    kind = table.get_by_label("x is")
+    kind.focus()
+    page.keyboard.type("plain")
+    expect(table.get_by_role("status")).to_have_text(re.compile(r"^\d+ answers changed with the source"))
+    expect(kind).to_be_focused()
+    expect(table.locator("pre").first).to_have_text("x = torch.tensor([1., 2., 3.])")
+    cell = table.locator("td:has(> button[data-way=clone][data-key=grad_fn])")
+    expect(cell).to_have_class(re.compile("cl-changed"))
+    expect(cell).to_contain_text("was CloneBackward0")
+    check_axe(page)
+
+
+def test_by_mouse_in_both_themes(watched: Watched, lab: Lab) -> None:
+    name = write(lab.folder, "mouse.ipynb", *CELLS, "print(c.kind, c.where(leaf=False))")
+    page = watched.page
+    watched.run_all(lab.address(name))
+    table = live(page)
+    table.locator("button[data-way='clone'][data-key=after_write]").click()
+    expect(table.get_by_role("region", name="The program that proves it")).to_contain_text("# saves x for backward")
+    for dark in (False, True):
+        if dark:
+            go_dark(page)
+        for found, what in ((table, "backgroundColor"), (table.locator("td.cl-bad").first, "backgroundColor")):
+            assert (luminance(found, what) < 0.5) is dark
+        assert (luminance(table.locator("td.cl-yes").first, "color") > 0.5) is dark
+        check_axe(page)
+    table.get_by_role("button", name="Close").click()
+    table.get_by_label("x is").select_option("result")
+    expect(table.locator("pre").first).to_contain_text("x = a * 2")
+    page.evaluate(
+        """async () => {
+            const notebook = window.jupyterapp.shell.currentWidget.content;
+            notebook.activeCellIndex = 2;
+            await window.jupyterapp.commands.execute('notebook:run-cell');
+        }"""
+    )
+    expect(page.get_by_text(re.compile(r"^result \['=', 'clone', "))).to_be_visible()
+
+
+def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_path: Path) -> None:
+    name = write(lab.folder, "kept.ipynb", *CELLS)
+    page = watched.page
+    watched.run_all(lab.address(name))
+    expect(live(page)).to_be_visible()
+    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    lab.close_sessions()
+
+    page.goto(lab.address(name))  # without the view, and without a kernel that knows it: the stored table does it all
+    twin = page.locator(".copylab-twin .copylab-compare")
+    expect(twin).to_be_visible()
+    by_keyboard(page, twin)
+
+    text = (lab.folder / name).read_text("utf-8")
+    (lab.folder / "foreign.ipynb").write_text(text.replace("import tinytorch", "import  tinytorch"), "utf-8")
+    page.goto(lab.address("foreign.ipynb"))
+    row = page.get_by_role("row", name=".data")
+    expect(row).to_contain_text("wrong, and no error")
+    summary = page.locator("summary", has_text="y = x.data").first
+    summary.focus()
+    page.keyboard.press("Enter")
+    page.locator("summary", has_text="Do x and y share memory?").locator("visible=true").click()
+    expect(page.get_by_text("print(start <= y.data_ptr() < end)").locator("visible=true")).to_be_visible()
+
+    out = tmp_path / "page.html"
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", f"--output={out}", str(lab.folder / name)]
+    nowhere = ["--HTMLExporter.mathjax_url=", "--HTMLExporter.require_js_url=", "--HTMLExporter.jquery_url="]
+    subprocess.run([*command, *nowhere], check=True, capture_output=True)
+    page.context.set_offline(True)
+    page.goto(out.as_uri())
+    by_keyboard(page, page.locator(".copylab-compare"))
+    check_axe(page, ".copylab-twin")
+    # What ipywidgets says in the console when a view is opened without the kernel that made it.
+    watched.wrong = [one for one in watched.wrong if "widget model not found" not in one]

@@ -1,0 +1,168 @@
+"""Predictions in the notebook: by keyboard alone, by mouse; kept, saved, reopened, untrusted, converted."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser.books import write
+from browser.conftest import Lab, Watched
+from browser.test_player import go_dark, luminance
+from playwright.sync_api import Locator, Page, expect
+
+pytestmark = pytest.mark.browser
+
+SETUP = """\
+import os, tempfile
+os.environ["COPYLAB_PROGRESS"] = {file!r}
+import tinytorch as torch
+from copylab import predict
+from copylab.questions import *
+p = predict('''
+a = torch.tensor(1.0, requires_grad=True)
+b = a.clone()
+b += 1
+b.backward()
+''', [same_storage("a", "b"), is_leaf("b"), value("a"), gradient("a"), outcome()], key="test/clone", title="Clone <b>")
+"""
+
+
+def book(lab: Lab, name: str, *more: str, file: str = "") -> str:
+    kept = file or str(lab.folder / f"{name}.json")
+    return write(lab.folder, name, "# A heading", SETUP.format(file=kept), "p", *more)
+
+
+def check_axe(page: Page) -> None:
+    results = Axe().run(page, ".cl-predict")
+    assert results.violations_count == 0, results.generate_report()
+
+
+def focused(page: Page) -> str:
+    return str(page.evaluate("document.activeElement.outerHTML.slice(0, 80)"))
+
+
+def fill(page: Page, form: Locator, answers: list[str]) -> None:
+    """By keyboard alone: Tab from control to control, letters choose in a select."""
+    form.locator("select, input").first.focus()
+    for answer in answers:
+        page.keyboard.type(answer)
+        page.keyboard.press("Tab")
+
+
+def test_by_keyboard_alone(watched: Watched, front: Lab) -> None:
+    page = watched.page
+    watched.run_all(front.address(book(front, f"predict-{front.front}.ipynb", "print(p.reveal)")))
+    form = page.locator(".cl-predict")
+    expect(form).to_have_attribute("data-state", "open")
+    check_axe(page)
+    commit = form.get_by_role("button", name="Commit")
+    expect(commit).to_have_attribute("aria-disabled", "true")
+    fill(page, form, ["yes", "no"])
+    expect(form.get_by_text("2 of 5 rows filled in")).to_be_visible()
+
+    commit.focus()
+    page.keyboard.press("Enter")
+    expect(form.get_by_role("status")).to_contain_text("Not yet: 2 of 5 rows filled in.")
+    assert "input" in focused(page), "the focus goes to the first empty row"
+    expect(form).to_have_attribute("data-state", "open")
+    cells = page.locator(".jp-Cell").count()
+
+    for answer in ("abdxmy", "1", "it"):
+        page.keyboard.type(answer)
+        page.keyboard.press("Tab")
+    assert page.locator(".jp-Cell").count() == cells, "the notebook took a key"
+    assert form.locator("input").first.input_value() == "abdxmy"
+    expect(form.get_by_text("Every row is filled in.", exact=True)).to_be_visible()
+    expect(commit).to_be_focused()
+    expect(commit).to_have_attribute("aria-disabled", "false")
+    page.keyboard.press("Enter")
+
+    expect(form).to_have_attribute("data-state", "revealed")
+    heading = form.locator(".cl-headline")
+    expect(heading).to_be_focused()
+    expect(heading).to_contain_text("3 of 5 right.")
+    expect(form.get_by_role("status")).to_contain_text("Committed. 3 of 5 right.")
+    expect(form.get_by_text("S1 is the storage of a, S2 that of b.")).to_be_visible()
+    expect(form.get_by_text("A common misconception: a copy shares memory.")).to_be_visible()
+    assert form.locator(".cl-wrong .cl-verdict").all_inner_texts() == ["✖ not so"] * 2
+    assert form.locator(".cl-right .cl-verdict").all_inner_texts() == ["✔ right"] * 3
+    box = form.locator("svg").bounding_box()
+    assert box is not None
+    assert box["width"] > 100
+    check_axe(page)
+    assert luminance(form, "backgroundColor") > 0.8
+    go_dark(page)
+    expect(form).to_be_visible()
+    assert luminance(form, "backgroundColor") < 0.3
+    assert luminance(form.locator(".cl-headline"), "color") > 0.7
+    assert luminance(form.locator("svg rect.page").first, "fill") < 0.3
+    check_axe(page)
+
+    # The player of the run, then all over again.
+    page.keyboard.press("Tab")
+    while "Step through" not in focused(page):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    player = page.locator(".cl-player")
+    expect(player).to_have_attribute("data-steps", "4")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(form).to_have_attribute("data-state", "open")
+    expect(player).to_have_count(0)
+    expect(form.locator("select").first).to_be_focused()
+    assert form.locator("select").first.input_value() == ""
+
+
+def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
+    page = watched.page
+    name = book(lab, "kept.ipynb")
+    watched.run_all(lab.address(name))
+    form = page.locator(".cl-predict")
+    for row, answer in [(0, "no"), (1, "no"), (4, "it runs to its end")]:
+        form.locator("tbody tr").nth(row).locator("select").select_option(answer)
+    form.get_by_label("What is a?").fill("1")
+    form.get_by_label("What is a.grad?").fill("tensor(1.)")
+    form.get_by_role("button", name="Commit").click()
+    expect(form.locator(".cl-headline")).to_have_text("All 5 right.")
+    kept = json.loads((lab.folder / "kept.ipynb.json").read_text("utf-8"))
+    assert kept["predictions"]["test/clone"]["answers"]["gradient(a)"] == "tensor(1.)"
+    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    lab.close_sessions()
+
+    watched.run_all(lab.address(name))  # another day: a new kernel, the same file
+    expect(form.locator(".cl-headline")).to_have_text("All 5 right.")
+    assert not form.evaluate("(form) => form.contains(document.activeElement)"), "it takes the focus by itself"
+    form.get_by_role("button", name="Start again").click()
+    expect(form).to_have_attribute("data-state", "open")
+
+
+def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_path: Path) -> None:
+    page = watched.page
+    name = book(lab, "stored.ipynb", file=str(tmp_path / "kept.json"))
+    watched.run_all(lab.address(name))
+    expect(page.locator(".cl-predict")).to_be_visible()
+    expect(page.locator(".copylab-twin")).to_be_hidden()
+    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    lab.close_sessions()
+    twin = page.locator(".copylab-predict")
+
+    page.goto(lab.address(name))
+    expect(twin.get_by_text("Do not run it. Fill in every row, then commit.")).to_be_visible()
+    expect(twin.get_by_role("rowheader", name="Do a and b share a storage?")).to_be_visible()
+
+    text = (lab.folder / name).read_text("utf-8")
+    (lab.folder / "foreign.ipynb").write_text(text.replace("import tinytorch", "import  tinytorch"), "utf-8")
+    page.goto(lab.address("foreign.ipynb"))
+    expect(twin.get_by_role("rowheader", name="What is a.grad?")).to_be_visible()
+    expect(twin.get_by_text("Clone <b>")).to_be_visible()
+
+    out = tmp_path / "page.html"
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", f"--output={out}", str(lab.folder / name)]
+    nowhere = ["--HTMLExporter.mathjax_url=", "--HTMLExporter.require_js_url=", "--HTMLExporter.jquery_url="]
+    nowhere += ["--HTMLExporter.jupyter_widgets_base_url=", "--HTMLExporter.html_manager_semver_range="]
+    subprocess.run([*command, *nowhere], check=True, capture_output=True)
+    page.context.set_offline(True)
+    page.goto(out.as_uri())
+    expect(page.locator(".copylab-predict").get_by_text("What happens when this runs?")).to_be_visible()

@@ -1,0 +1,160 @@
+"""What stepped code does beyond its names is said at the end: files, random numbers, settings, threads, programs."""
+
+import importlib
+import sys
+import threading
+from pathlib import Path
+from types import ModuleType
+from typing import cast
+
+import pytest
+from copylab import steps
+
+import tinytorch
+
+
+@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
+def engine(request: pytest.FixtureRequest) -> ModuleType:
+    return importlib.import_module(cast("str", request.param))
+
+
+def said(code: str, engine: ModuleType = tinytorch) -> str:
+    return steps(code, engine=engine).end
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        ("code", "file"),
+        [
+            ("open('a.txt', 'w').close()", "a.txt"),
+            ("open('a.txt', 'a+').close()", "a.txt"),
+            ("from pathlib import Path\nPath('b.txt').write_text('x')", "b.txt"),
+            ("import os\nos.close(os.open('c.txt', os.O_CREAT | os.O_WRONLY))", "c.txt"),
+            ("import numpy\nnumpy.save('d.npy', numpy.ones(2))", "d.npy"),
+            ("import sqlite3\nsqlite3.connect('e.db').close()", "e.db"),
+            ("torch.save(torch.ones(2), 'f.pt')", "f.pt"),
+        ],
+    )
+    def test_written(self, folder: Path, engine: ModuleType, code: str, file: str) -> None:
+        assert said(code, engine) == f"The code wrote to the file {file}."
+        assert (folder / file).exists()
+
+    def test_changed_otherwise(self, folder: Path) -> None:
+        (folder / "old.txt").write_text("")
+        (folder / "gone.txt").write_text("")
+        assert said("import os\nos.remove('gone.txt')") == "The code removed the file gone.txt."
+        assert said("import os\nos.rename('old.txt', 'new.txt')") == "The code renamed the file old.txt."
+        assert said("import os\nos.mkdir('sub')\nos.chdir('sub')") == (
+            "The code made the folder sub. The code changed the current folder to sub."
+        )
+
+    @pytest.mark.usefixtures("folder")
+    def test_many_files_are_counted(self) -> None:
+        end = said("for i in range(30):\n    with open(f'{i}.txt', 'w') as f:\n        pass")
+        assert end == "The code wrote to the files 0.txt, 1.txt, 2.txt, 3.txt and 26 more."
+
+    def test_a_temporary_file_has_no_name_that_differs(self) -> None:
+        assert "The code wrote to a temporary file." in said("import tempfile\nf = tempfile.NamedTemporaryFile()")
+
+    @pytest.mark.usefixtures("folder")
+    def test_a_hostile_name_stays_text(self) -> None:
+        made = steps("open('<b>\\u202e\\x1b[31m', 'w').close()", engine=tinytorch)
+        assert made.end == "The code wrote to the file <b>\\u202e."
+        assert "&lt;b&gt;\\u202e" in made.html
+
+    def test_reading_is_not_writing(self, folder: Path) -> None:
+        (folder / "a.txt").write_text("1")
+        (folder / "mine.py").write_text("a = 1")
+        sys.path.insert(0, str(folder))
+        try:
+            assert said("open('a.txt').read()\nimport mine\nopen('/dev/null', 'w').close()") == ""
+        finally:
+            sys.path.remove(str(folder))
+            sys.modules.pop("mine", None)
+
+    def test_what_others_do_meanwhile_is_theirs(self, folder: Path) -> None:
+        go, done = threading.Event(), threading.Event()
+
+        def work() -> None:
+            go.wait(10)
+            Path("theirs.txt").write_text("")
+            done.set()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        made = steps("go.set()\ndone.wait(10)", engine=tinytorch, namespace={"go": go, "done": done})
+        thread.join(10)
+        assert made.end == ""
+        assert (folder / "theirs.txt").exists()
+
+    @pytest.mark.usefixtures("folder")
+    def test_after_the_run_nothing_is_noted(self) -> None:
+        made = steps("def f():\n    open('late.txt', 'w').close()", engine=tinytorch)
+        Path("mine.txt").write_text("")
+        assert made.end == ""
+
+
+class TestSession:
+    @pytest.mark.parametrize(
+        ("code", "whose"),
+        [
+            ("torch.rand(2)", "torch"),
+            ("torch.manual_seed(1)", "torch"),
+            ("import random\nrandom.random()", "Python"),
+            ("import numpy\nnumpy.random.rand(2)", "NumPy"),
+            ("import numpy, random\nnumpy.random.seed(1)\nrandom.seed(2)\ntorch.randn(2)", "torch, NumPy and Python"),
+        ],
+    )
+    def test_random_numbers(self, engine: ModuleType, code: str, whose: str) -> None:
+        engine.manual_seed(0)
+        assert said(code, engine) == (
+            f"The code changed the global random state of {whose} (it drew numbers or set a seed): "
+            "what your session draws next differs."
+        )
+
+    def test_generators_of_its_own_are_its_own(self, engine: ModuleType) -> None:
+        code = (
+            "g = torch.Generator().manual_seed(3)\ntorch.rand(2, generator=g)\nimport random\nrandom.Random(1).random()"
+        )
+        assert said(code, engine) == ""
+
+    def test_settings(self, engine: ModuleType) -> None:
+        with engine.enable_grad():
+            assert "setting of your session: whether gradients" in said("torch.set_grad_enabled(False)", engine)
+        assert said("with torch.no_grad():\n    x = torch.ones(2)", engine) == ""
+        try:
+            assert "a setting of your session: the default dtype" in said(
+                "torch.set_default_dtype(torch.float64)", engine
+            )
+        finally:
+            engine.set_default_dtype(engine.float32)
+
+    def test_threads_programs_and_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("STEPPED", "0")
+        code = """
+import os, subprocess, sys, threading
+for i in range(2):
+    t = threading.Thread(target=print, args=("heard",))
+    t.start()
+    t.join()
+os.environ["STEPPED"] = "1"
+subprocess.run([sys.executable, "-c", ""])
+"""
+        end = said(code)
+        assert "The code started 2 threads: what threads do is not stepped, only what they print is shown." in end
+        assert "The code changed environment variables: STEPPED." in end
+        assert "The code started other programs: " in end
+
+    def test_everything_is_put_back(self, engine: ModuleType) -> None:
+        start, save = threading.Thread.start, engine.save
+        for code in ("x = 1", "1 / 0", "torch.save = 3"):
+            steps(code, engine=engine)
+        assert threading.Thread.start is start
+        assert engine.save == 3, "what the program puts there itself stays"
+        engine.save = save  # type: ignore[attr-defined]

@@ -1,0 +1,96 @@
+"""What learners write, read generously: `yes`, `2, 4`, `tensor([2., 4.])`, `x and y`, `None`.
+
+An answer is compared by what it means: 2 is 2.0, spaces and brackets around a list do not matter, names may come in
+any order. Nothing of it is ever run.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from typing import Any
+
+_MOST = 2000
+_TENSOR = re.compile(r"\A(?:torch\.)?tensor\((.*?)(?:,\s*(?:dtype|device|grad_fn|requires_grad)=.*)?\)\Z", re.DOTALL)
+_NOTHING = {"none", "nothing", "-", "no gradient", "no value"}
+_WORD = re.compile(r"[^\W\d]\w*(?:\.\w+|\[\d+\])*")
+_GLUE = {"and", "und", "et", "only"}
+
+
+def same(given: Any, right: Any) -> bool:
+    """Whether `given`, as somebody wrote it, means the answer `right`."""
+    if isinstance(right, frozenset | set):
+        return names(given) == {name.casefold() for name in right}
+    if isinstance(right, bool) and isinstance(given, str):
+        return given.strip().casefold() in (("yes", "true") if right else ("no", "false"))
+    if isinstance(right, str):
+        return isinstance(given, str) and _words(given) == _words(right)
+    return _equal(value(given), right)
+
+
+def value(given: Any) -> Any:
+    """The value that a text stands for; the text itself, tidied, if it stands for none."""
+    if not isinstance(given, str):
+        return given.tolist() if hasattr(given, "tolist") else given
+    text = given.strip()[:_MOST]
+    text = text[1:-1].strip() if len(text) > 1 and text[0] == text[-1] == "`" else text
+    if text.casefold() in _NOTHING:
+        return None
+    inner = _TENSOR.match(text)
+    text = inner[1] if inner else text
+    for attempt in (text, re.sub(r"(?<=[\w.])\s+(?=[-+\w.])", ", ", text)):
+        try:
+            return ast.literal_eval(attempt)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            continue
+    return " ".join(text.split())
+
+
+def names(given: Any) -> set[str]:
+    """The names in an answer such as `x and y`, `x, y`, `['x', 'y']`; none for `none`."""
+    text = given if isinstance(given, str) else " ".join(map(str, given or ()))
+    if text.strip().casefold() in _NOTHING:
+        return set()
+    return {word.casefold() for word in _WORD.findall(text)} - _GLUE
+
+
+def shown(answer: Any) -> str:
+    """An answer as it is shown: yes and no, numbers with at most six digits, names in order."""
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    if isinstance(answer, frozenset | set):
+        return ", ".join(sorted(answer)) or "none"
+    if isinstance(answer, str):
+        return answer
+    return number(answer)
+
+
+def number(value: Any) -> str:
+    """A value, nested or not, as Python writes it, but with at most six digits."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(number(one) for one in value)}]"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.replace("`", "").split()).casefold()
+
+
+def _equal(given: Any, right: Any) -> bool:
+    if isinstance(right, list | tuple):
+        if not isinstance(given, list | tuple):
+            return len(right) == 1 and _equal(given, right[0])
+        if len(given) == len(right):
+            return all(_equal(one, other) for one, other in zip(given, right, strict=True))
+        return len(given) == 1 and _equal(given[0], right)
+    if isinstance(given, list | tuple):
+        return len(given) == 1 and _equal(given[0], right)
+    if isinstance(given, bool) or isinstance(right, bool) or given is None or right is None:
+        return given is right
+    if isinstance(given, int | float) and isinstance(right, float):
+        near = math.isclose(given, right, rel_tol=1e-3, abs_tol=5e-5)  # what is printed has four digits
+        return near or (math.isnan(given) and math.isnan(right))
+    return bool(given == right)

@@ -1,0 +1,139 @@
+"""Start: names, tensors, storages, counters and nodes; what a node needs, and a gradient of one's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from copylab.exercise import Wrong, exercise
+from copylab.looks import grad, is_tensor, node_of, same_storage
+from copylab.predict import predict
+from copylab.questions import count, gradient, names_showing, names_that, value, version
+
+shared = predict(
+    """
+    x = torch.tensor([1.0, 2.0, 3.0])
+    y = x
+    z = x[1:]
+    w = x * 2
+    z[0] = 50.0
+    """,
+    [
+        count("names"),
+        count("tensors", wrong={"4": "a name is a copy"}),
+        count("storages", wrong={"3": "a view is a copy", "4": "a view is a copy", "1": "the graph joins memories"}),
+        count("counters", wrong={"3": "a counter for each tensor", "4": "a counter for each tensor"}),
+        names_showing(
+            50,
+            "x",
+            "y",
+            "z",
+            "w",
+            wrong={"z": "a view is a copy", "x, z": "a name is a copy", "x, y, z, w": "a tensor is a formula"},
+        ),
+        value("w", wrong={"[2, 100, 6]": "a tensor is a formula"}),
+        version("y", wrong={"0": "a counter for each tensor"}),
+        version("w", wrong={"1": "computing is writing"}),
+    ],
+    key="start/shared",
+    title="Names, tensors, storages, counters",
+)
+
+recorded = predict(
+    """
+    p = torch.tensor([1.0, 2.0], requires_grad=True)
+    q = p * p
+    s = q.sum()
+    s.backward()
+    """,
+    [
+        names_that("is_leaf", "p", "q", "s"),
+        names_that("requires_grad", "p", "q", "s", wrong={"p": "grad is not inherited"}),
+        names_that("on_graph", "p", "q", "s"),
+        count("storages", at=3, wrong={"1": "the graph joins memories", "2": "the graph joins memories"}),
+        gradient("p", at=3, wrong={"[2, 4]": "the graph has the gradient"}),
+        gradient("p"),
+        version("p", wrong={"1": "backward changes its leaf"}),
+    ],
+    key="start/recorded",
+    title="Leaves, nodes, gradients",
+)
+
+
+def _check_part(x: Any, t: Any) -> str | None:
+    if not is_tensor(t):
+        return f"t is of the type {type(t).__name__}, and a tensor is asked for."
+    if t is x:
+        return "t is x itself, under a second name."
+    if tuple(t.shape) != (2,):
+        return f"t has the shape {tuple(t.shape)}, and (2,) is asked for."
+    if not same_storage(t, x):
+        return "t has a storage of its own. A write into t would not be seen in x."
+    if t.storage_offset() != 2 or t.stride() != (1,):
+        return f"t begins at cell {t.storage_offset()} of that storage, stride {t.stride()}."
+    return None
+
+
+part = exercise(
+    "start/part",
+    "Replace `None`: `t` shall be a tensor of shape `(2,)` that shows `[2., 3.]`, without copying a number, so that a "
+    "write into `t` is seen in `x`.",
+    names=("x", "t"),
+    check=_check_part,
+    start="x = torch.tensor([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])\nt = None",
+    hints=[
+        "Section 3 made a tensor that begins at the second cell of `x`.",
+        "A slice has an end as well: `x[begin:end]`, where the element at `end` is not included.",
+    ],
+    solution="t = x[2:4]",
+    also=["t = x[2:-2]", "t = x.view(3, 2)[1]"],
+    wrong=[
+        Wrong("t = [2., 3.]", says="of the type list"),
+        Wrong("t = x", says="t is x itself"),
+        Wrong("t = x[2:]", says="t has the shape (4,)"),
+        Wrong("t = torch.tensor([2., 3.])", says="has a storage of its own"),
+        Wrong("t = x[1:3]", says="begins at cell 1"),
+        Wrong("t = x[2::2]", says="begins at cell 2 of that storage, stride (2,)"),
+    ],
+    right="another tensor, the same storage, from cell 2 on.",
+    title="Exercise 1",
+)
+
+
+def _check_twelve(x: Any, y: Any) -> str | None:
+    if not is_tensor(y):
+        return f"y is of the type {type(y).__name__}, and a tensor is asked for."
+    if y is x:
+        return "y is x itself. Compute something from it."
+    if node_of(y) is None:
+        return "y has no node, so there is no way back from y to x."
+    if grad(x) is None:
+        return "x.grad is None. Gradients are computed by y.backward()."
+    if grad(x) != 12:
+        return f"x.grad is {grad(x):g}. Gradients add up over several calls of backward."
+    return None
+
+
+twelve = exercise(
+    "start/twelve",
+    "Compute `y` from `x` so that, after `y.backward()`, `x.grad` is 12. Replace `None`, and call `backward` in the same "
+    "cell.",
+    names=("x", "y"),
+    check=_check_twelve,
+    start="x = torch.tensor(6.0, requires_grad=True)\ny = None",
+    hints=[
+        "If `y = x * 3`, then `x.grad` is 3.",
+        "There is more than one way. What is the gradient of `x * x` where `x` is 6?",
+    ],
+    solution="y = x * 12\ny.backward()",
+    also=["y = x * x\ny.backward()"],
+    wrong=[
+        Wrong("y = 72", says="of the type int"),
+        Wrong("y = x\ny.backward()", says="y is x itself"),
+        Wrong("y = torch.tensor(72.)", says="no node"),
+        Wrong("y = x * 12", says="x.grad is None"),
+        Wrong("y = x * 3\ny.backward()", says="x.grad is 3"),
+        Wrong("y = x * 12\ny.backward(retain_graph=True)\ny.backward()", says="x.grad is 24"),
+    ],
+    right="x.grad is 12.",
+    title="Exercise 2",
+)

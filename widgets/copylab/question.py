@@ -1,0 +1,161 @@
+"""A question about a run: its words, the answers it takes, and what speaks against a wrong one."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from .answers import names, same, shown, value
+from .misconceptions import MISCONCEPTIONS, Misconception
+from .runs import Run
+
+Wrong = Misconception | str | Callable[[Run], str]
+"""What speaks against an answer: a misconception, the name of one, a sentence, or a function that makes one."""
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """What speaks against a wrong answer: the facts of the run, and the misconception behind the answer, if known."""
+
+    facts: str
+    misconception: Misconception | None
+    against: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question whose right answer is always found by running the code.
+
+        Question("What is `y` now?", None, answer=lambda run: run.value("y"))
+        Question("Who wins?", ["x", "y"], answer=lambda run: "y", wrong={"x": "a name is a copy"})
+
+    prompt: the question; `code` between backticks.
+    choices: the answers to choose from; a function of the code that gives them; None for an answer in free text, which
+        is read generously: numbers, lists, names, `None`.
+    answer: gives the right answer from a Run: True or False (yes, no), a number, a list, a text, a set of names.
+    wrong: what speaks against particular wrong answers. A text that is the name of a misconception of the catalogue
+        means that one, any other is a sentence of its own.
+    because: the facts of the run that decide the question, told after every wrong answer.
+    name: what to call it in `commit({name: answer})`; by default its prompt.
+    hint: how to write a free answer.
+    suspect: finds the misconception behind any wrong answer that `wrong` does not list, from the run and the answer.
+    """
+
+    prompt: str
+    choices: Sequence[str] | Callable[[str], Sequence[str]] | None
+    answer: Callable[[Run], Any]
+    wrong: Mapping[Any, Wrong] = field(default_factory=dict)
+    because: str | Callable[[Run], str] = ""
+    name: str = ""
+    hint: str = ""
+    suspect: Callable[[Run, Any], str | None] | None = None
+
+    def bound(self, code: str) -> Question:
+        """The question for this code: its choices made, its name filled in. TypeError for what cannot be a question."""
+        choices = self.choices(code) if callable(self.choices) else self.choices
+        if isinstance(choices, str) or not callable(self.answer):
+            raise TypeError(f"the question {self.prompt!r} needs choices in a list and an answer that is a function")
+        made = None if choices is None else tuple(str(choice) for choice in choices)
+        if made is not None and (len(made) < 2 or len({c.casefold() for c in made}) < len(made)):
+            raise ValueError(
+                f"the question {self.prompt!r} needs at least two choices, all different, not {list(made)}"
+            )
+        return replace(self, choices=made, name=self.name or self.prompt)
+
+    def read(self, given: Any) -> str:
+        """An answer as it is kept: the choice it means, or the text as written. ValueError for none and a wrong choice.
+
+        Whether a free answer makes sense is not asked: it may be right or wrong.
+        """
+        if isinstance(given, bool):
+            given = shown(given)
+        text = " ".join((given if isinstance(given, str) else shown(_plain(given))).split())
+        if not text:
+            raise ValueError(f"the row {self.prompt!r} is empty")
+        if self.choices is None:
+            return text
+        assert not callable(self.choices)
+        found = [choice for choice in self.choices if choice.casefold() == text.casefold()]
+        if not found:
+            near = difflib.get_close_matches(text, self.choices, 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            listed = ", ".join(map(repr, self.choices))
+            raise ValueError(f"{text!r} is no choice for {self.prompt!r}{hint}: choose one of {listed}")
+        return found[0]
+
+    def right(self, run: Run) -> Any:
+        """The right answer, computed. ValueError if it is not among the choices, or cannot be found."""
+        found = _plain(self.answer(run))
+        if self.choices is not None and shown(found) not in tuple(self.choices):  # type: ignore[arg-type]
+            raise ValueError(f"the run answers {self.prompt!r} with {shown(found)!r}, which is not among its choices")
+        return found
+
+    def holds(self, given: str, right: Any) -> bool:
+        """Whether `given`, as `read` keeps it, is the right answer."""
+        return given == shown(right) if self.choices is not None else same(given, right)
+
+    def refute(self, run: Run, given: str) -> Refutation:
+        """What speaks against `given`, which is wrong."""
+        right = self.right(run)
+        facts = self.because(run) if callable(self.because) else self.because
+        told = next((wrong for key, wrong in self.wrong.items() if self._is(given, key, right)), None)
+        if told is None and self.suspect is not None:
+            told = self.suspect(run, given)
+        if callable(told):
+            told = told(run)
+        known = MISCONCEPTIONS.get(told) if isinstance(told, str) else told
+        if known is None:
+            return Refutation(facts, None, told if isinstance(told, str) else "")
+        return Refutation(facts, known, known.against(run))
+
+    def _is(self, given: str, key: Any, right: Any) -> bool:
+        if self.choices is not None:
+            return given.casefold() == shown(key).casefold()
+        if isinstance(right, frozenset):
+            return names(given) == names(key)
+        return same(given, key if isinstance(right, str) else value(key))
+
+    def faults(self, run: Run) -> list[str]:
+        """What is wrong with the question itself, found by asking it of a run: one sentence for each fault."""
+        try:
+            right = self.right(run)
+        except Exception as error:  # noqa: BLE001  # whatever its function raises is what the teacher has to see
+            return [f"{self.prompt!r} has no answer: {type(error).__name__}: {error}"]
+        found = []
+        given = shown(right)
+        if not self.holds(given, right):
+            found.append(f"{self.prompt!r} does not take its own right answer {given!r}")
+        keys = [shown(key) for key in self.wrong]
+        if self.choices is not None:
+            found += [f"{self.prompt!r} refutes {key!r}, which is no choice" for key in keys if not self._offers(key)]
+        found += [f"{self.prompt!r} refutes its right answer {key!r}" for key in keys if self.holds(key, right)]
+        others = [choice for choice in tuple(self.choices or ()) if not self.holds(choice, right)]  # type: ignore[arg-type]
+        for wrong in dict.fromkeys([*keys, *others]):
+            try:
+                told = self.refute(run, wrong)
+            except Exception as error:  # noqa: BLE001  # as above
+                found.append(f"{self.prompt!r} cannot refute {wrong!r}: {type(error).__name__}: {error}")
+                continue
+            if not (told.facts or told.against):
+                found.append(f"{self.prompt!r} has nothing to say against {wrong!r}")
+        return found
+
+    def _offers(self, key: str) -> bool:
+        return key.casefold() in {choice.casefold() for choice in tuple(self.choices or ())}  # type: ignore[arg-type]
+
+
+def _plain(answer: Any) -> Any:
+    """Tensors, arrays and their numbers as Python's own; sets as they can be kept."""
+    if hasattr(answer, "tolist"):
+        answer = answer.tolist()
+    return frozenset(answer) if isinstance(answer, set) else answer
+
+
+@cache
+def statements(code: str) -> tuple[int, ...]:
+    """The lines at which the statements of `code` begin."""
+    return tuple(sorted({node.lineno for node in ast.walk(ast.parse(code)) if isinstance(node, ast.stmt)}))
