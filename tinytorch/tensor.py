@@ -140,7 +140,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         """Bytes that the elements take (a view may look at fewer or count some twice)."""
         return self._data.size * self._data.itemsize
 
-    def is_contiguous(self, memory_format: Any = None) -> bool:
+    def is_contiguous(self, *, memory_format: Any = None) -> bool:
         """Whether the elements lie in row-major order without gaps."""
         if memory_format is not None and memory_format.name.startswith("channels_last"):
             a, n = self._data, 4 if memory_format.name == "channels_last" else 5

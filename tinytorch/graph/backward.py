@@ -324,7 +324,9 @@ def _accumulate(leaf: Any, grads: tuple) -> None:
 
 
 def _warn_of_layout(grad: Any, leaf: Any) -> None:
-    who = "".join(f"\n{n}.sizes() = {list(t.shape)}, strides() = {list(t.stride())}" for n, t in (("grad", grad), ("param", leaf)))
+    who = "".join(
+        f"\n{n}.sizes() = {list(t.shape)}, strides() = {list(t.stride())}" for n, t in (("grad", grad), ("param", leaf))
+    )
     warn_in_torch(
         "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance."
         + who, "torch/csrc/autograd/functions/accumulate_grad.h:252", once=True,

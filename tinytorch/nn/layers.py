@@ -11,7 +11,8 @@ from typing import Any
 from .. import dtypes
 from ..devices import as_device
 from ..ops.added import linear
-from ..ops.shaped import filled, sized
+from ..ops.core import FUNCTIONS
+from ..ops.shaped import filled
 from ..tensor import Tensor
 from . import init
 from .functional import embedding
@@ -39,10 +40,10 @@ class Linear(Module):
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
-        d, where = dtype or dtypes.get_default_dtype(), as_device(device)
-        self.weight = Parameter(filled(sized((out_features, in_features), "empty"), None, d, where))
+        empty = FUNCTIONS["empty"]
+        self.weight = Parameter(empty(out_features, in_features, dtype=dtype, device=device))
         if bias:
-            self.bias = Parameter(filled((out_features,), None, d, where))
+            self.bias = Parameter(empty(out_features, dtype=dtype, device=device))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()

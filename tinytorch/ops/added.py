@@ -9,7 +9,7 @@ import numpy as np
 
 from ..graph.node import node
 from ..tensor import Tensor
-from .arguments import signatures
+from .arguments import guarded
 from .core import common_device, op, quiet, record, recording, result, write_in_place, write_out
 from .linalg import check_bmm, check_mm, mat_grad_left, mat_grad_right, product, same_dtype, strides_for
 from .scalars import times
@@ -101,9 +101,6 @@ def _added(name: str, x_name: str, y_name: str, kernel: Callable, check: Callabl
             expand(input, made.shape)
         return quiet.run(_blend, input._data, made, beta, alpha)
 
-    line = f"(Tensor input, Tensor {x_name}, Tensor {y_name}, *, Number beta = 1, Number alpha = 1, Tensor out = None)"
-
-    @signatures(line, name=name)
     def function(
         input: Tensor, x: Tensor, y: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
     ) -> Tensor:
@@ -113,7 +110,6 @@ def _added(name: str, x_name: str, y_name: str, kernel: Callable, check: Callabl
         made = result(data, input._device)
         return record(made, kind, (input, x, y), **saved(x, y, beta, alpha)) if recording(input, x, y) else made
 
-    @signatures(line.replace(", Tensor out = None", ""), name=f"{name}_")
     def in_place(self: Tensor, x: Tensor, y: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
         data = computed(self, x, y, beta, alpha)
         if data.shape != self._data.shape:
@@ -174,8 +170,7 @@ _added(
 )
 
 
-@signatures("(Tensor input, Tensor weight, Tensor bias = None)")
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`input @ weight.T + bias`: input (..., in), weight (out, in), bias (out).
 
     Source: `torch.nn.functional.linear`.
@@ -191,3 +186,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return addmm(bias, input, weight.t())
     flat = addmm(bias, input.reshape(-1, a.shape[-1]), weight.t())
     return flat.view(*a.shape[:-1], weight._data.shape[0])
+
+
+_linear.__name__ = _linear.__qualname__ = "linear"
+linear = guarded(_linear, "linear", False)

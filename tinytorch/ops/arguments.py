@@ -1,193 +1,468 @@
-"""Arguments as torch's parser takes them: NumPy's names for some, and its words for those that it cannot take.
+"""Arguments as torch's parser takes them: its names and NumPy's for them, and its words for calls that do not fit.
 
-An operation says with `@signatures(...)` how torch lets it be called, a line for each way. A call that goes well pays
-nothing for that; one that fails is looked at again, and torch's error is raised if it does not fit.
+How torch lets an operation be called stands in `signatures.txt`, in the parser's own notation. A call that goes well
+pays nothing for that; one that fails is looked at again, and torch's error is raised if it fits no signature.
+Source: torch's `python_arg_parser.cpp` and `invalid_arguments.cpp`.
 """
 
 from __future__ import annotations
 
 import functools
-import inspect
+import numbers
+import re
 import sys
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
 
 from .. import dtypes
 from ..devices import device
 from ..graph.history import grad_fn_of
 from ..graph.modes import MODES
+from ..storage import UntypedStorage
 from ..tensor import Layout, Tensor
-from .core import is_number
+from ..warn import warn_in_torch
 
-_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+ABSENT: Any = object()  # the default of a parameter that must be given
+
+
+def is_number(x: Any) -> bool:
+    """Whether torch would take `x` as a Python number."""
+    return isinstance(x, (numbers.Number, np.number, np.bool_))
+
+
+def type_name(x: Any) -> str:
+    """The type of an argument as torch's messages name it: what is written in C has its module before its name."""
+    kind = type(x)
+    module = kind.__module__.partition(".")[0]
+    if isinstance(x, (dtypes.dtype, device)) or kind.__name__ in ("Size", "Generator", "memory_format", "layout"):
+        module = "torch"
+    return f"{module}.{kind.__name__}" if module in ("numpy", "torch") and not isinstance(x, Tensor) else kind.__name__
+
+
+# what a parameter takes ---------------------------------------------------------------------------------------------------
+
+
+def _is_index(x: Any) -> bool:
+    return hasattr(x, "__index__") and not isinstance(x, (bool, Tensor))
+
+
+def _is_int(x: Any) -> bool:
+    if isinstance(x, Tensor):
+        return x._data.ndim == 0 and x._data.dtype.kind in "iu" and not x.requires_grad
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+
+
+def _is_symint(x: Any) -> bool:
+    return (x._data.size == 1 and x._data.dtype.kind in "iub") if isinstance(x, Tensor) else _is_index(x)
+
+
+def _is_float(x: Any) -> bool:
+    if isinstance(x, Tensor):
+        return x._data.ndim == 0 and not x.requires_grad
+    return isinstance(x, (int, float, np.number, np.bool_))
+
+
+_TAKES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "Tensor": ("Tensor", lambda x: isinstance(x, Tensor)),
+    "Scalar": ("Number", lambda x: is_number(x) or _is_float(x)),
+    "int64_t": ("int", _is_int),
+    "SymInt": ("int", _is_symint),
+    "double": ("float", _is_float),
+    "bool": ("bool", lambda x: isinstance(x, bool)),
+    "c10::string_view": ("str", lambda x: isinstance(x, str)),
+    "ScalarType": ("torch.dtype", lambda x: x is not None and dtypes.is_dtype(x)),
+    "Layout": ("torch.layout", lambda x: isinstance(x, Layout)),
+    "MemoryFormat": ("torch.memory_format", lambda x: type(x).__name__ in ("MemoryFormat", "memory_format")),
+    "Device": ("torch.device", lambda x: isinstance(x, (str, int, device)) and not isinstance(x, bool)),
+    "Generator": ("torch.Generator", lambda x: type(x).__name__ == "Generator"),
+    "Storage": ("torch.Storage", lambda x: isinstance(x, UntypedStorage) or hasattr(x, "untyped")),
+    "TensorList": ("tuple of Tensors", lambda x: isinstance(x, (tuple, list))),
+    "c10::List<::std::optional<Tensor>>": ("tuple of Tensors", lambda x: isinstance(x, (tuple, list))),
+    "IntArrayRef": ("tuple of ints", _is_index),
+    "SymIntArrayRef": ("tuple of ints", _is_symint),
+    "ArrayRef<double>": ("tuple of floats", _is_float),
+    "ArrayRef<Scalar>": ("tuple of Scalars", is_number),
+    "PyObject*": ("object", lambda x: True),
+    "Dimname": ("name", lambda x: isinstance(x, str)),
+    "DimnameList": ("tuple of names", lambda x: isinstance(x, str)),
+}
+_SEQUENCES = ("IntArrayRef", "SymIntArrayRef", "ArrayRef<double>", "ArrayRef<Scalar>", "DimnameList")
+_NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
+_NUMBERS_AS_TENSORS = {
+    f"{n}{end}" for n in ["add", "div", "divide", "mul", "multiply", "sub", "subtract", "true_divide", "floor_divide", "copy"] for end in ("", "_")
+} | {"to"}  # fmt: skip
+
+
+def _parts(inner: str) -> list[str]:
+    """The parameters between a signature's brackets."""
+    return re.split(r", (?![^{]*\})", inner) if inner else []
+
+
+class MisfitError(Exception):
+    """Why a call does not fit a signature."""
+
+
+class _Parameter:
+    """One parameter of a signature, as it can be given."""
+
+    def __init__(self, text: str, named: bool) -> None:
+        kind, _, name = text.partition(" ")
+        self.name, self.optional, self.default = *name.partition("=")[:2], name.partition("=")[2]
+        self.none = kind.endswith("?") or self.default == "None"
+        self.kind, _, size = kind.rstrip("?").partition("[")
+        self.broadcast = bool(size)
+        self.named = named
+        self.type, self.takes = _TAKES[self.kind]
+
+    def fits(self, x: Any, function: str, position: int) -> int | None:
+        """None if the parameter takes `x`, else the index of the element that is at fault, or -1."""
+        if self.kind in _SEQUENCES:
+            if isinstance(x, (tuple, list)):
+                return None if not x or self.takes(x[0]) else 0
+            return None if self.broadcast and self.takes(x) else -1
+        if self.type == "tuple of Tensors" and self.takes(x):
+            for i, t in enumerate(x):
+                if not isinstance(t, Tensor):
+                    raise TypeError(f"expected Tensor as element {i} in argument {position}, but got {type_name(t)}")
+            return None
+        if self.takes(x) or (self.kind == "Tensor" and function in _NUMBERS_AS_TENSORS and is_number(x)):
+            return None
+        return -1
+
+    def given_by_name(self, kwargs: dict) -> str | None:
+        """The name under which it was given."""
+        return next((n for n in (self.name, *_NUMPY_NAMES.get(self.name, ())) if n in kwargs), None)
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.name}" + (f" = {self.default}" if self.optional else "")
+
+
+class _Signature:
+    """One way to call an operation."""
+
+    def __init__(self, text: str) -> None:
+        text, _, flag = text.partition("|")
+        self.hidden, self.deprecated, self.alone = (
+            flag in ("hidden", "deprecated"),
+            flag == "deprecated",
+            flag == "alone",
+        )
+        head, _, inner = text.partition("(")
+        self.name = head.rpartition(".")[2]
+        self.params: list[_Parameter] = []
+        positional, _, named = inner[:-1].partition("*, ")
+        for part, only in ((positional, False), (named, True)):
+            self.params += [_Parameter(p, only) for p in _parts(part.removesuffix(", "))]
+        self.least = sum(not p.optional for p in self.params)
+        self.positional = sum(not p.named for p in self.params)
+
+    def __str__(self) -> str:
+        parts = [str(p) for p in self.params]
+        if self.positional < len(parts):
+            parts.insert(self.positional, "*")
+        return f"({', '.join(parts)})"
+
+    def match(self, args: tuple, kwargs: dict) -> tuple[list, dict]:
+        """The arguments by position and by name. MisfitError, with torch's words for it, if the call does not fit."""
+        name, n, params = self.name, len(args), self.params
+        sizes = (
+            bool(args)
+            and self.positional == 1
+            and params[0].kind in ("IntArrayRef", "SymIntArrayRef")
+            and params[0].takes(args[0])
+        )
+        if n > self.positional and not sizes:
+            raise MisfitError(self._too_many(n))
+        at, left, by_position, by_name = 0, len(kwargs), [], {}
+        for i, p in enumerate(params):
+            called = None
+            if at < n:
+                if p.named:
+                    raise MisfitError(self._too_many(n))
+                x = args[at]
+            else:
+                called = p.given_by_name(kwargs)
+                x = kwargs[called] if called is not None else ABSENT
+            bad: int | None
+            if x is ABSENT and not p.optional:
+                absent = [q.name for q in params[i:] if not q.optional]  # those given by name, too
+                s = "s" * (len(absent) == 1)  # torch's, the wrong way round
+                raise MisfitError(
+                    f"{name}() missing {len(absent)} required positional argument{s}: "
+                    + ", ".join(f'"{a}"' for a in absent)
+                )
+            if x is not ABSENT and not (x is None and p.none) and (bad := p.fits(x, name, i)) is not None:
+                if not (sizes and at == 0):
+                    self._wrong_type(p, x, called, at, bad)
+                at, by_position = n, list(args)
+            elif called is None:
+                at += x is not ABSENT
+            else:
+                left -= 1
+            if x is not ABSENT and not (sizes and i == 0):
+                if p.named or (called is not None and len(by_position) < i):
+                    by_name[p.name] = x
+                else:
+                    by_position.append(x)
+        if left or (self.alone and kwargs):
+            self._unknown(kwargs, n)
+        return by_position, by_name
+
+    def unpack(self, by_position: list, by_name: dict) -> None:
+        """Raise torch's TypeError for sizes that turn out not to be ints after the first."""
+        for p, x in [*zip(self.params, by_position, strict=False), *((p, by_name.get(p.name)) for p in self.params)]:
+            if p.kind in ("IntArrayRef", "SymIntArrayRef"):
+                one_by_one = p is self.params[0] and self.positional == 1 and x is not None
+                sizes = x if isinstance(x, (tuple, list)) else by_position if one_by_one else ()
+                for i, n in enumerate(sizes):
+                    if not (_is_symint(n) or isinstance(n, bool)):
+                        raise TypeError(
+                            f"{self.name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} with error "
+                            f'"type must be tuple of ints,but got {type_name(n)}"'
+                        )
+
+    def _too_many(self, n: int) -> str:
+        takes, least = self.positional, self.least
+        if least != takes:
+            return f"{self.name}() takes from {least} to {takes} positional arguments but {n} were given"
+        return f"{self.name}() takes {takes} positional argument{'s' * (takes != 1)} but {n} {'was' if n == 1 else 'were'} given"
+
+    def _wrong_type(self, p: _Parameter, x: Any, called: str | None, at: int, bad: int) -> NoReturn:
+        if called is not None:
+            raise MisfitError(f"{self.name}(): argument '{p.name}' must be {p.type}, not {type_name(x)}")
+        where = f"{self.name}(): argument '{p.name}' (position {at + 1}) must be {p.type}, "
+        if bad < 0:
+            raise MisfitError(f"{where}not {type_name(x)}")
+        raise MisfitError(f"{where}but found element of type {type_name(x[bad])} at pos {bad}")
+
+    def _unknown(self, kwargs: dict, n: int) -> NoReturn:
+        known = [p.name for p in self.params]
+        for k in kwargs:
+            if k not in known:
+                raise MisfitError(f"{self.name}() got an unexpected keyword argument '{k}'")
+            if known.index(k) < n:
+                raise MisfitError(f"{self.name}() got multiple values for argument '{k}'")
+        raise MisfitError("invalid keyword arguments")
+
+
+# the table ---------------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _table() -> dict[str, list[str]]:
+    table: dict[str, list[str]] = {}
+    for line in Path(__file__).with_name("signatures.txt").read_text("utf-8").splitlines():
+        table.setdefault(line.partition("(")[0], []).append(line)
+    return table
+
+
+def _as_method(line: str) -> Iterator[str]:
+    """The method's line, from the function's: without the tensor itself and `out`."""
+    head, _, rest = line.partition("(")
+    inner, _, flag = rest.rpartition(")")
+    parts = [p for p in _parts(inner) if p != "Tensor input" and " out=" not in p]
+    if "Tensor input" in _parts(inner):
+        yield f"Tensor.{head}({', '.join(parts[:-1] if parts and parts[-1] == '*' else parts)}){flag}"
+
+
+def derived(key: str, table: dict[str, list[str]]) -> list[str]:
+    """The lines of a method that has none of its own: its function's, or those of the operation that is not in place."""
+    name = key.removeprefix("Tensor.")
+    lines = [m for line in table.get(name, ()) for m in _as_method(line)]
+    if not lines and name.endswith("_"):
+        lines = [m.replace("(", "_(", 1) for m in table.get(key[:-1]) or derived(key[:-1], table)]
+    return lines
+
+
+@functools.cache
+def signatures_of(key: str) -> tuple[_Signature, ...]:
+    """The ways to call `add`, or as a method `Tensor.add`; none if torch's function is written in Python."""
+    table = _table()
+    lines = table.get(key) or (derived(key, table) if key.startswith("Tensor.") else [])
+    return tuple(_Signature(line) for line in lines if "(" in line)
+
+
+def _mismatch(key: str, found: tuple[_Signature, ...], args: tuple, kwargs: dict) -> TypeError:
+    """torch's TypeError for a call that fits none of these signatures."""
+    n = len(args) + len(kwargs)
+    name = key.removeprefix("Tensor.")
+    if len(found) == 1 and (found[0].alone or not found[0].params):
+        place = "TensorBase" if name != key else "torch._VariableFunctionsClass"
+        takes = "exactly one argument" if found[0].alone else "no arguments"
+        return TypeError(f"{place}.{name}() takes {'no keyword arguments' if kwargs else f'{takes} ({n} given)'}")
+    plausible = [s for s in found if s.least <= n <= len(s.params) and not s.hidden]
+    if len(found) == 1 or len(plausible) == 1:
+        try:
+            (plausible if len(found) > 1 else found)[0].match(args, kwargs)
+        except MisfitError as why:
+            return TypeError(str(why))
+    return _invalid_combination(name, args, kwargs, [str(s) for s in found if not s.hidden])
+
+
+def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str]) -> TypeError:
+    """torch's TypeError for arguments that fit none of several signatures."""
+    named = _as_hashed(kwargs)
+    head = f"{name}() received an invalid combination of arguments - got "
+    given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in named.items()]
+    got = f"({', '.join(given)}{', ' if named and not args else ''}), but expected "
+    if len(lines) == 1:
+        options = _options(lines[0])
+        wrong = _unmatched(options, named)
+        if wrong:
+            return TypeError(f"{head}unrecognized keyword arguments: {', '.join(wrong)}")
+        if len(options) == len(given):
+            got = f"{_described(lines[0], args, named, options)}, but expected "
+        return TypeError(head + got + lines[0])
+    text = [f"{head}{got}one of:"]
+    for line in lines:
+        text.append(f" * {line}")
+        options = _options(line)
+        if len(options) != len(given):  # torch counts the star as well, and nothing as one
+            continue
+        wrong = _unmatched(options, named)
+        if wrong:
+            text.append(f"      didn't match because some of the keywords were incorrect: {', '.join(wrong)}")
+        else:
+            why = _described(line, args, named, options)
+            text.append(f"      didn't match because some of the arguments have invalid types: {why}")
+    return TypeError("\n".join(text) + "\n")
+
+
+def _options(line: str) -> list[str]:
+    """The names of a signature's parameters; of those with a default, the default, which torch takes for the name."""
+    return [p.rpartition(" ")[2] for p in line[1:-1].split(", ")]
+
+
+def _unmatched(options: list[str], named: dict) -> list[str]:
+    return [k for k in named if k not in options[max(len(options) - len(named), 0) :]]
+
+
+def _as_hashed(kwargs: dict) -> dict:
+    """Keywords in the order in which torch's messages have them, the latest first."""
+    return dict(reversed(kwargs.items()))
+
+
+_SIMPLE = {
+    "Tensor": ("Tensor",),
+    "float": ("float", "int", "long"),
+    "int": ("int", "long"),
+    "bool": ("bool",),
+    "str": ("str",),
+}
+
+
+def _described(line: str, args: tuple, named: dict, options: list[str]) -> str:
+    """The types of the arguments, those in exclamation marks that are not a signature's."""
+    kinds = [p.rpartition(" ")[0] for p in line[1:-1].split(", ")]
+    out = []
+    for i in range(len(args) + len(named)):
+        by_name = i >= len(args)
+        if by_name and (i >= len(options) or options[i] not in named):
+            continue
+        x = named[options[i]] if by_name else args[i]
+        fits = i < len(kinds) and type_name(x) in _SIMPLE.get(kinds[i], (kinds[i],))
+        shown = type_name(x)
+        if isinstance(x, (tuple, list)):
+            inner = ", ".join(type_name(e) for e in x)
+            shown += f" of ({inner}{',' * (len(x) == 1)})" if isinstance(x, tuple) else f" of [{inner}]"
+        shown = (f"{options[i]}=" if by_name else "") + shown
+        out.append(shown if fits else f"!{shown}!")
+    return f"({', '.join(out)}{', ' if out and not args else ''})"
+
+
+def parsed(key: str, args: tuple, kwargs: dict) -> tuple[list, dict] | None:
+    """A call's arguments by position and by name, under torch's names; None if torch does not parse them itself.
+
+    TypeError, in torch's words, if they fit no signature.
+    """
+    found = signatures_of(key)
+    for s in found:
+        try:
+            out = s.match(args, kwargs)
+        except MisfitError:
+            continue
+        s.unpack(*out)
+        return _as_now(s, out, found) if s.deprecated else out
+    if found:
+        raise _mismatch(key, found, args, kwargs)
+    return None
+
+
+def _as_now(used: _Signature, given: tuple[list, dict], found: tuple[_Signature, ...]) -> tuple[list, dict]:
+    """The arguments of a call in an order that torch has given up, as it takes them now; and torch's warning."""
+    visible = [s for s in found if not s.hidden]
+    ways = "".join(f"\n\t{used.name}{s}" for s in visible)
+    warn_in_torch(
+        f"This overload of {used.name} is deprecated:\n\t{used.name}{used}\nConsider using one of the following "
+        f"signatures instead:{ways}", "torch/csrc/utils/python_arg_parser.cpp:1841", once=True,
+    )  # fmt: skip
+    values = dict(zip((p.name for p in used.params), given[0], strict=False)) | given[1]
+    return [values.pop(p.name) for p in visible[0].params if not p.named and p.name in values], values
+
+
+# calls -------------------------------------------------------------------------------------------------------------------
 
 
 def called_as_method() -> bool:
-    """Whether the user called the running operation as a method, which torch's messages count positions without."""
+    """Whether the user called the running operation as a method."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_back.f_globals.get("__name__", "").startswith("tinytorch.ops"):
         frame = frame.f_back
     return frame.f_code.co_qualname.startswith("Tensor.")
 
 
-def type_name(x: Any, inside: bool = False) -> str:
-    """The type of an argument as torch's messages name it; with `inside`, that of a sequence's elements too."""
-    if isinstance(x, Tensor):
-        return "Tensor"
-    if isinstance(x, dtypes.dtype):
-        return "torch.dtype"
-    name = type(x).__name__
-    if inside and isinstance(x, (list, tuple)) and x:
-        inner = ", ".join(type_name(e) for e in x)
-        return f"{name} of ({inner}{',' if len(x) == 1 else ''})" if name == "tuple" else f"list of [{inner}]"
-    return name
+def again(f: Callable, name: str, args: tuple, kwargs: dict) -> Any:
+    """Call an operation that has no guard as torch's parser understands the call, or raise torch's TypeError for it."""
+    given = tuple(a for a in args if a is not ABSENT)
+    method = called_as_method()
+    found = parsed(f"Tensor.{name}" if method else name, given[method:], kwargs)
+    if found is None or _same(given[method:], kwargs, *found):
+        raise TypeError(f"{name}(): tinytorch does not take ({', '.join(map(type_name, given))})")
+    return f(*given[:method], *found[0], **found[1])
 
 
-def _is_int(x: Any) -> bool:
-    if isinstance(x, Tensor):
-        return x._data.ndim == 0 and x._data.dtype.kind in "iu"
-    return hasattr(x, "__index__") and not isinstance(x, bool)
+def _same(args: tuple, kwargs: dict, by_position: list, by_name: dict) -> bool:
+    """Whether a call was parsed to what it was."""
+    return kwargs.keys() == by_name.keys() and [*map(id, args)] == [*map(id, by_position)]
 
 
-_ACCEPTS: dict[str, Callable[[Any], bool]] = {
-    "Tensor": lambda x: isinstance(x, Tensor),
-    "Number": is_number,
-    "int": _is_int,
-    "float": lambda x: isinstance(x, (int, float)) and not isinstance(x, bool),
-    "bool": lambda x: isinstance(x, bool),
-    "str": lambda x: isinstance(x, str),
-    "torch.dtype": lambda x: dtypes.is_dtype(x),
-    "torch.device": lambda x: isinstance(x, (str, int, device)) and not isinstance(x, bool),
-    "torch.layout": lambda x: isinstance(x, Layout),
-    "torch.memory_format": lambda x: type(x).__name__ == "MemoryFormat",
-    "torch.Generator": lambda x: type(x).__name__ == "Generator",
-    "tuple of ints": lambda x: _is_int(x) or (isinstance(x, (tuple, list)) and all(map(_is_int, x))),
-    "tuple of Tensors": lambda x: isinstance(x, (tuple, list)),
-}
+def unfit(name: str) -> TypeError:
+    """An operation's error for arguments that it cannot take: its guard then says what torch says of them."""
+    return TypeError(f"{name}(): invalid arguments")
 
 
-class _Parameter:
-    """One parameter of a signature, as it can be given."""
+def guarded(f: Callable, name: str, method: bool, of_view: bool = False, strict: bool = False) -> Callable:
+    """`f` with torch's rules for arguments: other names for them are accepted, and errors are torch's.
 
-    def __init__(self, text: str) -> None:
-        head, _, default = text.partition(" = ")
-        self.kind, _, self.name = head.rpartition(" ")
-        self.optional = default != ""
-        self.none = default == "None" or self.name in ("device", "requires_grad")
+    `of_view`: the operation is one of torch's own views, which look at their input's history before other arguments.
+    `strict`: it would take more than torch takes, so that the arguments are looked at first.
+    """
+    key = f"Tensor.{name}" if method else name
+    no_out = method and "out" in f.__code__.co_varnames
 
-    def takes(self, x: Any) -> bool:
-        return (self.none and x is None) or _ACCEPTS.get(self.kind, lambda x: True)(x)
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if strict or (no_out and "out" in kwargs):
+            parsed(key, args[method:], kwargs)
+        try:
+            return f(*args, **kwargs)
+        except Exception as e:
+            if sys._getframe(1).f_globals.get("__name__", "").startswith(("tinytorch.ops", "tinytorch.graph")):
+                raise
+            error = e
+        found = parsed(key, args[method:], kwargs)
+        at_the_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
+        if found is None or not at_the_call or _same(args[method:], kwargs, *found):
+            recorded = MODES.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)
+            if of_view or (recorded and not name.endswith("_")):
+                _refuse_stale(args)  # a recorded operation looks at histories before shapes
+            raise error
+        return f(*args[:method], *found[0], **found[1])
 
-
-def _parts(signature: str) -> list[str]:
-    return [p.strip() for p in signature[1:-1].split(",")]
-
-
-def _parameters(signature: str) -> tuple[list[_Parameter], list[_Parameter]]:
-    """The parameters that may be given by position, and those by name alone."""
-    positional, _, named = signature[1:-1].partition("*")
-    return tuple([_Parameter(p.strip()) for p in part.split(",") if p.strip()] for part in (positional, named))  # type: ignore[return-value]
-
-
-def _mismatch(signature: str, name: str, args: tuple, kwargs: dict, method: bool) -> str | None:
-    """What torch says of a call that does not fit a signature, or None if it fits."""
-    positional, named = _parameters(signature)
-    everything = {p.name: p for p in positional + named}
-    if len(args) > len(positional):
-        n, least = len(positional), sum(not p.optional for p in positional)
-        count = f"{n}" if n == least else f"from {least} to {n}"
-        was = "was" if len(args) == 1 else "were"
-        return f"{name}() takes {count} positional argument{'s' if n != 1 else ''} but {len(args)} {was} given"
-    absent = [p.name for p in positional[len(args) :] if not p.optional and p.name not in kwargs]
-    if absent:
-        return f"{name}() missing {len(absent)} required positional arguments: " + ", ".join(f'"{a}"' for a in absent)
-    for i, (p, x) in enumerate(zip(positional, args, strict=False)):
-        if not p.takes(x):
-            return _wrong_type(name, p, i + 1, x)
-    for k, x in kwargs.items():
-        if k not in everything:
-            return f"{name}() got an unexpected keyword argument '{k}'"
-        if not everything[k].takes(x):
-            return f"{name}(): argument '{k}' must be {everything[k].kind}, not {type_name(x)}"
-    return None
-
-
-def _wrong_type(name: str, p: _Parameter, position: int, x: Any) -> str:
-    bad = -1
-    if p.kind == "tuple of ints" and isinstance(x, (tuple, list)):
-        bad = next(i for i, e in enumerate(x) if not _is_int(e))
-    if bad > 0:
-        return (
-            f"{name}(): argument '{p.name}' failed to unpack the object at pos {bad + 1} with error \"type must be tuple "
-            f'of ints,but got {type_name(x[bad])}"'
-        )
-    not_ = f"but found element of type {type_name(x[0])} at pos 0" if bad == 0 else f"not {type_name(x)}"
-    return f"{name}(): argument '{p.name}' (position {position}) must be {p.kind}, {not_}"
-
-
-def invalid_combination(name: str, args: tuple, kwargs: dict, lines: tuple[str, ...]) -> TypeError:
-    """torch's TypeError for arguments that fit none of several signatures."""
-    given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in reversed(kwargs.items())]
-    got = ", ".join(given) + (", " if kwargs and not args else "")
-    text = [f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:"]
-    for line in lines:
-        text.append(f" * {line}")
-        parts = _parts(line)
-        if len(parts) != len(given):  # torch counts the star as well
-            continue
-        split = [p.rpartition(" ") for p in parts]  # so a default takes the place of the name, in torch as well
-        wrong = [k for k in reversed(kwargs) if k not in [s[2] for s in split]]
-        if wrong:
-            text.append(f"      didn't match because some of the keywords were incorrect: {', '.join(wrong)}")
-            continue
-        shown = []
-        for (kind, _, _), x in zip(split, args, strict=False):
-            fits = kind in _ACCEPTS and not kind.startswith(("Number", "tuple")) and _ACCEPTS[kind](x)
-            shown.append(type_name(x, True) if fits else f"!{type_name(x, True)}!")
-        text.append(f"      didn't match because some of the arguments have invalid types: ({', '.join(shown)})")
-    return TypeError("\n".join(text) + "\n")
-
-
-def as_method(line: str) -> str:
-    """The signature of the method: without the tensor itself and without `out`."""
-    parts = [p for p in _parts(line) if p not in ("Tensor input", "Tensor out = None", "tuple of Tensors out = None")]
-    return f"({', '.join(parts[:-1] if parts and parts[-1] == '*' else parts)})"
-
-
-def refusal(name: str, args: tuple, kwargs: dict, lines: tuple[str, ...], method: bool) -> TypeError | None:
-    """torch's TypeError for a call that fits none of the signatures, None if it fits one."""
-    if method:
-        args, lines = args[1:], tuple(as_method(s) for s in lines)
-        if args and lines == ("()",):
-            return TypeError(f"TensorBase.{name}() takes no arguments ({len(args)} given)")
-    if args and not isinstance(args[0], Tensor) and all(s.startswith("(Tensor input") for s in lines):
-        return TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(args[0])}")
-    if any(_mismatch(s, name, args, kwargs, method) is None for s in lines):
-        return None
-    given = args
-    if args and _is_int(args[0]) and any(_takes_sizes(s) for s in lines):
-        args = (args,)
-    found = [_mismatch(s, name, args, kwargs, method) for s in lines]
-    if None in found:
-        return None
-    unpacked = next((m for m in found if m is not None and "failed to unpack" in m), None)
-    if unpacked is not None:
-        return TypeError(unpacked)
-    plausible = [m for s, m in zip(lines, found, strict=True) if _fits_in_number(s, len(args) + len(kwargs))]
-    if len(lines) > 1 and len(plausible) != 1:
-        return invalid_combination(name, given, kwargs, lines)
-    return TypeError((plausible or found)[0])
-
-
-def _takes_sizes(signature: str) -> bool:
-    """Whether sizes may be given one by one: the first parameter is a tuple of ints, and the only one by position."""
-    positional = _parameters(signature)[0]
-    return len(positional) == 1 and positional[0].kind == "tuple of ints"
-
-
-def _fits_in_number(signature: str, n: int) -> bool:
-    everything = [p for part in _parameters(signature) for p in part]
-    return sum(not p.optional for p in everything) <= n <= len(everything)
+    return call
 
 
 def _refuse_stale(args: tuple) -> None:
@@ -195,78 +470,3 @@ def _refuse_stale(args: tuple) -> None:
     for t in args:
         if MODES.grad and isinstance(t, Tensor) and t._view is not None:
             grad_fn_of(t)
-
-
-def signatures(*lines: str, name: str | None = None, of_view: bool = False) -> Callable:
-    """Let an operation take NumPy's names for its arguments, and raise torch's TypeErrors for those that do not fit.
-
-    `of_view`: the operation is one of torch's own views, which look at their input's history before other arguments.
-    """
-
-    def declare(f: Callable) -> Callable:
-        known = name or f.__name__.rstrip("_")
-
-        @functools.wraps(f)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return f(*args, **kwargs)
-            except Exception:
-                if sys._getframe(1).f_globals.get("__name__", "").startswith("tinytorch.ops"):
-                    raise
-                renamed = {_NUMPY_NAMES.get(k, k): v for k, v in kwargs.items()}
-                error = None
-                if renamed.keys() == kwargs.keys():
-                    error = refusal(known, args, kwargs, lines, called_as_method())
-                    if error is None:
-                        recorded = MODES.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)
-                        if of_view or (recorded and not f.__name__.endswith("_")):
-                            _refuse_stale(args)  # a recorded operation looks at histories before shapes
-                        raise
-            if error is not None:
-                raise error
-            return call(*args, **renamed)
-
-        return call
-
-    return declare
-
-
-_KINDS = {"Tensor": "Tensor", "int": "int", "bool": "bool", "float": "float", "Number": "Number", "Sizes": "tuple of ints",
-          "Tensors": "tuple of Tensors"}  # fmt: skip
-Number: TypeAlias = Any
-Sizes: TypeAlias = Any
-Tensors: TypeAlias = Any
-
-
-def line_of(f: Callable) -> str:
-    """The signature of an operation in torch's words, made from its own parameters and their annotations."""
-    parts = []
-    for p in inspect.signature(f).parameters.values():
-        if p.kind is p.KEYWORD_ONLY and "*" not in parts:
-            parts.append("*")
-        kind = _KINDS[str(p.annotation).partition(" | ")[0]]
-        default = "" if p.default is p.empty else f" = {p.default}"
-        parts.append(f"{kind} {'input' if p.name == 'self' else p.name}{default}")
-    return f"({', '.join(parts)})"
-
-
-def typed(f: Callable, of_view: bool = False) -> Callable:
-    """`signatures` with the one line that the operation's own parameters make."""
-    return signatures(line_of(f), name=f.__name__, of_view=of_view)(f)
-
-
-typed_view = functools.partial(typed, of_view=True)
-
-
-def argument_error(name: str, argument: str, position: int, x: Any, kind: str = "Tensor") -> TypeError:
-    """torch's TypeError for one argument of a wrong type; `position` counts as in the function."""
-    place = position - called_as_method()
-    return TypeError(f"{name}(): argument '{argument}' (position {place}) must be {kind}, not {type_name(x)}")
-
-
-def size_error(name: str, size: tuple) -> TypeError:
-    """torch's TypeError for a size with something else than ints in it."""
-    whole = size[0] if len(size) == 1 else size
-    if len(size) > 1 and not _is_int(size[0]):
-        return TypeError(f"{name}() takes 1 positional argument but {len(size)} were given")
-    return TypeError(_wrong_type(name, _Parameter("tuple of ints size"), 1, whole))

@@ -13,25 +13,26 @@ from ..graph.history import check_inplace
 from ..graph.modes import no_grad
 from ..graph.node import node
 from ..tensor import Tensor
-from ..warn import warn_in_torch
-from .arguments import argument_error, called_as_method, invalid_combination
-from .core import broadcast_error, is_number, op, quiet, record, recording, result, write_in_place, write_out
+from .arguments import ABSENT, again, is_number
+from .core import broadcast_error, op, quiet, record, recording, result, write_in_place, write_out
 from .large import MANY, pointwise
 from .pointwise import (
     EITHER,
     FLOAT,
     RIGHT,
+    WRAPPED,
     _saveable,
     binary,
     check_broadcast_into,
     check_fits,
     check_kernel,
-    check_operands,
     half,
     in_place_operands,
+    offer,
     operands,
     operator,
     read_histories,
+    takes_operands,
 )  # fmt: skip
 from .scalars import times, where, zeros
 
@@ -64,19 +65,6 @@ def _scaled(b: np.ndarray, alpha: Any) -> np.ndarray:
     return quiet.run(np.multiply, b, np.array(alpha).astype(b.dtype))
 
 
-def deprecated_order(name: str, before: str, now: str) -> None:
-    """Warn, once a process, of torch's old overload with the factor before the operands."""
-    if called_as_method():
-        before, now = (s.replace("Tensor input, ", "") for s in (before, now))
-        before, now = (
-            s.replace(", *, Tensor out = None", "").replace(", Tensor out = None", "") for s in (before, now)
-        )
-    warn_in_torch(
-        f"This overload of {name} is deprecated:\n\t{name}({before})\nConsider using one of the following "
-        f"signatures instead:\n\t{name}({now})", "torch/csrc/utils/python_arg_parser.cpp:1841", once=True,
-    )  # fmt: skip
-
-
 def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -> None:
     """`add` and `sub`."""
     minus = name == "sub"
@@ -86,7 +74,6 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
         return grad if alpha == 1 else times(grad, alpha)
 
     kind = node(f"{name.title()}Backward0", lambda grad: grad, to_other, also=("alpha",))
-    now = "Tensor input, Tensor other, *, Number alpha = 1, Tensor out = None"
 
     def compute(a: np.ndarray, b: np.ndarray, alpha: Any, into: np.ndarray | None = None) -> Any:
         check_kernel(a, "bif", "add_stub", b)
@@ -103,21 +90,11 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
             b = _scaled(b, alpha)
         return _broadcast(ufunc, a, b, into)
 
-    def arguments(called: str, input: Any, other: Any, extra: tuple, alpha: Any) -> tuple:
-        if not extra:
-            return other, alpha
-        if len(extra) == 1 and is_number(other) and isinstance(extra[0], Tensor):
-            deprecated_order(called, "Tensor input, Number alpha, Tensor other, *, Tensor out = None", now)
-            return extra[0], other
-        given = 1 + len(extra) + (not called_as_method())
-        takes = given - len(extra)
-        raise TypeError(
-            f"{called}() takes {takes} positional argument{'s' if takes > 1 else ''} but {given} were given"
-        )
-
-    def function(input: Any, other: Any, *extra: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
-        if extra:
-            other, alpha = arguments(name, input, other, extra, alpha)
+    def function(
+        input: Any = ABSENT, other: Any = ABSENT, *rest: Any, alpha: Any = 1, out: Tensor | None = None, **named: Any
+    ) -> Tensor:
+        if rest or named:
+            return again(function, name, (input, other, *rest), named)
         if minus:
             _refuse_bools(input, other)
         if isinstance(input, Tensor) and (
@@ -128,7 +105,8 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
             a, where = input._data, input._device
             b = quiet.run(np.array, other, a.dtype)
         else:
-            check_operands(name, input, other, "wrapped")
+            if not takes_operands(input, other, WRAPPED):
+                return again(function, name, (input, other), {})
             a, b, where = operands(name, input, other)
             if a.dtype == np.float16 and is_number(other):
                 b = quiet.run(np.array, other, np.float32)
@@ -144,14 +122,12 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
             record(made, kind, (input, other), alpha=alpha)
         return made
 
-    def in_place(self: Tensor, other: Any, *extra: Any, alpha: Any = 1) -> Tensor:
-        if extra:
-            other, alpha = arguments(f"{name}_", self, other, extra, alpha)
+    def in_place(self: Tensor, other: Any = ABSENT, *rest: Any, alpha: Any = 1, **named: Any) -> Tensor:
+        if rest or named or not (isinstance(other, Tensor) or takes_operands(self, other, WRAPPED)):
+            return again(in_place, f"{name}_", (self, other, *rest), named)
         if minus and any(_bools(self, other)):
             check_inplace(self, recording(*[t for t in (self, other) if isinstance(t, Tensor)]))  # said first
             _refuse_bools(self, other)
-        if not isinstance(other, Tensor):
-            check_operands(f"{name}_", self, other, "wrapped")
         a, b = in_place_operands(name, self, other, False, False)
         target = self._data
         into = target if a.dtype == target.dtype and a.dtype != np.float16 and target.flags.forc else None
@@ -165,8 +141,8 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
     for f, n in ((function, name), (in_place, f"{name}_")):
         f.__name__ = f.__qualname__ = n
         f.__doc__ = f"{what} `alpha` scales the second operand.\n\nSource: `torch.{name}`."
-    op(name, *aliases)(function)
-    op(f"{name}_", *[f"{a}_" for a in aliases], function=False)(in_place)
+    offer(function, name, aliases)
+    offer(in_place, f"{name}_", [f"{a}_" for a in aliases], function=False)
 
 
 def _broadcast(ufunc: np.ufunc, a: np.ndarray, b: np.ndarray, into: np.ndarray | None = None) -> Any:
@@ -190,15 +166,12 @@ _RsubBackward0 = node("RsubBackward0", _to_subtracted, lambda grad: grad)
 _RsubBackward1 = node("RsubBackward1", _to_subtracted)
 
 
-@op(method=False)
-def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+@op(method=False, strict=True)
+def rsub(input: Tensor, other: Any, alpha: Any = 1) -> Tensor:
     """`other - alpha * input`.
 
     Source: `torch.rsub`.
     """
-    if not isinstance(input, Tensor) or not (isinstance(other, Tensor) or is_number(other)):
-        raise invalid_combination("rsub", (input, other), {}, ("(Tensor input, Tensor other, *, Number alpha = 1)",
-                                                               "(Tensor input, Number other, Number alpha = 1)"))  # fmt: skip
     _refuse_bools(other, input)
     a, b, where = operands("rsub", input, other)
     check_kernel(a, "bif", "add_stub")
@@ -381,13 +354,9 @@ def _power(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _pow(name: str, self: Any, exponent: Any) -> tuple[Any, Any, Any]:
-    first, second = isinstance(self, Tensor), isinstance(exponent, Tensor)
-    if not ((first or is_number(self)) and (second or is_number(exponent)) and (first or second)):
-        if called_as_method():
-            raise invalid_combination(name, (exponent,), {}, ("(Tensor exponent)", "(Number exponent)"))
-        ways = ("Tensor input, Tensor", "Number self, Tensor", "Tensor input, Number")
-        lines = tuple(f"({way} exponent, *, Tensor out = None)" for way in ways)
-        raise invalid_combination(name, (self, exponent), {}, lines)
+    second = isinstance(exponent, Tensor)
+    if not (takes_operands(self, exponent, EITHER)):
+        raise TypeError(f"{name}() of what is neither a tensor nor a number")
     a, b, where = operands(name, self, exponent)
     if not second:
         if a.dtype.kind in "iu" and exponent < 0:
@@ -452,8 +421,6 @@ def square(input: Tensor) -> Tensor:
 
     Source: `torch.square`.
     """
-    if not isinstance(input, Tensor):
-        raise argument_error("square", "input", 1, input)
     return pow(input, 2)
 
 

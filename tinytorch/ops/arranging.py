@@ -9,7 +9,7 @@ import numpy as np
 from ..graph.node import node
 from ..tensor import Size, Tensor, wrap_dim
 from ..warn import warn_in_torch
-from .arguments import argument_error, signatures
+from .arguments import unfit
 from .copying import contiguous_format
 from .core import (  # fmt: skip
     FUNCTIONS,
@@ -101,12 +101,7 @@ def repeat_interleave(
             raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
         return result(np.repeat(np.arange(input._data.size), input._data).astype(input._data.dtype), input._device)
     if not isinstance(repeats, Tensor) and not hasattr(repeats, "__index__"):
-        from .arguments import called_as_method, refusal
-
-        lines = ("(Tensor repeats, *, int output_size = None)", "(Tensor input, Tensor repeats, int dim = None, *, int output_size = None)",
-                 "(Tensor input, int repeats, int dim = None, *, int output_size = None)")  # fmt: skip
-        method = called_as_method()
-        raise refusal("repeat_interleave", (input, repeats), {}, lines[method:], method)  # type: ignore[misc]
+        raise unfit("repeat_interleave")
     t = input.flatten() if dim is None else input
     d = wrap_dim(0 if dim is None else dim, t._data.ndim)
     n = t.shape[d] if t._data.ndim else 1
@@ -150,10 +145,8 @@ def flip(input: Tensor, *dims: Any) -> Tensor:
 
     Source: `torch.flip`.
     """
-    if not dims:
-        raise TypeError('flip() missing 1 required positional arguments: "dims"')
-    if isinstance(dims[0], str):
-        raise argument_error("flip", "dims", 2, dims[0], "tuple of ints")
+    if not dims or isinstance(dims[0], str):
+        raise unfit("flip")
     given = shape_argument(dims, "flip")
     a = input._data
     at = wrap_dims(given, a.ndim) if given else ()
@@ -192,7 +185,6 @@ _RollBackward0 = node(
 
 
 @op()
-@signatures("(Tensor input, tuple of ints shifts, tuple of ints dims = ())")
 def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
     """The elements moved along dimensions, those pushed out coming in at the other end; without dims, all in a row.
 
@@ -217,7 +209,6 @@ _Rot90Backward0 = node("Rot90Backward0", lambda grad, k, dims: grad.rot90(-k, di
 
 
 @op()
-@signatures("(Tensor input, int k = 1, tuple of ints dims = [0])")
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """Turned k times by 90 degrees in the plane of two dimensions.
 
@@ -254,7 +245,6 @@ def _triangle(name: str, keep: Any, what: str) -> None:
         check_kernel(a, "bif", name)
         return np.asarray(keep(a, diagonal))
 
-    @signatures("(Tensor input, int diagonal = 0, *, Tensor out = None)", name=name)
     def function(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
         data = compute(input._data, diagonal)
         if out is not None:
@@ -262,7 +252,6 @@ def _triangle(name: str, keep: Any, what: str) -> None:
         made = result(np.asarray(data, order="C"), input._device)
         return record(made, kind, (input,), diagonal=diagonal) if recording(input) else made
 
-    @signatures("(Tensor input, int diagonal = 0)", name=f"{name}_")
     def in_place(self: Tensor, diagonal: int = 0) -> Tensor:
         return write_in_place(self, (self,), kind, {"diagonal": diagonal}, lambda: compute(self._data, diagonal))
 
@@ -316,7 +305,6 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | N
 
 
 @op()
-@signatures("(Tensor input, Tensor other, int dim = None, *, Tensor out = None)")
 def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor:
     """The cross product of vectors of three; without `dim` along the first dimension of size 3, which warns.
 

@@ -9,8 +9,8 @@ import numpy as np
 from .. import dtypes
 from ..graph.node import node
 from ..tensor import Tensor
-from .arguments import argument_error
-from .core import FUNCTIONS, broadcast_error, is_number, op, quiet, result
+from .arguments import is_number, unfit
+from .core import FUNCTIONS, broadcast_error, op, quiet, result
 from .pointwise import BOOL, EITHER, EVERY, KEEP, RIGHT, TENSORS, binary, operator, unary
 from .scalars import zeros
 
@@ -108,16 +108,14 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
     Source: `torch.equal`.
     """
-    for i, (argument, x) in enumerate((("input", input), ("other", other)), 1):
-        if not isinstance(x, Tensor):
-            raise argument_error("equal", argument, i, x)
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+        raise unfit("equal")
     return input._data.shape == other._data.shape and bool((input._data == other._data).all())
 
 
 def _close(name: str, a: Tensor, b: Tensor, rtol: float, atol: float, equal_nan: bool) -> np.ndarray:
-    for i, (argument, x) in enumerate((("input", a), ("other", b)), 1):
-        if not isinstance(x, Tensor):
-            raise argument_error(name, argument, i, x)
+    if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
+        raise unfit(name)
     if a.dtype is not b.dtype:
         raise RuntimeError(f"{a.dtype.scalar_name} did not match {b.dtype.scalar_name}")
     for tolerance, value in (("rtol", rtol), ("atol", atol)):

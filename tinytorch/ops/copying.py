@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy as _copy
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from ..naming import ShownAs
 from ..storage import UntypedStorage, VersionCounter
 from ..tensor import Tensor, empty_strided, fresh
 from ..warn import warn_user
-from .arguments import signatures, type_name, typed
-from .core import check_overlap, expect_tensor, is_number, op, record, recording, store
+from .arguments import ABSENT, again, is_number, unfit
+from .core import check_overlap, op, record, recording, store
 from .large import MANY
 from .layouts import dense_strides
 from .pointwise import check_broadcast_into
@@ -89,29 +90,30 @@ _ToCopyBackward0 = node("ToCopyBackward0", lambda grad, options: grad.to(options
 _ToCopyBackward0.__dir__ = lambda self: [n for n in Node.__dir__(self) if "options" not in n]  # type: ignore[misc]
 
 
-@op()
-def clone(input: Tensor, *, memory_format: MemoryFormat = preserve_format) -> Tensor:
+@op(guard=False)
+def clone(
+    input: Tensor = ABSENT, *rest: Any, memory_format: MemoryFormat | None = preserve_format, **named: Any
+) -> Tensor:
     """A copy with memory and version counter of its own, recorded: gradients flow back through it.
 
     A dense tensor keeps its strides, a tensor with gaps becomes dense. Source: `torch.clone`.
     """
-    expect_tensor(input, "clone")
-    if memory_format is not None and not isinstance(memory_format, MemoryFormat):
-        raise TypeError(
-            f"clone(): argument 'memory_format' must be torch.memory_format, not {type_name(memory_format)}"
-        )
+    if rest or named or not (isinstance(input, Tensor) and isinstance(memory_format, (MemoryFormat, NoneType))):
+        return again(clone, "clone", (input, *rest), {"memory_format": memory_format, **named})
     out = copied(input, memory_format=memory_format)
     if MODES.grad and needs_grad(input):
         record(out, _CloneBackward0, (input,))
     return out
 
 
-@op()
-def detach(input: Tensor) -> Tensor:
+@op(guard=False)
+def detach(input: Tensor = ABSENT, *rest: Any, **named: Any) -> Tensor:
     """The same memory and version counter, without history.
 
     Source: `torch.Tensor.detach`.
     """
+    if rest or named or not isinstance(input, Tensor):
+        return again(detach, "detach", (input, *rest), named)
     return input._alias()
 
 
@@ -125,15 +127,13 @@ def detach_(input: Tensor) -> Tensor:
 
 
 @op(function=False)
-def contiguous(self: Tensor, memory_format: MemoryFormat = contiguous_format) -> Tensor:
+def contiguous(self: Tensor, *, memory_format: MemoryFormat = contiguous_format) -> Tensor:
     """The tensor itself if row-major and dense, else a recorded copy that is.
 
     Source: `torch.Tensor.contiguous`.
     """
     if not isinstance(memory_format, MemoryFormat):
-        raise TypeError(
-            f"contiguous(): argument 'memory_format' must be torch.memory_format, not {type_name(memory_format)}"
-        )
+        raise unfit("contiguous")
     if memory_format is preserve_format:
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     return self if self.is_contiguous(memory_format=memory_format) else clone(self, memory_format=memory_format)
@@ -168,16 +168,17 @@ class CopyBackwards(Node):
 CopyBackwards.__module__ = "torch.autograd"
 
 
-@op(function=False)
-def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+@op(function=False, guard=False)
+def copy_(self: Tensor, src: Any = ABSENT, non_blocking: bool = False, *rest: Any, **named: Any) -> Tensor:
     """Write another tensor's values into this one's memory, converting dtype and device, broadcasting the source.
 
     Recorded as `CopyBackwards`: the source gets the gradient, the overwritten values get zeros.
     Source: `torch.Tensor.copy_`.
     """
+    if rest or named or not (isinstance(src, Tensor) or is_number(src)):
+        given = (self, src) if non_blocking is False and not rest else (self, src, non_blocking, *rest)
+        return again(copy_, "copy_", given, named)
     if not isinstance(src, Tensor):
-        if not is_number(src):
-            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(src)}")
         src = fresh(np.asarray(src, dtypes.of_number(src).np), self._device)
     recorded = recording(self, src) and self._data.dtype.kind == "f"
     check_inplace(self, recorded)
@@ -232,7 +233,6 @@ _LAST = "bool non_blocking = False, bool copy = False, *, torch.memory_format me
 
 
 @op(function=False)
-@signatures(f"(torch.device device = None, torch.dtype dtype = None, {_LAST}", f"(torch.dtype dtype, {_LAST}", f"(Tensor tensor, {_LAST}", name="to")  # fmt: skip
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Another dtype or device: `to(dtype)`, `to(device)`, `to(device, dtype)` or `to(other_tensor)`, and `copy=`.
 
@@ -267,12 +267,12 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 def _conversion(name: str, d: dtypes.dtype) -> None:
-    def convert(self: Tensor, memory_format: Any = preserve_format) -> Tensor:
+    def convert(self: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
         return converted(self, d, None, memory_format=memory_format)
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"As `{d!r}`: the tensor itself if it is already.\n\nSource: `torch.Tensor.{name}`."
-    setattr(Tensor, name, convert)
+    op(name, function=False)(convert)
 
 
 for _name, _d in {
@@ -283,7 +283,7 @@ for _name, _d in {
 
 
 @op(function=False)
-def cpu(self: Tensor, memory_format: Any = preserve_format) -> Tensor:
+def cpu(self: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
     """On the CPU: the tensor itself if it is there already.
 
     Source: `torch.Tensor.cpu`.
@@ -292,7 +292,9 @@ def cpu(self: Tensor, memory_format: Any = preserve_format) -> Tensor:
 
 
 @op(function=False)
-def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = preserve_format) -> Tensor:
+def cuda(
+    self: Tensor, device: Any = None, non_blocking: bool = False, *, memory_format: Any = preserve_format
+) -> Tensor:
     """On the simulated cuda device: the tensor itself if it is there already.
 
     Source: `torch.Tensor.cuda`.
@@ -301,7 +303,6 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_fo
 
 
 @op(function=False)
-@typed
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """Another tensor's dtype.
 

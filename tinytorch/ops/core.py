@@ -6,7 +6,6 @@ import contextvars
 import threading
 import types
 from collections.abc import Callable
-from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..graph.saved import FREED, HOOKS
 from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
+from .arguments import guarded
 from .layouts import dense_strides, laid_out, torch_layout
 
 ndarray = np.ndarray
@@ -45,11 +45,6 @@ def tensor_type(t: Tensor) -> str:
     return f"torch.{'cuda.' if t._device is not CPU else ''}{t.dtype.tensor_type}"
 
 
-def is_number(x: Any) -> bool:
-    """Whether torch would take `x` as a Python number."""
-    return isinstance(x, (Number, np.number, np.bool_))
-
-
 def expect_tensor(x: Any, function: str, argument: str = "input", position: int = 1) -> Tensor:
     """`x` if it is a tensor, else torch's TypeError."""
     if isinstance(x, Tensor):
@@ -62,15 +57,26 @@ def expect_tensor(x: Any, function: str, argument: str = "input", position: int 
 FUNCTIONS: dict[str, Callable] = {}
 
 
-def op(*names: str, method: bool = True, function: bool = True) -> Callable:
-    """Offer a function under torch's names: as `torch.name`, as a method of Tensor, or both."""
+def op(
+    *names: str,
+    method: bool = True,
+    function: bool = True,
+    guard: bool = True,
+    view: bool = False,
+    strict: bool = False,
+) -> Callable:
+    """Offer a function under torch's names: as `torch.name`, as a method of Tensor, or both.
+
+    Without `guard`, it looks itself for calls that do not fit: an operation on small tensors is faster by that. `view`
+    and `strict` are for the guard, see `arguments.guarded`.
+    """
 
     def offer(f: Callable) -> Callable:
         for name in names or (f.__name__,):
             if function:
-                FUNCTIONS[name] = f
+                FUNCTIONS[name] = guarded(f, name, False, view, strict) if guard else f
             if method:
-                setattr(Tensor, name, _as_method(f, name))
+                setattr(Tensor, name, _as_method(guarded(f, name, True, view, strict) if guard else f, name))
         return f
 
     return offer

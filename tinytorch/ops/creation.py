@@ -12,9 +12,9 @@ from ..devices import as_device, device
 from ..storage import UntypedStorage
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch, warn_user
-from .arguments import invalid_combination, signatures, size_error
+from .arguments import is_number, parsed, unfit
 from .copying import converted, copied
-from .core import float_to_int, is_number, op, quiet
+from .core import float_to_int, op, quiet
 from .shaped import _is_size, finish, moved, options, sized
 from .views import _AliasBackward0, as_view
 
@@ -158,7 +158,6 @@ _DATA = "(object data, *, torch.dtype dtype = None, torch.device device = None, 
 
 
 @op(method=False)
-@signatures(_DATA)
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
@@ -175,7 +174,6 @@ def tensor(
 
 
 @op(function=False)
-@signatures(_DATA.replace("(", "(Tensor input, ", 1))
 def new_tensor(
     self: Tensor,
     data: Any,
@@ -189,13 +187,15 @@ def new_tensor(
 
     Source: `torch.Tensor.new_tensor`.
     """
+    if data is None:
+        raise TypeError("must be real number, not NoneType")
     where = self._device if device is None else as_device(device)
     d = dtypes.as_dtype(dtype, "new_tensor") or self.dtype
     return _from_data("new_tensor", "tensor.new_tensor", data, d, where, requires_grad)
 
 
 @op(method=False)
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """The data as a tensor without a copy where possible: a tensor itself, an array's memory shared.
 
     Source: `torch.as_tensor`.
@@ -309,10 +309,6 @@ def _tensor_options(d: dtypes.dtype) -> str:
     )
 
 
-_LEGACY = ("(*, torch.device device = None)", "(torch.Storage storage)", "(Tensor other)",
-           "(tuple of ints size, *, torch.device device = None)", "(object data, *, torch.device device = None)")  # fmt: skip
-
-
 def legacy_constructor(
     cls: type, *args: Any, d: dtypes.dtype | None = None, device: Any = None, data: Any = None
 ) -> Tensor:
@@ -335,14 +331,15 @@ def legacy_constructor(
         made = fresh(array_of(first, d))
     else:
         if not all(map(_is_size, first if isinstance(first, tuple) else args)):
-            raise invalid_combination("new", args, {}, _LEGACY) if not _is_size(first) else size_error("new", args)
+            parsed("Tensor.new", args, {})
+            raise unfit("new")
         made = fresh(np.zeros(sized(args, "new"), d.np))
     if cls is not Tensor and isinstance(cls, type) and issubclass(cls, Tensor):
         made.__class__ = cls
     return made
 
 
-@op(function=False)
+@op(function=False, strict=True)
 def new(self: Tensor, *args: Any) -> Tensor:
     """The old constructor: a tensor of this one's dtype from sizes or data.
 

@@ -9,7 +9,6 @@ import numpy as np
 from .. import return_types
 from ..graph.node import node
 from ..tensor import Tensor, wrap_dim
-from .arguments import signatures
 from .core import FUNCTIONS, op, quiet, record, recording, result, write_in_place, write_out
 from .pointwise import check_kernel
 from .reductions import _sum_dtype
@@ -60,7 +59,6 @@ def _cumextreme_backward(grad: Tensor, self: Tensor, dim: int, indices: Tensor) 
 
 
 _LOG = "(Tensor input, int dim, *, Tensor out = None)"
-_TYPED = "(Tensor input, int dim, *, torch.dtype dtype = None, Tensor out = None)"
 
 
 def _running(name: str, ufunc: np.ufunc, kind: type, what: str) -> None:
@@ -75,7 +73,6 @@ def _running(name: str, ufunc: np.ufunc, kind: type, what: str) -> None:
             return quiet.run(lambda: ufunc.accumulate(a, d, np.float64).astype(np.float32))
         return quiet.run(ufunc.accumulate, a, d, dtype)
 
-    @signatures(_TYPED, name=name)
     def function(input: Tensor, dim: int, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
         a = input._data
         data = compute(a, wrap_dim(dim, a.ndim), _sum_dtype(input, dtype))
@@ -84,7 +81,6 @@ def _running(name: str, ufunc: np.ufunc, kind: type, what: str) -> None:
         made = result(data, input._device)
         return record(made, kind, (input,), self=input, dim=int(dim), _kind=input.dtype) if recording(input) else made
 
-    @signatures("(Tensor input, int dim, *, torch.dtype dtype = None)", name=f"{name}_")
     def in_place(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
         a = self._data
         d = wrap_dim(dim, a.ndim)
@@ -113,7 +109,6 @@ _LogcumsumexpBackward0 = node("LogcumsumexpBackward0", _logcumsumexp_backward)
 
 
 @op()
-@signatures(_LOG)
 def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(x))) of all elements up to each, along a dimension.
 
@@ -135,7 +130,6 @@ def _running_extreme(name: str, beats: np.ufunc, what: str) -> None:
     kind = node(f"{name.title()}Backward0", _cumextreme_backward)
     pair = getattr(return_types, name)
 
-    @signatures("(Tensor input, int dim, *, tuple of Tensors out = None)", name=name)
     def function(input: Tensor, dim: int, *, out: Any = None) -> Any:
         a = input._data
         if not a.ndim and not -1 <= dim <= 0:
@@ -167,9 +161,6 @@ _running_extreme("cummin", np.less_equal, "The smallest element up to each, alon
 
 
 @op()
-@signatures(
-    "(Tensor input, int n = 1, int dim = -1, Tensor prepend = None, Tensor append = None, *, Tensor out = None)"
-)
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *,
     out: Tensor | None = None,

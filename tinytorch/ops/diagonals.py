@@ -9,7 +9,6 @@ import numpy as np
 from ..graph.node import node
 from ..sizes import wrap_dim
 from ..tensor import Tensor
-from .arguments import signatures, typed
 from .core import op, record, recording, result
 from .memory import fill_
 from .selecting import _diagonal_backward, diagonal
@@ -23,7 +22,6 @@ _DiagonalCopy = node(
 
 
 @op()
-@typed
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Matrices that have the last dimension on a diagonal and zeros elsewhere. RuntimeError for one dimension twice.
 
@@ -52,7 +50,6 @@ def _moved(data: np.ndarray, d1: int, d2: int) -> np.ndarray:
 
 
 @op()
-@typed
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A matrix with this vector on a diagonal, or a copy of a matrix's diagonal. RuntimeError for other dimensions.
 
@@ -70,7 +67,6 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 
 
 @op()
-@typed
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """A matrix with all elements on a diagonal.
 
@@ -80,7 +76,6 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
 
 @op("fill_diagonal_", function=False)
-@signatures("(Tensor input, Number fill_value, bool wrap = False)", name="fill_diagonal_")
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Write one value onto the main diagonal; with `wrap`, start again below a tall matrix's end.
 

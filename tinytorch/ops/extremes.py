@@ -13,7 +13,6 @@ import numpy as np
 from .. import dtypes, return_types
 from ..graph.node import MultiNode, node
 from ..tensor import Size, Tensor, fresh, wrap_dim
-from .arguments import signatures
 from .core import FUNCTIONS, op, record, recording, result, write_out
 from .pointwise import check_kernel
 from .reductions import UNSET, given_dims, record_all, reduced, unset, wrap_dims
@@ -97,8 +96,6 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any) -> None:
     along, of_all = _kinds(name.title())
     pair = getattr(return_types, name)
 
-    @signatures("(Tensor input, *, Tensor out = None)", "(Tensor input, Tensor other, *, Tensor out = None)",
-                "(Tensor input, int dim, bool keepdim = False, *, tuple of Tensors out = None)", name=name)  # fmt: skip
     def function(input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
         if other is not None or isinstance(dim, Tensor):
             return FUNCTIONS[f"{name}imum"](input, dim if other is None else other, out=out)
@@ -129,7 +126,6 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any) -> None:
 
     kind = node(f"A{name}Backward0", lambda grad, self, result, dim, keepdim: _scaled(grad, self, result, dim, keepdim))
 
-    @signatures("(Tensor input, tuple of ints dim = (), bool keepdim = False, *, Tensor out = None)", name=f"a{name}")
     def along_dims(input: Tensor, dim: Any = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
         a = input._data
         dims = wrap_dims(dim, a.ndim)
@@ -154,7 +150,6 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any) -> None:
     along_dims.__doc__ = f"The {name}imum of all elements, or along dimensions; equal ones share the gradient.\n\nSource: `torch.a{name}`."
     op(f"a{name}")(along_dims)
 
-    @signatures("(Tensor input, int dim = None, bool keepdim = False, *, Tensor out = None)", name=f"arg{name}")
     def where(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
         a = input._data
         if a.dtype.kind == "b":
@@ -198,7 +193,6 @@ _AminmaxBackward0 = node("AminmaxBackward0", _aminmax_backward, base=MultiNode)
 
 
 @op()
-@signatures("(Tensor input, *, int dim = None, bool keepdim = False, Tensor out = None)")
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out: Any = None) -> Any:
     """The minimum and the maximum, of all elements or along a dimension.
 
@@ -230,9 +224,6 @@ def _median(name: str, nan_counts: bool, what: str) -> None:
     along, of_all = _kinds(name.title())
     pair = getattr(return_types, name)
 
-    @signatures(
-        "(Tensor input)", "(Tensor input, int dim, bool keepdim = False, *, tuple of Tensors out = None)", name=name
-    )
     def function(input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
         a = input._data
         if dim is UNSET:
@@ -274,7 +265,6 @@ _ModeBackward0, _KthvalueBackward0 = _kinds("Mode")[0], _kinds("Kthvalue")[0]
 
 
 @op()
-@signatures("(Tensor input, int dim = -1, bool keepdim = False, *, tuple of Tensors out = None)")
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The most frequent element along a dimension (the smallest of equally frequent ones), and where it stands last.
 
@@ -289,7 +279,6 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None
 
 
 @op()
-@signatures("(Tensor input, int k, int dim = -1, bool keepdim = False, *, tuple of Tensors out = None)")
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The k-th smallest element along a dimension, and its index. RuntimeError if there are fewer.
 

@@ -16,7 +16,6 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
-from .arguments import Tensors
 from .copying import copied, copy_
 from .core import (
     check_no_overlap,
@@ -492,7 +491,7 @@ def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> None:
 @both_forms("`values` written where index tensors point (`x[indices] = values`), or added with `accumulate`.",
             lambda self, values: (_IndexPutBackward0, (self, values["values"]), {"indices": tuple(values["indices"])}),
             function_too=True)  # fmt: skip
-def _index_put(self: Tensor, indices: Tensors, values: Tensor, accumulate: bool = False) -> None:
+def _index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> None:
     for i, index in enumerate(indices):
         if not isinstance(index, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(index).__name__}")

@@ -15,7 +15,6 @@ from ..graph.history import needs_grad
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor
-from .arguments import signatures, typed
 from .core import common_device, op, quiet, record, recording, result, write_out
 from .large import MANY
 from .views import _UnsafeViewBackward0
@@ -100,7 +99,6 @@ def check_mm(a: Tensor, b: Tensor, label: str = "mat1 and mat2") -> None:
 
 
 @op()
-@signatures(f"({_TWO}, *, Tensor out = None)", f"({_TWO}, torch.dtype out_dtype, *, Tensor out = None)")
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The product of two matrices.
 
@@ -132,7 +130,6 @@ _MvBackward0 = node("MvBackward0", lambda grad, vec: grad.ger(vec), lambda grad,
 
 
 @op()
-@typed
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """A matrix times a vector.
 
@@ -152,7 +149,6 @@ _DotBackward0 = node("DotBackward0", lambda grad, tensor: grad * tensor, lambda 
 
 
 @op()
-@typed
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The inner product of two vectors.
 
@@ -179,7 +175,6 @@ _VdotBackward0 = node("VdotBackward0", lambda grad, other: grad * other, lambda 
 
 
 @op()
-@typed
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """The inner product of two vectors (for complex ones it would conjugate the first).
 
@@ -207,7 +202,6 @@ def check_bmm(a: Tensor, b: Tensor, first: str = "batch1", second: str = "batch2
 
 
 @op()
-@signatures(f"({_TWO}, *, Tensor out = None)", f"({_TWO}, torch.dtype out_dtype, *, Tensor out = None)")
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products of two batches of matrices.
 
@@ -255,7 +249,6 @@ def _squeeze_product(t: Tensor, dim: int) -> Tensor:
 
 
 @op()
-@typed
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The matrix product, with vectors as rows or columns and leading dimensions as batches that broadcast.
 

@@ -11,7 +11,7 @@ from ..dtypes import cpp_name
 from ..graph.node import node
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
-from .arguments import signatures, typed
+from .arguments import ABSENT, is_number, unfit
 from .copying import contiguous_format
 from .core import (
     FUNCTIONS,
@@ -61,7 +61,6 @@ _MaskedFillBackward1 = node(
 
 
 @both_forms("One value where the mask is true.", from_value(_MaskedFillBackward0, _MaskedFillBackward1),
-            "(Tensor input, Tensor mask, Tensor value)", "(Tensor input, Tensor mask, Number value)",
             layout=contiguous_format, whole=_whole)  # fmt: skip
 def _masked_fill(self: Tensor, mask: Tensor, value: Any) -> None:
     number = number_array(one_value("masked_fill_", value), self.dtype)
@@ -113,7 +112,6 @@ def _unscattered(grad: Tensor, mask: Tensor, sizes: tuple) -> Tensor:
 
 
 @op()
-@typed
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements where the mask is true, in one dimension; the two broadcast against each other.
 
@@ -170,19 +168,12 @@ _WhereBackward0 = node(
 
 
 @op("where", method=False)
-@signatures(
-    "(Tensor condition)",
-    "(Tensor condition, Tensor input, Tensor other, *, Tensor out = None)",
-    "(Tensor condition, Number self, Tensor other)",
-    "(Tensor condition, Tensor input, Number other)",
-    "(Tensor condition, Number self, Number other)",
-)
-def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
+def where(condition: Tensor, input: Any = ABSENT, other: Any = ABSENT, *, out: Tensor | None = None) -> Any:
     """`input` where the condition is true, else `other` (tensors or numbers); with the condition alone, its indices.
 
     Source: `torch.where`.
     """
-    if input is None and other is None:
+    if input is ABSENT and other is ABSENT:
         return nonzero(condition, as_tuple=True)
     if condition._data.dtype == np.uint8:
         warn_in_torch(
@@ -196,6 +187,8 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tenso
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
             f"{condition.dtype.scalar_name}"
         )
+    if not all(isinstance(x, Tensor) or is_number(x) for x in (input, other)):
+        raise unfit("where")
     d = result_dtype(input, other)
     a, b = _operand(input, d), _operand(other, d)
     device = common_device("where", *[t for t in (condition, input, other) if isinstance(t, Tensor)])
@@ -219,9 +212,6 @@ def _operand(x: Any, d: dtypes.dtype) -> np.ndarray:
 
 
 @op("where", function=False)
-@signatures(
-    "(Tensor input, Tensor condition, Tensor other)", "(Tensor input, Tensor condition, Number other)", name="where"
-)
 def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     """The tensor where the condition is true, else `other`.
 
@@ -234,7 +224,6 @@ def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
 
 
 @op()
-@typed
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """The indices of all elements that are not zero: a row for each, or a tensor for each dimension.
 
@@ -254,7 +243,6 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 
 
 @op()
-@typed
 def argwhere(input: Tensor) -> Tensor:
     """The indices of all elements that are not zero, a row for each.
 

@@ -11,7 +11,7 @@ from ..graph.history import check_inplace, rebase_history
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
-from .arguments import invalid_combination, signatures
+from .arguments import ABSENT, again, unfit
 from .copying import channels_last_strides, contiguous_format, preserve_format
 from .core import FUNCTIONS, check_overlap, expect_tensor, number_array, op, record, recording, write_in_place
 from .shaped import sized
@@ -31,7 +31,6 @@ _ZeroBackward0 = node("ZeroBackward0", lambda grad: FUNCTIONS["zeros_like"](grad
 
 
 @op()
-@signatures("(Tensor input, Tensor value)", "(Tensor input, Number value)", name="fill_")
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Write one value into every element.
 
@@ -65,12 +64,14 @@ def fill(input: Tensor, value: Any) -> Tensor:
     return out
 
 
-@op()
-def zero_(self: Tensor) -> Tensor:
+@op(guard=False)
+def zero_(self: Tensor = ABSENT, *rest: Any, **named: Any) -> Tensor:
     """Write zero into every element.
 
     Source: `torch.Tensor.zero_`.
     """
+    if rest or named or not isinstance(self, Tensor):
+        return again(zero_, "zero_", (self, *rest), named)
     return write_in_place(self, (self,), _ZeroBackward0, {}, lambda: np.zeros((), self._data.dtype))
 
 
@@ -80,7 +81,6 @@ def _refuse_resize(t: Tensor) -> None:
 
 
 @op(function=False)
-@signatures("(Tensor input, tuple of ints size, *, torch.memory_format memory_format = None)", name="resize_")
 def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     """Another shape, row-major from the same offset; the storage grows if it must, and everyone on it follows.
 
@@ -146,12 +146,9 @@ _NoBackward = not_differentiable("set_")
 
 
 _NOTHING = object()
-_SET = ("()", "(torch.Storage source)", "(torch.Storage source, int storage_offset, tuple of ints size, tuple of ints stride = None)",
-        "(Tensor source)", "(Tensor source, int storage_offset, tuple of ints size, tuple of ints stride = None)")  # fmt: skip
 
 
 @op(function=False)
-@signatures(*_SET, name="set_")
 def set_(self: Tensor, source: Any = _NOTHING, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
     """Look at another tensor's or storage's memory from now on (an empty one if none is given).
 
@@ -160,7 +157,7 @@ def set_(self: Tensor, source: Any = _NOTHING, storage_offset: int = 0, size: An
     from ..graph.history import edge_of
 
     if source is None:
-        raise invalid_combination("set_", (None,), {}, _SET)
+        raise unfit("set_")
     if isinstance(source, Tensor) and source.dtype is not self.dtype:
         theirs, ours = cpp_name(source.dtype), cpp_name(self.dtype)
         raise RuntimeError(f"Could not set tensor of type {theirs} to a tensor of type {ours}")

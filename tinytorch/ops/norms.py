@@ -14,7 +14,6 @@ from .. import dtypes
 from ..graph.node import MultiNode, node
 from ..tensor import Tensor
 from ..warn import warn_in_torch
-from .arguments import signatures
 from .core import FUNCTIONS, op, quiet, record, recording, result, write_out
 from .pointwise import through_double
 from .reductions import count, given_dims, record_all, reduced, restored, spread, wrap_dims
@@ -85,11 +84,6 @@ def _moments(name: str, root: bool, both: bool, what: str) -> None:
     kinds = {(False, False): _VarBackward0, (True, False): _StdBackward0, (False, True): _VarMeanBackward0,
              (True, True): _StdMeanBackward0}  # fmt: skip
 
-    @signatures(
-        "(Tensor input, tuple of ints dim, bool unbiased = True, bool keepdim = False, *, Tensor out = None)",
-        "(Tensor input, tuple of ints dim = None, *, Number correction = None, bool keepdim = False, Tensor out = None)",
-        "(Tensor input, bool unbiased = True)", name=name,
-    )  # fmt: skip
     def function(
         input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = _UNSET,
         out: Tensor | None = None,
@@ -245,7 +239,6 @@ def norm(
 
 
 @op()
-@signatures("(Tensor input, Tensor other, Number p = 2)")
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of the difference.
 
@@ -277,7 +270,6 @@ _exp, _log = through_double(np.exp), through_double(np.log)
 
 
 @op()
-@signatures("(Tensor input, tuple of ints dim, bool keepdim = False, *, Tensor out = None)")
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(x))) along dimensions, without overflow.
 

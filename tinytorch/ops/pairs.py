@@ -11,15 +11,14 @@ from .. import dtypes
 from ..fused import multiply_add
 from ..graph.node import node
 from ..tensor import Tensor
-from .arguments import argument_error, called_as_method, refusal
-from .arithmetic import deprecated_order, no_derivative
+from .arguments import is_number, unfit
+from .arithmetic import no_derivative
 from .core import (
     FUNCTIONS,
     as_array,
     broadcast_error,
     check_overlap,
     common_device,
-    is_number,
     op,
     quiet,
     record,
@@ -142,9 +141,8 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
 
     Source: `torch.heaviside`.
     """
-    for i, (argument, x) in enumerate((("input", input), ("values", values)), 1):
-        if not isinstance(x, Tensor):
-            raise argument_error("heaviside", argument, i, x)
+    if not (isinstance(input, Tensor) and isinstance(values, Tensor)):
+        raise unfit("heaviside")
     if input.dtype is not values.dtype:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return _heaviside_any(input, values, out=out)
@@ -201,19 +199,12 @@ def _as_number(x: Any) -> Any:
 
 def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, into: bool) -> Tensor:
     """`clamp` and its one-sided forms, out of place or into `self`."""
-    lines = [f"(Tensor input, {k} min = None, {k} max = None, *, Tensor out = None)" for k in ("Tensor", "Number")]
-    if name != "clamp":
-        lines = [f"(Tensor input, {k} {name[-3:]}, *, Tensor out = None)" for k in ("Tensor", "Number")]
     if isinstance(self, Tensor) and isinstance(low, Tensor) != isinstance(high, Tensor):
         # a number goes with a 0-d tensor, which then counts as a number, and with no other
         low, high = (_as_number(x) if None not in (low, high) else x for x in (low, high))
     mixed = (is_number(low) and isinstance(high, Tensor)) or (is_number(high) and isinstance(low, Tensor))
-    for x in (low, high):
-        if mixed or not (x is None or isinstance(x, Tensor) or is_number(x)):
-            given = (self, low, high)[: 2 if high is None else 3] if name == "clamp" else (self, x)
-            raise refusal(name, given, {}, tuple(lines), called_as_method())  # type: ignore[misc]
-    if not isinstance(self, Tensor):
-        raise refusal(name, (self, low if low is not None else high), {}, tuple(lines), False)
+    if mixed or not all(x is None or isinstance(x, Tensor) or is_number(x) for x in (low, high)):
+        raise unfit(name)
     if low is None and high is None:
         raise RuntimeError(f"torch.{name}: At least one of 'min' or 'max' must not be None")
     tensors = isinstance(low, Tensor) or isinstance(high, Tensor)
@@ -328,9 +319,6 @@ _LerpBackward1 = node("LerpBackward1",
 
 
 def _lerp(self: Tensor, end: Tensor, weight: Any) -> tuple[Any, tuple]:
-    for i, (argument, x) in enumerate((("input", self), ("end", end)), 1):
-        if not isinstance(x, Tensor):
-            raise argument_error("lerp", argument, i, x)
     for name, x in (("end", end), ("weight", weight)):
         if isinstance(x, Tensor) and x.dtype is not self.dtype:
             raise RuntimeError(
@@ -386,12 +374,10 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
 def _triple(name: str, combine: Any, for_first: Any, for_second: Any, what: str) -> None:
     """`addcmul` and `addcdiv`: a tensor plus a number times a product or quotient of two others."""
     kind = node(f"{name.title()}Backward0", lambda grad: grad, for_first, for_second)
-    now = "Tensor input, Tensor tensor1, Tensor tensor2, *, Number value = 1, Tensor out = None"
 
     def compute(self: Tensor, one: Tensor, two: Tensor, value: Any) -> tuple[Any, tuple]:
-        for i, (argument, x) in enumerate((("input", self), ("tensor1", one), ("tensor2", two)), 1):
-            if not isinstance(x, Tensor):
-                raise argument_error(name, argument, i, x)
+        if not all(isinstance(x, Tensor) for x in (self, one, two)):
+            raise unfit(name)
         if name == "addcdiv" and one._data.dtype.kind != "f" and two._data.dtype.kind != "f":
             raise RuntimeError(_NO_INTEGER_ADDCDIV)
         d = result_dtype(self, one, two)
@@ -404,35 +390,23 @@ def _triple(name: str, combine: Any, for_first: Any, for_second: Any, what: str)
         data = quiet.run(combine, *wide, factor)  # type: ignore[call-arg]
         return half(data) if d is dtypes.float16 else data, arrays
 
-    def order(called: str, args: tuple, value: Any) -> tuple:
-        if len(args) == 3 and is_number(args[0]):
-            deprecated_order(
-                called, "Tensor input, Number value, Tensor tensor1, Tensor tensor2, *, Tensor out = None", now
-            )
-            return args[1], args[2], args[0]
-        return (*args, value)
-
-    def function(
-        input: Tensor, tensor1: Any, tensor2: Any, *extra: Any, value: Any = 1, out: Tensor | None = None
-    ) -> Tensor:
-        one, two, factor = order(name, (tensor1, tensor2, *extra), value)
-        data, arrays = compute(input, one, two, factor)
+    def function(input: Tensor, one: Any, two: Any, *, value: Any = 1, out: Tensor | None = None) -> Tensor:
+        data, arrays = compute(input, one, two, value)
         if out is not None:
             return write_out(out, data, name, input, one, two, layout=arrays)
         made = result(data, input._device, *arrays)
         if recording(input, one, two):
-            record(made, kind, (input, one, two), tensor1=one, tensor2=two, value=factor)
+            record(made, kind, (input, one, two), tensor1=one, tensor2=two, value=value)
         return made
 
-    def in_place(self: Tensor, tensor1: Any, tensor2: Any, *extra: Any, value: Any = 1) -> Tensor:
-        one, two, factor = order(f"{name}_", (tensor1, tensor2, *extra), value)
-        data, arrays = compute(self, one, two, factor)
+    def in_place(self: Tensor, one: Any, two: Any, *, value: Any = 1) -> Tensor:
+        data, arrays = compute(self, one, two, value)
         d = dtypes.BY_NUM[data.dtype.num]
         if not dtypes.can_cast(d, self.dtype):
             raise cannot_cast(d, self.dtype)
         check_broadcast_into(self, *[a.shape for a in arrays[1:]])
         check_overlap(self, one, two)
-        values = {"tensor1": one, "tensor2": two, "value": factor}
+        values = {"tensor1": one, "tensor2": two, "value": value}
         return write_in_place(self, (self, one, two), kind, values, lambda: data)
 
     for f, n in ((function, name), (in_place, f"{name}_")):

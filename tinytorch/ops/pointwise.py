@@ -6,7 +6,7 @@ The rows stand in `pointwise_table`, `arithmetic` and `bitwise`. A derivative's 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..graph.history import check_inplace, grad_fn_of, needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, fresh
-from .arguments import argument_error, as_method, called_as_method, invalid_combination
+from .arguments import ABSENT, again, is_number
 from .core import (
     FUNCTIONS,
     SavedNumber,
@@ -26,7 +26,6 @@ from .core import (
     broadcast_error,
     check_overlap,
     common_device,
-    is_number,
     laid_out,
     op,
     quiet,
@@ -116,6 +115,13 @@ def _title(name: str) -> str:
     return f"{name.title().replace('_', '')}Backward0"
 
 
+def offer(f: Callable, name: str, aliases: Iterable[str], function: bool = True) -> None:
+    """Offer a function that calls `again` for what it does not take, and under its other names one with a guard."""
+    op(name, function=function, guard=False)(f)
+    for alias in aliases:
+        op(alias, function=function)(f)
+
+
 def unary(
     what: str, name: str, kernel: Callable, derivative: Callable | None = None, *, to: str = FLOAT,
     backward: str | None = None, aliases: tuple[str, ...] = (), takes: str = EVERY, stub: str = "",
@@ -146,9 +152,9 @@ def unary(
             return a, data if to is BOOL else half(data)
         return a, quiet.run(kernel, a) if a.size < MANY else quiet.run(pointwise, kernel, a)
 
-    def function(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-        if not isinstance(input, Tensor):
-            raise argument_error(name, "input", 1, input)
+    def function(input: Tensor = ABSENT, *rest: Any, out: Tensor | None = None, **named: Any) -> Tensor:
+        if rest or named or not isinstance(input, Tensor):
+            return again(function, name, (input, *rest), named)
         a, data = compute(input)
         if out is not None:
             return write_out(out, data, name, input, layout=(a,))
@@ -159,19 +165,19 @@ def unary(
             record(made, kind, (input,), self=input)
         return made
 
-    def inplace(self: Tensor) -> Tensor:
-        if not isinstance(self, Tensor):
-            raise argument_error(f"{name}_", "input", 1, self)
+    def inplace(self: Tensor = ABSENT, *rest: Any, **named: Any) -> Tensor:
+        if rest or named or not isinstance(self, Tensor):
+            return again(inplace, f"{name}_", (self, *rest), named)
         check_overlap(self)
         if to is FLOAT and self._data.dtype.kind != "f":
             raise cannot_cast(dtypes.get_default_dtype(), self.dtype)
         return write_in_place(self, (self,), kind_in_place or kind, {"self": self}, lambda: compute(self)[1])
 
     _document(function, name, what)
-    op(name, *aliases)(function)
+    offer(function, name, aliases)
     if in_place:
         _document(inplace, f"{name}_", what)
-        op(f"{name}_", *[f"{a}_" for a in aliases], function=in_place == "both")(inplace)
+        offer(inplace, f"{name}_", [f"{a}_" for a in aliases], function=in_place == "both")
     return function
 
 
@@ -233,26 +239,19 @@ def check_broadcast_into(target: Tensor, *shapes: tuple) -> None:
             raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(both)}")
 
 
-_PAIR = ("(Tensor input, Tensor other, *, Tensor out = None)", "(Tensor input, Number other, *, Tensor out = None)")
-_LEFT = (_PAIR[0], "(Number self, Tensor other, *, Tensor out = None)", _PAIR[1])
 WRAPPED, TENSORS, RIGHT, EITHER = "wrapped", "tensors", "right", "either"
 
 
-def check_operands(name: str, self: Any, other: Any, numbers: str, argument: str = "other") -> None:
-    """Raise torch's TypeError for operands that are neither tensors nor the numbers that this operation takes."""
+def takes_operands(self: Any, other: Any, numbers: str) -> bool:
+    """Whether an operation takes these: tensors, and the numbers that it has a way for."""
     first, second = isinstance(self, Tensor), isinstance(other, Tensor)
     if numbers is WRAPPED:
-        first, second = first or is_number(self), second or is_number(other)
-    if (first and second) or (numbers in (RIGHT, EITHER) and first and is_number(other)):
-        return
-    if numbers is EITHER and second and is_number(self):
-        return
-    if numbers in (WRAPPED, TENSORS) or not (first or is_number(self)):
-        raise argument_error(name, argument if first else "input", 2 if first else 1, other if first else self)
-    lines = _PAIR if numbers is RIGHT else _LEFT
-    if called_as_method():
-        raise invalid_combination(name, (other,), {}, tuple(as_method(s) for s in lines if "Number self" not in s))
-    raise invalid_combination(name, (self, other), {}, lines)
+        return (first or is_number(self)) and (second or is_number(other))
+    if first and second:
+        return True
+    return (first and numbers in (RIGHT, EITHER) and is_number(other)) or (
+        second and numbers is EITHER and is_number(self)
+    )
 
 
 def binary(
@@ -290,7 +289,11 @@ def binary(
         except ValueError:
             raise broadcast_error(a.shape, b.shape) from None
 
-    def function(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
+    def function(
+        input: Any = ABSENT, other: Any = ABSENT, *rest: Any, out: Tensor | None = None, **named: Any
+    ) -> Tensor:
+        if rest or named:
+            return again(function, name, (input, other, *rest), named)
         if isinstance(input, Tensor) and (
             isinstance(other, Tensor) and input._device is other._device
             and input._data.dtype is other._data.dtype and (not floating or input._data.dtype.kind == "f")
@@ -300,8 +303,8 @@ def binary(
             a, where = input._data, input._device
             b = quiet.run(np.array, other, a.dtype)
         else:
-            if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
-                check_operands(name, input, other, numbers)
+            if not takes_operands(input, other, numbers):
+                return again(function, name, (input, other), named)
             a, b, where = operands(name, input, other, floating)
             if exact_numbers and a.dtype == _HALF and type(other) is float:
                 return _exact_half(input, other, a, where, out)
@@ -342,9 +345,9 @@ def binary(
         else:
             record(made, kind, (input, other), self=_saveable(input), other=_saveable(other))
 
-    def inplace(self: Tensor, other: Any) -> Tensor:
-        if not isinstance(other, Tensor):
-            check_operands(f"{name}_", self, other, numbers)
+    def inplace(self: Tensor, other: Any = ABSENT, *rest: Any, **named: Any) -> Tensor:
+        if rest or named or not (isinstance(other, Tensor) or takes_operands(self, other, numbers)):
+            return again(inplace, f"{name}_", (self, other, *rest), named)
         a, b = in_place_operands(name, self, other, floating, to is BOOL)
         target = self._data
         straight = is_ufunc and to is not BOOL and a.dtype == target.dtype != _HALF and target.flags.forc
@@ -360,10 +363,10 @@ def binary(
         return write_in_place(self, (self, other), kind_in_place or kind, saved, values)
 
     _document(function, name, what)
-    op(name, *aliases)(function)
+    offer(function, name, aliases)
     if in_place:
         _document(inplace, f"{name}_", what)
-        op(f"{name}_", *[f"{a}_" for a in aliases], function=False)(inplace)
+        offer(inplace, f"{name}_", [f"{a}_" for a in aliases], function=False)
     return function
 
 
@@ -388,18 +391,3 @@ def operator(
         attach(f"__r{symbol}__", swapped)
     if in_place is not None:
         attach(f"__i{symbol}__", in_place)
-
-
-__all__ = [
-    "BOOL",
-    "EITHER",
-    "FLOAT",
-    "KEEP",
-    "RIGHT",
-    "TENSORS",
-    "WRAPPED",
-    "binary",
-    "check_broadcast_into",
-    "operator",
-    "unary",
-]

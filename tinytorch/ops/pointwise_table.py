@@ -14,7 +14,6 @@ import numpy as np
 from ..graph.node import node
 from ..tensor import Tensor, fresh
 from . import special
-from .arguments import signatures
 from .core import FUNCTIONS, check_overlap, laid_out, op, quiet, record, recording, result, write_in_place, write_out
 from .large import pointwise
 from .pointwise import BOOL, KEEP, cannot_cast, check_kernel, through_double, unary
@@ -199,7 +198,6 @@ def _round(t: Tensor, decimals: int) -> np.ndarray:
 
 
 @op()
-@signatures("(Tensor input, *, int decimals = 0, Tensor out = None)")
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """The nearest whole number (the even one of two), or the nearest with that many decimals.
 
@@ -240,7 +238,6 @@ _LogitBackward0 = node("LogitBackward0", lambda grad, self, eps: _logit_backward
 
 
 @op()
-@signatures("(Tensor input, float eps = None, *, Tensor out = None)")
 def logit(input: Tensor, eps: float | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid; `eps` keeps x away from 0 and 1.
 
@@ -278,7 +275,7 @@ def _nan_to_num(t: Tensor, nan: float | None, posinf: float | None, neginf: floa
 _NanToNumBackward0 = node("NanToNumBackward0", lambda grad, self: grad * self.isfinite())
 
 
-@op()
+@op(strict=True)
 def nan_to_num(
     input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None, *,
     out: Tensor | None = None,
@@ -294,7 +291,7 @@ def nan_to_num(
     return record(made, _NanToNumBackward0, (input,), self=input) if recording(input) else made
 
 
-@op()
+@op(strict=True)
 def nan_to_num_(
     self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:

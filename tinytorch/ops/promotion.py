@@ -6,22 +6,18 @@ from typing import Any
 
 from .. import dtypes
 from ..tensor import Tensor
-from .arguments import invalid_combination, signatures
-from .core import is_number, op, result_dtype
+from .arguments import is_number, unfit
+from .core import op, result_dtype
 
 
 @op(method=False)
-@signatures("(Tensor tensor, Tensor other)", "(Number scalar, Tensor tensor)", "(Tensor tensor, Number other)",
-            "(Number scalar1, Number scalar2)")  # fmt: skip
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """The dtype of an operation on two tensors or numbers.
 
     Source: `torch.result_type`.
     """
     if not all(isinstance(x, Tensor) or is_number(x) for x in (tensor1, tensor2)):
-        raise invalid_combination("result_type", (tensor1, tensor2), {}, (
-            "(Tensor tensor, Tensor other)", "(Number scalar, Tensor tensor)", "(Tensor tensor, Number other)",
-            "(Number scalar1, Number scalar2)"))  # fmt: skip
+        raise unfit("result_type")
     return result_dtype(tensor1, tensor2)
 
 

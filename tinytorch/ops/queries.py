@@ -10,12 +10,10 @@ import numpy as np
 from ..dtypes import dtype
 from ..storage import UntypedStorage
 from ..tensor import Tensor
-from .arguments import signatures, typed
 from .core import check_inplace, expect_tensor, op, tensor_type
 
 
 def _ask(name: str, question: Callable[[Tensor], Any], what: str, method: bool = False) -> None:
-    @signatures("(Tensor input)", name=name)
     def function(input: Tensor) -> Any:
         return question(expect_tensor(input, name))
 
@@ -37,7 +35,6 @@ _ask("resolve_neg", lambda t: t, "The tensor itself: there is nothing lazy to re
 
 
 @op()
-@typed
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Whether two tensors have one shape.
 
@@ -47,7 +44,6 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
 
 
 @op(function=False)
-@typed
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether two tensors are the same view: storage, offset, shape and strides.
 
@@ -184,3 +180,9 @@ def imag(input: Tensor) -> Tensor:
 
 Tensor.real = property(lambda self: self, lambda self, value: self.copy_(value), doc="The tensor itself.")  # type: ignore[attr-defined]
 Tensor.imag = property(imag, doc="RuntimeError, as in torch for dtypes that are not complex.")  # type: ignore[attr-defined]
+
+
+for _name in ("element_size", "get_device", "is_complex", "is_contiguous", "is_floating_point", "is_inference",
+              "is_signed", "item", "ndimension", "nelement", "requires_grad_", "retain_grad", "storage_offset", "tolist",
+              "untyped_storage", "data_ptr", "detach_", "dim", "numel", "size", "stride"):  # fmt: skip
+    op(_name, function=False)(vars(Tensor)[_name])

@@ -14,12 +14,10 @@ from .. import dtypes, random, sampling
 from ..devices import CPU, as_device, device
 from ..graph.node import node
 from ..tensor import Tensor, fresh
-from .arguments import signatures, type_name
+from .arguments import type_name
 from .copying import preserve_format
 from .core import broadcast_error, check_overlap, op, record, recording, write_in_place
-from .shaped import OPTIONS, WITH_OUT, alike, finish, into, moved, options, sized
-
-_WITH_GENERATOR = WITH_OUT.replace("*, ", "*, torch.Generator generator, ")
+from .shaped import alike, finish, into, moved, options, sized
 
 
 def _source(generator: random.Generator | None, where: device = CPU) -> random.Generator:
@@ -41,7 +39,6 @@ def _method(name: str, fill: Callable, kind: type, line: str, what: str) -> None
     parts = [p.split() for p in line.split(", ")]
     names, defaults = [p[1] for p in parts], [float(p[3]) for p in parts]
 
-    @signatures(f"({line}, *, torch.Generator generator = None)", name=name)
     def method(self: Tensor, *args: Any, generator: random.Generator | None = None, **kwargs: Any) -> Tensor:
         values = [*args, *(kwargs.pop(n, d) for n, d in zip(names[len(args) :], defaults[len(args) :], strict=True))]
         if kwargs:
@@ -73,8 +70,7 @@ _BOUNDS = ("(*, torch.Generator generator = None)", "(int from, int to, *, torch
            "(int to, *, torch.Generator generator = None)")  # fmt: skip
 
 
-@op("random_", function=False)
-@signatures(*_BOUNDS, name="random_")
+@op("random_", function=False, strict=True)
 def random_(self: Tensor, *bounds: int, generator: random.Generator | None = None, **named: Any) -> Tensor:
     """Fill with whole numbers: all that the dtype holds, those below a bound, or those from [low, high).
 
@@ -100,11 +96,6 @@ _BernoulliBackward2 = _zeros_back("BernoulliBackward2")
 
 
 @op("bernoulli_", function=False)
-@signatures(
-    "(Tensor p, *, torch.Generator generator = None)",
-    "(float p = 0.5, *, torch.Generator generator = None)",
-    name="bernoulli_",
-)
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: random.Generator | None = None) -> Tensor:
     """Fill with ones with probability `p` (a number or a tensor), else zeros.
 
@@ -118,7 +109,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: random.Generator | None
     return write_in_place(self, (self,), _BernoulliBackward2, {}, draw)
 
 
-@op("bernoulli")
+@op("bernoulli", strict=True)
 def bernoulli(input: Tensor, p: Any = None, *, generator: random.Generator | None = None, out: Any = None) -> Tensor:
     """Ones with the probabilities that `input` holds (or `p`), else zeros.
 
@@ -137,7 +128,6 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: random.Generator | Non
 def _random(name: str, fill: Callable, what: str) -> None:
     """Declare `rand` or `randn` and its `_like` form."""
 
-    @signatures(f"(tuple of ints size, {_WITH_GENERATOR})", f"(tuple of ints size, {WITH_OUT})", name=name)
     def function(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:
         gen, requires_grad = _source(generator, as_device(kw.get("device"))), kw.get("requires_grad", False)
         if not size and "size" not in kw:
@@ -148,10 +138,6 @@ def _random(name: str, fill: Callable, what: str) -> None:
         fill(made, 0.0, 1.0, gen)
         return finish(moved(fresh(made), where), requires_grad) if out is None else into(out, made, name, dtype)
 
-    @signatures(
-        f"(Tensor input, *, torch.Generator generator = None, torch.memory_format memory_format = None, {OPTIONS})",
-        name=f"{name}_like",
-    )
     def like(input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format, **kw: Any) -> Tensor:
         made = alike(input, f"{name}_like", memory_format, kw)
         fill(made._data, 0.0, 1.0, _source(generator, made._device))
@@ -168,13 +154,6 @@ _random("randn", sampling.normal_, "Numbers from the standard normal distributio
 
 
 @op(method=False)
-@signatures(
-    *(
-        f"({first}tuple of ints size, {rest})"
-        for first in ("int high, ", "int low, int high, ")
-        for rest in (_WITH_GENERATOR, WITH_OUT)
-    )
-)
 def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:
     """Whole numbers from [low, high): `randint(high, size)` or `randint(low, high, size)`; int64 unless given.
 
@@ -200,7 +179,7 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = Non
     return finish(moved(fresh(made), where), requires_grad) if out is None else into(out, made, "randint", dtype)
 
 
-@op(method=False)
+@op(method=False, strict=True)
 def randint_like(input: Tensor, *bounds: int, memory_format: Any = preserve_format, **kw: Any) -> Tensor:
     """Whole numbers from [low, high) with another tensor's shape and dtype.
 
@@ -214,7 +193,6 @@ def randint_like(input: Tensor, *bounds: int, memory_format: Any = preserve_form
 
 
 @op(method=False)
-@signatures(f"(int n, {_WITH_GENERATOR})", f"(int n, {WITH_OUT})")
 def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:
     """The numbers from 0 to n - 1 in random order; int64 unless given.
 
@@ -235,13 +213,9 @@ _NormalBackward2 = _zeros_back("NormalBackward2")
 _NormalBackward3 = node(
     "NormalBackward3", lambda grad: grad.new_zeros(grad.shape), lambda grad: grad.new_zeros(grad.shape)
 )
-_ENDING = "*, torch.Generator generator = None, Tensor out = None"
-_NORMAL = (f"(Tensor mean, Tensor std, {_ENDING})", f"(Tensor mean, float std = 1, {_ENDING})", f"(float mean, Tensor std, {_ENDING})",
-           f"(float mean, float std, tuple of ints size, {_ENDING}, {OPTIONS})")  # fmt: skip
 
 
-@op(method=False)
-@signatures(*_NORMAL)
+@op(method=False, strict=True)
 def normal(
     mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None, **kw: Any
 ) -> Tensor:

@@ -11,10 +11,9 @@ from .. import dtypes
 from ..fused import fma32, fma64
 from ..tensor import Tensor, fresh
 from ..warn import warn_user
-from .arguments import signatures
 from .core import op, quiet
 from .creation import array_of, float_to_int
-from .shaped import OPTIONS, WITH_OUT, finish, into, moved, options
+from .shaped import finish, into, moved, options
 
 
 def _made(name: str, data: np.ndarray, where: Any, out: Any, dtype: Any, requires_grad: bool) -> Tensor:
@@ -52,11 +51,6 @@ def _counted(start: float, step: float, n: int, kind: np.dtype) -> np.ndarray:
 
 
 @op(method=False)
-@signatures(
-    f"(Number end, {WITH_OUT})",
-    f"(Number start, Number end, *, {OPTIONS})",
-    f"(Number start, Number end, Number step = 1, {WITH_OUT})",
-)
 def arange(
     start: Any = None, end: Any = None, step: Any = 1, *, out: Tensor | None = None, dtype: Any = None, **kw: Any
 ) -> Tensor:
@@ -95,8 +89,8 @@ def _count(start: Any, end: Any, step: Any, d: dtypes.dtype) -> int:
     return -(-(end - start) // step) if d is dtypes.int64 else math.ceil((end - start) / step)
 
 
-@op("range", method=False)
-def range_(start: Any, end: Any = None, step: Any = 1, **kw: Any) -> Tensor:
+@op("range", method=False, strict=True)
+def range_(start: Any, end: Any, step: Any = 1, **kw: Any) -> Tensor:
     """Numbers from start to end, both included, in the default dtype.
 
     Deprecated in torch, which warns. Source: `torch.range`.
@@ -105,8 +99,6 @@ def range_(start: Any, end: Any = None, step: Any = 1, **kw: Any) -> Tensor:
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
     )
-    if end is None:
-        start, end = 0, start
     kw.setdefault("dtype", dtypes.get_default_dtype())
     return arange(start, _given(end) + _given(step) / 2, step, **kw)
 
@@ -129,11 +121,6 @@ def _evenly(start: Any, end: Any, steps: int, kind: np.dtype) -> np.ndarray:
     )
 
 
-def _lines(extra: str = "") -> tuple[str, ...]:
-    kinds = (("Tensor", "Tensor"), ("Number", "Tensor"), ("Tensor", "Number"), ("Number", "Number"))
-    return tuple(f"({a} start, {b} end, int steps, {extra}{WITH_OUT})" for a, b in kinds)
-
-
 def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any]:
     if isinstance(steps, bool) or not hasattr(steps, "__index__"):
         raise TypeError(f"{name}() takes a whole number of steps")
@@ -148,7 +135,6 @@ def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any]:
 
 
 @op(method=False)
-@signatures(*_lines())
 def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:
     """`steps` evenly spaced numbers from start to end, both included.
 
@@ -162,7 +148,6 @@ def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = 
 
 
 @op(method=False)
-@signatures(*_lines("float base = 10.0, "))
 def logspace(
     start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None, **kw: Any
 ) -> Tensor:
@@ -191,7 +176,6 @@ def _power(base: float, p: float) -> float:
 
 
 @op(method=False)
-@signatures(f"(int n, {WITH_OUT})", f"(int n, int m, {WITH_OUT})")
 def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:
     """Ones on the diagonal, zeros elsewhere.
 
@@ -224,7 +208,6 @@ _indices("triu_indices", False)
 
 
 @op(method=False)
-@signatures(f"(Number s, *, {OPTIONS})")
 def scalar_tensor(s: Any, **kw: Any) -> Tensor:
     """A 0-d tensor of the default dtype.
 

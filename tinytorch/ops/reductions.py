@@ -15,7 +15,6 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..graph.saved import SavedResult
 from ..tensor import Size, Tensor, wrap_dim
-from .arguments import signatures
 from .core import FUNCTIONS, node_for, op, quiet, record, recording, result, write_out
 from .pointwise import check_kernel
 from .scalars import over, zeros
@@ -129,7 +128,6 @@ def _add(a: np.ndarray, dims: tuple[int, ...], kind: np.dtype, keepdim: bool) ->
 
 
 @op()
-@signatures(_ALL, _DIM)
 def sum(
     input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
 ) -> Tensor:
@@ -154,7 +152,6 @@ def sum(
 
 
 @op()
-@signatures(_ALL, _DIM)
 def mean(
     input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
 ) -> Tensor:
@@ -188,7 +185,6 @@ def mean(
 
 
 @op()
-@signatures(_DIM.replace("tuple of ints dim", "tuple of ints dim = None"))
 def nansum(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
 ) -> Tensor:
@@ -209,7 +205,6 @@ def nansum(
 
 
 @op()
-@signatures(_DIM.replace("tuple of ints dim", "tuple of ints dim = None"))
 def nanmean(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
 ) -> Tensor:
@@ -289,7 +284,6 @@ _ProdBackward1 = node("ProdBackward1", _prod_dim_backward)
 
 
 @op()
-@signatures(_ALL, _DIM.replace("tuple of ints", "int"))
 def prod(
     input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
 ) -> Tensor:
@@ -321,9 +315,6 @@ def prod(
 
 
 def _truth(name: str, ufunc: np.ufunc, what: str) -> None:
-    @signatures("(Tensor input, *, Tensor out = None)",
-                "(Tensor input, tuple of ints dim = None, bool keepdim = False, *, Tensor out = None)",
-                "(Tensor input, int dim, bool keepdim = False, *, Tensor out = None)", name=name)  # fmt: skip
     def function(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
         a = input._data
         dims = () if isinstance(dim, (tuple, list)) and not dim else wrap_dims(dim, a.ndim)
@@ -341,7 +332,6 @@ _truth("any", np.logical_or, "Whether some element is nonzero, or some along dim
 
 
 @op()
-@signatures("(Tensor input, int dim = None)", "(Tensor input, tuple of ints dim)")
 def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
     """How many elements are nonzero, in all or along dimensions.
 

@@ -6,18 +6,14 @@ from typing import Any
 
 from ..tensor import Size, Tensor, wrap_dim
 from ..warn import warn_in_torch
-from .arguments import Sizes, invalid_combination, signatures, typed
+from .arguments import unfit
 from .core import op
 from .views import alias, expand, permute, reshape, shape_argument, transpose, view
 
 _SHAPE_FILE = "aten/src/ATen/native/TensorShape.cpp"
 
 
-_MOVES = ("(int source, int destination)", "(tuple of ints source, tuple of ints destination)")
-
-
 @op("movedim", "moveaxis")
-@signatures("(Tensor input, int source, int destination)", f"(Tensor input, {_MOVES[1][1:]}")
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other places, the rest in their order. RuntimeError for repeated or unequal dimensions.
 
@@ -25,7 +21,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """
     a = input._data
     if isinstance(source, int) != isinstance(destination, int):
-        raise invalid_combination("movedim", (source, destination), {}, _MOVES)
+        raise unfit("movedim")
     src, dst = ((source,), (destination,)) if isinstance(source, int) else (tuple(source), tuple(destination))
     if len(src) != len(dst):
         raise RuntimeError(
@@ -43,7 +39,6 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 
 @op()
-@typed
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions from `start_dim` to `end_dim` joined into one; the tensor itself if that is one already.
 
@@ -61,8 +56,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 @op()
-@typed
-def unflatten(input: Tensor, dim: int, sizes: Sizes) -> Tensor:
+def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """One dimension split into several (one size may be -1). RuntimeError if they do not multiply up to it.
 
     Source: `torch.unflatten`.
@@ -86,7 +80,6 @@ def unflatten(input: Tensor, dim: int, sizes: Sizes) -> Tensor:
 
 
 @op()
-@typed
 def ravel(input: Tensor) -> Tensor:
     """One dimension: a view of the tensor, or of a row-major copy.
 
@@ -96,7 +89,6 @@ def ravel(input: Tensor) -> Tensor:
 
 
 @op(function=False)
-@typed
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """Expanded to another tensor's shape.
 
@@ -106,7 +98,6 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @op()
-@signatures("(Tensor input, tuple of ints size)")
 def broadcast_to(input: Tensor, *size: Any) -> Tensor:
     """Expanded to a shape.
 

@@ -9,7 +9,6 @@ import numpy as np
 from ..graph.node import node
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
-from .arguments import Number, typed
 from .copying import contiguous_format
 from .core import (
     FUNCTIONS,
@@ -51,7 +50,6 @@ _IndexSelectBackward0 = node(
 
 
 @op()
-@typed
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The parts at the given indices of one dimension, in a copy.
 
@@ -113,7 +111,6 @@ def _in_range(a: np.ndarray, d: int, index: np.ndarray) -> None:
 
 
 @op()
-@typed
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """For each place of `index`, the element at that place with the index put in for one dimension.
 
@@ -153,7 +150,6 @@ def _flat(a: np.ndarray, index: np.ndarray) -> np.ndarray:
 
 
 @op()
-@typed
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Elements by their number in row-major order, in the shape of `index`.
 
@@ -257,7 +253,7 @@ def from_value(of_number: type, of_tensor: type) -> Any:
 
 @both_forms("Parts of the source, times `alpha`, added at the given indices of one dimension.",
             _from_source(_IndexAddBackward0), layout=contiguous_format)  # fmt: skip
-def _index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> None:
+def _index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> None:
     a, i, s = self._data, index._data, source._data
     d, n = wrap_dim(dim, a.ndim), i.size
     if i.ndim > 1:
@@ -338,9 +334,7 @@ index_copy = _index_copy
 
 
 @both_forms("One value written at the given indices of one dimension.",
-            from_value(_IndexFillBackward0, _IndexFillBackward1),
-            "(Tensor input, int dim, Tensor index, Tensor value)",
-            "(Tensor input, int dim, Tensor index, Number value)")  # fmt: skip
+            from_value(_IndexFillBackward0, _IndexFillBackward1))  # fmt: skip
 def _index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> None:
     a, i = self._data, index._data
     number = number_array(one_value("index_fill_", value), self.dtype)
@@ -466,10 +460,7 @@ def _scatter_node(self: Tensor, values: dict) -> Recorded:
 
 @both_forms(
     "The source's elements, or one value, written at the places that `index` names along one dimension.", _scatter_node,
-    "(Tensor input, int dim, Tensor index, Tensor src)",
-    "(Tensor input, int dim, Tensor index, Tensor src, *, str reduce)",
-    "(Tensor input, int dim, Tensor index, Number value)",
-    "(Tensor input, int dim, Tensor index, Number value, *, str reduce)", layout=contiguous_format,
+    layout=contiguous_format,
 )  # fmt: skip
 def _scatter(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None) -> None:
     src = value if src is None else src

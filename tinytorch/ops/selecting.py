@@ -9,7 +9,6 @@ import numpy as np
 from ..graph.node import node
 from ..storage import VersionCounter
 from ..tensor import Tensor, fresh, wrap_dim
-from .arguments import signatures, typed, typed_view
 from .core import is_internally_overlapping, op, record, recording
 from .views import as_view
 
@@ -87,8 +86,7 @@ _UnfoldBackward0 = node(
 )
 
 
-@op()
-@typed_view
+@op(view=True)
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The part at one index, without that dimension.
 
@@ -133,7 +131,6 @@ def slice_(self: Tensor, dim: int, start: int, end: int, step: int) -> Tensor:
 
 
 @op()
-@signatures("(Tensor input, int dim, Tensor start, int length)", "(Tensor input, int dim, int start, int length)")
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """`length` indices of a dimension, from `start` on.
 
@@ -167,8 +164,7 @@ def diagonal_geometry(a: np.ndarray, offset: int, d1: int, d2: int) -> tuple[tup
     return shape, (*(a.strides[i] for i in rest), a.strides[d1] + a.strides[d2]), start
 
 
-@op()
-@typed_view
+@op(view=True)
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonal of two dimensions, as a last dimension. RuntimeError if they are the same.
 
@@ -185,8 +181,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     )  # fmt: skip
 
 
-@op(function=False)
-@typed_view
+@op(function=False, view=True)
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """All windows of `size` indices along a dimension, `step` apart, as a new last dimension. They may overlap.
 
@@ -258,7 +253,6 @@ def _with_part(input: Tensor, src: Tensor, part: Any, kind: type, **where: Any) 
 
 
 @op()
-@typed
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy with the part at one index replaced by `src`.
 
@@ -268,7 +262,6 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
 
 
 @op()
-@typed
 def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
@@ -281,7 +274,6 @@ def slice_scatter(
 
 
 @op()
-@typed
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy with a diagonal replaced by `src`.
 

@@ -11,15 +11,11 @@ from ..devices import CPU, Transfers, as_device, device
 from ..storage import contiguous_strides
 from ..tensor import Layout, Tensor, empty_strided, fresh
 from ..warn import warn_in_torch
-from .arguments import signatures, size_error, type_name
+from .arguments import is_number, type_name, unfit
 from .copying import channels_last_strides, contiguous_format, preserve_format
-from .core import as_array, expect_tensor, is_number, op, quiet
+from .core import as_array, expect_tensor, op, quiet
 from .layouts import dense_strides
 from .views import shape_argument
-
-OPTIONS = ("torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, "
-           "bool requires_grad = False")  # fmt: skip
-WITH_OUT = f"*, Tensor out = None, {OPTIONS}"
 
 
 def finish(t: Tensor, requires_grad: bool) -> Tensor:
@@ -72,7 +68,7 @@ def sized(size: tuple, name: str, kw: dict | None = None, signed: bool = False) 
         size = (whole,)
     for n in size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size:
         if type(n) is not int and not _is_size(n):
-            raise size_error(name, size)
+            raise unfit(name)
     shape = shape_argument(size, name)
     for n in shape:
         if n < 0 and not signed:
@@ -140,9 +136,6 @@ def alike(input: Tensor, name: str, memory_format: Any, kw: dict) -> Tensor:
 
 
 def _shaped(name: str, value: Any, what: str) -> None:
-    extra = "torch.memory_format memory_format = None, " if name == "empty" else ""
-
-    @signatures(f"(tuple of ints size, *, Tensor out = None, {extra}{OPTIONS})", name=name)
     def function(*size: Any, out: Tensor | None = None, memory_format: Any = None, **kw: Any) -> Tensor:
         if not size and "size" not in kw:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
@@ -157,13 +150,11 @@ def _shaped(name: str, value: Any, what: str) -> None:
         strides = channels_last_strides(shape, memory_format, made._data.itemsize)
         return finish(empty_strided(shape, strides, made._data.dtype, made._device), requires_grad)
 
-    @signatures(f"(Tensor input, *, torch.memory_format memory_format = None, {OPTIONS})", name=f"{name}_like")
     def like(input: Tensor, *, memory_format: Any = preserve_format, **kw: Any) -> Tensor:
         t = alike(input, f"{name}_like", memory_format, kw)
         t._data[...] = value or 0
         return t
 
-    @signatures(f"(Tensor input, tuple of ints size, *, {OPTIONS})", name=f"new_{name}")
     def new(self: Tensor, *size: Any, **kw: Any) -> Tensor:
         method = f"new_{name}"
         if not size and "size" not in kw:
@@ -201,7 +192,6 @@ def _whole_size(size: Any, name: str) -> tuple[int, ...]:
 
 
 @op(method=False)
-@signatures(f"(tuple of ints size, Number fill_value, {WITH_OUT})")
 def full(size: Any, fill_value: Any, *, out: Tensor | None = None, **kw: Any) -> Tensor:
     """A tensor of one value; its dtype is the value's unless given.
 
@@ -218,7 +208,6 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, **kw: Any) ->
 
 
 @op(method=False)
-@signatures(f"(Tensor input, Number fill_value, *, torch.memory_format memory_format = None, {OPTIONS})")
 def full_like(input: Tensor, fill_value: Any, *, memory_format: Any = preserve_format, **kw: Any) -> Tensor:
     """A tensor of one value, with another's shape, dtype, device and layout.
 
@@ -231,7 +220,6 @@ def full_like(input: Tensor, fill_value: Any, *, memory_format: Any = preserve_f
 
 
 @op(function=False)
-@signatures(f"(Tensor input, tuple of ints size, Number fill_value, *, {OPTIONS})")
 def new_full(self: Tensor, size: Any, fill_value: Any, **kw: Any) -> Tensor:
     """A tensor of one value with this tensor's dtype and device.
 
@@ -260,7 +248,6 @@ def _strided(name: str, size: Any, stride: Any, kw: dict, default: dtypes.dtype 
 
 
 @op("empty_strided", method=False)
-@signatures(f"(tuple of ints size, tuple of ints stride, *, {OPTIONS})", name="empty_strided")
 def empty_strided_(size: Any, stride: Any, **kw: Any) -> Tensor:
     """A tensor with these strides (in elements) and memory of its own.
 

@@ -12,7 +12,6 @@ import numpy as np
 from ..graph.node import node
 from ..tensor import Tensor, fresh
 from ..warn import warn_user
-from .arguments import typed
 from .core import common_device, laid_out, op, record, recording, result, write_out
 
 
@@ -230,7 +229,6 @@ _TraceBackward0 = node("TraceBackward0", _trace_back)
 
 
 @op()
-@typed
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal; integers add up as int64.
 

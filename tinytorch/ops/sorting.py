@@ -10,7 +10,6 @@ from .. import return_types
 from ..graph.node import node
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
-from .arguments import signatures
 from .arithmetic import no_derivative
 from .core import FUNCTIONS, laid_out, op, record, recording, result, write_out
 from .extremes import choose, selecting_backward
@@ -52,8 +51,6 @@ _UNSET: Any = object()
 
 
 @op()
-@signatures("(Tensor input, *, bool stable, int dim = -1, bool descending = False, tuple of Tensors out = None)",
-            "(Tensor input, int dim = -1, bool descending = False, *, tuple of Tensors out = None)")  # fmt: skip
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: Any = _UNSET, out: Any = None) -> Any:
     """The elements in order along a dimension, and the indices they come from.
 
@@ -65,8 +62,6 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: Any 
 
 
 @op()
-@signatures("(Tensor input, *, bool stable, int dim = -1, bool descending = False, Tensor out = None)",
-            "(Tensor input, int dim = -1, bool descending = False)")  # fmt: skip
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """The indices that sort along a dimension.
 
@@ -77,7 +72,6 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
 
 
 @op()
-@signatures("(Tensor input, *, Tensor out = None)")
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements in order along the first dimension.
 
@@ -88,9 +82,6 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @op()
-@signatures(
-    "(Tensor input, int k, int dim = -1, bool largest = True, bool sorted = True, *, tuple of Tensors out = None)"
-)
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None) -> Any:
     """The k largest (or smallest) elements along a dimension, and their indices. RuntimeError if there are fewer.
 
@@ -150,9 +141,6 @@ def _several(input: Tensor, kind: type, values: np.ndarray, inverse: Any, counts
 
 
 @op()
-@signatures(
-    "(Tensor input, bool sorted = True, bool return_inverse = False, bool return_counts = False, int dim = None)"
-)
 def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:  # fmt: skip
@@ -175,7 +163,6 @@ def unique(
 
 
 @op()
-@signatures("(Tensor input, bool return_inverse = False, bool return_counts = False, int dim = None)")
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:  # fmt: skip
@@ -284,7 +271,6 @@ def bucketize(
 
 
 @op()
-@signatures("(Tensor input, Tensor weights = None, int minlength = 0)")
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each whole number from 0 on occurs, or the sums of weights. RuntimeError for negative numbers.
 
@@ -307,7 +293,6 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 
 @op()
-@signatures("(Tensor input, int bins = 100, Number min = 0, Number max = 0, *, Tensor out = None)")
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, *, out: Tensor | None = None) -> Tensor:
     """How many elements fall into each of equal bins between two numbers (those of the tensor, if both are 0).
 
@@ -326,7 +311,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, *, out
     return write_out(out, data, "histc", input) if out is not None else result(data, input._device)
 
 
-@op(method=False)
+@op(method=False, strict=True)
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Whether each element is among the others; either may be a number.
 

@@ -9,7 +9,6 @@ from ..graph.modes import MODES
 from ..graph.node import MultiNode, node
 from ..storage import VersionCounter
 from ..tensor import Tensor, wrap_dim
-from .arguments import Sizes, signatures, typed, typed_view
 from .core import FUNCTIONS, node_for, op
 from .selecting import slice_
 from .views import shape_argument
@@ -72,8 +71,7 @@ _UnsafeSplitBackward0, _UnsafeSplitWithSizesBackward0 = _split_kinds("Unsafe")
 _UnbindBackward0 = node("UnbindBackward0", lambda grads, dim: _stacked(grads, dim), base=MultiNode)
 
 
-@op()
-@typed_view
+@op(view=True)
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along a dimension, as a tuple of views.
 
@@ -126,9 +124,8 @@ def _checked_sizes(self: Tensor, split_sizes: Any, dim: int) -> tuple[int, ...]:
     return sizes
 
 
-@op()
-@typed_view
-def split_with_sizes(input: Tensor, split_sizes: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
+@op(view=True)
+def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of the given lengths along a dimension.
 
     Source: `torch.split_with_sizes`.
@@ -177,7 +174,6 @@ def _chunk_size(self: Tensor, chunks: int, dim: int) -> int:
 
 
 @op()
-@typed
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` views of equal length along a dimension (the last may be shorter).
 
@@ -197,7 +193,6 @@ def _detached(parts: list[Tensor]) -> list[Tensor]:
 
 
 @op()
-@typed
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Like `split`, but autograd does not know that the parts share memory.
 
@@ -208,8 +203,7 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
 
 
 @op()
-@typed
-def unsafe_split_with_sizes(input: Tensor, split_sizes: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Like `split_with_sizes`, but autograd does not know that the parts share memory.
 
     Source: `torch.unsafe_split_with_sizes`.
@@ -220,7 +214,6 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Sizes, dim: int = 0) -> 
 
 
 @op()
-@typed
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Like `chunk`, but autograd does not know that the parts share memory.
 
@@ -234,11 +227,6 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 
 
 @op()
-@signatures(
-    "(Tensor input, tuple of ints indices, int dim = 0)",
-    "(Tensor input, Tensor tensor_indices_or_sections, int dim = 0)",
-    "(Tensor input, int sections, int dim = 0)",
-)  # fmt: skip
 def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, **kwargs: Any) -> tuple[Tensor, ...]:
     """Views cut at the given indices, or into sections of nearly equal length.
 
@@ -291,7 +279,7 @@ def _along(name: str, least: int, dim: int) -> None:
 
     cut.__name__ = cut.__qualname__ = name
     cut.__doc__ = f"`tensor_split` along dimension {dim}, into equal sections only.\n\nSource: `torch.{name}`."
-    op(name)(signatures("(Tensor input, int sections)", "(Tensor input, tuple of ints indices)")(cut))
+    op(name)(cut)
 
 
 _along("hsplit", 1, 1)

@@ -12,7 +12,7 @@ from typing import Any
 from ..graph.history import Geometry, as_strided_grad, check_inplace, replace_history
 from ..graph.node import node
 from ..tensor import Tensor
-from .arguments import Sizes, signatures, typed
+from .arguments import ABSENT, unfit
 from .core import node_for, op, recording
 from .views import as_strided, squeeze, squeeze_kinds, t, transpose, unsqueeze
 
@@ -39,7 +39,6 @@ def _look(self: Tensor, kind: type, look: Callable[[Tensor], Tensor], **saved: A
 
 
 @op(function=False)
-@typed
 def t_(self: Tensor) -> Tensor:
     """`t` in place.
 
@@ -55,7 +54,6 @@ def _transposed(x: Tensor) -> Tensor:
 
 
 @op("transpose_", "swapaxes_", "swapdims_", function=False)
-@typed
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """`transpose` in place.
 
@@ -65,7 +63,6 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 @op(function=False)
-@typed
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """`unsqueeze` in place.
 
@@ -75,19 +72,20 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 
 
 @op(function=False)
-@signatures("(Tensor input)", "(Tensor input, int dim)", "(Tensor input, tuple of ints dim)", name="squeeze_")
-def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
+def squeeze_(self: Tensor, dim: Any = ABSENT, *more: int) -> Tensor:
     """`squeeze` in place.
 
     Source: `torch.Tensor.squeeze_`.
     """
-    kind = _SQUEEZES[0 if dim is None else 2 if isinstance(dim, (tuple, list)) else 1]
+    dim = (dim, *more) if more else dim
+    if dim is None:
+        raise unfit("squeeze_")
+    kind = _SQUEEZES[0 if dim is ABSENT else 2 if isinstance(dim, (tuple, list)) else 1]
     return _look(self, kind, lambda x: squeeze(x, dim), self_sym_sizes=self._data.shape, dim=dim)
 
 
 @op()
-@typed
-def as_strided_(input: Tensor, size: Sizes, stride: Sizes, storage_offset: int | None = None) -> Tensor:
+def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """`as_strided` in place.
 
     Source: `torch.Tensor.as_strided_`.

@@ -16,7 +16,7 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor, wrap_dim
-from .arguments import Sizes, signatures, typed, typed_view
+from .arguments import ABSENT, unfit
 from .core import op, record, tensor_type
 
 
@@ -101,8 +101,7 @@ _UnsafeViewBackward0 = node("UnsafeViewBackward0", lambda grad, self_sym_sizes: 
 _AliasBackward0 = node("AliasBackward0", lambda grad: grad)
 
 
-@op(function=False)
-@signatures("(Tensor input, torch.dtype dtype)", "(Tensor input, tuple of ints size)", of_view=True)
+@op(function=False, view=True)
 def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """The same memory in another shape (one size may be -1). RuntimeError if the strides do not allow it.
 
@@ -156,7 +155,6 @@ def _reread(self: Tensor, kind: dtypes.dtype) -> Tensor:
 
 
 @op(function=False)
-@typed
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """The same memory in another tensor's shape.
 
@@ -166,7 +164,6 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @op()
-@signatures("(Tensor input, tuple of ints shape)")
 def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """Another shape: a view where the strides allow it, else a copy.
 
@@ -188,7 +185,6 @@ def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
 
 
 @op(function=False)
-@typed
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """Another tensor's shape.
 
@@ -214,8 +210,7 @@ def _swapped(values: tuple, i: int, j: int) -> tuple:
     return tuple(out)
 
 
-@op("transpose", "swapaxes", "swapdims")
-@typed_view
+@op("transpose", "swapaxes", "swapdims", view=True)
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions swapped.
 
@@ -229,8 +224,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     )  # fmt: skip
 
 
-@op()
-@typed_view
+@op(view=True)
 def t(input: Tensor) -> Tensor:
     """A matrix transposed; tensors of fewer dimensions as they are. RuntimeError for more than two.
 
@@ -242,8 +236,7 @@ def t(input: Tensor) -> Tensor:
     return as_view(input, a.shape[::-1], a.strides[::-1], input._offset, _TBackward0)
 
 
-@op()
-@signatures("(Tensor input, tuple of ints dims)", of_view=True)
+@op(view=True)
 def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """The dimensions in another order.
 
@@ -269,8 +262,7 @@ def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
 _ExpandBackward0 = node("ExpandBackward0", lambda grad, self_sym_sizes: grad.sum_to_size(self_sym_sizes))
 
 
-@op(function=False)
-@signatures("(Tensor input, tuple of ints size)", of_view=True)
+@op(function=False, view=True)
 def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
     """Dimensions of size 1 (and new leading ones) repeated with stride 0, without a copy; -1 keeps a size.
 
@@ -310,9 +302,8 @@ def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) 
     return as_view(self, tuple(shape), tuple(strides), self._offset, _ExpandBackward0, self_sym_sizes=a.shape)
 
 
-@op()
-@typed_view
-def as_strided(input: Tensor, size: Sizes, stride: Sizes, storage_offset: int | None = None) -> Tensor:
+@op(view=True)
+def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A view with any shape, strides and offset (in elements) that the storage holds. RuntimeError if it does not.
 
     Source: `torch.as_strided`.
@@ -346,8 +337,7 @@ def as_strided(input: Tensor, size: Sizes, stride: Sizes, storage_offset: int | 
 _UnsqueezeBackward0 = node("UnsqueezeBackward0", lambda grad, dim: grad.squeeze(dim))
 
 
-@op()
-@typed_view
+@op(view=True)
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A new dimension of size 1.
 
@@ -381,16 +371,18 @@ def squeeze_kinds(first: int) -> tuple[type, type, type]:
 _SQUEEZES = squeeze_kinds(0)
 
 
-@op()
-@signatures("(Tensor input)", "(Tensor input, int dim)", "(Tensor input, tuple of ints dim)", of_view=True)
-def squeeze(input: Tensor, dim: Any = None) -> Tensor:
+@op(view=True)
+def squeeze(input: Tensor, dim: Any = ABSENT, *more: int) -> Tensor:
     """Without the dimensions of size 1 (all, or those named).
 
     Source: `torch.squeeze`.
     """
     a = input._data
-    if dim is None:
+    dim = (dim, *more) if more else dim
+    if dim is ABSENT:
         which, dims = 0, tuple(range(a.ndim))
+    elif dim is None:
+        raise unfit("squeeze")
     elif isinstance(dim, (tuple, list)):
         which, dim = 2, tuple(dim)
         dims = tuple(wrap_dim(d, a.ndim) for d in dim)

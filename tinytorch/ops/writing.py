@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tensor import Tensor
-from .arguments import line_of, signatures
 from .copying import copied, preserve_format
 from .core import op, record, recording, write_in_place
 
@@ -15,14 +14,14 @@ Recorded = tuple[type, tuple[Tensor, ...], dict[str, Any]]
 
 
 def both_forms(
-    what: str, node: Callable[..., Recorded], *lines: str, layout: Any = preserve_format,
+    what: str, node: Callable[..., Recorded], layout: Any = preserve_format,
     whole: Callable[[Tensor, dict], Tensor] | None = None, function_too: bool = False,
 ) -> Callable:  # fmt: skip
     """Declare an operation `name` and its in-place form `name_` by a function `_name(self, ...)` that writes to `self`.
 
     `node(self, values)` says what is recorded: the kind, the inputs that gradients flow to, and what is saved besides
-    the arguments. `lines` are torch's signatures if they are more than one. `layout` is that of the copy, and `whole`
-    makes the tensor that is copied where that is not the input itself.
+    the arguments. `layout` is that of the copy, and `whole` makes the tensor that is copied where that is not the input
+    itself.
     """
 
     def declare(write: Callable) -> Callable:
@@ -31,7 +30,6 @@ def both_forms(
         known = [p.name for p in parameters]
         positional = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
         defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
-        ways = lines or (line_of(write),)
 
         def bind(args: tuple, kwargs: dict) -> dict[str, Any]:
             values = defaults | dict(zip(positional, args, strict=False)) | kwargs
@@ -58,8 +56,8 @@ def both_forms(
         in_place.__name__, on_a_copy.__name__ = f"{name}_", name
         in_place.__doc__ = f"{what} In place.\n\nSource: `torch.Tensor.{name}_`."
         on_a_copy.__doc__ = f"{what} In a copy.\n\nSource: `torch.Tensor.{name}`."
-        op(f"{name}_", function=function_too)(signatures(*ways, name=f"{name}_")(in_place))
-        made = op(name)(signatures(*ways, name=name)(on_a_copy))
+        op(f"{name}_", function=function_too)(in_place)
+        made = op(name)(on_a_copy)
         made.write = write
         return made
 
