@@ -10,48 +10,93 @@ folder has to be installed in it.
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import hashlib
 import importlib.metadata
+import io
 import json
 import os
 import subprocess
 import sys
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tinytorch.viz import Snapshot
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def programs() -> dict[str, str]:
-    """The programs of the pictures' tests, and every code cell of the lessons that runs on its own."""
-    from viz.programs import PROGRAMS
-
-    found = dict(PROGRAMS)
+def lessons() -> Iterator[tuple[str, list[str]]]:
+    """The code cells of each lesson."""
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        source = ""
-        for number, cell in enumerate(json.loads(path.read_text("utf-8"))["cells"]):
-            if cell["cell_type"] == "code":
-                source += "".join(cell["source"]) + "\n"
-                found[f"{path.stem} to cell {number}"] = source
-    return found
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        yield path.stem, ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+def show(source: str, name: str, names: dict[str, Any]) -> list[str]:
+    """Run a cell as a notebook does; what it shows, each as the HTML and the text that the notebook would store."""
+    import IPython.display
+
+    shown: list[str] = []
+
+    def publish(made: dict[str, Any], **_: Any) -> None:
+        # What a live widget shows is drawn by its script; what a notebook keeps of it is its twin.
+        shown.extend(made[kind] for kind in ("text/html", "text/plain") if kind in made)
+
+    def store(value: Any) -> None:
+        if hasattr(value, "_ipython_display_"):
+            IPython.display.publish_display_data = publish
+            value._ipython_display_()
+            return
+        made = getattr(value, "_repr_mimebundle_", lambda **_: None)(include=None, exclude=None)
+        publish(made or {})
+
+    names["display"] = lambda *values, **_: [store(value) for value in values]
+    tree = ast.parse(source, name)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            exec(compile(tree, name, "exec"), names)
+            if last is not None:
+                store(eval(compile(ast.Expression(last.value), name, "eval"), names))
+        except Exception as error:  # noqa: BLE001 - lessons raise on purpose; what they have by then is looked at
+            shown.append(f"{type(error).__name__}: {error}")
+    return shown
 
 
 def digests() -> dict[str, str]:
-    """A digest of SVG, text and DOT for each program."""
+    """Digests of what every cell of every lesson shows, and of the pictures of what it leaves behind."""
     sys.path[:0] = [str(ROOT), str(ROOT / "widgets"), str(ROOT / "tests")]
+    from viz.looked import ALL, looked
+
     import tinytorch
     from tinytorch.viz import graph, memory, snapshot
 
     made: dict[str, str] = {}
-    for name, program in programs().items():
-        names: dict[str, Any] = {"torch": tinytorch, "__name__": "__main__"}
-        try:
-            exec(compile(program, name, "exec"), names)
-        except Exception as error:  # noqa: BLE001 - lessons raise on purpose; what they have by then is looked at
-            names["raised"] = type(error).__name__
-        snap = snapshot({key: value for key, value in names.items() if key not in ("torch", "__builtins__")})
-        told = (memory(snap).svg, memory(snap).text, graph(snap).svg, graph(snap).text, graph(snap).source)
+
+    def keep(name: str, told: list[str]) -> None:
         made[name] = hashlib.sha256("\0".join(told).encode()).hexdigest()
+
+    def pictures(snap: Snapshot, since: Snapshot | None) -> list[str]:
+        drawn, graphed = memory(snap, since=since), graph(snap, since=since)
+        return [drawn.svg, drawn.text, graphed.svg, graphed.text, graphed.source]
+
+    for name in ALL:
+        keep(name, pictures(*looked(name, tinytorch)))
+    for name, cells in lessons():
+        names: dict[str, Any] = {"__name__": "__main__"}
+        before = None
+        for number, source in enumerate(cells, 1):
+            told = show(source, f"{name}, cell {number}", names)
+            now = snapshot({key: value for key, value in names.items() if key != "display"}, since=before)
+            keep(f"{name}, cell {number}: shows {len(told)}", told)
+            keep(f"{name}, cell {number}: looked at", pictures(now, before))
+            before = now
     return made
 
 
@@ -92,9 +137,7 @@ def main(arguments: list[str]) -> int:
     for python, dot, said, made in asked:
         other = [name for name in first if made.get(name) != first[name]]
         differ += len(other)
-        print(
-            f"{python} ({said}; {'PATH as it is' if dot else 'empty PATH'}): {len(made)} programs, {len(other)} differ"
-        )
+        print(f"{python} ({said}; {'PATH as it is' if dot else 'empty PATH'}): {len(made)} looks, {len(other)} differ")
         for name in other:
             print(f"  {name}")
     return 1 if differ else 0

@@ -12,7 +12,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 # name: (light, dark, print). Each ink on its ground reaches a contrast of 4.5 or more.
 PALETTE: dict[str, tuple[str, str, str]] = {
@@ -284,14 +284,16 @@ class Canvas:
         text = clean(text)
         shown = text if limit is None else shorten(text, limit)
         whole = clean(whole) or text
-        title = f"<title>{escape(whole)}</title>" if shown != whole else ""
+        title = f"<title>{escape(whole, quote=False)}</title>" if shown != whole else ""
         # A name that is not ASCII is squeezed or stretched to the room in its box, whatever font draws it.
         fit = (
             ""
             if shown.isascii() or "mono" not in kind
             else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
         )
-        self.parts.append(f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{fit}>{title}{escape(shown)}</text>')
+        self.parts.append(
+            f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{fit}>{title}{escape(shown, quote=False)}</text>'
+        )
 
     def check(self, x: float, y: float, kind: str) -> None:
         """A tick mark."""
@@ -304,7 +306,7 @@ class Canvas:
     def svg(self, w: float, h: float, label: str, theme: str | None = None) -> str:
         """The whole document."""
         w, h = round(w), round(h)
-        described = f'role="img" aria-label={quoteattr(clean(label))}'
+        described = f'role="img" aria-label="{escape(clean(label))}"'
         page = f'<rect class="page" width="{w}" height="{h}" rx="8"/>'
         drawn = page + "".join(self.parts)
         used = frozenset(name for kind in self.kinds for name in kind.split())
