@@ -13,6 +13,7 @@ from browser.test_player import go_dark, luminance
 from playwright.sync_api import Locator, Page, expect
 
 pytestmark = pytest.mark.browser
+expect.set_options(timeout=20_000)  # the kernel may have other work
 
 SETUP = """\
 import os, tempfile
@@ -163,6 +164,7 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
     nowhere = ["--HTMLExporter.mathjax_url=", "--HTMLExporter.require_js_url=", "--HTMLExporter.jquery_url="]
     nowhere += ["--HTMLExporter.jupyter_widgets_base_url=", "--HTMLExporter.html_manager_semver_range="]
     subprocess.run([*command, *nowhere], check=True, capture_output=True)
+    page.goto("about:blank")  # JupyterLab asks its server now and then
     page.context.set_offline(True)
     page.goto(out.as_uri())
     expect(page.locator(".copylab-predict").get_by_text("What happens when this runs?")).to_be_visible()

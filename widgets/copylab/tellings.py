@@ -157,9 +157,8 @@ def counted(run: Run, what: str, at: int | None) -> str:
     found = COUNTED[what](run.snapshot(at))
     if what == "names":
         return f"{len(found)} names: {', '.join(f'`{name}`' for name in found)}."
-    whose = "" if what == "tensors" else " of"
-    told = "; ".join(f"{which}{whose or ','} `{names}`" for which, names in found.items())
-    return f"{words.plural(len(found), what[:-1])}: {told}."
+    each = [f"`{names}`" if what == "tensors" else f"{which} of `{names}`" for which, names in found.items()]
+    return f"{words.plural(len(found), what[:-1])}: {'; '.join(each)}."
 
 
 @dataclass(frozen=True)

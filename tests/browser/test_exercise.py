@@ -1,0 +1,129 @@
+"""Exercises in the notebook: hints folded anywhere, buttons where a kernel runs, a lesson as it is taken."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser.books import write
+from browser.conftest import Lab, Watched
+from browser.test_player import go_dark, luminance
+from browser.test_predict import fill, focused
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=20_000)  # the kernel may have other work
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+
+SETUP = """\
+import os
+os.environ["COPYLAB_PROGRESS"] = {file!r}
+import tinytorch as torch
+from copylab import exercise
+
+def check(t):
+    return None if t.tolist() == [2, 3] else f"t shows <b>{{t.tolist()}}</b>."
+
+part = exercise("test/part", "`t` shall show <i>[2, 3]</i>.", ["t"], check, start="t = None",
+                hints=["A slice `picks` a part.", "From 2 on."], solution="t = torch.arange(6)[2:4]")
+"""
+
+
+def book(lab: Lab, name: str, *cells: str) -> str:
+    return write(lab.folder, name, SETUP.format(file=str(lab.folder / f"{name}.json")), *cells)
+
+
+def run_cell(page: Page, source: str, by: str) -> None:
+    """Put `source` into the cell that begins with `by`, and run it and the one below."""
+    page.evaluate(
+        """async ([source, by]) => {
+            const notebook = window.jupyterapp.shell.currentWidget.content;
+            const at = notebook.widgets.findIndex((cell) => cell.model.sharedModel.source.startsWith(by));
+            notebook.widgets[at].model.sharedModel.source = source;
+            notebook.deselectAll();
+            for (const index of [at, at + 1]) {
+                notebook.activeCellIndex = index;
+                await window.jupyterapp.commands.execute('notebook:run-cell');
+            }
+        }""",
+        [source, by],
+    )
+
+
+def test_buttons_by_keyboard_alone_in_both_themes(watched: Watched, front: Lab) -> None:
+    name = book(front, f"buttons-{front.front}.ipynb", "t = torch.arange(3)", "live = part.live()\nlive")
+    page = watched.page
+    watched.run_all(front.address(name))
+    panel = page.get_by_role("group", name="What the check and the hints say")
+    expect(page.get_by_text("t shall show <i>[2, 3]</i>.").first).to_be_visible()
+    page.get_by_role("button", name="Check", exact=True).focus()
+    for key, said in [
+        ("Enter", "Not yet: t shows <b>[0, 1, 2]</b>."),
+        ("Tab", ""),
+        ("Space", "Hint 1 of 2: A slice picks a part."),
+        ("Enter", "Hint 2 of 2: From 2 on."),
+        ("Tab", ""),
+        ("Enter", "t = torch.arange(6)[2:4]"),
+    ]:
+        page.keyboard.press(key)
+        if said:
+            expect(panel.get_by_text(said).first).to_be_visible()
+            expect(panel.get_by_role("status")).to_contain_text(said.replace("picks", "`picks`"))
+            assert "button" in focused(page), "the focus stays on the button"
+    results = Axe().run(page, ".cl-live")
+    assert results.violations_count == 0, results.generate_report()
+    assert luminance(panel, "backgroundColor") > 0.8
+    go_dark(page)
+    assert luminance(panel, "backgroundColor") < 0.3
+    results = Axe().run(page, ".cl-live")
+    assert results.violations_count == 0, results.generate_report()
+
+
+def test_the_task_needs_no_kernel(watched: Watched, lab: Lab) -> None:
+    page = watched.page
+    name = book(lab, "task.ipynb", "part")
+    watched.run_all(lab.address(name))
+    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    lab.close_sessions()
+    text = (lab.folder / name).read_text("utf-8")
+    (lab.folder / "foreign.ipynb").write_text(text.replace("import tinytorch", "import  tinytorch"), "utf-8")
+    for opened in (name, "foreign.ipynb"):  # trusted, and not
+        page.goto(lab.address(opened))
+        task = page.locator(".jp-OutputArea-output", has_text="t shall show <i>[2, 3]</i>.")
+        expect(task).to_be_visible()
+        hint = task.get_by_text("Hint 1")
+        expect(task.get_by_text("A slice picks a part.")).to_be_hidden()
+        hint.focus()
+        page.keyboard.press("Enter")
+        expect(task.get_by_text("A slice picks a part.")).to_be_visible()
+        results = Axe().run(page, ".copylab-exercise")
+        assert results.violations_count == 0, results.generate_report()
+
+
+def test_a_lesson_as_it_is_taken(watched: Watched, lab: Lab) -> None:
+    """Fill in, commit, read, solve, check: the opening lesson with its real definitions."""
+    folder = lab.folder / "taken"
+    folder.mkdir()
+    shutil.copy(NOTEBOOKS / "00_start.ipynb", folder)
+    page = watched.page
+    watched.run_all(lab.address("taken/00_start.ipynb"))
+    shared, recorded = page.locator(".cl-predict").all()
+    fill(page, shared, ["4", "4", "2", "2", "x, y, z", "[2, 4, 6]", "1", "0"])
+    page.keyboard.press("Enter")
+    expect(shared.locator(".cl-headline")).to_contain_text("7 of 8 right.")
+    expect(shared.get_by_text("A common misconception: a name is a copy.")).to_be_visible()
+    fill(page, recorded, ["p", "p q s", "q and s", "3", "none", "tensor([2., 4.])", "0"])
+    page.keyboard.press("Enter")
+    expect(recorded.locator(".cl-headline")).to_have_text("All 7 right.")
+
+    run_cell(page, "x = torch.arange(6.0)\nt = x[2:]", "x = torch.tensor([0.0, 1.0, 2.0")
+    expect(page.get_by_text("Not yet: t has the shape (4,), and (2,) is asked for.")).to_be_visible()
+    run_cell(page, "x = torch.tensor(6.0, requires_grad=True)\ny = x * x\ny.backward()", "x = torch.tensor(6.0")
+    expect(page.get_by_text("Right: x.grad is 12.")).to_be_visible()
+    kept = json.loads((folder / "copylab-progress.json").read_text("utf-8"))
+    assert kept["predictions"]["start/recorded"]["right"] == 7
+    assert {key: note["state"] for key, note in kept["exercises"].items()} == {
+        "start/part": "wrong",
+        "start/twelve": "right",
+    }
