@@ -104,7 +104,7 @@ WISHES: dict[str, dict[str, Answer]] = {
     "the same cells in one row": {"same_tensor": False, "same_storage": True, "gradient_returns": True},
     "the numbers go into a tensor that is there": {"grad_fn": "CopyBackwards"},
 }
-_WORDS = {
+_WORDS: dict[tuple[str, Answer], str] = {
     ("same_storage", False): "it looks at the cells of x",
     ("same_storage", True): "its numbers are copied",
     ("gradient_returns", True): "no gradient comes back",

@@ -1,0 +1,245 @@
+"""The clinic, first half: six programs in which two things share memory that should not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from copylab.exercise import Exercise, Wrong, exercise
+from copylab.looks import is_tensor, same_storage, values
+
+_LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith torch.no_grad():\n    layer.weight.fill_(1.0)\n"
+_TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"
+
+
+def _patient(number: int, name: str, task: str, names: tuple[str, ...], check: Any, **rest: Any) -> Exercise:
+    return exercise(f"clinic/{name}", task, names, check, title=f"Patient {number}", **rest)
+
+
+def _check_best(layer: Any, best: Any) -> str | None:
+    if not isinstance(best, dict) or "weight" not in best:
+        return "best has to be a state dict, with a weight."
+    if values(layer.weight) != [[99]]:
+        return "the training is gone: the layer has to hold 99 at the end."
+    if same_storage(best["weight"], layer.weight):
+        return "best still looks at the cells of the layer: it holds the last weights, not the best."
+    if best["weight"].requires_grad:
+        return "the weight in best requires grad: it keeps a way back to the layer."
+    if values(best["weight"]) != [[1]]:
+        return f"best holds {values(best['weight'])}, and the best weight was [[1]]."
+    return None
+
+
+best_weights = _patient(
+    1,
+    "best",
+    "After the training, the best weights were to be loaded again. They turn out to be the last ones. `best` shall "
+    "hold the 1, as a dict of tensors that lead nowhere.",
+    ("layer", "best"),
+    _check_best,
+    start=_LAYER + "best = layer.state_dict()\n" + _TRAIN,
+    hints=["What do `best['weight']` and `layer.weight` share?", "Copy the tensors, not only the dict."],
+    solution=_LAYER + "best = {name: t.clone() for name, t in layer.state_dict().items()}\n" + _TRAIN,
+    wrong=[
+        Wrong(_LAYER + "best = dict(layer.state_dict(), extra=0)\n" + _TRAIN, says="the last weights, not the best"),
+        Wrong(
+            _LAYER + "best = {n: p.clone() for n, p in layer.named_parameters()}\n" + _TRAIN, says="keeps a way back"
+        ),
+        Wrong("best = {name: t.clone() for name, t in layer.state_dict().items()}", says="best holds [[99.0]]"),
+        Wrong(
+            _LAYER + "best = {name: t.clone() for name, t in layer.state_dict().items()}", says="the training is gone"
+        ),
+    ],
+    right="a state dict holds the module's own tensors; each needs a clone.",
+)
+
+
+_EMA = "for value in (2.0, 3.0):\n    with torch.no_grad():\n        layer.weight.fill_(value)\n"
+
+
+def _check_average(layer: Any, ema: Any) -> str | None:
+    said = None
+    if isinstance(ema, dict) and is_tensor(ema.get("weight")) and values(ema["weight"]) == [[2.25]]:
+        if same_storage(ema["weight"], layer.weight):
+            return "ema looks at the cells of the layer."
+        if ema["weight"].requires_grad:
+            return f"ema requires grad: its node is {ema['weight'].grad_fn.name()}, and the graph grows each round."
+        return "the average has written into the layer." if values(layer.weight) != [[3]] else None
+    if not isinstance(ema, dict) or not is_tensor(ema.get("weight")):
+        said = "ema has to be a dict with a weight."
+    elif same_storage(ema["weight"], layer.weight):
+        said = f"ema looks at the cells of the layer; both are {values(ema['weight'])}."
+    else:
+        said = f"ema is {values(ema['weight'])}, and half and half of 1, 2 and 3 gives 1.5, then [[2.25]]."
+    return said
+
+
+average = _patient(
+    2,
+    "average",
+    "A running average of the weights, half old and half new, is always equal to the last weights, and the layer does "
+    "not hold what was written into it. `ema` shall be 2.25, `layer` 3.",
+    ("layer", "ema"),
+    _check_average,
+    start=_LAYER
+    + "ema = {name: p.detach() for name, p in layer.named_parameters()}\n"
+    + _EMA
+    + "        ema['weight'].mul_(0.5).add_(0.5 * layer.weight)",
+    hints=["`detach` copies nothing.", "`detach().clone()` when the average is made."],
+    solution=_LAYER
+    + "ema = {name: p.detach().clone() for name, p in layer.named_parameters()}\n"
+    + _EMA
+    + "        ema['weight'].mul_(0.5).add_(0.5 * layer.weight)",
+    wrong=[
+        Wrong(
+            _LAYER
+            + "ema = {n: p.data for n, p in layer.named_parameters()}\n"
+            + _EMA
+            + "        ema['weight'].mul_(1.0)",
+            says="both are [[3.0]]",
+        ),
+        Wrong(
+            _LAYER
+            + "ema = {n: p.clone() for n, p in layer.named_parameters()}\n"
+            + _EMA
+            + "    ema['weight'] = 0.5 * ema['weight'] + 0.5 * layer.weight",
+            says="the graph grows each round",
+        ),
+        Wrong(
+            _LAYER
+            + "ema = {n: p.detach().clone() for n, p in layer.named_parameters()}\n"
+            + _EMA
+            + "        ema['weight'].mul_(0.5).add_(layer.weight)",
+            says="ema is [[4.25]]",
+        ),
+        Wrong("ema = 2.25", says="a dict with a weight"),
+    ],
+    right="cells of its own, written in place inside no_grad.",
+)
+
+
+def _check_history(history: Any) -> str | None:
+    if not isinstance(history, list) or len(history) != 3 or not all(map(is_tensor, history)):
+        return "history has to be a list of three tensors."
+    if history[0] is history[1]:
+        return "history holds one tensor three times."
+    if same_storage(history[0], history[1]):
+        return "three tensors over the same cells: all of them show the last position."
+    if [values(t) for t in history] != [[1], [2], [3]]:
+        return f"history shows {[values(t) for t in history]}."
+    return None
+
+
+_STEPS = "position = torch.zeros(1)\nhistory = []\nfor _ in range(3):\n    position += 1\n    "
+film = _patient(
+    3,
+    "history",
+    "A film of a moving point shows the same picture in every frame. `history` shall show `[1]`, `[2]`, `[3]`.",
+    ("history",),
+    _check_history,
+    start=_STEPS + "history.append(position)",
+    hints=["How many tensors are in the list?", "Append numbers of their own."],
+    solution=_STEPS + "history.append(position.clone())",
+    wrong=[
+        Wrong(_STEPS + "history.append(position.detach())", says="all of them show the last position"),
+        Wrong(_STEPS + "history.append(position)\nhistory[2] = position.clone()", says="one tensor three times"),
+        Wrong(_STEPS + "history.append(position.item())", says="a list of three tensors"),
+        Wrong(_STEPS + "history.append(position.clone() * 2)", says="history shows [[2.0]"),
+    ],
+    right="a clone each time.",
+)
+
+
+def _check_wide(row: Any, wide: Any) -> str | None:
+    if not is_tensor(wide) or tuple(wide.shape) != (3, 2):
+        return "wide has to be a tensor of the shape (3, 2)."
+    if 0 in wide.stride():
+        return "the three rows of wide are still the same two cells."
+    if values(row) != [1, 2]:
+        return f"row has become {values(row)}."
+    if values(wide) != [[1, 2], [11, 12], [1, 2]]:
+        return f"wide shows {values(wide)}, and only its middle row was to change."
+    return None
+
+
+_ROW = "row = torch.tensor([1.0, 2.0])\n"
+wide_rows = _patient(
+    4,
+    "expand",
+    "10 is added to the middle row of `wide`, and all three rows change, and `row` with them.",
+    ("row", "wide"),
+    _check_wide,
+    start=_ROW + "wide = row.expand(3, 2)\nwide[1] += 10",
+    hints=["Look at `wide.stride()`.", "`expand` repeats the reading, `repeat` the numbers."],
+    solution=_ROW + "wide = row.repeat(3, 1)\nwide[1] += 10",
+    wrong=[
+        Wrong(_ROW + "wide = row.expand(3, 2).detach()\nwide[1] += 0", says="still the same two cells"),
+        Wrong(_ROW + "wide = row.repeat(3, 1)\nwide += 10", says="only its middle row"),
+        Wrong(_ROW + "row += 10\nwide = row.repeat(3, 1)", says="row has become [11.0, 12.0]"),
+        Wrong(_ROW + "wide = row.repeat(3)\nwide[1] += 10", says="of the shape (3, 2)"),
+    ],
+    right="three rows of cells.",
+)
+
+
+def _check_mask(x: Any) -> str | None:
+    if not is_tensor(x):
+        return "x has to be a tensor."
+    if values(x) == [-2, 5, -1, 7]:
+        return "x is as it was: the zeros went into a copy."
+    if values(x) != [-2, 0, -1, 7]:
+        return f"x shows {values(x)}, and [-2, 0, -1, 7] is asked for."
+    return None
+
+
+_X = "x = torch.tensor([-2.0, 5.0, -1.0, 7.0])\n"
+chained = _patient(
+    5,
+    "mask",
+    "Of the positive numbers, those below 6 shall become 0. No error, and nothing happens.",
+    ("x",),
+    _check_mask,
+    start=_X + "positive = x > 0\nx[positive][x[positive] < 6] = 0.0",
+    hints=["The first pair of brackets makes a copy.", "One mask made of two: `(x > 0) & (x < 6)`."],
+    solution=_X + "positive = x > 0\nx[positive & (x < 6)] = 0.0",
+    wrong=[
+        Wrong(_X + "positive = x > 0\nsmall = x[positive]\nsmall[small < 6] = 0.0\nx[0] += 0", says="went into a copy"),
+        Wrong(_X + "x[x < 6] = 0.0", says="x shows [0.0, 0.0, 0.0, 7.0]"),
+        Wrong(_X + "x[x > 0] = 0.0", says="x shows [-2.0, 0.0, -1.0, 0.0]"),
+        Wrong("x = [-2.0, 0.0, -1.0, 7.0]", says="has to be a tensor"),
+    ],
+    right="one pair of brackets on the left side.",
+)
+
+
+def _check_array(data: Any, array: Any) -> str | None:
+    if not is_tensor(data):
+        return "data has to be a tensor."
+    if float(array.sum()) != 0:
+        return "array was to be set to 0."
+    if values(data) == [0, 0]:
+        return "data shows zeros: it looks at the memory of array."
+    if values(data) != [1, 2]:
+        return f"data shows {values(data)}, and [1, 2] was read in."
+    return None
+
+
+_ARRAY = "import numpy\n\narray = numpy.array([1.0, 2.0])\n"
+numpy_buffer = _patient(
+    6,
+    "numpy",
+    "A buffer is used again for the next file, and the data that was read before is gone. `data` shall stay `[1, 2]`.",
+    ("data", "array"),
+    _check_array,
+    start=_ARRAY + "data = torch.from_numpy(array)\narray[:] = 0.0",
+    hints=["Who else looks at that memory?", "`torch.tensor(array)` copies. So does `array.copy()`."],
+    solution=_ARRAY + "data = torch.tensor(array)\narray[:] = 0.0",
+    wrong=[
+        Wrong(
+            _ARRAY + "data = torch.as_tensor(array).detach()[:]\narray[:] = 0.0", says="looks at the memory of array"
+        ),
+        Wrong(_ARRAY + "data = torch.tensor(array)", says="was to be set to 0"),
+        Wrong(_ARRAY + "array[:] = 0.0\ndata = torch.ones(2)", says="data shows [1.0, 1.0]"),
+        Wrong(_ARRAY + "data = array.copy()\narray[:] = 0.0", says="has to be a tensor"),
+    ],
+    right="a copy of what was read.",
+)
