@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import warnings
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -335,6 +336,17 @@ class TestRace:
         assert made.ended == "time"
         assert not made.results[0].samples
         assert "the time is up (seconds=0.2)" in made.report
+
+    def test_the_limit_does_not_hit_a_cell_that_runs_meanwhile(self) -> None:
+        made = race(["clone"], [1], engine=tinytorch, rounds=100_000, seconds=0.2)
+        made._open()
+        laps = made._laps()
+        next(laps)
+        handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # as the kernel does around a cell
+        time.sleep(0.4)
+        signal.signal(signal.SIGINT, handler)
+        assert list(laps) == []
+        assert made.ended == "time"
 
     def test_interrupted(self) -> None:
         made = race({"hit": "import os, signal\nos.kill(os.getpid(), signal.SIGINT)"}, [1], engine=tinytorch).run()

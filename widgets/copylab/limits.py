@@ -64,6 +64,8 @@ class Watch:
             if not self._running or self.reason is not None:
                 return
             self.reason = "time"
+            if self.busy:  # `check()` comes soon; what runs now may be none of the program, and is not to be hit
+                return
             if hasattr(signal, "pthread_kill"):  # wakes a sleep(), which interrupt_main() would not
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             else:

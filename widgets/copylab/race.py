@@ -177,8 +177,6 @@ class Race(Exhibit, ipywidgets.VBox):
     def close(self) -> None:
         """Stop, and take the widget off the page."""
         self.stop()
-        for child in self.children:
-            child.close()
         super().close()
 
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
