@@ -105,25 +105,22 @@ def facts(
 
 @lru_cache(maxsize=256)
 def _facts(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...]) -> Facts:
-    before = f"import torch\n{source.code}\n"
-    after = f"{before}{how.code}\n" + "".join(f"{line}\n" for line in then)
+    before = ("import torch\n", f"{source.code}\n")
+    after = (*before, f"{how.code}\n", *(f"{line}\n" for line in then))
     found = []
     failed = ""
-    for question in QUESTIONS:
-        why = question.needs(source) or (f"the copy was not made: {failed}" if failed else "")
-        proof = (before if question.early else after) + question.body(source, how)
-        if why:
-            found.append(Fact(question.key, question.text, None, proof, "", why))
-            continue
-        with seeded(engine):
-            answer, printed, error = _run(proof, engine)
-        if question.key == "raises" and answer is not None:
-            failed = str(answer)
-        found.append(Fact(question.key, question.text, answer, proof, printed, error))
+    with seeded(engine):
+        for question in QUESTIONS:
+            program = (*(before if question.early else after), question.body(source, how))
+            why = question.needs(source) or (f"the copy was not made: {failed}" if failed else "")
+            answer, printed, error = (None, "", why) if why else _run(program, engine)
+            if question.key == "raises" and answer is not None:
+                failed = str(answer)
+            found.append(Fact(question.key, question.text, answer, "".join(program), printed, error))
     return Facts(how, source, engine.__name__, then, tuple(found))
 
 
-def _run(program: str, engine: ModuleType) -> tuple[Answer, str, str]:
+def _run(program: tuple[str, ...], engine: ModuleType) -> tuple[Answer, str, str]:
     """The answer that a program prints last, what it printed, and why there is no answer."""
     lines: list[str] = []
 

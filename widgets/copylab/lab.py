@@ -72,10 +72,11 @@ class CopyLab(Exhibit, ipywidgets.VBox):
         self._message = ""
         self._result: Result | None = None
         self._panel = LabPanel(label="What the program did")
+        self._proofs = LabPanel(label="Verdicts and their proofs")  # comes later, so that the pictures need not wait
         special = source.memory is not None
         own = "your tensor" if self._own else "as given" if special else None
         self._controls = Controls(self._pressed, self._chosen, self._methods, own)
-        super().__init__([*self._controls.rows, self._panel])
+        super().__init__([*self._controls.rows, self._panel, self._proofs])
         self.set_trait("method", chosen.name)
         self.set_trait("source", source)
         self._look()
@@ -155,7 +156,7 @@ class CopyLab(Exhibit, ipywidgets.VBox):
     @property
     def html(self) -> str:
         """Everything that is shown, as HTML without script."""
-        body = labview.html(self._state)
+        body = labview.html(self._state) + labview.proofs(self._state)
         return (
             f'<style>{style("lab.css")}</style><div class="cl-panel"><p>{labview.setting(self._state)}</p>{body}</div>'
         )
@@ -168,14 +169,6 @@ class CopyLab(Exhibit, ipywidgets.VBox):
     def help(self) -> None:
         """Print what to try first."""
         print(_HELP)
-
-    def close(self) -> None:
-        """Close it and everything that it is made of."""
-        controls = getattr(self, "_controls", None)
-        if controls is not None:
-            for part in (*controls.widgets(), self._panel, self._panel.layout, self.layout):
-                part.close()
-        super().close()
 
     # What happens inside
 
@@ -268,6 +261,7 @@ class CopyLab(Exhibit, ipywidgets.VBox):
             told = f"{labview.WRONG}. {told}"
         self._show(labview.html(made, self._key, old), f"{self._message} {labview.headline(made)} {told}")
         self._message = ""
+        self._proofs.html = labview.proofs(made, self._key)
 
     def _tell(self, message: str) -> None:
         """Say something, and leave the rest as it is."""

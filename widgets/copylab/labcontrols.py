@@ -98,12 +98,6 @@ class Controls:
         finally:
             self._quiet = False
 
-    def widgets(self) -> list[Any]:
-        """Everything that has a model in the browser."""
-        controls = [self.method, self.kind, self.shape, self.dtype, self.transposed, self.how, *self.buttons.values()]
-        shared = [self._tight, self._row, self._label, self._face, self.transposed.style]
-        return [*controls, *self.rows, *shared]
-
 
 def _offer(dropdown: Any, label: str, value: Any) -> None:
     """Choose a value, and offer it first if it is a new one."""

@@ -114,7 +114,7 @@ def text(result: Result) -> str:
 
 
 def html(result: Result, key: str = "", old: Result | None = None) -> str:
-    """All of it as HTML.
+    """All of it but the proofs, as HTML.
 
     key: makes the ids of one live view its own; without it the pictures are images, which need no style of the page.
     old: what was shown before; verdicts that differ from it are marked.
@@ -122,7 +122,7 @@ def html(result: Result, key: str = "", old: Result | None = None) -> str:
     return (
         f'<div class="cl-lab">{_head(result)}{_strip(result, old)}'
         f'<div class="cl-lab-halves"><div>{_program(result)}</div><div>{_story(result)}</div></div>'
-        f'<div class="cl-lab-halves cl-lab-pictures">{_pictures(result, key)}</div>{_proofs(result, key)}</div>'
+        f'<div class="cl-lab-halves cl-lab-pictures">{_pictures(result, key)}</div></div>'
     )
 
 
@@ -252,7 +252,8 @@ def _picture(kind: str, svg: str, words: str, key: str) -> str:
     )
 
 
-def _proofs(result: Result, key: str) -> str:
+def proofs(result: Result, key: str = "") -> str:
+    """All verdicts, folded, and in each the program that proves it."""
     if result.facts is None:
         return ""
     rows = []
@@ -268,8 +269,9 @@ def _proofs(result: Result, key: str) -> str:
             )
         rows.append(f'<tr><th scope="row">{escape(fact.question)}</th><td>{answer}</td></tr>')
     return (
-        f"<details{_id(key, 'proofs')}><summary{_id(key, 'proofs', 'head')}>All verdicts, each with the program that "
-        f'proves it</summary><table class="cl-lab-proofs"><tbody>{"".join(rows)}</tbody></table></details>'
+        f'<details class="cl-lab"{_id(key, "proofs")}><summary{_id(key, "proofs", "head")}>'
+        "All verdicts, each with the program that proves it</summary>"
+        f'<table class="cl-lab-proofs"><tbody>{"".join(rows)}</tbody></table></details>'
     )
 
 

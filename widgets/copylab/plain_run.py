@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from types import CodeType, ModuleType
@@ -16,9 +16,10 @@ from typing import Any
 from .trace import _importer
 
 
-def execute(code: str, engine: ModuleType, say: Callable[..., None] | None = None) -> Mapping[str, Any]:
+def execute(code: str | Sequence[str], engine: ModuleType, say: Callable[..., None] | None = None) -> Mapping[str, Any]:
     """Run `code` and return its names. `engine` is its `torch`, whether it is imported or not; `say` its `print`.
 
+    A program may come in parts: each is compiled once, however many programs it is a part of.
     It runs as in a fresh program: gradients are recorded, floats are float32, warnings are not shown, whatever holds
     around the call. Raises what the code raises.
     """
@@ -27,7 +28,8 @@ def execute(code: str, engine: ModuleType, say: Callable[..., None] | None = Non
     if say is not None:
         names["print"] = say
     with fresh(engine):
-        exec(compiled(code), names)
+        for part in (code,) if isinstance(code, str) else code:
+            exec(compiled(part), names)
     return names
 
 
