@@ -73,10 +73,10 @@ class Form {
     const head = ["", "Question", "Your prediction"].map((word) => (word ? element("th", { scope: "col" }, word) : element("td")));
     const rows = this.rows.map((row, at) => {
       const control = this.controls[at];
-      const cell = element("td", { class: "cl-answer" }, control);
+      const cell = element("div", { class: "cl-answer" }, control);
       if (row.hint) cell.append(element("span", { class: "cl-hint", id: `${control.id}-hint` }, row.hint));
       const asks = element("th", { scope: "row" }, parsed("label", { for: control.id }, row.prompt));
-      return element("tr", {}, element("td", {}, String(at + 1)), asks, cell);
+      return element("tr", {}, element("td", {}, String(at + 1)), asks, element("td", {}, cell));
     });
     return element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
   }

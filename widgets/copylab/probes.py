@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tinytorch.viz import words
@@ -25,6 +25,22 @@ def _live(names: Mapping[str, Any], name: str) -> Any:
 
 def write_is_seen(run: Run, x: str, through: str, at: int | None = None) -> tuple[bool, str]:
     """Whether `x` shows a number written into every element of `through`, and what the run showed."""
+    return _once(_write, run, x, through, at)
+
+
+def gradient_arrives(run: Run, x: str, of: str, at: int | None = None) -> tuple[bool, str]:
+    """Whether `of.sum().backward()` brings a gradient to `x`, and by which way."""
+    return _once(_backward, run, x, of, at)
+
+
+def _once(probe: Callable[..., tuple[bool, str]], run: Run, *what: Any) -> tuple[bool, str]:
+    key = (probe.__name__, *what)
+    if key not in run.tried:
+        run.tried[key] = probe(run, *what)
+    return run.tried[key]
+
+
+def _write(run: Run, x: str, through: str, at: int | None) -> tuple[bool, str]:
     names = run.fresh(at)
     source, target = _live(names, x), _live(names, through)
     before = flat(source.tolist())
@@ -43,8 +59,7 @@ def _unused(taken: list[Any]) -> int:
     return next(n for n in range(7, 9 + len(taken)) if n not in taken)
 
 
-def gradient_arrives(run: Run, x: str, of: str, at: int | None = None) -> tuple[bool, str]:
-    """Whether `of.sum().backward()` brings a gradient to `x`, and by which way."""
+def _backward(run: Run, x: str, of: str, at: int | None) -> tuple[bool, str]:
     names = run.fresh(at)
     source, result = _live(names, x), _live(names, of)
     way = _way(run.snapshot(at), x, of)

@@ -76,6 +76,8 @@ class Run:
     def __init__(self, code: str, engine: ModuleType, *, max_steps: int = MAX_STEPS, seconds: float = SECONDS) -> None:
         self.code = tidy(code)
         self.engine = engine
+        self.tried: dict[tuple[Any, ...], tuple[bool, str]] = {}
+        """What probes found in runs of their own: each is made once."""
         self._limits: dict[str, Any] = {"max_steps": max_steps, "seconds": seconds}
 
     def __repr__(self) -> str:

@@ -58,8 +58,10 @@ def arrival(run: Run, x: str, of: str, at: int | None, *, arrives: bool) -> str 
     """Who believes that a gradient gets from one tensor to another, or that it does not, and is wrong."""
     if not arrives:
         return "clone cuts the graph" if _copied(run, of, at) else None
-    shared = run.tensor(x, at).storage == run.tensor(of, at).storage
-    return "memory joins graphs" if shared else None
+    source, result = run.tensor(x, at), run.tensor(of, at)
+    if source.storage != result.storage:
+        return None
+    return "detach keeps the graph" if source.counter == result.counter else "memory joins graphs"
 
 
 def version(run: Run, x: str, at: int | None, given: str) -> str | None:
