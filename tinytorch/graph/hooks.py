@@ -7,6 +7,7 @@ on; `retain_grad` moves to the newest history and runs after every tensor hook.
 from __future__ import annotations
 
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -49,7 +50,7 @@ def register_hook(tensor: Any, hook: Callable) -> RemovableHandle:
     fn = tensor.grad_fn
     hooks = _tensor_hooks(tensor)
     if hooks.on_grad is None:
-        hooks.on_grad = {}
+        hooks.on_grad = OrderedDict()
         if fn is not None:
             hooks_of(fn).on_output.append((tensor._output_nr, hooks.on_grad))
     return RemovableHandle(hooks.on_grad, hook)

@@ -6,7 +6,7 @@ Source: `torch.nn.Module`.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import dtypes
@@ -17,7 +17,7 @@ from ..ops.core import tensor_type
 from ..tensor import Tensor
 from .backward_hooks import BackwardHooks
 from .parameter import Buffer, Parameter
-from .state import load_into
+from .state import States
 
 
 def indented(text: str, spaces: int) -> str:
@@ -41,18 +41,19 @@ class ModuleMeta(type):
         return f"<class 'torch.nn.modules.{place}.{cls.__name__}'>"
 
 
-class Module(metaclass=ModuleMeta):
+class Module(States, metaclass=ModuleMeta):
     """The base of all networks: a subclass assigns parameters and modules as attributes and defines `forward`."""
 
     training: bool
-    _version = 1
 
     def __init__(self) -> None:
         set_ = super().__setattr__
         set_("training", True)
-        for name in ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks",
-                     "_backward_pre_hooks", "_state_dict_hooks"):  # fmt: skip
+        for name in ("_parameters", "_buffers", "_modules"):
             set_(name, {})
+        for name in ("forward", "forward_pre", "backward", "backward_pre", "state_dict", "state_dict_pre",
+                     "load_state_dict_pre", "load_state_dict_post"):  # fmt: skip
+            set_(f"_{name}_hooks", OrderedDict())
         set_("_non_persistent_buffers_set", set())
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -388,33 +389,6 @@ class Module(metaclass=ModuleMeta):
                     p.grad.zero_()
 
     # state ---------------------------------------------------------------------------------------------------------------
-
-    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
-        """Parameters and persistent buffers by dotted name, detached: they share memory and version counter."""
-        if args:
-            destination = args[0]
-        out = OrderedDict() if destination is None else destination
-        if destination is None:
-            out._metadata = OrderedDict()
-        if hasattr(out, "_metadata"):
-            out._metadata[prefix[:-1]] = {"version": self._version}
-        for name, p in self._parameters.items():
-            if p is not None:
-                out[prefix + name] = p if keep_vars else p.detach()
-        for name, b in self._buffers.items():
-            if b is not None and name not in self._non_persistent_buffers_set:
-                out[prefix + name] = b if keep_vars else b.detach()
-        for name, child in self._modules.items():
-            if child is not None:
-                child.state_dict(destination=out, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        return out
-
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """Copy a state dict's values in (or, with `assign`, take its tensors).
-
-        RuntimeError for names or shapes that differ, TypeError for what is no mapping.
-        """
-        return load_into(self, state_dict, strict, assign)
 
     # hooks and printing ----------------------------------------------------------------------------------------------------
 

@@ -340,9 +340,26 @@ def _unmatched(options: list[str], named: dict) -> list[str]:
     return [k for k in named if k not in options[max(len(options) - len(named), 0) :]]
 
 
+def _hash(text: str) -> int:
+    """The C++ standard library's hash of a string (MurmurHash64A with its seed)."""
+    key, size, factor = text.encode(), len(text.encode()), 0xC6A4A7935BD1E995
+    mixed = lambda v: v ^ (v >> 47)  # noqa: E731
+    h = 0xC70F6907 ^ (size * factor % 2**64)
+    for at in range(0, size - 7, 8):
+        part = int.from_bytes(key[at : at + 8], "little") * factor % 2**64
+        h = (h ^ (mixed(part) * factor % 2**64)) * factor % 2**64
+    if size % 8:
+        h = (h ^ int.from_bytes(key[size // 8 * 8 :], "little")) * factor % 2**64
+    return mixed(mixed(h) * factor % 2**64)
+
+
 def _as_hashed(kwargs: dict) -> dict:
-    """Keywords in the order in which torch's messages have them, the latest first."""
-    return dict(reversed(kwargs.items()))
+    """Keywords in the order of torch's `std::unordered_map`: the latest first, unless it falls in an earlier's bucket."""
+    order: list[str] = []
+    for name in kwargs:
+        same = (i for i, other in enumerate(order) if _hash(other) % 13 == _hash(name) % 13)
+        order.insert(next(same, 0), name)
+    return {name: kwargs[name] for name in order}
 
 
 _SIMPLE = {

@@ -162,7 +162,7 @@ def _check_shapes(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
 def _inside(grad: Tensor, self: Tensor, min: Any, max: Any) -> Tensor:
     condition = None if min is None else self >= min
     if max is not None:
-        condition = self <= max if condition is None else condition.logical_and(self <= max)
+        condition = self <= max if condition is None else condition.logical_and_(self <= max)
     return where(condition, grad, 0)  # type: ignore[arg-type]
 
 
