@@ -6,9 +6,34 @@ from typing import Any
 
 from copylab.exercise import Exercise, Wrong, exercise
 from copylab.looks import is_tensor, same_storage, values
+from copylab.predict import predict
+from copylab.questions import ENDS, gradient, outcome, value, version
 
 _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith torch.no_grad():\n    layer.weight.fill_(1.0)\n"
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"
+
+
+triage = predict(
+    """
+    w = torch.tensor([1.0], requires_grad=True)
+    best = w.detach()
+    kept = w.detach().clone()
+    y = w.exp()
+    z = w * w
+    with torch.no_grad():
+        w += 1
+    y.backward()
+    z.backward()
+    """,
+    [
+        value("best", wrong={"[1]": "detach copies"}),
+        value("kept", wrong={"[2]": "a copy shares memory"}),
+        version("best", wrong={"0": "detach has its own counter"}),
+        outcome(wrong={"line 8 raises an error": "every write breaks backward", ENDS: "no error, right gradient"}),
+        gradient("w"),
+    ],
+    key="clinic/triage",
+)
 
 
 def _patient(number: int, name: str, task: str, names: tuple[str, ...], check: Any, **rest: Any) -> Exercise:

@@ -65,7 +65,7 @@ def _loss(first: Any, second: Any) -> float:
 _PARTS = "torch.manual_seed(0)\nA = torch.nn.Linear(1, 1)\nB = torch.nn.Linear(1, 1)\nx = torch.tensor([2.0])\n"
 
 frozen = exercise(
-    "stop_gradient/parts",
+    "stop_gradient/frozen",
     "After `loss.backward()` the parameters of `B` shall have gradients and those of `A` none (`None`), and `A` shall "
     "still be trainable elsewhere. Change the line of the loss.",
     names=("A", "B", "loss"),
