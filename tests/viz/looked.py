@@ -66,7 +66,7 @@ def label(snap: Snapshot, which: str) -> str:
         return " = ".join(tensor.names)
     if tensor.grad_of:
         owner = snap.tensor(tensor.grad_of)
-        return f"{label(snap, owner.id)}.grad" if owner.names else f"{tensor.id}, a gradient"
+        return f"{owner.names[0]}.grad" if owner.names else f"{tensor.id}, a gradient"
     return f"{tensor.id} (no name)"
 
 

@@ -221,7 +221,8 @@ class Expected:
         if node.variable:
             leaf = self.snap.tensor(node.variable)
             nameless = not leaf.names
-            yield f"adds to {label(self.snap, leaf.id)}.grad{' (new)' * (nameless and self.fresh(leaf))}"
+            name = label(self.snap, leaf.id) if nameless else leaf.names[0]
+            yield f"adds to {name}.grad{' (new)' * (nameless and self.fresh(leaf))}"
             yield from (f"Changed: {fact}." for fact in self.facts(leaf) if nameless)
         for edge in node.edges:
             yield f"next_functions[{edge.index}]: {self.target(edge.node)}"

@@ -58,6 +58,15 @@ def play(seed: int, engine: ModuleType, look: bool) -> list[Any]:
 
 
 def look_at(pool: list[Any]) -> None:
+    # What an error of the program left behind in a circle must not be collected between the two counts.
+    gc.disable()
+    try:
+        look_and_compare(pool)
+    finally:
+        gc.enable()
+
+
+def look_and_compare(pool: list[Any]) -> None:
     counts = [sys.getrefcount(tensor) for tensor in pool]
     versions = [tensor._version for tensor in pool]
     functions = [tensor.grad_fn for tensor in pool]

@@ -184,10 +184,11 @@ def _sharing(snap: Snapshot, which: str) -> tuple[str, ...]:
 def _told(snap: Snapshot, root: Tensor, findings: list[Finding]) -> list[str]:
     name = words.label(snap, root.id)
     if not findings:
-        leaves = [words.label(snap, node.variable) for node in _reached(snap, root) if node.variable is not None]
+        leaves = [node.variable for node in _reached(snap, root) if node.variable is not None]
         if root.is_leaf:
-            leaves = [name]
-        return [f"{name}.backward() would run. It adds to {words.listed([f'{leaf}.grad' for leaf in leaves])}."]
+            leaves = [root.id]
+        grads = words.listed([words.grad_of(snap, leaf) for leaf in leaves])
+        return [f"{name}.backward() would run. It adds to {grads}."]
     raises = any(finding.kind != "unseen write" for finding in findings)
     lines = [
         f"{name}.backward() would raise." if raises else f"{name}.backward() would run, but may give a wrong gradient."

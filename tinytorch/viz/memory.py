@@ -146,19 +146,19 @@ class _Drawing:
 
     def _row_height(self, tensor: Tensor, strip: Strip | None) -> float:
         lines = len(self._remarks(tensor))
-        pills = len(words.pills(self.snap, tensor)) - 1
+        pills = (len(words.pills(self.snap, tensor)) - 1) * self._pill_step(tensor)
         walk = 16 if strip is not None and strip.walks(tensor) else 0
-        return max(ROW + lines * LINE + (5 if lines else 0), ROW + pills * (PILL + 4), ROW + walk)
+        return max(ROW + lines * LINE + (5 if lines else 0), ROW + pills, ROW + walk)
 
     def _row(self, tensor: Tensor, middle: float, top: float) -> None:
         canvas = self.canvas
         dashed = "" if tensor.names else " dash"
-        fresh = {words.called(name) for name in self.changes.rebound | self.changes.added}
+        fresh = self._fresh(tensor)
         for k, name in enumerate(words.pills(self.snap, tensor)):
-            y = middle + k * (PILL + 4)
+            y = middle + k * self._pill_step(tensor)
             w = self._pill_width(name)
             x = self.names_x + self.names_w - w
-            new = tensor.id in self.changes.new or name in fresh
+            new = name in fresh
             canvas.rect(x, y - PILL / 2, w, PILL, ("new" if new else "name") + dashed, 11)
             ink = ("new-t" if new else "name-t") + " mono b c"
             canvas.text(x + w / 2, y + 4, cut(name, NAME_COLUMNS), ink, whole=name)
@@ -242,6 +242,16 @@ class _Drawing:
     def _footer(self) -> list[str]:
         shown = {one.id for _, inside in self.bands for one in inside} | {one.id for one in self.loose}
         return footer(self.snap, self.changes, shown) if shown else ["no tensors to show"]
+
+    def _fresh(self, tensor: Tensor) -> set[str]:
+        """The pills to be marked as new."""
+        if tensor.id in self.changes.new:
+            return set(words.pills(self.snap, tensor))
+        return {words.called(name) for name in self.changes.rebound | self.changes.added}
+
+    def _pill_step(self, tensor: Tensor) -> float:
+        """From one name of a tensor to the next: with room for "new" above one that is."""
+        return PILL + (14 if self._fresh(tensor).intersection(words.pills(self.snap, tensor)[1:]) else 4)
 
     def _pill_width(self, name: str) -> float:
         return max(26.0, width(cut(name, NAME_COLUMNS), "mono b") + 16)

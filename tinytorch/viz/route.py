@@ -10,7 +10,7 @@ from .changes import Changes
 from .fold import view
 from .records import Snapshot
 from .style import Canvas, number, shorten, width
-from .text import left_out, no_longer
+from .text import left_out, no_longer, unread
 from .words import plural
 
 EDGE = 14
@@ -34,7 +34,7 @@ def dot_for(cards: list[Card], wires: list[Wire]) -> str:
 def draw(snap: Snapshot, cards: list[Card], wires: list[Wire], changed: Changes, theme: str | None = None) -> str:
     """The whole SVG."""
     canvas = Canvas()
-    notes = [*snap.notes, *no_longer(changed), *left_out(view(snap), changed)]
+    notes = [*unread(snap), *no_longer(changed), *left_out(view(snap), changed)]
     notes_w = max((width(shorten(note, 90), "m") for note in notes), default=0.0)
     if not cards:
         canvas.text(EDGE, 26, "no tensors to show", "m")
@@ -180,6 +180,6 @@ def _mark(canvas: Canvas, mark: str, x: float, y: float) -> None:
 
 def _summary(snap: Snapshot, changed: Changes) -> str:
     stale = sum(saved.state == "stale" for node in snap.nodes for saved in node.saved)
-    text = f"Autograd graph with {plural(len(snap.nodes), 'node')}"
+    text = f"Autograd graph with {plural(len(snap.nodes), 'node')}{' and more' if snap.notes else ''}"
     text += f", {len(changed.nodes):,} of them new" if changed.nodes else ""
     return text + (f", {plural(stale, 'saved tensor')} stale: backward will raise" if stale else "")

@@ -126,7 +126,7 @@ def graph_text(snap: Snapshot, since: Snapshot | None = None) -> str:
     changed = changes(snap, since)
     if named:
         lines = [
-            f"Graph: {words.plural(len(snap.nodes), 'node')}."
+            f"Graph: {words.plural(len(snap.nodes), 'node')}{' and more' if snap.notes else ''}."
             if snap.nodes
             else "Graph: no node. Nothing here was computed from a tensor that requires grad."
         ]
@@ -142,8 +142,13 @@ def graph_text(snap: Snapshot, since: Snapshot | None = None) -> str:
             lines += _fold_lines(snap, item, seen, changed)
         else:
             lines += _node_lines(snap, item, seen, changed, unseen)
-    notes = [*snap.notes, *no_longer(changed), *left_out(seen, changed)]
+    notes = [*unread(snap), *no_longer(changed), *left_out(seen, changed)]
     return told([*lines, *([""] if notes else []), *(f"Note: {note}." for note in notes)])
+
+
+def unread(snap: Snapshot) -> list[str]:
+    """What to say of nodes that were not read."""
+    return [f"{note}, and what lies beyond is not shown" for note in snap.notes]
 
 
 def no_longer(changed: Changes) -> list[str]:
@@ -172,8 +177,7 @@ def _node_lines(
 ) -> list[str]:
     lines = [f"{node.id} {words.short(node.name)}{_new(node.id in changed.nodes)}"]
     if node.variable is not None:
-        leaf = words.label(snap, node.variable)
-        lines.append(f"  adds to {leaf}.grad")
+        lines.append(f"  adds to {words.grad_of(snap, node.variable)}")
         if not snap.tensor(node.variable).names:
             lines[-1] += _new(node.variable in changed.new)
             lines += [f"    Changed: {fact}." for fact in changed.standing.get(node.variable, ())]

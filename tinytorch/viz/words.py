@@ -25,9 +25,14 @@ def label(snap: Snapshot, which: str) -> str:
     if tensor.names:
         return " = ".join(called(name) for name in tensor.names)
     if tensor.grad_of is not None:
-        named = snap.tensor(tensor.grad_of).names
-        return f"{label(snap, tensor.grad_of)}.grad" if named else f"{tensor.id}, a gradient"
+        return grad_of(snap, tensor.grad_of) if snap.tensor(tensor.grad_of).names else f"{tensor.id}, a gradient"
     return f"{tensor.id} (no name)"
+
+
+def grad_of(snap: Snapshot, which: str) -> str:
+    """What to call the gradient of a tensor: by the first of its names."""
+    names = snap.tensor(which).names
+    return f"{called(names[0]) if names else label(snap, which)}.grad"
 
 
 def pills(snap: Snapshot, tensor: Tensor) -> tuple[str, ...]:
