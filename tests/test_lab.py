@@ -82,6 +82,10 @@ class TestWhatItRuns:
         assert "A wrong gradient, and no error:" in lab.text
         assert "x.grad is now there: [22, 24, 26]." in lab.text
         assert "A wrong gradient" in lab._panel.says
+        lab.run("g = x.grad")
+        assert "A wrong gradient, and no error:" in lab.text, "it is wrong as long as it is there"
+        lab.clear()
+        assert "A wrong gradient, and no error:" not in lab.text
 
     def test_the_program_can_be_copied(self, engine: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
         lab = CopyLab("result", "detach", engine)

@@ -137,9 +137,13 @@ def _error(ended: str, last: Step | None) -> str:
 
 
 def _explained(steps: Sequence[Step], start: Seen | None) -> tuple[str, ...]:
-    """Which earlier line made the last one fail, or made its gradient wrong."""
-    if not steps or start is None or steps[-1].seen is None:
+    """Which earlier line made the last one fail, or made a gradient wrong that has not been cleared since."""
+    if start is None or any(step.seen is None for step in steps):
         return ()
     past = [Past(0, "", start.snapshot)]
-    past += [Past(step.site.line, step.site.source, step.seen.snapshot) for step in steps[:-1]]
-    return blame(past, steps[-1].error, steps[-1].seen.snapshot)
+    past += [Past(step.site.line, step.site.source, step.seen.snapshot) for step in steps]
+    for n in range(len(steps) - 1, -1, -1):
+        found = blame(past[: n + 1], steps[n].error, past[n + 1].snapshot)
+        if found or steps[n].site.source.endswith(".grad = None"):
+            return found
+    return ()

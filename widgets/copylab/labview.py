@@ -50,7 +50,7 @@ def headline(result: Result) -> str:
 
 def _gradient(found: Facts) -> str:
     if found["gradient_returns"].why:
-        return "x requires no grad, so none flows back" if not found.source.requires_grad else "no gradient can flow"
+        return "x requires no grad, so no gradient flows" if not found.source.requires_grad else "no gradient can flow"
     if found["gradient_returns"].answer is True:
         return "gradients flow back to x"
     return (
@@ -87,6 +87,8 @@ def strip(found: Facts, key: str, words: tuple[str, str]) -> str:
     answer = found[key].answer
     if key == "copied":
         return "none" if answer == 0 else found[key].said
+    if key == "gradient_returns" and not found.source.requires_grad:
+        return "x asks for none"
     return words[0] if answer is True else words[1] if answer is False else found[key].said
 
 
