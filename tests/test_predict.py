@@ -475,3 +475,56 @@ def test_the_engine_is_the_callers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "torch", tinytorch)
     assert p.run().engine is tinytorch
     assert isinstance(predict("x = 1\ny = 2", [value("x")]).run(), Run)
+
+
+# ---- the live view, from Python's side
+
+
+def test_the_form_commits_reveals_and_starts_again() -> None:
+    p = predict(CLONE, [value("a"), is_leaf("b"), outcome()], title="Clone")
+    view = p.live()
+    assert view is p.live(), "one view, wherever it is shown"
+    form = view.form
+    assert [row["choices"] and len(row["choices"]) for row in form.task["rows"]] == [None, 2, 8]
+    form.answers = {"value(a)": "1", "nobody": "x", "is_leaf(b)": ""}
+    assert p.answers == {"value(a)": "1"}
+    view._asked(form, {"do": "commit", "answers": {"value(a)": "1"}}, [])
+    assert "2 of 3 are missing" in form.problem
+    assert not p.committed
+    answers = {"value(a)": "1", "is_leaf(b)": "yes", "outcome": "it runs to its end"}
+    view._asked(form, {"do": "commit", "answers": answers}, [])
+    assert (form.problem, form.committed, form.headline[:11]) == ("", True, "2 of 3 righ")
+    assert "a clone is a leaf" in form.reveal
+    assert "<svg" in form.reveal
+    view._asked(form, {"do": "commit", "answers": {"value(a)": "2"}}, [])
+    assert p.answers == form.answers == answers, "what is committed stays"
+    view._asked(form, {"do": "steps"}, [])
+    view._asked(form, {"do": "steps"}, [])
+    assert [type(child).__name__ for child in view.children] == ["PredictionForm", "StepsWidget"]
+    player = view.children[1]
+    view._asked(form, {"do": "reset"}, [])
+    assert (form.answers, form.committed, form.reveal, len(view.children)) == ({}, False, "", 1)
+    assert player.comm is None
+    p.commit([1, "no", "it runs to its end"])
+    assert form.headline == "All 3 right."
+    view.close()
+    assert form.comm is None
+    assert p.live() is not view
+
+
+def test_a_question_that_fails_is_said_and_loses_nothing() -> None:
+    p = predict(CLONE, [Question("?", None, lambda _: 1 // 0, name="q")])
+    form = p.live().form
+    form.answers = {"q": "1"}
+    form.commit()
+    assert form.problem == "These answers could not be judged. ZeroDivisionError: integer division or modulo by zero"
+    assert form.answers == {"q": "1"}
+
+
+def test_the_script_is_small_and_asks_for_nothing() -> None:
+    from copylab.exhibit import script, style
+
+    both = script("predict.js") + style("predict.css")
+    assert len(script("predict.js").encode()) < 25_000
+    for forbidden in ("http:", "https:", "import(", "eval(", "@import", "url("):
+        assert forbidden not in both

@@ -14,12 +14,13 @@ function parsed(tag, attributes, html) {
   return made;
 }
 
-let views = 0;
+const views = Symbol.for("copylab.predict.views"); // each widget loads this script for itself: count on the page
 
 class Form {
   constructor(model) {
     this.model = model;
-    this.id = `cl-predict-${(views += 1)}`;
+    window[views] = (window[views] ?? 0) + 1;
+    this.id = `cl-predict-${window[views]}`;
     const task = model.get("task");
     this.rows = task.rows;
     this.controls = task.rows.map((row, at) => this.control(row, at));
@@ -81,10 +82,14 @@ class Form {
     return element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
   }
 
+  filled() {
+    const all = this.rows.map((row, at) => [row.name, this.controls[at].value.trim()]);
+    return Object.fromEntries(all.filter(([, value]) => value));
+  }
+
   /** From the controls to the model, one change after another. */
   write() {
-    const filled = this.rows.map((row, at) => [row.name, this.controls[at].value.trim()]).filter(([, value]) => value);
-    this.model.set("answers", Object.fromEntries(filled));
+    this.model.set("answers", this.filled());
     this.model.set("problem", "");
     this.model.save_changes();
     this.tell();
@@ -122,13 +127,13 @@ class Form {
       first.focus();
       return;
     }
-    this.write();
     this.waiting = true;
-    this.ask("commit");
+    // A change of the model may still be held back behind others: the answers go along.
+    this.ask("commit", { answers: this.filled() });
   }
 
-  ask(what) {
-    this.model.send({ do: what });
+  ask(what, more = {}) {
+    this.model.send({ do: what, ...more });
   }
 
   show() {

@@ -88,7 +88,8 @@ class PredictionView(Exhibit, ipywidgets.VBox):
 
     def _asked(self, _widget: object, content: Any, _buffers: object) -> None:
         match content:
-            case {"do": "commit"}:
+            case {"do": "commit", "answers": dict(answers)} if not self._prediction.committed:
+                self.form.answers = answers
                 self.form.commit()
             case {"do": "reset"}:
                 self._prediction.reset()
