@@ -1,0 +1,59 @@
+"""The pages about the widgets: what they link to is there, and what they show as code runs."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from guards import ROOT
+
+FOLDER = ROOT / "docs" / "widgets"
+PAGES = sorted(FOLDER.glob("*.md"))
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r'(?:src|srcset)="([^"]+)"|\]\(([^)#:]+)\)')
+
+
+def links(text: str) -> list[str]:
+    """What a page refers to in this folder or around it."""
+    return [one or other for one, other in LINK.findall(text)]
+
+
+def programs(text: str) -> list[str]:
+    """The blocks of code of a page; a block with a magic of the notebook is not Python."""
+    return [block for block in BLOCK.findall(text) if not re.search(r"^%", block, re.MULTILINE)]
+
+
+def test_links_and_programs_are_found() -> None:
+    text = 'a [b](c.md) <img src="d.png">\n```python\nx = 1\n```\n```python\n%%steps\ny\n```\n'
+    assert links(text) == ["c.md", "d.png"]
+    assert programs(text) == ["x = 1\n"]
+    assert {"race.md", "compare.md", "README.md"} <= {page.name for page in PAGES}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_refers_to_is_there(page: Path) -> None:
+    for link in links(page.read_text("utf-8")):
+        assert (FOLDER / link).exists(), link
+
+
+def test_every_page_stands_in_the_list() -> None:
+    listed = links((FOLDER / "README.md").read_text("utf-8"))
+    assert {page.name for page in PAGES} - {"README.md"} <= set(listed)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
+    # The reader's notebook has imported an engine; a page that does not show it does not say which.
+    program = "\n".join(["import tinytorch as torch", *programs(page.read_text("utf-8"))])
+    path = os.pathsep.join([str(ROOT), str(ROOT / "widgets")])
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
