@@ -63,10 +63,10 @@ backup = exercise(
     "`saved` shall hold the parameters as they were before the write: plain tensors without a way back. Change a line.",
     names=("layer", "saved"),
     check=_check_backup,
-    start="layer = torch.nn.Linear(1, 1, bias=False)\nsaved = [p for p in layer.parameters()]\n"
+    start="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nsaved = [p for p in layer.parameters()]\n"
     "with torch.no_grad():\n    layer.weight.fill_(7.0)",
     hints=["A list holds things, not copies of things.", "Cut, then copy, for each `p`."],
-    solution="layer = torch.nn.Linear(1, 1, bias=False)\nsaved = [p.detach().clone() for p in layer.parameters()]\n"
+    solution="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nsaved = [p.detach().clone() for p in layer.parameters()]\n"
     "with torch.no_grad():\n    layer.weight.fill_(7.0)",
     wrong=[
         Wrong(
@@ -74,13 +74,13 @@ backup = exercise(
             says="shows the 7 as well",
         ),
         Wrong(
-            "layer = torch.nn.Linear(1, 1, bias=False)\nsaved = [p.clone() for p in layer.parameters()]\n"
+            "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nsaved = [p.clone() for p in layer.parameters()]\n"
             "with torch.no_grad():\n    layer.weight.fill_(7.0)",
             says="has a node, CloneBackward0",
         ),
         Wrong("saved = [p.detach().clone() for p in layer.parameters()]", says="made after the write"),
         Wrong(
-            "layer = torch.nn.Linear(1, 1, bias=False)\nsaved = [p.detach().clone() for p in layer.parameters()]",
+            "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nsaved = [p.detach().clone() for p in layer.parameters()]",
             says="the layer holds",
         ),
         Wrong("saved = layer.weight.detach().clone()", says="a list with one tensor"),

@@ -1,0 +1,154 @@
+"""Write the solution notebooks from the lessons and what the package defines for them, and store their runs.
+
+    python tests/make_solutions.py               all
+    python tests/make_solutions.py 02_clone      those whose name holds this
+    python tests/make_solutions.py --check       say which are not what they should be; run nothing, change nothing
+
+Nothing is written by hand: predictions are committed with the answers that a run gives, exercises with their solution,
+and every listed wrong answer stands there with what the check says to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from copylab.answers import shown
+from copylab.exercise import Exercise
+from copylab.predict import Prediction
+from copylab.prose import plain
+from execute_notebooks import METADATA, NOTEBOOKS, execute, lessons, normalise, read
+
+import tinytorch
+
+FOLDER = NOTEBOOKS / "solutions"
+ASIDE = """\
+import os
+import tempfile
+
+# What you have solved yourself stays noted as it is.
+os.environ["COPYLAB_PROGRESS"] = os.path.join(tempfile.mkdtemp(), "progress.json")"""
+
+
+def solved(path: Path) -> dict[str, Any]:
+    """Return the solution notebook of a lesson, without its run."""
+    notebook = read(path)
+    sources = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    title = "".join(notebook["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
+    imports, things = _defined(sources)
+    cells = [
+        _text("title", f"# Solutions: {title}\n\nTry first: [the lesson](../{path.name}). [All solutions](README.md)"),
+        _code("import-engine", "import tinytorch as torch"),
+        _code("import-tools", f"{imports}\n\n{ASIDE}"),
+    ]
+    for source in sources:
+        thing = things.get(source.strip())
+        if isinstance(thing, Prediction):
+            cells += _prediction(source.strip(), thing)
+        elif isinstance(thing, Exercise):
+            cells += _exercise(source.strip(), thing)
+    return {"cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _defined(sources: list[str]) -> tuple[str, dict[str, Any]]:
+    """The lines that import a lesson's predictions and exercises, and those by name."""
+    lines: list[str] = []
+    things: dict[str, Any] = {}
+    for node in (node for source in sources for node in ast.parse(source).body):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("copylab.lessons."):
+            lines.append(ast.unparse(node))
+            module = importlib.import_module(str(node.module))
+            things |= {alias.name: getattr(module, alias.name) for alias in node.names}
+    return "\n".join(lines), things
+
+
+def _prediction(name: str, prediction: Prediction) -> list[dict[str, Any]]:
+    run = prediction.run(tinytorch)
+    answers = [question.read(shown(question.right(run))) for question in prediction.questions]
+    listed = "\n".join(
+        f"    {answer!r},  # {plain(q.prompt)}" for q, answer in zip(prediction.questions, answers, strict=True)
+    )
+    code = "\n".join(f"    {line}" for line in prediction.code.splitlines())
+    return [
+        _text(f"predict-{name}", f"## Prediction\n\n{code}"),
+        _code(f"commit-{name}", f"{name}.commit([\n{listed}\n])"),
+    ]
+
+
+def _exercise(name: str, exercise: Exercise) -> list[dict[str, Any]]:
+    rows = []
+    for wrong in exercise.wrong:
+        verdict = exercise._try(wrong.code, tinytorch, [])
+        rows.append(f"```python\n{wrong.code}\n```\n\n> {verdict}\n")
+    more = "\n".join(rows)
+    return [
+        _text(f"task-{name}", f"## {exercise.title}\n\n{exercise.task}"),
+        *([_code(f"start-{name}", exercise.start)] if exercise.start else []),
+        _text(f"solution-{name}", "One solution:"),
+        _code(f"answer-{name}", exercise.code),
+        _code(f"check-{name}", f"{name}.check()"),
+        _text(
+            f"wrong-{name}",
+            f"<details><summary>Wrong answers, and what the check says to them</summary>\n\n{more}\n</details>",
+        ),
+    ]
+
+
+def _text(name: str, source: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": _id(name), "metadata": {}, "source": source}
+
+
+def _code(name: str, source: str) -> dict[str, Any]:
+    empty: dict[str, Any] = {"metadata": {}, "outputs": [], "execution_count": None}
+    return {"cell_type": "code", "id": _id(name), "source": source, **empty}
+
+
+def _id(name: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9_-]", "-", name)
+
+
+def index() -> str:
+    """Return the README of the folder."""
+    links = "\n".join(f"- [{path.stem.replace('_', ' ', 1)}]({path.name})" for path in lessons())
+    return (
+        "# Solutions\n\nGenerated from the definitions that the lessons use, and run like them. For every exercise: "
+        f"one solution, and\nwhat the check says to the wrong answers that are expected. Try first.\n\n{links}\n"
+    )
+
+
+def unrun(notebook: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what of a notebook does not come from its run: ids and sources."""
+    return [(cell["id"], "".join(cell["source"])) for cell in notebook["cells"]]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Write or check the solutions; see the module's text."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("pattern", nargs="?", default="", help="only those whose name holds this")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if one is not what it should be")
+    options = parser.parse_args(argv)
+    status = 0
+    for path in lessons(options.pattern):
+        target, made = FOLDER / path.name, solved(path)
+        if options.check:
+            if not target.exists() or unrun(read(target)) != unrun(made):
+                print(f"solutions/{path.name} is out of date; run: python tests/make_solutions.py {path.stem}")
+                status = 1
+            continue
+        FOLDER.mkdir(exist_ok=True)
+        target.write_text(normalise(made), encoding="utf-8", newline="\n")
+        text = normalise(execute(target))
+        target.write_text(text, encoding="utf-8", newline="\n")
+        print(f"stored solutions/{path.name}")
+    if not options.check:
+        (FOLDER / "README.md").write_text(index(), encoding="utf-8", newline="\n")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
