@@ -440,6 +440,23 @@ class TestGoesWrong:
         lab.run(f"class Hostile(Exception):\n    def __str__(self): raise KeyError('{name}')\nraise Hostile")
         assert "could not be read" in lab.text
 
+    def test_what_a_line_sets_ends_with_the_run(self, engine: ModuleType) -> None:
+        lab = CopyLab(engine=engine)
+        lab.run("torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)\nz = torch.ones(1)")
+        assert "1 cell of float64" in lab.text
+        assert engine.get_default_dtype() is engine.float32
+        assert engine.is_grad_enabled()
+        lab.run("raise SystemExit('enough')")
+        assert "SystemExit: enough" in lab.text
+
+    def test_another_device(self) -> None:
+        lab = CopyLab(tinytorch.ones(2, device="cuda"), "from_numpy")
+        assert "on cuda:0" in lab.text
+        assert "TypeError: can't convert cuda:0 device type tensor to numpy." in lab.text
+        lab.method = "detach"
+        lab.write("y")
+        assert lab.verdicts["x_sees_y"] is True
+
     def test_output_and_input(self, capsys: pytest.CaptureFixture[str]) -> None:
         lab = CopyLab(engine=tinytorch)
         lab.run("print('a' * 100_000)")

@@ -69,7 +69,8 @@ def about(result: Result) -> str:
     source = result.source
     turned = ", transposed" if source.transposed else ""
     grad = {"leaf": "a leaf that requires grad", "result": "a result that requires grad", "plain": "without grad"}
-    return f"x: {source.dtype}, shape {source.shape}{turned}, {grad[source.kind]}"
+    where = f", on {source.device}" if source.device != "cpu" else ""
+    return f"x: {source.dtype}, shape {source.shape}{turned}{where}, {grad[source.kind]}"
 
 
 def setting(result: Result) -> str:

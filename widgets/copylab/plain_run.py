@@ -66,5 +66,5 @@ def fresh(engine: ModuleType) -> Iterator[None]:
         try:
             yield
         finally:
-            if default is not engine.float32:
+            if engine.get_default_dtype() is not default:
                 engine.set_default_dtype(default)
