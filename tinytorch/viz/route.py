@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 from . import layout
 from .cards import PAD, ROW, Card, Wire
 from .changes import Changes
@@ -72,7 +70,7 @@ def _places(plain: str) -> tuple[dict[str, Point], list[tuple[str, str, list[Poi
     routes: list[tuple[str, str, list[Point]]] = []
     w = h = 0.0
     for line in plain.splitlines():
-        words = shlex.split(line) if '"' in line else line.split()
+        words = line.split()  # names and numbers; what is quoted comes after them
         if words[0] == "graph":
             w, h = float(words[2]) * 72, float(words[3]) * 72
         elif words[0] == "node":

@@ -223,6 +223,7 @@ def _column_width(kind: str) -> float:
     return size * (0.602 if "mono" in classes else 0.68 if "b" in classes else 0.58)
 
 
+@lru_cache(maxsize=8192)
 def number(value: float) -> str:
     """A coordinate: at most one decimal, no trailing zero, never `-0`."""
     text = f"{value:.1f}".removesuffix(".0")
@@ -259,10 +260,7 @@ class Canvas:
     def rect(self, x: float, y: float, w: float, h: float, kind: str, radius: float = 0) -> None:
         """A box with its upper left corner at x, y."""
         self.kinds.add(kind)
-        rx = f' rx="{number(radius)}"' if radius else ""
-        self.parts.append(
-            f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"{rx}/>'
-        )
+        self.parts.append(_rect(x, y, w, h, kind, radius))
 
     def path(self, d: str, kind: str) -> None:
         """A path in SVG's own notation."""
@@ -281,19 +279,7 @@ class Canvas:
     def text(self, x: float, y: float, text: str, kind: str = "t", limit: int | None = None, whole: str = "") -> None:
         """One line of text; with `limit`, cut to that many columns. What is cut stands `whole` in a <title>."""
         self.kinds.add(kind)
-        text = clean(text)
-        shown = text if limit is None else shorten(text, limit)
-        whole = clean(whole) or text
-        title = f"<title>{escape(whole, quote=False)}</title>" if shown != whole else ""
-        # A name that is not ASCII is squeezed or stretched to the room in its box, whatever font draws it.
-        fit = (
-            ""
-            if shown.isascii() or "mono" not in kind
-            else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
-        )
-        self.parts.append(
-            f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{fit}>{title}{escape(shown, quote=False)}</text>'
-        )
+        self.parts.append(_text(x, y, text, kind, limit, whole))
 
     def check(self, x: float, y: float, kind: str) -> None:
         """A tick mark."""
@@ -315,3 +301,25 @@ class Canvas:
             f'width="{w}" height="{h}" viewBox="0 0 {w} {h}" style="max-width:100%;height:auto">'
             f"<style>{stylesheet(theme, used)}</style>{drawn}</svg>"
         )
+
+
+# The pictures of a step-through have most of their elements in common.
+@lru_cache(maxsize=8192)
+def _rect(x: float, y: float, w: float, h: float, kind: str, radius: float) -> str:
+    rx = f' rx="{number(radius)}"' if radius else ""
+    return f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"{rx}/>'
+
+
+@lru_cache(maxsize=8192)
+def _text(x: float, y: float, text: str, kind: str, limit: int | None, whole: str) -> str:
+    text = clean(text)
+    shown = text if limit is None else shorten(text, limit)
+    whole = clean(whole) or text
+    title = f"<title>{escape(whole, quote=False)}</title>" if shown != whole else ""
+    # A name that is not ASCII is squeezed or stretched to the room in its box, whatever font draws it.
+    fit = (
+        ""
+        if shown.isascii() or "mono" not in kind
+        else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
+    )
+    return f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{fit}>{title}{escape(shown, quote=False)}</text>'

@@ -162,7 +162,14 @@ def counted(snap: Snapshot, tensor: Tensor) -> bool:
 
 def shown_storages(snap: Snapshot) -> list[tuple[Storage, list[Tensor]]]:
     """The storages that a reader can reach by a name or a .grad, with those tensors, sharers side by side."""
-    found = []
+    known = vars(snap)  # kept with the snapshot, as its cached properties are: each counter asks again
+    if "shown_storages" not in known:
+        known["shown_storages"] = list(_shown_storages(snap))
+    found: list[tuple[Storage, list[Tensor]]] = known["shown_storages"]
+    return found
+
+
+def _shown_storages(snap: Snapshot) -> Iterator[tuple[Storage, list[Tensor]]]:
     named = {tid for _, tid in snap.names}
     for storage in snap.storages:
         members = [snap.tensor(tid) for tid in storage.tensors]
@@ -170,8 +177,7 @@ def shown_storages(snap: Snapshot) -> list[tuple[Storage, list[Tensor]]]:
         if members:
             order = {one.counter: k for k, one in reversed(list(enumerate(members)))}
             members.sort(key=lambda one: order[one.counter])
-            found.append((storage, members))
-    return found
+            yield storage, members
 
 
 def _owner_named(snap: Snapshot, tensor: Tensor, named: set[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Iterator
 
 
 class Pack:
@@ -19,8 +19,8 @@ class Pack:
 
     def add(self, name: str, text: str) -> None:
         """Put in `text` under `name`."""
-        parts = re.split(r"(?=<)|(?<=\n)", text)
-        self._texts[name] = [self._parts.setdefault(part, len(self._parts)) for part in parts]
+        known = self._parts
+        self._texts[name] = [known.setdefault(part, len(known)) for part in _parts(text)]
 
     def __bool__(self) -> bool:
         return bool(self._texts)
@@ -29,3 +29,13 @@ class Pack:
         """The table and the texts, safe to stand in a <script>."""
         made = json.dumps({"parts": list(self._parts), "texts": self._texts}, separators=(",", ":"))
         return made.replace("<", "\\u003c")
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The text cut before each `<` and after each line."""
+    for line in text.splitlines(keepends=True):
+        first, *rest = line.split("<")
+        if first:
+            yield first
+        for part in rest:
+            yield f"<{part}"
