@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from .dtypes import from_numpy_dtype
+from .dtypes import cpp_name, from_numpy_dtype
 from .fused import fma32, fma64, log32, round32, sincos32
 from .random import Generator
 from .warn import warn_in_torch
@@ -103,6 +103,38 @@ def exponential_(a: np.ndarray, rate: float, gen: Generator) -> np.ndarray:
         )
     drawn = _unit(gen, a.size, np.dtype(np.float64))
     return _fill(a, (-1.0 / rate) * np.array([math.log1p(-u) for u in drawn.tolist()]))
+
+
+def geometric_(a: np.ndarray, p: float, gen: Generator) -> np.ndarray:
+    """Fill with numbers of trials until a success of probability p, as `Tensor.geometric_`. RuntimeError outside (0, 1)."""
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    if a.dtype.kind == "b":
+        raise _not_implemented("geometric_cpu", a)
+    drawn = _unit(gen, a.size, np.dtype(np.float64))
+    return _fill(a, np.array([math.ceil(math.log(u) / math.log1p(-p)) if u else math.inf for u in drawn.tolist()]))
+
+
+def cauchy_(a: np.ndarray, median: float, sigma: float, gen: Generator) -> np.ndarray:
+    """Fill from the Cauchy distribution, as `Tensor.cauchy_`. a: floating point; sigma: positive, RuntimeError otherwise."""
+    if not sigma > 0.0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    if a.size and a.dtype.kind != "f":
+        raise RuntimeError(
+            "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you "
+            f"specified {cpp_name(from_numpy_dtype(a.dtype))}"
+        )
+    drawn = _unit(gen, a.size, np.dtype(np.float64))
+    return _fill(a, median + sigma * np.array([math.tan(math.pi * (u - 0.5)) for u in drawn.tolist()]))
+
+
+def log_normal_(a: np.ndarray, mean: float, std: float, gen: Generator) -> np.ndarray:
+    """Fill with exp of normal numbers, as `Tensor.log_normal_`. std: positive, RuntimeError otherwise."""
+    if not std > 0.0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    if a.size and a.dtype.kind != "f":
+        raise _not_implemented("log_normal_cpu", a)
+    return _fill(a, np.array([math.exp(x) for x in fma64(_normals_one_by_one(a.size, gen), std, mean).tolist()]))
 
 
 # -------------------------------------------------------------------------------------------------------- normal

@@ -403,7 +403,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     def _number(self, kind: type) -> Any:
         if self._data.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
-        if self.requires_grad:
+        if self.requires_grad and kind is not int:
             warn_in_torch(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider "
                 "using tensor.detach() first.",

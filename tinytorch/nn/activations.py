@@ -26,7 +26,7 @@ def _layer(name: str, function: Callable, what: str, shown: str = "{}", **defaul
             raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{next(iter(unknown), len(args))}'")
         if name == "Dropout" and not 0 <= values["p"] <= 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {values['p']}")
-        if isinstance(values.get("size_average"), bool) or isinstance(values.get("reduce"), bool):
+        if values.get("size_average") is not None or values.get("reduce") is not None:
             values["reduction"] = (
                 "none" if values["reduce"] is False else "sum" if values["size_average"] is False else "mean"
             )

@@ -56,9 +56,12 @@ class Module(States, metaclass=ModuleMeta):
             set_(f"_{name}_hooks", OrderedDict())
         set_("_non_persistent_buffers_set", set())
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def _forward_unimplemented(self, *input: Any) -> None:
         """What the module computes; every subclass defines it."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    forward: Callable[..., Any] = _forward_unimplemented
+    _forward_unimplemented.__qualname__ = "_forward_unimplemented"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` with the hooks around it."""

@@ -14,7 +14,10 @@ import numpy as np
 from ..graph.node import node
 from ..ops.composite import one_node
 from ..ops.core import expect_tensor, quiet, record, recording, result, write_in_place
+from ..ops.pointwise import through_double
 from ..tensor import Tensor
+
+_exp, _expm1, _log1p = through_double(np.exp), through_double(np.expm1), through_double(np.log1p)
 
 
 def _activation(name: str, kind: type, kernel: Callable, in_place: type | None = None) -> Callable:
@@ -66,7 +69,7 @@ _softplus_backward = _sloped("SoftplusBackwardBackward0", _softplus_slope)
 _softplus = _activation(
     "softplus",
     node("SoftplusBackward0", lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold)),
-    lambda a, b, t: np.where(a * b > t, a, np.log1p(np.exp(a * a.dtype.type(b))) / a.dtype.type(b)),
+    lambda a, b, t: np.where(a * b > t, a, _log1p(_exp(a * a.dtype.type(b))) / a.dtype.type(b)),
 )
 
 
@@ -76,7 +79,7 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
 
 
 def _log_sigmoid(a: np.ndarray) -> np.ndarray:
-    return np.minimum(a, 0) - np.log1p(np.exp(-np.abs(a)))
+    return np.minimum(a, 0) - _log1p(_exp(-np.abs(a)))
 
 
 _log_sigmoid_backward = _sloped("LogSigmoidBackwardBackward0", lambda x: (-x).sigmoid())
@@ -101,7 +104,8 @@ def _gelu_kernel(a: np.ndarray, approximate: str) -> np.ndarray:
     if approximate == "tanh":
         inner = np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
     else:
-        inner = _erf(x / math.sqrt(2)) if a.size else x
+        half, one, root = (a.dtype.type(c) for c in (0.5, 1, math.sqrt(0.5)))
+        return a * half * (one + _erf(a * root).astype(a.dtype)) if a.size else a
     return (x * 0.5 * (1 + inner)).astype(a.dtype)
 
 
@@ -126,7 +130,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
 
 
 _SiluBackward0 = node("SiluBackward0", lambda grad, self: grad * self.sigmoid() * (1 + self * (1 - self.sigmoid())))
-_silu = _activation("silu", _SiluBackward0, lambda a: a / (1 + np.exp(-a)))
+_silu = _activation("silu", _SiluBackward0, lambda a: a / (1 + _exp(-a)))
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -143,7 +147,7 @@ _elu_backward_at_result = _sloped("EluBackwardBackward0", lambda y, alpha: y.new
 _elu = _activation(
     "elu",
     node("EluBackward0", lambda grad, self, alpha: _elu_backward(grad, self, alpha), also=("input_scale", "scale")),
-    lambda a, s, *_: np.where(a > 0, a, np.expm1(a) * a.dtype.type(s)),
+    lambda a, s, *_: np.where(a > 0, a, _expm1(a) * a.dtype.type(s)),
     node(
         "EluBackward1",
         lambda grad, result, alpha: _elu_backward_at_result(grad, result, alpha),

@@ -348,7 +348,9 @@ def _power(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return a * a
     if number == 3:
         return a * a * a
-    if a.dtype == np.float32 and number not in (-2, -1, 0, 0.5, 1):
+    if number == -2:
+        return 1 / (a * a)
+    if a.dtype == np.float32 and number not in (-1, 0, 0.5, 1):
         return np.power(a.astype(np.float64), b.astype(np.float64)).astype(np.float32)
     return np.power(a, b)
 

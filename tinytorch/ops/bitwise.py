@@ -89,7 +89,7 @@ def _equal(self: Tensor, other: Any) -> Any:
 
 def _contains(self: Tensor, element: Any) -> bool:
     if isinstance(element, Tensor) or is_number(element):
-        return bool(eq(self, element)._data.any())
+        return bool(eq(element, self)._data.any() if isinstance(element, Tensor) else eq(self, element)._data.any())
     raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy as _copy
+import itertools
 from types import NoneType
 from typing import Any
 
@@ -359,10 +360,9 @@ def _obeys_layout(self: Tensor, leaf: Tensor) -> bool:
     if leaf._data.size and (g.overlaps() or g.reach() != leaf._data.size):
         return self._data.flags.c_contiguous
     ours, theirs = self._data.itemsize, leaf._data.itemsize  # `.data =` may have given the leaf another dtype since
-    if self._data.ndim > leaf._data.ndim:  # so may its shape be another
-        return False
-    pairs = zip(self._data.strides, leaf._data.strides, self._data.shape, strict=False)
-    return all(a * theirs == b * ours or n == 1 for a, b, n in pairs)
+    # so may its shape be another; of a 0-d tensor's strides torch reads a 1 that is left over
+    pairs = itertools.zip_longest(self._data.strides, leaf._data.strides or (theirs,), self._data.shape, fillvalue=0)
+    return all(a * theirs == b * ours or n < 2 for a, b, n in pairs)
 
 
 Tensor._clone_in_layout = _clone_in_layout  # type: ignore[attr-defined]

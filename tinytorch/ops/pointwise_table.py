@@ -114,7 +114,7 @@ unary("Inverse cosine.", "acos", through_double(np.arccos), lambda grad, self: g
 unary("Inverse tangent.", "atan", through_double(np.arctan),
       lambda grad, self: grad / plus(self * self, 1), aliases=("arctan",))  # fmt: skip
 unary("Hyperbolic sine.", "sinh", np.sinh, lambda grad, self: grad * self.cosh())
-unary("Hyperbolic cosine.", "cosh", np.cosh, lambda grad, self: grad * self.sinh())
+unary("Hyperbolic cosine.", "cosh", through_double(np.cosh), lambda grad, self: grad * self.sinh())
 tanh = unary("Hyperbolic tangent.", "tanh", through_double(np.tanh), lambda grad, result: _tanh_backward(grad, result))
 unary("Inverse hyperbolic sine.", "asinh", np.arcsinh, lambda grad, self: grad * plus(self.pow(2), 1).rsqrt(),
       aliases=("arcsinh",), kind_in_place=_without_in_place("asinh"))  # fmt: skip

@@ -14,7 +14,7 @@ from .. import dtypes, random, sampling
 from ..devices import CPU, as_device, device
 from ..graph.node import node
 from ..tensor import Tensor, fresh
-from .arguments import type_name
+from .arguments import type_name, unfit
 from .copying import preserve_format
 from .core import broadcast_error, check_overlap, op, record, recording, write_in_place
 from .shaped import alike, finish, into, moved, options, sized
@@ -37,9 +37,11 @@ def _zeros_back(name: str) -> type:
 def _method(name: str, fill: Callable, kind: type, line: str, what: str) -> None:
     """Declare a method that fills the tensor in place. `line`: its numbers as torch's signature has them."""
     parts = [p.split() for p in line.split(", ")]
-    names, defaults = [p[1] for p in parts], [float(p[3]) for p in parts]
+    names, defaults = [p[1] for p in parts], [float(p[3]) for p in parts if len(p) > 2]
 
     def method(self: Tensor, *args: Any, generator: random.Generator | None = None, **kwargs: Any) -> Tensor:
+        if len(args) + len(kwargs) < len(names) - len(defaults):
+            raise unfit(name)
         values = [*args, *(kwargs.pop(n, d) for n, d in zip(names[len(args) :], defaults[len(args) :], strict=True))]
         if kwargs:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
@@ -64,10 +66,14 @@ _method("normal_", sampling.normal_, _zeros_back("NormalBackward0"), "float mean
         "Fill from the normal distribution.")  # fmt: skip
 _method("exponential_", sampling.exponential_, _zeros_back("ExponentialBackward0"), "float lambd = 1.0",
         "Fill from the exponential distribution.")  # fmt: skip
+_method("cauchy_", sampling.cauchy_, _zeros_back("CauchyBackward0"), "float median = 0.0, float sigma = 1.0",
+        "Fill from the Cauchy distribution.")  # fmt: skip
+_method("log_normal_", sampling.log_normal_, _zeros_back("LogNormalBackward0"), "float mean = 1.0, float std = 2.0",
+        "Fill with the exponentials of normal numbers.")  # fmt: skip
+_method("geometric_", sampling.geometric_, _zeros_back("GeometricBackward0"), "float p",
+        "Fill with the numbers of trials until a success.")  # fmt: skip
 
 _RandomBackward = (_zeros_back("RandomBackward2"), _zeros_back("RandomBackward1"), _zeros_back("RandomBackward0"))
-_BOUNDS = ("(*, torch.Generator generator = None)", "(int from, int to, *, torch.Generator generator = None)",
-           "(int to, *, torch.Generator generator = None)")  # fmt: skip
 
 
 @op("random_", function=False, strict=True)

@@ -32,7 +32,7 @@ def rectified(a: np.ndarray) -> np.ndarray:
 
 def where_positive(values: np.ndarray, a: np.ndarray) -> np.ndarray:
     """The element of `values` where `a` is positive, else 0. Both have one shape; `values` may be one value repeated."""
-    if not any(values.strides):
+    if values.size and not any(values.strides):
         values = values[(0,) * values.ndim]
     if not (_in_bits(a) and values.dtype == a.dtype and (not values.ndim or values.flags.c_contiguous)):
         return np.where(a > 0, values, values.dtype.type(0))

@@ -1,0 +1,31 @@
+"""Geometric, Cauchy and log-normal numbers."""
+import torch
+torch.manual_seed(0).initial_seed()
+torch.empty(3).geometric_(0.5)
+torch.empty(20).geometric_(0.1)
+torch.empty(3, dtype=torch.long).geometric_(0.3)
+torch.empty(3).cauchy_()
+torch.empty(20).cauchy_(1, 2)
+torch.empty(3, dtype=torch.float64).cauchy_()
+torch.empty(3).log_normal_()
+torch.empty(20).log_normal_(0, 0.5)
+torch.empty(3, dtype=torch.float16).log_normal_()
+torch.empty(3).random_(10)
+torch.multinomial(torch.tensor([0.1, 0.5, 0.4]), 2)
+torch.multinomial(torch.tensor([0.1, 0.5, 0.4]), 5, replacement=True)
+torch.rand_like(torch.ones(2))
+torch.randn_like(torch.ones(2, dtype=torch.float64))
+torch.randint_like(torch.ones(2), 5)
+torch.rand(2, dtype=torch.float16)
+torch.empty(3).geometric_()
+torch.empty(3).geometric_(2)
+torch.empty(3).geometric_(0)
+torch.empty(3).cauchy_(0, -1)
+torch.empty(3).log_normal_(0, -1)
+torch.empty(3, dtype=torch.long).cauchy_()
+torch.empty(3, dtype=torch.long).log_normal_()
+torch.empty(3, dtype=torch.bool).geometric_(0.5)
+x = torch.ones(3, requires_grad=True).clone()
+x.geometric_(0.5).grad_fn
+x.cauchy_().grad_fn
+x.log_normal_().grad_fn
