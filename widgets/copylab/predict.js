@@ -144,8 +144,11 @@ class Form {
     this.root.querySelector(".cl-todo").hidden = done;
     this.result.hidden = !done;
     this.heading.textContent = this.model.get("headline");
-    this.found.innerHTML = this.model.get("reveal");
-    this.root.querySelectorAll(".cl-found pre").forEach((pre) => pre.setAttribute("tabindex", "0"));
+    if (this.told !== this.model.get("reveal")) {
+      this.told = this.model.get("reveal");
+      this.found.innerHTML = this.told;
+      this.found.querySelectorAll("pre").forEach((pre) => pre.setAttribute("tabindex", "0"));
+    }
     if (done && this.waiting) {
       this.status.textContent = `Committed. ${this.model.get("headline")}`;
       this.heading.focus();
