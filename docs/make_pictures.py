@@ -11,7 +11,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tinytorch.viz import Snapshot
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -29,6 +32,8 @@ class Case:
     look: str
     pictures: tuple[str, ...]
     after: str
+    then: str = ""
+    """What runs between two looks; the second one is shown, with what changed marked."""
 
 
 CASES = (
@@ -56,7 +61,7 @@ CASES = (
         "c.zero_()\n"
         "loss = out.sum()",
         "a=a, out=out, c=c, loss=loss",
-        ("memory",),
+        ("memory", "graph"),
         "Backward checks C2, which still stands at 0; C3 has counted the write. `a.grad` comes out as zeros.",
     ),
     Case(
@@ -97,30 +102,67 @@ CASES = (
         ("memory",),
         "One storage for `net` and `target`: it can never lag behind. `ema` has its own, and is half way.",
     ),
+    Case(
+        "since",
+        "What a line changed",
+        "With `since=`, an earlier snapshot, a picture marks what is new or changed, in words and shapes and not in "
+        "colour alone. Here two lines are looked at; the first of them is harmless, the second is not.",
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)\nout = x.exp()\nd = out.detach()",
+        "x=x, out=out, d=d, z=z",
+        ("memory", "graph"),
+        "A flag stands at what is new, a diamond at what changed: what was saved is stale now, and was live before.",
+        then="z = out * 3\nd.mul_(2)",
+    ),
 )
 HEAD = """# What the pictures show
 
-Four bugs that `print` does not show, each looked at before anything fails. The pictures work on PyTorch's tensors and
-on tinytorch's alike, and looking changes nothing. This page is made by `python docs/make_pictures.py`.
+Bugs that `print` does not show, each looked at before anything fails. The pictures work on PyTorch's tensors (tried
+with 2.3, 2.6, 2.13 and 2.15) and on tinytorch's alike, and looking changes nothing. This page is made by
+`python docs/make_pictures.py`.
 
 How to read a memory picture: a band is one storage, with its cells. Each row is a tensor that looks into it, with the
 index of its element under each cell that it covers; its names stand on the left. A box on the right is a version
 counter, joined to the tensors that share it. In a graph picture, backward follows the arrows; a tick stands beside what
-is as it was saved, a cross beside what was written since.
+is as it was saved, a cross beside what was written since, and a triangle with what may have been written past its
+version counter.
 """
 
 
-def play(case: Case, engine: ModuleType) -> dict[str, Any]:
-    """The names that a case leaves behind."""
+def play(case: Case, engine: ModuleType) -> tuple[dict[str, Any], Snapshot | None]:
+    """The names that a case leaves behind, and the snapshot that was taken on the way."""
+    from tinytorch.viz import snapshot
+
     names: dict[str, Any] = {}
     exec(compile(case.code, case.name, "exec"), {"torch": engine}, names)
-    return names
+    if not case.then:
+        return names, None
+    before = snapshot(looked_at(case, names))
+    exec(compile(case.then, case.name, "exec"), {"torch": engine}, names)
+    return names, before
+
+
+def looked_at(case: Case, names: dict[str, Any]) -> dict[str, Any]:
+    """Those of the names that the case looks at, as far as they are there."""
+    parts = (part.partition("=")[0].strip() for part in case.look.split(","))
+    return {part: names[part] for part in parts if part in names}
 
 
 def shown(case: Case, engine: ModuleType) -> dict[str, Any]:
     """What the case looks at, by name."""
-    names = play(case, engine)
-    return {part.partition("=")[0].strip(): names[part.partition("=")[0].strip()] for part in case.look.split(",")}
+    return looked_at(case, play(case, engine)[0])
+
+
+def listing(case: Case) -> str:
+    """The program as a reader would write it."""
+    words = [*case.pictures, *(["snapshot"] if case.then else ["explain"])]
+    look = case.look
+    lines = ["import torch", f"from copylab import {', '.join(words)}", "", case.code]
+    if case.then:
+        names = [part.strip() for part in case.look.split(",")]
+        first = ", ".join(part for part in names if f"\n{part.partition('=')[0]} = " not in f"\n{case.then}")
+        lines += [f"before = snapshot({first})", case.then, f"after = snapshot({case.look}, since=before)"]
+        look = "after, since=before"
+    return "\n".join([*lines, *(f"{kind}({look})" for kind in case.pictures)])
 
 
 def files(engine: ModuleType) -> dict[str, str]:
@@ -130,24 +172,20 @@ def files(engine: ModuleType) -> dict[str, str]:
     made: dict[str, str] = {}
     page = [HEAD]
     for case in CASES:
-        named = shown(case, engine)
-        snap = viz.snapshot(named)
-        page += [
-            f"## {case.title}\n",
-            case.before + "\n",
-            f"```python\nimport torch\nfrom copylab import {', '.join((*case.pictures, 'explain'))}\n\n{case.code}\n",
-        ]
-        page[-1] += "".join(f"{kind}({case.look})\n" for kind in case.pictures) + "```\n"
+        names, before = play(case, engine)
+        snap = viz.snapshot(looked_at(case, names), since=before)
+        page += [f"## {case.title}\n", case.before + "\n", f"```python\n{listing(case)}\n```\n"]
         told = []
         for kind in case.pictures:
-            picture = getattr(viz, kind)(snap)
+            picture = getattr(viz, kind)(snap, since=before)
             for theme in ("light", "dark"):
                 made[f"pictures/{case.name}-{kind}-{theme}.svg"] = picture.themed(theme) + "\n"
             page.append(f"{image(f'pictures/{case.name}-{kind}', case.title, kind)}\n")
             told.append(picture.text)
         page.append(case.after + "\n")
         said = viz.explain(snap)
-        if said.findings and any(finding.kind in ("stale", "unseen write") for finding in said.findings):
+        trouble = any(finding.kind in ("stale", "unseen write") for finding in said.findings)
+        if trouble and not case.then:
             page.append(f"`print(explain({case.look}))` says, before backward is called:\n\n```text\n{said}\n```\n")
         page.append(
             "<details><summary>The same in words</summary>\n\n```text\n" + "\n\n".join(told) + "\n```\n\n</details>\n"
