@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import weakref
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -11,18 +10,18 @@ from typing import Any
 import ipywidgets
 import traitlets
 
-from tinytorch.viz.probe import engine_name, version_of
-from tinytorch.viz.quiet import undisturbed
+from tinytorch.viz.probe import engine_name
 
 from . import labactions, labview
 from .capture import cut, describe_error
 from .engines import checked, engine_for
 from .exhibit import Exhibit, Panel, style
-from .labcontrols import YOURS, Controls
+from .labcontrols import YOURS, Controls, fitting
 from .labrun import Result, play
 from .methods import METHODS, Method
 from .methods import method as find
-from .sources import Kind, Source
+from .sources import Source
+from .yours import Yours
 
 
 class LabPanel(Panel):
@@ -62,19 +61,14 @@ class CopyLab(Exhibit, ipywidgets.VBox):
         chosen, source = find(method), Source.of(x)
         self._methods = {**METHODS, chosen.name: chosen}
         self._engine = checked(engine) or _engine_for(x, sys._getframe(1).f_globals)
-        self._given = source
-        self._own: Callable[[], Any] | None = None
-        self._seen = ""
-        if hasattr(x, "untyped_storage"):
-            self._own = _weak(x)
-            self._seen = _fingerprint(x)
+        self._yours = Yours(x) if hasattr(x, "untyped_storage") else None
+        self._given = source = self._yours.source if self._yours else source
         self._past: list[tuple[str, ...]] = []
-        self._message = ""
+        self._message = self._notice = ""
         self._result: Result | None = None
         self._panel = LabPanel(label="What the program did")
         self._proofs = LabPanel(label="Verdicts and their proofs")  # comes later, so that the pictures need not wait
-        special = source.memory is not None
-        own = "your tensor" if self._own else "as given" if special else None
+        own = "your tensor" if self._yours else "as given" if source.memory is not None else None
         self._controls = Controls(self._pressed, self._chosen, self._methods, own)
         super().__init__([*self._controls.rows, self._panel, self._proofs])
         self.set_trait("method", chosen.name)
@@ -114,8 +108,7 @@ class CopyLab(Exhibit, ipywidgets.VBox):
         Raises SyntaxError, and adds nothing, for what is no code.
         """
         compile(code, "<CopyLab>", "exec")
-        facts = self._state.facts
-        if facts is not None and facts["raises"].answer is not None:
+        if not self._state.copied:
             self._tell("There is no y to act on: choose another method or another x.")
             return
         # What raised, and what came after it and was not run, gives way to the new lines.
@@ -139,12 +132,15 @@ class CopyLab(Exhibit, ipywidgets.VBox):
 
     def take_anew(self) -> None:
         """Look at the tensor that was given again, and copy it as it is now."""
-        tensor = self._own() if self._own is not None else None
-        if tensor is None:
-            self._tell("There is no tensor of yours to look at." if self._own is None else _GONE)
+        if self._yours is None:
+            self._tell("There is no tensor of yours to look at.")
             return
-        self._given, self._seen = Source.of(tensor), _fingerprint(tensor)
-        self._set("Your tensor was looked at again.", source=self._given)
+        source = self._yours.anew()
+        if source is None:
+            self._tell(self._yours.news)
+            return
+        self._given = source
+        self._set("Your tensor was looked at again.", source=source)
 
     # How it is shown
 
@@ -204,8 +200,8 @@ class CopyLab(Exhibit, ipywidgets.VBox):
         elif name == "kind" and value == YOURS:
             self._set("x is the given one again.", source=self._given)
         else:
-            source, said = _fitting(self.source, name, value)
-            self._set(said, source=source)
+            source, self._notice = fitting(self.source, name, value)
+            self._set(f"x has another {name}.", source=source)
 
     def _keep_for_undo(self) -> None:
         self._past = [*self._past[-99:], self.actions]
@@ -259,8 +255,9 @@ class CopyLab(Exhibit, ipywidgets.VBox):
         told = f"Error on line {made.error_line}. {made.error}" if made.error else " ".join(made.changes)
         if made.explanation and not made.error:
             told = f"{labview.WRONG}. {told}"
-        self._show(labview.html(made, self._key, old), f"{self._message} {labview.headline(made)} {told}")
-        self._message = ""
+        says = f"{self._notice or self._message} {labview.headline(made)} {told}"
+        self._show(labview.html(made, self._key, old), says, self._notice)
+        self._message = self._notice = ""
         self._proofs.html = labview.proofs(made, self._key)
 
     def _tell(self, message: str) -> None:
@@ -268,7 +265,8 @@ class CopyLab(Exhibit, ipywidgets.VBox):
         self._show(labview.html(self._state, self._key), message, message)
 
     def _show(self, html: str, says: str, message: str = "") -> None:
-        notes = [note for note in (self._stale(), message) if note]
+        news = self._yours.news if self._yours is not None and self._shows_given() else ""
+        notes = [note for note in (news, message) if note]
         before = "".join(f'<p class="cl-lab-message">{labview.safe(note)}</p>' for note in notes)
         says = " ".join(cut(f"{notes[0] if notes and notes[0] not in says else ''} {says}", 600).split())
         with self._panel.hold_sync():
@@ -280,23 +278,9 @@ class CopyLab(Exhibit, ipywidgets.VBox):
         return f"cl-{self.model_id}"
 
     def _shows_given(self) -> bool:
-        return self.source is self._given and (self._own is not None or self._given.memory is not None)
-
-    def _stale(self) -> str:
-        """What to say if the user's tensor is no longer what it was."""
-        if self._own is None or not self._shows_given():
-            return ""
-        tensor = self._own()
-        if tensor is None:
-            return _GONE
-        return "" if _fingerprint(tensor) == self._seen else _CHANGED
+        return self.source is self._given and (self._yours is not None or self._given.memory is not None)
 
 
-_GONE = "Your tensor is gone; what was read off it is still here."
-_CHANGED = (
-    "Your tensor has changed since it was looked at. What is shown is as it was then: press Take x anew, "
-    "or call take_anew(), to look again."
-)
 _HELP = """\
 A CopyLab runs a small program: it makes x, copies it to y, and does what you ask for.
 
@@ -316,48 +300,7 @@ def _engine_for(x: object, names: dict[str, Any]) -> ModuleType:
     return engine_for(names)
 
 
-def _weak(thing: Any) -> Callable[[], Any]:
-    try:
-        return weakref.ref(thing)
-    except TypeError:  # a kind of tensor that has none: not kept either
-        return lambda: None
-
-
-def _fingerprint(tensor: Any) -> str:
-    """What changes when somebody changes the tensor: its counter, its shape, and the values if they are few."""
-    try:
-        with undisturbed():
-            return f"{version_of(tensor)} {tuple(tensor.shape)} {Source.of(tensor)}"
-    except (TypeError, ValueError, RuntimeError) as error:  # it was, and is no longer one that can be read
-        return describe_error(error)
-
-
 def _checked(name: str) -> str:
     if name not in ("x", "y"):
         raise ValueError(f"there are x and y to act on, not {name!r}")
     return name
-
-
-def _fitting(source: Source, name: str, value: Any) -> tuple[Source, str]:
-    """The source with one thing changed, and whatever has to change with it."""
-    kind: Kind = value if name == "kind" else source.kind
-    shape = value if name == "shape" else source.shape
-    dtype = value if name == "dtype" else source.dtype
-    transposed = bool(value) if name == "transposed" else source.transposed
-    said = ""
-    if kind != "plain" and not dtype.startswith(("float", "bfloat", "complex")):
-        if name == "kind":
-            dtype = "float32"
-        else:
-            kind = "plain"
-        said = "Only tensors of floating point or complex dtype can require gradients, so x is now "
-        said += "float32." if name == "kind" else "without grad."
-    if transposed and len(shape) < 2:
-        if name == "transposed":
-            shape = (2, 3)
-        else:
-            transposed = False
-        said += " Two dimensions are needed to transpose, so x " + (
-            "now has shape (2, 3)." if name == "transposed" else "is no longer transposed."
-        )
-    return Source(kind, shape, dtype, transposed), said.strip() or f"x has another {name}."

@@ -9,7 +9,7 @@ import ipywidgets
 from ipywidgets.widgets.widget_description import DescriptionStyle
 
 from .labactions import WRITES
-from .sources import Source
+from .sources import Kind, Source
 
 KINDS = {"a leaf": "leaf", "a result": "result", "without grad": "plain"}
 SHAPES = {"one number ()": (), "three numbers (3,)": (3,), "two rows (2, 3)": (2, 3)}
@@ -104,3 +104,28 @@ def _offer(dropdown: Any, label: str, value: Any) -> None:
     if all(value != known for _, known in dropdown.options):
         dropdown.options = [*dropdown.options, (label, value)]
     dropdown.value = value
+
+
+def fitting(source: Source, name: str, value: Any) -> tuple[Source, str]:
+    """The source with one thing changed and whatever has to change with it, and what to say of that."""
+    kind: Kind = value if name == "kind" else source.kind
+    shape = value if name == "shape" else source.shape
+    dtype = value if name == "dtype" else source.dtype
+    transposed = bool(value) if name == "transposed" else source.transposed
+    said = ""
+    if kind != "plain" and not dtype.startswith(("float", "bfloat", "complex")):
+        if name == "kind":
+            dtype = "float32"
+        else:
+            kind = "plain"
+        said = "Only tensors of floating point or complex dtype can require gradients, so x is now "
+        said += "float32." if name == "kind" else "without grad."
+    if transposed and len(shape) < 2:
+        if name == "transposed":
+            shape = (2, 3)
+        else:
+            transposed = False
+        said += " Two dimensions are needed to transpose, so x " + (
+            "now has shape (2, 3)." if name == "transposed" else "is no longer transposed."
+        )
+    return Source(kind, shape, dtype, transposed), said.strip()

@@ -64,6 +64,11 @@ class Result:
     facts: Facts | None
 
     @property
+    def copied(self) -> bool:
+        """Whether there are an x and a y to speak of."""
+        return self.facts is None or not self.facts["same_tensor"].why
+
+    @property
     def code(self) -> str:
         """The program."""
         return "\n".join(line.text for line in self.lines)

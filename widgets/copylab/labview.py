@@ -34,8 +34,12 @@ def headline(result: Result) -> str:
     found = result.facts
     if found is None:
         return "Nothing is known of y: the program was stopped."
+    if found["raises"].why:
+        return "There is no x: the lines that make it raise an error."
     if found["raises"].answer is not None:
         return f"There is no y: this copy of {_source(result)} raises an error."
+    if not result.copied:
+        return "There is no y: the lines of this method do not make one."
     if found["same_tensor"].answer is True:
         return "y is x itself: two names for one tensor."
     if found["same_storage"].answer is True:
@@ -135,7 +139,7 @@ def _head(result: Result) -> str:
 
 def _strip(result: Result, old: Result | None) -> str:
     found = result.facts
-    if found is None or found["raises"].answer is not None:
+    if found is None or not result.copied:
         return ""
     cells = []
     for key, label, words in _STRIP:
@@ -199,8 +203,7 @@ def _also(result: Result) -> list[str]:
     left = len(result.actions) - result.ran - 1
     said = [f"x is a stand-in for your tensor: {result.source.note}."] if result.source.note else []
     if result.error and left >= 0 and result.ended == "error" and result.facts is not None:
-        copied = result.facts["raises"].answer is None
-        said += ["The next action takes the place of the line that raised."] if copied else []
+        said += ["The next action takes the place of the line that raised."] if result.copied else []
     return said
 
 
