@@ -242,7 +242,6 @@ class Race(Exhibit, ipywidgets.VBox):
     def _finish(self, ended: str) -> None:
         self._since = 0.0
         if self._timings is not None:
-            self._timings.release()
             self.results = tuple(self._timings.values())
             self._timings = None
         if ended == "finished":

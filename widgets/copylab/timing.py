@@ -75,9 +75,9 @@ def quantile(samples: Sequence[float], part: float) -> float:
 
 
 class Clocked:
-    """A method ready to be timed on an `x`: its code compiled into a loop, its imports done beforehand."""
+    """A method ready to be timed: its code compiled into a loop, its imports done beforehand."""
 
-    def __init__(self, method: Method, engine: ModuleType, x: object) -> None:
+    def __init__(self, method: Method, engine: ModuleType) -> None:
         tree = ast.parse(method.code)
         setup = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
         body = [node for node in tree.body if node not in setup] or [ast.Pass()]
@@ -91,36 +91,36 @@ class Clocked:
         names: dict[str, Any] = {}
         exec(compile(ast.fix_missing_locations(loop), f"<{method.name}>", "exec"), names)  # the user's code: to be run
         self._timed: Callable[..., float] = names["timed"]
-        self._given = engine, x
+        self._engine = engine
         self.repeats = 0
         """How often the code runs in one sample; 0 until it was tried out."""
 
-    def try_out(self) -> None:
+    def try_out(self, x: object) -> None:
         """Find how often the code has to run for `PORTION` seconds; raises what the code raises."""
         repeats = 1
-        self.run(repeats)
-        while (took := self.run(repeats)) < PORTION:
+        self.run(repeats, x)
+        while (took := self.run(repeats, x)) < PORTION:
             repeats = min(repeats * 10, int(repeats * PORTION / max(took, 1e-9)) + 1)
         self.repeats = repeats
 
-    def sample(self) -> float:
+    def sample(self, x: object) -> float:
         """Seconds for one run of the code, from the quickest of `RUNS` loops; what it warns of is left unsaid."""
         if not self.repeats:
-            self.try_out()
+            self.try_out(x)
         start = time.perf_counter()
-        times = [self.run(self.repeats), self.run(self.repeats)]
+        times = [self.run(self.repeats, x), self.run(self.repeats, x)]
         while len(times) < RUNS and time.perf_counter() - start < LONG:
-            times.append(self.run(self.repeats))
+            times.append(self.run(self.repeats, x))
         return min(times) / self.repeats
 
-    def run(self, repeats: int) -> float:
+    def run(self, repeats: int, x: object) -> float:
         """Seconds for the code so many times over."""
         collecting = gc.isenabled()
-        with warnings.catch_warnings(), _one_thread(self._given[0]):
+        with warnings.catch_warnings(), _one_thread(self._engine):
             warnings.simplefilter("ignore")
             gc.disable()
             try:
-                return self._timed(range(repeats), time.perf_counter, *self._given)
+                return self._timed(range(repeats), time.perf_counter, self._engine, x)
             finally:
                 if collecting:
                     gc.enable()
@@ -164,14 +164,15 @@ class Timings(Mapping[Lane, Timing]):
         self._sizes, self._engines = sizes, engines
         self._samples: dict[Lane, list[float]] = {}
         self._errors: dict[Lane, str] = {}
-        self._ready: dict[Lane, Clocked] = {}
-        self._make: dict[Lane, Callable[[], Clocked]] = {}
+        self._clocks: dict[Lane, Clocked] = {}
+        self._source = source
+        self._entries: dict[Lane, tuple[Method, ModuleType]] = {}
         for engine in engines:
             for size in sizes:
                 for method in methods:
                     lane = Lane(engine.__name__, method.name, size)
                     self._samples[lane] = []
-                    self._make[lane] = _maker(method, engine, source, size)
+                    self._entries[lane] = method, engine
 
     def __getitem__(self, lane: Lane) -> Timing:
         return Timing(lane, tuple(self._samples[lane]), self._errors.get(lane, ""))
@@ -198,20 +199,11 @@ class Timings(Mapping[Lane, Timing]):
         if lane in self._errors:
             return
         try:
-            if lane not in self._ready:
-                self._ready[lane] = self._make[lane]()
-            self._samples[lane].append(self._ready[lane].sample())
+            method, engine = self._entries[lane]
+            if lane not in self._clocks:
+                self._clocks[lane] = Clocked(method, engine)
+            # A new x each time: one that is kept lies well or badly in memory, which made 7 % between equal methods.
+            self._samples[lane].append(self._clocks[lane].sample(self._source(engine, lane.size)))
         except Exception as error:  # noqa: BLE001 - any error of the code is a result to show
             self._errors[lane] = f"{type(error).__name__}: {error}"
             self._samples[lane].clear()
-
-    def release(self) -> None:
-        """Let go of the tensors; the samples stay."""
-        self._ready.clear()
-        self._make.clear()
-
-
-def _maker(
-    method: Method, engine: ModuleType, source: Callable[[ModuleType, int], object], size: int
-) -> Callable[[], Clocked]:
-    return lambda: Clocked(method, engine, source(engine, size))
