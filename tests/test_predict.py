@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from copylab.answers import same, shown
+from copylab.answers import shown
 from copylab.misconceptions import MISCONCEPTIONS, Misconception, misconception
 from copylab.predict import Prediction, predict
 from copylab.questions import (
@@ -244,56 +244,12 @@ def test_the_catalogue() -> None:
         misconception("clone cuts graph")
 
 
-# ---- answers are read generously
-
-
-@pytest.mark.parametrize(
-    ("given", "right", "fits"),
-    [
-        ("2", 2.0, True),
-        (" 2.0 ", 2, True),
-        ("tensor([2., 4.])", [2.0, 4.0], True),
-        ("tensor(5., grad_fn=<AddBackward0>)", 5.0, True),
-        ("torch.tensor([2, 4], dtype=torch.float64)", [2.0, 4.0], True),
-        ("2, 4", [2.0, 4.0], True),
-        ("2 4", [2.0, 4.0], True),
-        ("[2 4]", [2.0, 4.0], True),
-        ("-1 -2", [-1, -2], True),
-        ("[[1,2],[3,4]]", [[1.0, 2.0], [3.0, 4.0]], True),
-        ("(2,)", [2.0], True),
-        ("2", [2.0], True),
-        ("None", None, True),
-        ("nothing", None, True),
-        ("0", None, False),
-        ("None", 0, False),
-        ("1", True, False),
-        ("yes", True, True),
-        ("0.3333", 1 / 3, True),
-        ("0.34", 1 / 3, False),
-        ("1001", 1000, False),
-        ("nan", float("nan"), False),
-        ("x and y", frozenset({"x", "y"}), True),
-        ("['y', 'x']", frozenset({"x", "y"}), True),
-        ("none", frozenset(), True),
-        ("x", frozenset({"x", "y"}), False),
-        ("clonebackward0", "CloneBackward0", True),
-        ("__import__('os').system('true')", 2, False),
-        ("[" * 5000, [2], False),
-        ("9" * 1999, 2, False),
-        ("1 2 3", [1.0, 2.0], False),
-        ([2, 4], [2.0, 4.0], True),
-    ],
-)
-def test_what_an_answer_means(given: Any, right: Any, fits: bool) -> None:
-    assert same(given, right) is fits
+# ---- committing
 
 
 def test_a_tensor_may_be_given_as_an_answer(engine: ModuleType) -> None:
     p = predict("x = torch.ones(2)", [value("x")], engine=engine)
     assert p.commit([engine.ones(2)]).right == 1
-
-
-# ---- committing
 
 
 def test_nothing_is_run_before_the_commit(tmp_path: Path) -> None:
