@@ -361,8 +361,8 @@ def _obeys_layout(self: Tensor, leaf: Tensor) -> bool:
         return self._data.flags.c_contiguous
     ours, theirs = self._data.itemsize, leaf._data.itemsize  # `.data =` may have given the leaf another dtype since
     # so may its shape be another; of a 0-d tensor's strides torch reads a 1 that is left over
-    pairs = itertools.zip_longest(self._data.strides, leaf._data.strides or (theirs,), self._data.shape, fillvalue=0)
-    return all(a * theirs == b * ours or n < 2 for a, b, n in pairs)
+    pairs = itertools.zip_longest(self._data.strides, leaf._data.strides or (theirs,), self._data.shape, fillvalue=1)
+    return all(a * theirs == b * ours or n == 1 for a, b, n in pairs)
 
 
 Tensor._clone_in_layout = _clone_in_layout  # type: ignore[attr-defined]

@@ -9,3 +9,7 @@ z = y.clamp(-1, 1)
 y.data = torch.tensor(1.5)
 z.backward(torch.ones(3))
 y.grad
+w = torch.ones(0, 3, requires_grad=True)
+t = w.t()
+(t * t).sum().backward()
+w.grad.stride(), w.grad._version
