@@ -1,6 +1,8 @@
 """The controls and the traits of a CopyLab: each leads and follows, and a wrong value is refused."""
 
 import re
+from pathlib import Path
+from typing import Any
 
 import copylab
 import pytest
@@ -9,6 +11,22 @@ from copylab import CopyLab, Source
 from labs import actions, press, seen, source
 
 import tinytorch
+
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "widgets" / "copylab.md"
+
+
+def test_the_page_s_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = PAGE.read_text("utf-8")
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(block.replace("import torch\n", "import tinytorch as torch\n"), names)
+    assert "tensor([22., 24., 26.])" in capsys.readouterr().out
+    assert names["found"]["same_storage"].answer is True
+    for picture in re.findall(r'"([^"]+\.png)"', page):
+        assert (PAGE.parent / picture).is_file()
+    for trait in re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE):
+        assert names["lab"].has_trait(trait)
 
 
 class TestControls:
