@@ -12,7 +12,6 @@ from labs import actions, press, seen, source
 
 import tinytorch
 
-
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "widgets" / "copylab.md"
 
 
