@@ -50,16 +50,8 @@ def test_what_an_answer_means(given: Any, right: Any, fits: bool) -> None:
 
 
 def test_how_answers_are_shown() -> None:
-    assert [shown(a) for a in (True, False, None, 2.0, 1 / 3, [2.0, [1]], {"y", "x"}, frozenset(), "as it is")] == [
-        "yes",
-        "no",
-        "None",
-        "2",
-        "0.333333",
-        "[2, [1]]",
-        "x, y",
-        "none",
-        "as it is",
-    ]
+    answers: list[Any] = [True, False, None, 2.0, 1 / 3, [2.0, [1]], {"y", "x"}, frozenset(), "as it is"]
+    told = ["yes", "no", "None", "2", "0.333333", "[2, [1]]", "x, y", "none", "as it is"]
+    assert [shown(answer) for answer in answers] == told
     assert number((1.5, True)) == "[1.5, True]"
     assert names("x, and kept[0] and net.weight") == {"x", "kept[0]", "net.weight"}
