@@ -33,7 +33,7 @@ def describe_error(error: BaseException) -> str:
     name = type(error).__name__
     try:
         message = str(error)
-    except Exception:  # noqa: BLE001  # a broken __str__ is the program's own business, and is said
+    except BaseException:  # noqa: BLE001  # a broken __str__, were it to end the program, is its own business, and is said
         message = "<the message of this exception could not be read>"
     return cut(steady(f"{name}: {message}" if message else name), 4000)
 
