@@ -110,6 +110,8 @@ def equal(input: Tensor, other: Tensor) -> bool:
     """
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise unfit("equal")
+    if input._device is not other._device:
+        raise RuntimeError(f"Cannot compare two tensors on different devices. Got: {input._device} and {other._device}")
     return input._data.shape == other._data.shape and bool((input._data == other._data).all())
 
 

@@ -185,7 +185,7 @@ def copy_(self: Tensor, src: Any = ABSENT, non_blocking: bool = False, *rest: An
     check_inplace(self, recorded)
     same = src is self or _is_same_data(self, src)
     if not same:
-        check_overlap(self, src)
+        check_overlap(self, src, histories=False)
         check_broadcast_into(self, src._data.shape)
     fn = None
     if recorded:

@@ -262,17 +262,22 @@ _SHARED = (
 )
 
 
-def check_overlap(target: Tensor, *sources: Any) -> None:
-    """Raise torch's error if elements of `target` share memory, with each other or partly with a source."""
+def check_overlap(target: Tensor, *sources: Any, histories: bool = True) -> None:
+    """Raise torch's error if elements of `target` share memory, with each other or partly with a source.
+
+    What its history forbids is said first, unless that was looked at before (`histories` is False).
+    """
     if 0 in target._data.strides and is_internally_overlapping(target):
-        _check_inplace_first(target, sources)
+        if histories:
+            _check_inplace_first(target, sources)
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
         )
     for s in sources:
         if isinstance(s, Tensor) and s is not target and shared_memory(target, s) == "partial":
-            _check_inplace_first(target, sources)
+            if histories:
+                _check_inplace_first(target, sources)
             raise RuntimeError(_SHARED)
 
 

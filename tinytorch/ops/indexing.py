@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..devices import CPU
 from ..graph.history import needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
@@ -289,6 +290,10 @@ def _expanded(self: Tensor, indices: Any) -> list[np.ndarray | None]:
             out.append(None)
             continue
         i = given._data
+        if given._device is not self._device and given._device is not CPU:
+            raise RuntimeError(
+                f"indices should be either on cpu or on the same device as the indexed tensor ({self._device})"
+            )
         if i.dtype.kind == "b" or i.dtype == np.uint8:
             if i.dtype.kind != "b":
                 warn_in_torch(
@@ -492,7 +497,4 @@ def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> None:
             lambda self, values: (_IndexPutBackward0, (self, values["values"]), {"indices": tuple(values["indices"])}),
             function_too=True)  # fmt: skip
 def _index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> None:
-    for i, index in enumerate(indices):
-        if not isinstance(index, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(index).__name__}")
     _put(self, indices, values, accumulate)

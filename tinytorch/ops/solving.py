@@ -13,6 +13,7 @@ from ..graph.node import node
 from ..tensor import Tensor, fresh
 from ..warn import warn_user
 from .core import common_device, laid_out, op, record, recording, result, write_out
+from .pointwise import check_kernel
 
 
 class _LinAlgError(RuntimeError):
@@ -237,6 +238,7 @@ def trace(input: Tensor) -> Tensor:
     a = input._data
     if a.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {a.ndim}")
+    check_kernel(a, "if", "trace")
     made = result(np.trace(a, dtype=np.int64 if a.dtype.kind in "iub" else a.dtype), input._device)
     return record(made, _TraceBackward0, (input,), self_sym_sizes=tuple(a.shape)) if recording(input) else made
 

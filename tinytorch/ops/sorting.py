@@ -279,9 +279,9 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     a = input._data
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    if a.ndim != 1 or (a.dtype.kind in "iu" and a.size and a.min() < 0):
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     check_kernel(a, "i", "bincount_cpu")
+    if a.ndim != 1 or (a.size and a.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return result(np.bincount(a, minlength=minlength).astype(np.int64), input._device)
     w = weights._data
