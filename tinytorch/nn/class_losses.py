@@ -120,6 +120,11 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     )
     a, t = input._data, target._data
     dim = _class_dim(input)
+    rows = np.arange(t.size) if a.ndim == 2 and weight is None and how == _MEAN and t.size else None
+    if rows is not None and t.min() >= 0 and t.max() < a.shape[1] and (ignore_index < 0 or ignore_index not in t):
+        total = fresh(np.asarray(t.size, a.dtype), input._device)  # the usual case, in few steps
+        data = quiet.run(np.divide, (-a[rows, t]).sum(dtype=a.dtype), total._data)
+        return _nll_recorded(data, total, input, target, weight, ignore_index, how)
     index = t.reshape(1) if a.ndim == 1 else np.expand_dims(t, dim)
     kept = index != ignore_index
     bad = kept & ((index < 0) | (index >= a.shape[dim]))
@@ -134,6 +139,13 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     else:
         summed = losses.sum(dtype=a.dtype)
         data = quiet.run(np.divide, summed, total._data) if how == _MEAN else summed
+    return _nll_recorded(data, total, input, target, weight, ignore_index, how)
+
+
+def _nll_recorded(
+    data: Any, total: Tensor, input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, how: int
+) -> Tensor:
+    a = input._data
     made = result(np.asarray(data, a.dtype), input._device)
     if recording(input):
         kind = _NllLossBackward0 if a.ndim < 3 else _NllLoss2DBackward0

@@ -8,12 +8,12 @@ import numpy as np
 
 from .. import dtypes
 from ..graph.node import node
-from ..tensor import Tensor, wrap_dim
+from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_user
 from .composite import one_node
 from .core import op, quiet, record, recording, result
 from .pointwise import through_double
-from .summing import lane_sum
+from .summing import add_reduce, lane_sum
 
 
 def _unsigned(dim: int) -> int:
@@ -35,7 +35,14 @@ def _along(name: str, formula: Any) -> Any:
 
 
 def _log_softmax_backward(grad: Tensor, result: Tensor, dim: int) -> Tensor:
+    g, r = grad._data, result._data
+    if g.ndim == 2 and dim in (1, -1 % (1 << 64)) and g.dtype == r.dtype == np.float32 and not recording(grad, result):
+        return fresh(quiet.run(_log_softmax_slope, g, r), grad._device)
     return grad - result.exp() * grad.sum(_signed(dim), keepdim=True)
+
+
+def _log_softmax_slope(g: np.ndarray, r: np.ndarray) -> np.ndarray:
+    return g - _exp(r) * add_reduce(g, (1,), True)
 
 
 _softmax_node = _along("SoftmaxBackwardDataBackward0", _softmax_backward)

@@ -102,6 +102,9 @@ def add_reduce(a: np.ndarray, axes: tuple[int, ...], keepdim: bool = False) -> n
     shape = a.shape
     if len(axes) == a.ndim and a.size < 4 * (_REGISTER // a.itemsize) and not keepdim and a.flags.c_contiguous:
         return _few(a.reshape(-1), _REGISTER // a.itemsize)
+    if axes == (0,) and a.ndim == 2 and a.flags.c_contiguous and shape[0] > 1 and shape[1] > 1 and a.size >= 4:
+        out = _outer(a[None], True)  # what the rest comes to for the sum of rows, such as a bias's gradient
+        return out if keepdim else out[0]
     order = [d for d in range(a.ndim) if shape[d] != 1]
     if not a.flags.c_contiguous:
         order.sort(key=lambda d: -a.strides[d])
