@@ -84,8 +84,9 @@ _BY_BLAS = 4096  # elements from which on a matrix product is worth its preparat
 
 
 def add_scaled(a: np.ndarray, b: np.ndarray, factor: float, out: np.ndarray | None = None) -> np.ndarray:
-    """Return a + factor*b rounded once. a, b and `out`, which may be a: row-major float arrays of one shape and dtype."""
-    if a.dtype != np.float32:
+    """Return a + factor*b rounded once. a, b: float arrays of one dtype that broadcast; `out`, if given, may be a."""
+    alike = a.shape == b.shape and a.flags.c_contiguous and b.flags.c_contiguous
+    if a.dtype != np.float32 or not alike or (out is not None and not out.flags.c_contiguous):
         return _into(out, multiply_add(b, np.asarray(factor, a.dtype), a))
     factor = float(np.float32(factor))
     if a.size >= _BY_BLAS and _product_fuses():

@@ -220,7 +220,7 @@ def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
                     else:  # nobody else holds it, so its memory can take the sum
                         before.add_(grad)
                     before = None
-                grad = None
+                grad = buffer = None  # or they would count as holders of the gradient
                 if not waits[below]:
                     if heap:
                         _push(heap, below)

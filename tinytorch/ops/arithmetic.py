@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..fused import add_scaled, multiply_add
+from ..fused import add_scaled
 from ..graph.history import check_inplace
 from ..graph.modes import no_grad
 from ..graph.node import node
@@ -35,6 +35,7 @@ from .pointwise import (
     takes_operands,
 )  # fmt: skip
 from .scalars import times, where, zeros
+from .spare import product_in_spare_memory
 
 # sum and difference, whose second operand is scaled -------------------------------------------------------------------
 
@@ -84,9 +85,7 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
             if b.shape != a.shape:
                 _broadcast(np.broadcast, a, b)  # type: ignore[arg-type]
             if a.dtype.kind == "f" and b.dtype == a.dtype:
-                if a.shape == b.shape and a.flags.c_contiguous and b.flags.c_contiguous:
-                    return quiet.run(add_scaled, a, b, -alpha if minus else alpha, into)
-                return quiet.run(multiply_add, b, np.asarray(-alpha if minus else alpha, a.dtype), a)
+                return quiet.run(add_scaled, a, b, -alpha if minus else alpha, into)
             b = _scaled(b, alpha)
         return _broadcast(ufunc, a, b, into)
 
@@ -187,7 +186,7 @@ def rsub(input: Tensor, other: Any, alpha: Any = 1) -> Tensor:
 # product and quotients ------------------------------------------------------------------------------------------------
 
 mul = binary("Product.", "mul", np.multiply, lambda grad, other: grad * other, lambda grad, self: grad * self,
-             aliases=("multiply",), exact_numbers=True)  # fmt: skip
+             aliases=("multiply",), exact_numbers=True, adapt=product_in_spare_memory)  # fmt: skip
 true_divide = binary(
     "Quotient.", "div", np.true_divide, lambda grad, other: grad / other,
     lambda grad, self, other: -grad * ((self / other) / other), to=FLOAT, aliases=("true_divide",), exact_numbers=True,

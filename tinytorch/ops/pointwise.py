@@ -126,15 +126,18 @@ def unary(
     what: str, name: str, kernel: Callable, derivative: Callable | None = None, *, to: str = FLOAT,
     backward: str | None = None, aliases: tuple[str, ...] = (), takes: str = EVERY, stub: str = "",
     bools: str | None = None, also: tuple[str, ...] = (), in_place: str = "both", like: bool = False,
-    kind_in_place: type | None = None,
+    kind_in_place: type | None = None, adapt: Callable[[type], None] | None = None,
 ) -> Callable:  # fmt: skip
     """Declare a function of one tensor.
 
     `to`: the result's dtype is kept, made floating, or bool. `takes` and `stub`: the dtypes that torch has a kernel
     for, and its name. `bools`: the RuntimeError for bool tensors. `in_place`: "both" `torch.name_` and the method, the
     "method" alone, or "". `like`: laid out as `empty_like` does. `kind_in_place`: the in-place form's own kind of node.
+    `adapt` is given the kind of node, to change how it runs.
     """
     kind = node(backward or _title(name), derivative, also=also) if derivative else None
+    if adapt is not None:
+        adapt(kind)  # type: ignore[arg-type]
 
     def compute(t: Tensor) -> Any:
         a = t._data
@@ -260,6 +263,7 @@ def binary(
     takes: str = EVERY, stub: str = "", numbers: str = WRAPPED, also: tuple[str, ...] = (),
     checks: Callable | None = None, number_right: type | None = None, number_left: type | None = None, exact_numbers: bool = False,
     kind_in_place: type | None = None, number_in_place: type | None = None, stays_half: bool = False,
+    adapt: Callable[[type], None] | None = None,
 ) -> Callable:  # fmt: skip
     """Declare a function of two operands that broadcast against each other.
 
@@ -269,6 +273,8 @@ def binary(
     of the in-place form, where they are others. `stays_half`: torch rounds to float16 between its steps.
     """
     kind = node(backward or _title(name), for_self, for_other, also=also) if for_self or for_other else None
+    if adapt is not None:
+        adapt(kind)  # type: ignore[arg-type]
     floating = to is FLOAT
     is_ufunc = isinstance(kernel, np.ufunc)
 

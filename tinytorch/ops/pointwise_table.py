@@ -19,6 +19,7 @@ from .large import pointwise
 from .pointwise import BOOL, KEEP, cannot_cast, check_kernel, through_double, unary
 from .scalars import minus, minus_from, over, plus, times, where, zeros
 from .signs import rectified, where_positive
+from .spare import scaled_in_spare_memory
 
 # activations whose backward is an operation of its own ----------------------------------------------------------------
 
@@ -93,7 +94,8 @@ def _sign(a: np.ndarray) -> np.ndarray:
     return a.copy() if a.dtype.kind == "b" else np.where(a != a, a.dtype.type(0), np.sign(a))
 
 
-exp = unary("e to the power of each element.", "exp", through_double(np.exp), lambda grad, result: grad * result)
+exp = unary("e to the power of each element.", "exp", through_double(np.exp), lambda grad, result: grad * result,
+            adapt=scaled_in_spare_memory)  # fmt: skip
 unary("2 to the power of each element.", "exp2", through_double(np.exp2),
       lambda grad, result: times(grad * result, math.log(2)))  # fmt: skip
 unary("exp(x) - 1, exact near 0.", "expm1", through_double(np.expm1), lambda grad, result: grad * plus(result, 1))

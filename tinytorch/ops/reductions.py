@@ -237,7 +237,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
         return sum(self)
     out = self
     if lead == 1 and want == have[1:] and not (MODES.grad and needs_grad(self)) and self._data.dtype.char in "fd":
-        return result(quiet.run(add_reduce, self._data, (0,)), self._device)
+        return result(quiet.run(add_reduce, self._data, (0,), True), self._device).view(want)
     dims = tuple(range(lead)) + tuple(lead + i for i, w in enumerate(want) if w == 1 and have[lead + i] != 1)
     if dims:
         out = sum(out, dims, True)
