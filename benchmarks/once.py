@@ -12,7 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
-_IMPORT = "import time, sys; start = time.perf_counter(); {0}; print(time.perf_counter() - start)"
+_IMPORT = "import time; start = time.{1}(); {0}; print(time.{1}() - start)"
 IMPORTS = {
     "numpy": "import numpy",
     "tinytorch": "import tinytorch",
@@ -84,20 +84,20 @@ def _run(code: str) -> str | None:
     return answer.stdout.strip().splitlines()[-1] if answer.returncode == 0 else None
 
 
-def _imports(rounds: int) -> dict[str, float]:
+def _imports(rounds: int, clock: str) -> dict[str, float]:
     taken: dict[str, list[float]] = {}
     for _ in range(rounds):
         for name, line in IMPORTS.items():
-            if (found := _run(_IMPORT.format(line))) is not None:
+            if (found := _run(_IMPORT.format(line, "process_time" if clock == "cpu" else "perf_counter"))) is not None:
                 taken.setdefault(name, []).append(float(found))
     return {name: statistics.median(values) for name, values in taken.items()}
 
 
-def measure(groups: list[str], rounds: int) -> dict[str, Any]:
+def measure(groups: list[str], rounds: int, clock: str = "wall") -> dict[str, Any]:
     """What the named groups ask for: seconds an import, bytes a node, seconds a picture."""
     found: dict[str, Any] = {}
     if "import" in groups:
-        found["import"] = _imports(min(rounds, 7))
+        found["import"] = _imports(min(rounds, 7), clock)
     if "chain" in groups and Path("/proc/self/statm").exists():
         sizes = (10_000, 1_000_000)
         nodes = {e: {str(n): _run(_NODES.format(e, n)) for n in sizes} for e in ("tinytorch", "torch")}

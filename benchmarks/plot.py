@@ -16,6 +16,7 @@ STYLES = {
     "autograd": ("HIPS autograd", "#cc79a7", "-.", "v"),
     "tinygrad": ("tinygrad", "#a07800", "--", "D"),
 }
+BRIGHTER = {"#0072b2": "#56b4e9", "#7f7f7f": "#a6a6a6", "#a07800": "#d9a900"}  # on dark paper
 THEMES = {"light": ("#ffffff", "#1f2328", "#d0d7de"), "dark": ("#0d1117", "#e6edf3", "#30363d")}
 TITLES = {"mul": "x * y", "(x*y).sum() + backward": "(x * y).sum() and backward"}
 
@@ -39,7 +40,7 @@ def draw(results: dict[str, Any], folder: Path) -> list[Path]:
         with mpl.rc_context(settings):
             figure, axes = plt.subplots(1, len(CURVES), figsize=(9.5, 4.2), sharey=True, layout="constrained")
             for ax, what in zip(axes, CURVES, strict=True):
-                _curves(ax, results["cases"], what)
+                _curves(ax, results["cases"], what, BRIGHTER if theme == "dark" else {})
                 ax.set_title(TITLES[what], fontsize=11)
             axes[0].set_ylabel("microseconds a call")
             handles, labels = axes[-1].get_legend_handles_labels()
@@ -51,13 +52,13 @@ def draw(results: dict[str, Any], folder: Path) -> list[Path]:
     return made
 
 
-def _curves(ax: Any, cases: dict[str, Any], what: str) -> None:
+def _curves(ax: Any, cases: dict[str, Any], what: str, other: dict[str, str]) -> None:
     sizes = sorted(int(name.rsplit("/", 1)[1]) for name in cases if name.startswith(f"size/{what}/"))
     for key, (label, colour, line, marker) in STYLES.items():
         points = [
             (n, cases[f"size/{what}/{n}"][key]["seconds"] * 1e6) for n in sizes if key in cases[f"size/{what}/{n}"]
         ]
-        ax.plot(*zip(*points, strict=True) if points else ([], []), color=colour, linestyle=line, marker=marker,
+        ax.plot(*zip(*points, strict=True) if points else ([], []), color=other.get(colour, colour), linestyle=line, marker=marker,
                 markersize=4, linewidth=1.6, label=label)  # fmt: skip
     ax.set_xscale("log")
     ax.set_yscale("log")

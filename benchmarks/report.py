@@ -35,6 +35,7 @@ COLUMNS = {
     "micrograd": "micrograd",
     "tinygrad": "tinygrad",
 }
+CLOCKS = {"wall": "time", "cpu": "processor time"}
 START, END = "<!-- benchmarks: written by benchmarks/run.py --readme -->", "<!-- end of benchmarks -->"
 
 
@@ -74,6 +75,7 @@ def summary(found: dict[str, Any]) -> dict[str, Any]:
     return {
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "machine": machine(),
+        "clock": found["clock"],
         "libraries": found["libraries"],
         "missing": found["missing"],
         "errors": found["errors"],
@@ -91,6 +93,10 @@ def in_words(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return "0 ns"
+
+
+def _plain(x: float) -> str:
+    return f"{x:.0f}" if x >= 10 else f"{x:.2g}"
 
 
 def _ratio(row: dict[str, Any], key: str) -> list[float] | None:
@@ -132,7 +138,7 @@ def short_table(results: dict[str, Any]) -> str:
         cells = []
         for key in columns:
             ratio = _ratio(row, key)
-            cells.append("" if ratio is None else f"**{ratio[1]:.2f}**" if key == "tinytorch" else f"{ratio[1]:.2g}")
+            cells.append("" if ratio is None else f"**{ratio[1]:.2f}**" if key == "tinytorch" else _plain(ratio[1]))
         lines.append(f"| {words} | {in_words(row[BASE]['seconds'])} | " + " | ".join(cells) + " |")
     once = results.get("once", {})
     if {"numpy", "tinytorch", "torch"} <= set(once.get("import", {})):
@@ -140,7 +146,7 @@ def short_table(results: dict[str, Any]) -> str:
         base = seconds["torch"]
         cells = []
         for key in columns:
-            told = f"{seconds[key] / base:.2g}" if key in seconds else ""
+            told = _plain(seconds[key] / base) if key in seconds else ""
             cells.append(f"**{told}**" if key == "tinytorch" else told)
         lines.append(f"| `import` | {in_words(base)} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -152,8 +158,8 @@ def section(results: dict[str, Any]) -> str:
     return (
         f"{START}\n"
         f"Measured on {results['date']}: {results['machine']}.\n"
-        "PyTorch's time on one thread, then how many times as long the others take: medians of the ratios within each\n"
-        "round of one run, in which all take turns, a process for each."
+        f"PyTorch's {CLOCKS[results['clock']]} on one thread, then how many times that the others take: medians of\n"
+        "the ratios within each round of one run, in which all take turns, a process for each."
         f"{missing}\n\n"
         f"{short_table(results)}\n\n"
         '<picture><source media="(prefers-color-scheme: dark)" srcset="docs/benchmarks/size-dark.svg">'

@@ -84,10 +84,12 @@ class Process:
     def close(self) -> None:
         """End the process."""
         self.pipe.stdin.close()  # type: ignore[union-attr]
+        self.pipe.stdout.close()  # type: ignore[union-attr]
         try:
             self.pipe.wait(10)
         except subprocess.TimeoutExpired:
             self.pipe.kill()
+            self.pipe.wait()
 
 
 def cases(groups: list[str], only: str) -> list[tuple[str, bool]]:
@@ -137,7 +139,7 @@ def measure(
     print(file=sys.stderr)
     for process in processes.values():
         process.close()
-    return {"libraries": about, "missing": missing, "errors": errors, "samples": samples}
+    return {"clock": clock, "libraries": about, "missing": missing, "errors": errors, "samples": samples}
 
 
 GROUPS = ("copies", "views", "ops", "network", "chain", "size", "import", "pictures")
@@ -161,7 +163,7 @@ def main() -> int:
     found = measure(cases(groups, options.only), options.rounds, chosen, "cpu" if options.cpu else "wall")
     results = report.summary(found)
     apart = [g for g in ("chain", "import", "pictures") if g in groups and not options.only]
-    results["once"] = once.measure(apart, options.rounds)
+    results["once"] = once.measure(apart, options.rounds, "cpu" if options.cpu else "wall")
     options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     print(report.full_table(results))
     if options.readme:

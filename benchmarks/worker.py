@@ -22,6 +22,7 @@ from collections.abc import Callable
 from typing import Any
 
 SAMPLE = 0.002  # seconds that a sample should take at least
+LONG = 0.1  # what takes longer is not warmed up again before each sample
 
 
 def faults() -> int:
@@ -40,6 +41,7 @@ class Worker:
         self.make, self.clock = make, clock
         self.name, self.action = "", None
         self.calls: dict[str, int] = {}
+        self.long: set[str] = set()
 
     def _turn_to(self, name: str) -> Callable[[], Any]:
         if self.name != name or self.action is None:
@@ -52,7 +54,11 @@ class Worker:
     def prepare(self, name: str) -> dict[str, Any]:
         """Warm a case up and find out how many calls fill a sample."""
         action = self._turn_to(name)
-        action()
+        self._run(action, 1)  # where something is compiled, this time
+        if self._run(action, 1) > LONG:
+            self.long.add(name)
+            self.calls[name] = 1
+            return {"calls": 1}
         calls = 1
         while (taken := self._run(action, calls)) < SAMPLE:
             calls = max(calls * 2, int(calls * SAMPLE / max(taken, 1e-7) * 0.9))
@@ -62,7 +68,8 @@ class Worker:
     def time(self, name: str) -> dict[str, Any]:
         """Time one sample: seconds and page faults a call."""
         action, calls = self._turn_to(name), self.calls[name]
-        action()  # what the last library left in the caches is not this one's
+        if name not in self.long:
+            action()  # what the last library left in the caches is not this one's
         before = faults()
         seconds = self._run(action, calls)
         return {"seconds": seconds / calls, "faults": (faults() - before) / calls}

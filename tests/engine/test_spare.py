@@ -1,6 +1,6 @@
 """Large gradients written over memory that nobody needs: never over what anybody can still see."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ N = 40_000  # elements, enough for the ways that save memory
 
 
 @pytest.fixture
-def spared(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def spared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was written over, in order."""
     found: list[str] = []
     for name in ("_spare_gradient", "_spare_result"):
@@ -28,9 +28,8 @@ def spared(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
                 found.append(name)
             return out
 
-        # the one more reference that this test itself holds
         monkeypatch.setattr(spare, name, told)
-    yield found
+    return found
 
 
 def leaves(engine: Any) -> tuple[Any, Any]:
@@ -206,7 +205,7 @@ def second_derivative(t: Any, x: Any, y: Any) -> list:
 def custom_function(t: Any, x: Any, y: Any) -> list:
     kept: list = []
 
-    class Keeps(t.autograd.Function):  # type: ignore[name-defined,misc]
+    class Keeps(t.autograd.Function):
         @staticmethod
         def forward(ctx: Any, a: Any) -> Any:
             return a.clone()

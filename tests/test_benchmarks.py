@@ -1,0 +1,111 @@
+"""The benchmarks run, count right, and the README shows what they measured. No timing is judged here."""
+
+import importlib
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from guards import ROOT
+
+FOLDER = ROOT / "benchmarks"
+RESULTS = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
+
+
+def module(name: str) -> Any:
+    sys.path.insert(0, str(FOLDER))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(FOLDER))
+
+
+report, run, torchlike = module("report"), module("run"), module("libraries.torchlike")
+
+
+def sample(**taken: list[float]) -> dict[str, Any]:
+    return {
+        "clock": "wall", "libraries": dict.fromkeys(taken, "x"), "missing": {}, "errors": {},
+        "samples": {"ops/add/1": {key: [[s, 0.0] for s in values] for key, values in taken.items()}},
+    }  # fmt: skip
+
+
+def test_the_readme_shows_the_stored_results() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert report.section(RESULTS) in text
+    assert RESULTS["date"] in text
+    assert RESULTS["machine"] in text
+    for path in re.findall(r"docs/benchmarks/[\w.-]+", report.section(RESULTS)):
+        assert (ROOT / path).exists()
+
+
+def test_every_row_of_the_readme_was_measured() -> None:
+    known = {name for name, _ in run.cases(list(run.GROUPS), "")}
+    assert set(report.SHORT.values()) <= known
+    for name in report.SHORT.values():
+        assert RESULTS["cases"][name]["tinytorch"]["to torch"]
+
+
+def test_ratios_are_taken_within_a_round() -> None:
+    found = report.summary(sample(torch=[1.0, 2.0, 4.0], tinytorch=[0.5, 1.5, 1.0], numpy=[0.5, 0.5, 0.5]))
+    row = found["cases"]["ops/add/1"]
+    assert row["torch"]["seconds"] == 2.0
+    assert row["tinytorch"]["to torch"] == [0.375, 0.5, 0.625]  # of 0.5, 0.75 and 0.25: not of the medians, 1 / 2
+    assert row["tinytorch"]["to numpy"] == [1.5, 2.0, 2.5]
+    assert "to torch" not in row["torch"]
+    assert (
+        report.summary(sample(torch=[2.0], tinytorch=[1.0]))["cases"]["ops/add/1"]["tinytorch"]["to torch"] == [0.5] * 3
+    )
+
+
+def test_it_runs(tmp_path: Path) -> None:
+    libraries = (run.Library("tinytorch", "tinytorch"), run.Library("numpy", "numpy"), run.Library("none", "nothing"))
+    names = [("ops/add, no grad/1", False), ("copies/detach/10", True), ("chain/forward + backward/10", False)]
+    results = report.summary(run.measure(names, 2, libraries))
+    assert results["errors"] == {}
+    assert list(results["missing"]) == ["none"]
+    assert "ModuleNotFoundError" in results["missing"]["none"]
+    assert set(results["libraries"]) == {"tinytorch", "numpy"}
+    assert set(results["cases"]["ops/add, no grad/1"]) == {"tinytorch", "numpy"}
+    assert set(results["cases"]["chain/forward + backward/10"]) == {"tinytorch"}
+    for row in results["cases"].values():
+        assert 0 < row["tinytorch"]["seconds"] < 1
+    assert "ops/add, no grad/1" in report.full_table(results)
+    readme = tmp_path / "README.md"
+    readme.write_text("nothing to replace", encoding="utf-8")
+    with pytest.raises(ValueError, match="no place"):
+        report.write_readme(RESULTS, readme)
+    readme.write_text(f"before\n{report.START}\nold\n{report.END}\nafter\n", encoding="utf-8")
+    report.write_readme(RESULTS, readme)
+    assert readme.read_text(encoding="utf-8") == f"before\n{report.section(RESULTS)}\nafter\n"
+
+
+def test_a_case_that_fails_is_told() -> None:
+    found = run.measure([("network/step/-1", False)], 1, (run.Library("tinytorch", "tinytorch"),))
+    assert list(found["errors"]) == ["tinytorch: network/step/-1"]
+    assert found["samples"] == {"network/step/-1": {}}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
+def test_every_case_is_there_in_both_engines(engine: str) -> None:
+    torch = importlib.import_module(engine)
+    names = [f"{group}/{what}/1" for group in ("copies", "views", "ops") for what in torchlike.names(group)]
+    assert len(names) > 60
+    for name in [*names, "network/step/2", "chain/forward + backward/5"]:
+        torchlike.build(torch, name)()
+
+
+def test_the_plot_is_the_same_each_time_and_legible_in_both_themes(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    plot = module("plot")
+    first = [p.read_text(encoding="utf-8") for p in plot.draw(RESULTS, tmp_path / "a")]
+    assert first == [p.read_text(encoding="utf-8") for p in plot.draw(RESULTS, tmp_path / "b")]
+    light, dark = first
+    for svg in first:
+        assert "tinytorch" in svg
+        assert "elements (float32)" in svg
+    assert plot.THEMES["light"][0] in light
+    assert plot.THEMES["dark"][0] in dark
