@@ -22,6 +22,9 @@ import pytest
 from needs import find_browser
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request
 
+TIMED = bool(os.environ.get("COPYLAB_TIMED"))
+"""Whether times are held to their levels: by benchmarks/widgets.py on a quiet machine, never by the tests alone."""
+
 _OVERRIDES: dict[str, dict[str, Any]] = {
     "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},

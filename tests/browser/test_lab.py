@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser.books import write
-from browser.conftest import Lab, Watched
+from browser.conftest import TIMED, Lab, Watched
 from browser.test_player import go_dark, luminance
 from playwright.sync_api import Locator, Page, expect
 
@@ -291,4 +291,4 @@ def test_a_click_is_hardly_slower_than_a_bare_button(watched: Watched, lab: Lab)
         found.append((ours / alone, ours, alone))
     ratio, ours, alone = min(found)
     print(f"a click: {ours:.0f} ms, a bare button {alone:.0f} ms, {ratio:.2f} times; all: {found}")
-    assert ratio <= 1.5
+    assert ratio <= 1.5 or not TIMED

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from browser.books import PROGRAM
-from browser.conftest import Watched
+from browser.conftest import TIMED, Watched
 from browser.test_player import check_axe, check_theme, step_through
 from copylab import steps
 from playwright.sync_api import Browser, expect
@@ -63,8 +63,7 @@ def test_200_steps_open_and_step_quickly(watched: Watched, tmp_path: Path) -> No
     rounds = [player.evaluate(STEP_TIMES) for _ in range(4)]
     middle = min(times[30] for times in rounds)  # of the round that a busy machine disturbed least
     print(f"200 steps: opened in {opened:.0f} ms, a step {middle:.1f} ms (the slowest {rounds[-1][-1]:.1f})")
-    assert opened < 1000
-    assert middle <= 5
+    assert (opened < 1000 and middle <= 5) or not TIMED
     player.focus()
     page.keyboard.press("End")
     expect(player).to_have_attribute("data-step", "200")
