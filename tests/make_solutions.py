@@ -27,12 +27,11 @@ from execute_notebooks import METADATA, NOTEBOOKS, execute, lessons, normalise, 
 import tinytorch
 
 FOLDER = NOTEBOOKS / "solutions"
-ASIDE = """\
-import os
-import tempfile
-
-# What you have solved yourself stays noted as it is.
-os.environ["COPYLAB_PROGRESS"] = os.path.join(tempfile.mkdtemp(), "progress.json")"""
+ASIDE = (
+    "import os\nimport tempfile\nfrom pathlib import Path",
+    "# What you have solved yourself stays noted as it is.\n"
+    'os.environ["COPYLAB_PROGRESS"] = str(Path(tempfile.mkdtemp(), "progress.json"))',
+)
 
 
 def solved(path: Path) -> dict[str, Any]:
@@ -44,7 +43,7 @@ def solved(path: Path) -> dict[str, Any]:
     cells = [
         _text("title", f"# Solutions: {title}\n\nTry first: [the lesson](../{path.name}). [All solutions](README.md)"),
         _code("import-engine", "import tinytorch as torch"),
-        _code("import-tools", f"{imports}\n\n{ASIDE}"),
+        _code("import-tools", f"{ASIDE[0]}\n\n{imports}\n\n{ASIDE[1]}"),
     ]
     for source in sources:
         thing = things.get(source.strip())

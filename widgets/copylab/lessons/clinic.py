@@ -248,7 +248,7 @@ def _check_array(data: Any, array: Any) -> str | None:
     return None
 
 
-_ARRAY = "import numpy\n\narray = numpy.array([1.0, 2.0])\n"
+_ARRAY = "import numpy as np\n\narray = np.array([1.0, 2.0])\n"
 numpy_buffer = _patient(
     6,
     "numpy",

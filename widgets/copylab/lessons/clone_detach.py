@@ -63,7 +63,7 @@ backup = exercise(
     "`saved` shall hold the parameters as they were before the write: plain tensors without a way back. Change a line.",
     names=("layer", "saved"),
     check=_check_backup,
-    start="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nsaved = [p for p in layer.parameters()]\n"
+    start="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nsaved = list(layer.parameters())\n"
     "with torch.no_grad():\n    layer.weight.fill_(7.0)",
     hints=["A list holds things, not copies of things.", "Cut, then copy, for each `p`."],
     solution="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nsaved = [p.detach().clone() for p in layer.parameters()]\n"
