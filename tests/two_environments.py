@@ -49,13 +49,17 @@ def show(source: str, name: str, names: dict[str, Any]) -> list[str]:
 
     def store(value: Any) -> None:
         if hasattr(value, "_ipython_display_"):
-            IPython.display.publish_display_data = publish
+            setattr(IPython.display, "publish_display_data", publish)  # noqa: B010  # its type is narrower
             value._ipython_display_()
             return
         made = getattr(value, "_repr_mimebundle_", lambda **_: None)(include=None, exclude=None)
         publish(made or {})
 
-    names["display"] = lambda *values, **_: [store(value) for value in values]
+    def display(*values: Any, **_: Any) -> None:
+        for value in values:
+            store(value)
+
+    names["display"] = display
     tree = ast.parse(source, name)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
@@ -63,7 +67,7 @@ def show(source: str, name: str, names: dict[str, Any]) -> list[str]:
         try:
             exec(compile(tree, name, "exec"), names)
             if last is not None:
-                store(eval(compile(ast.Expression(last.value), name, "eval"), names))
+                store(eval(compile(ast.Expression(cast("ast.Expr", last).value), name, "eval"), names))
         except Exception as error:  # noqa: BLE001 - lessons raise on purpose; what they have by then is looked at
             shown.append(f"{type(error).__name__}: {error}")
     return shown
