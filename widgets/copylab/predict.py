@@ -241,10 +241,11 @@ class Prediction(traitlets.HasTraits):
     @property
     def html(self) -> str:
         """The task as HTML that needs no script. Never an answer."""
-        head = "".join(f'<th scope="col">{word}</th>' for word in ("", "Question", "Your prediction"))
+        left = 'style="text-align: left"'  # notebooks set the cells of tables to the right
+        head = "".join(f'<th scope="col" {left}>{word}</th>' for word in ("", "Question", "Your prediction"))
         rows = "".join(
-            f'<tr><td>{number}</td><th scope="row">{inline(question.prompt)}</th>'
-            f"<td>{escape(_how(question))}: …</td></tr>"
+            f'<tr><td {left}>{number}</td><th scope="row" {left}>{inline(question.prompt)}</th>'
+            f"<td {left}>{escape(_how(question))}: …</td></tr>"
             for number, question in enumerate(self.questions, 1)
         )
         return (
@@ -267,10 +268,11 @@ class Prediction(traitlets.HasTraits):
 
 
 def listing(code: str) -> str:
-    """Code with line numbers, as HTML."""
+    """Code with line numbers, as HTML; the pages of nbconvert show a <pre> in their text font, and <code> in it not."""
     lines = printable(code).splitlines()
     digits = len(str(len(lines)))
-    return "<pre>" + "\n".join(f"{n:>{digits}}  {escape(line)}" for n, line in enumerate(lines, 1)) + "</pre>"
+    numbered = "\n".join(f"{n:>{digits}}  {escape(line)}" for n, line in enumerate(lines, 1))
+    return f"<pre><code>{numbered}</code></pre>"
 
 
 def _how(question: Question) -> str:
