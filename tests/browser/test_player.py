@@ -217,8 +217,9 @@ def test_live(watched: Watched, front: Lab) -> None:
     )
     page = watched.page
     watched.run_all(front.address(name))
-    player = page.locator(".cl-player")
+    player = page.locator(".cl-live .cl-player")
     expect(player).to_have_attribute("data-step", "4")
+    expect(page.locator(".copylab-twin")).to_be_hidden()
     assert len(step_through(page, player)) == 7
     check_theme(player, dark=False)
     page.evaluate(
@@ -230,3 +231,24 @@ def test_live(watched: Watched, front: Lab) -> None:
     )
     expect(page.get_by_text("now 7")).to_be_visible()
     check_axe(page)
+    go_dark(page)
+    check_theme(player, dark=True)
+
+    # The kernel is started anew: the view says so, and its steps, which lie in the page, can still be gone through.
+    page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    page.wait_for_function(
+        "() => getComputedStyle(document.querySelector('.cl-live'), '::before').content.includes('lost its kernel')"
+    )
+    player.focus()
+    page.keyboard.press("Home")
+    expect(player).to_have_attribute("data-step", "1")
+    expect(player.get_by_role("status")).to_contain_text("Step 1 of 7")
+
+    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    front.close_sessions()
+    page.goto(front.address(name))  # without a kernel of its own the view is gone, and its twin is the player
+    twin = page.locator(".copylab-twin .cl-player")
+    expect(twin).to_be_visible()
+    assert len(step_through(page, twin)) == 7
+    # ipywidgets says so of every stored view whose model is gone.
+    watched.wrong = [one for one in watched.wrong if "Error: widget model not found" not in one]

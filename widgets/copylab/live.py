@@ -29,7 +29,7 @@ Try first: go to the line that surprises you, and read what it changed before yo
 class StepsWidget(exhibit.Exhibit, anywidget.AnyWidget):
     """The player of `Steps.live()`. `step` is the step that is shown, from 1; set it or observe it."""
 
-    _esm = static.script()
+    _esm = static.script().replace("export default { render };\n", exhibit.script("live.js"))
     _css = exhibit.style() + static.style()
     form = traitlets.Unicode(read_only=True, help="The static form that the player reads.").tag(sync=True)
     step = traitlets.Int(1, help="The step that is shown, from 1.").tag(sync=True)
