@@ -189,7 +189,7 @@ def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
                 grads = hooks.before_node(fn, _tensor_hooks(fn, grads))
             elif fn._seq == LAST:
                 grads = _tensor_hooks(fn, grads)
-            if fn._seq == LAST:
+            if fn._seq == LAST and fn.accumulates:
                 buffer = None  # or it would count as another holder of the gradient
                 _accumulate(fn.variable, grads)  # type: ignore[attr-defined]
                 if fn._hooks is not None and fn._hooks.post:
@@ -235,7 +235,7 @@ def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
 
 def _tensor_hooks(fn: Node, grads: tuple) -> tuple:
     """The gradients after the hooks of the tensors that they belong to."""
-    if fn._seq == LAST:
+    if fn.accumulates:
         leaf = fn.variable  # type: ignore[attr-defined]
         if leaf._hooks is not None and leaf._hooks.on_grad:
             return (hooks.call(leaf._hooks.on_grad, grads[0]),)

@@ -11,7 +11,7 @@ import itertools
 import re
 import weakref
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from ..dtypes import BY_NUM
 from .saved import FREED, SavedResult, SavedTensor
@@ -37,6 +37,7 @@ class Node:
     saved_names: tuple[str, ...] = ()
     _outputs = 1
     _several = False  # whether formulas get the gradients of all outputs, as a tuple
+    accumulates = False
     computes_all = False  # also the gradients that nobody asked for, as custom Functions do
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple | None = None) -> None:
@@ -205,11 +206,37 @@ def _as_torch_shows(value: Any) -> Any:
     return tuple(_as_torch_shows(v) for v in value) if type(value) is tuple else value
 
 
+class NotImplementedNode(Node):
+    """Stands for an operation that torch has no derivative for: it is recorded, and backward through it raises."""
+
+    __slots__ = ()
+    what: str
+    users: ClassVar[dict[str, tuple]] = {}
+
+    def __init__(self, edges: tuple[Edge | None, ...], saved: tuple | None = None) -> None:
+        self._edges, self._saved, self._hooks = edges, saved, None
+        self._seq = LAST  # as torch has it: it raises before other nodes run
+
+    def name(self) -> str:
+        """The name of the node, as torch has it."""
+        return "torch::autograd::NotImplemented"
+
+    def apply(self, grads: tuple) -> tuple:
+        """Raise torch's RuntimeError."""
+        raise RuntimeError(f"derivative for {self.what} is not implemented")
+
+
+def not_differentiable(what: str) -> type:
+    """The kind of node for an operation that torch has no derivative for, by the name that the error says."""
+    return type("NotImplemented", (NotImplementedNode,), {"__slots__": (), "__module__": "builtins", "what": what})
+
+
 class AccumulateGrad(Node):
     """Adds a gradient to a leaf's `.grad`. Keeps the leaf alive; the leaf finds it by a weak reference."""
 
     __slots__ = ("variable",)
     __module__ = "builtins"
+    accumulates = True
 
     def __init__(self, variable: Any) -> None:
         self.variable = variable
@@ -386,4 +413,4 @@ def keep(kind: type, edges: tuple[Edge | None, ...], values: dict[str, Any]) -> 
 
 
 __all__ = ["AccumulateGrad", "Edge", "MultiNode", "Node", "RemovableHandle", "SavedResult", "accumulator", "hooks_of", "keep",
-           "node"]  # fmt: skip
+           "node", "not_differentiable"]  # fmt: skip

@@ -11,7 +11,7 @@ from .. import dtypes
 from ..fused import add_scaled
 from ..graph.history import check_inplace
 from ..graph.modes import no_grad
-from ..graph.node import node
+from ..graph.node import node, not_differentiable
 from ..tensor import Tensor
 from .arguments import ABSENT, again, is_number
 from .core import broadcast_error, op, quiet, record, recording, result, write_in_place, write_out
@@ -193,15 +193,6 @@ true_divide = binary(
 )  # fmt: skip
 
 
-def no_derivative(name: str) -> Any:
-    """The formula of an operation that torch has no derivative for: an error."""
-
-    def refuse(grad: Tensor) -> Tensor:
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
-
-    return refuse
-
-
 def _not_by_zero(a: np.ndarray, b: np.ndarray) -> None:
     if a.dtype.kind in "iu" and not np.all(b):
         raise RuntimeError("ZeroDivisionError")
@@ -220,20 +211,18 @@ def _remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where((m != 0) & ((b < 0) != (m < 0)), m + b, m)
 
 
-_no_floor_divide, _no_floor_divide_ = no_derivative("floor_divide"), no_derivative("floor_divide_")
+_NoFloorDivide, _NoFloorDivide_ = not_differentiable("aten::floor_divide"), not_differentiable("aten::floor_divide_")
 floor_divide = binary(
-    "Quotient, rounded down.", "floor_divide", np.floor_divide, _no_floor_divide, _no_floor_divide, takes="if",
-    stub="div_floor_cpu", checks=_not_by_zero, backward="NotImplemented",
-    number_right=node("NotImplemented", _no_floor_divide), number_left=node("NotImplemented", _no_floor_divide),
-    kind_in_place=node("NotImplemented", _no_floor_divide_, _no_floor_divide_),
-    number_in_place=node("NotImplemented", _no_floor_divide_),
+    "Quotient, rounded down.", "floor_divide", np.floor_divide, takes="if", stub="div_floor_cpu", checks=_not_by_zero,
+    kind=_NoFloorDivide, number_right=_NoFloorDivide, number_left=_NoFloorDivide, kind_in_place=_NoFloorDivide_,
+    number_in_place=_NoFloorDivide_,
 )  # fmt: skip
 remainder = binary(
     "What is left of the division, with the divisor's sign.", "remainder", _remainder, lambda grad: grad,
     lambda grad, self, other: -grad * div(self, other, rounding_mode="floor"), takes="if", stub="remainder_cpu",
     checks=_not_by_zero, backward="RemainderBackward1", numbers=EITHER,
     number_right=node("RemainderBackward0", lambda grad: grad),
-    number_left=node("NotImplemented", no_derivative("remainder")),
+    number_left=not_differentiable("aten::remainder"),
 )  # fmt: skip
 fmod = binary(
     "What is left of the division, with the dividend's sign.", "fmod", np.fmod, lambda grad: grad,

@@ -58,6 +58,7 @@ def _cat_backward(grad: Tensor, dim: int, _shapes: tuple) -> tuple:
     for shape in _shapes:
         if shape == (0,):
             parts.append(grad.new_zeros(0))
+            parts[-1]._vc.version = 1  # torch zeroes it in place, which counts here
             continue
         n = shape[dim]
         parts.append(grad.narrow(dim, at, n))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dtypes import cpp_name
 from ..graph.history import check_inplace, rebase_history
-from ..graph.node import node
+from ..graph.node import node, not_differentiable
 from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
 from .arguments import ABSENT, again, unfit
@@ -128,18 +128,6 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None)
         steps = tuple(s // (the_template._data.itemsize if as_there else 1) * out._data.itemsize for s in strides)
         out._data = np.ndarray(out._data.shape, out._data.dtype, out._storage.buffer, out._offset, steps)
     return out
-
-
-def not_differentiable(what: str) -> type:
-    """A kind of node for an operation that torch has no derivative for: printing works, backward raises."""
-
-    def refuse(*_: Any) -> Any:
-        raise RuntimeError(f"derivative for {what} is not implemented")
-
-    kind = node("NotImplemented", refuse, refuse)
-    kind.apply = refuse  # type: ignore[attr-defined]
-    kind.name = lambda self: "torch::autograd::NotImplemented"  # type: ignore[attr-defined]
-    return kind
 
 
 _NoBackward = not_differentiable("set_")

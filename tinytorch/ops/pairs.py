@@ -9,10 +9,9 @@ import numpy as np
 
 from .. import dtypes
 from ..fused import multiply_add
-from ..graph.node import node
+from ..graph.node import node, not_differentiable
 from ..tensor import Tensor
 from .arguments import is_number, unfit
-from .arithmetic import no_derivative
 from .core import (
     FUNCTIONS,
     as_array,
@@ -128,10 +127,9 @@ def _heaviside(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(a == 0, b, (a > 0).astype(a.dtype))
 
 
-_no_heaviside = no_derivative("heaviside")
-binary("0 below zero, 1 above, the second operand at zero.", "heaviside", _heaviside, _no_heaviside, _no_heaviside,
-       numbers=TENSORS, takes="bif", stub="heaviside_cpu", backward="NotImplemented",
-       kind_in_place=node("NotImplemented", no_derivative("heaviside_"), no_derivative("heaviside_")))  # fmt: skip
+binary("0 below zero, 1 above, the second operand at zero.", "heaviside", _heaviside,
+       numbers=TENSORS, takes="bif", stub="heaviside_cpu", kind=not_differentiable("aten::heaviside"),
+       kind_in_place=not_differentiable("aten::heaviside_"))  # fmt: skip
 _heaviside_any = FUNCTIONS["heaviside"]
 
 

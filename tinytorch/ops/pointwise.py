@@ -262,17 +262,18 @@ def binary(
     to: str = KEEP, backward: str | None = None, aliases: tuple[str, ...] = (), in_place: bool = True,
     takes: str = EVERY, stub: str = "", numbers: str = WRAPPED, also: tuple[str, ...] = (),
     checks: Callable | None = None, number_right: type | None = None, number_left: type | None = None, exact_numbers: bool = False,
-    kind_in_place: type | None = None, number_in_place: type | None = None, stays_half: bool = False,
+    kind: type | None = None, kind_in_place: type | None = None, number_in_place: type | None = None, stays_half: bool = False,
     adapt: Callable[[type], None] | None = None,
 ) -> Callable:  # fmt: skip
     """Declare a function of two operands that broadcast against each other.
 
     `numbers`: WRAPPED takes them as torch takes 0-d tensors, RIGHT and EITHER have overloads for them (and kinds of
     nodes, `number_right` and `number_left`), TENSORS takes none. `checks(a, b)` raises what torch raises.
-    `exact_numbers`: with float16, a number is not rounded first. `kind_in_place`, `number_in_place`: the kinds of nodes
+    `kind`: of the nodes, if there are no formulas. `exact_numbers`: with float16, a number is not rounded first. `kind_in_place`, `number_in_place`: the kinds of nodes
     of the in-place form, where they are others. `stays_half`: torch rounds to float16 between its steps.
     """
-    kind = node(backward or _title(name), for_self, for_other, also=also) if for_self or for_other else None
+    if for_self or for_other:
+        kind = node(backward or _title(name), for_self, for_other, also=also)
     if adapt is not None:
         adapt(kind)  # type: ignore[arg-type]
     floating = to is FLOAT

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.node import node
+from ..graph.node import node, not_differentiable
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
 from .copying import contiguous_format
@@ -24,7 +24,6 @@ from .core import (
     recording,
     write_out,
 )
-from .memory import not_differentiable
 from .views import as_strided, expand
 from .writing import Recorded, both_forms
 

@@ -31,17 +31,20 @@ def rectified(a: np.ndarray) -> np.ndarray:
 
 
 def where_positive(values: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """The element of `values` where `a` is positive, else 0. Both have one shape; `values` may be one value repeated."""
+    """The element of `values`, but 0 where `a` is not above 0 (NaN counts as above).
+
+    Both have one shape; `values` may be one value repeated.
+    """
     if values.size and not any(values.strides):
         values = values[(0,) * values.ndim]
     if not (_in_bits(a) and values.dtype == a.dtype and (not values.ndim or values.flags.c_contiguous)):
-        return np.where(a > 0, values, values.dtype.type(0))
+        return np.where(a <= 0, values.dtype.type(0), values)
     out = empty(a.shape, a.dtype)
     kind = _BITS[a.itemsize]
     flat, into, kept = a.reshape(-1), out.reshape(-1).view(kind), values.reshape(-1).view(kind)
     for start in range(0, flat.size, _BLOCK):
         part = into[start : start + _BLOCK]
-        positive = flat[start : start + _BLOCK] > 0
+        positive = np.logical_not(flat[start : start + _BLOCK] <= 0)
         np.negative(positive.view(np.int8), part, dtype=kind)  # all bits set, or none
         np.bitwise_and(part, kept[start : start + _BLOCK] if kept.size > 1 else kept, part)
     return out

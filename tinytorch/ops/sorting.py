@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import return_types
-from ..graph.node import node
+from ..graph.node import node, not_differentiable
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
-from .arithmetic import no_derivative
 from .core import FUNCTIONS, laid_out, op, record, recording, result, write_out
 from .extremes import choose, selecting_backward
 from .pointwise import check_kernel
@@ -193,7 +192,7 @@ def unique_consecutive(
     )
 
 
-_NoBincount = node("NotImplemented", no_derivative("bincount"))
+_NoBincount = not_differentiable("aten::bincount")
 
 
 # searching and counting -----------------------------------------------------------------------------------------------
