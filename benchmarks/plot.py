@@ -58,8 +58,9 @@ def _curves(ax: Any, cases: dict[str, Any], what: str, other: dict[str, str]) ->
         points = [
             (n, cases[f"size/{what}/{n}"][key]["seconds"] * 1e6) for n in sizes if key in cases[f"size/{what}/{n}"]
         ]
-        ax.plot(*zip(*points, strict=True) if points else ([], []), color=other.get(colour, colour), linestyle=line, marker=marker,
-                markersize=4, linewidth=1.6, label=label)  # fmt: skip
+        drawn = zip(*points, strict=True) if points else ([], [])
+        style = {"color": other.get(colour, colour), "linestyle": line, "marker": marker, "label": label}
+        ax.plot(*drawn, markersize=4, linewidth=1.6, **style)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("elements (float32)")

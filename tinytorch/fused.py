@@ -80,6 +80,7 @@ def multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     return (fma64(a, b, c) if kind == np.float64 else fma32(a, b, c).astype(np.float32)).reshape(shape)
 
 
+_NEGATIVE_ZERO = np.iinfo(np.int32).min  # its bits
 _BY_BLAS = 4096  # elements from which on a matrix product is worth its preparation
 
 
@@ -89,7 +90,8 @@ def add_scaled(a: np.ndarray, b: np.ndarray, factor: float, out: np.ndarray | No
     if a.dtype != np.float32 or not alike or (out is not None and not out.flags.c_contiguous):
         return _into(out, multiply_add(b, np.asarray(factor, a.dtype), a))
     factor = float(np.float32(factor))
-    if a.size >= _BY_BLAS and _product_fuses():
+    # BLAS begins with 0.0, and a -0.0 would be lost
+    if a.size >= _BY_BLAS and _product_fuses() and np.minimum.reduce(a.view(np.int32), None) != _NEGATIVE_ZERO:
         return _product(a, b, factor, np.empty(a.shape, a.dtype) if out is None else out)
     wide = np.multiply(b, factor, dtype=np.float64)  # exact
     wide += a

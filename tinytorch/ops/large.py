@@ -21,6 +21,8 @@ def pointwise(kernel: Callable, *arrays: np.ndarray) -> np.ndarray:
     """`kernel(*arrays)`, for a kernel that computes each element from those at its place; ValueError as it raises."""
     if max([a.size for a in arrays]) < MANY or getattr(kernel, "whole", False):  # that one sees to all this itself
         return kernel(*arrays)
+    if kernel is np.broadcast:  # which only looks at the shapes
+        return kernel(*arrays)
     model = next((a for a in arrays if a.ndim and any(a.strides)), None)
     if model is None or not model.flags.forc:
         return _broadcast(kernel, arrays)
@@ -36,7 +38,7 @@ def pointwise(kernel: Callable, *arrays: np.ndarray) -> np.ndarray:
     out = empty(model.shape, first.dtype)
     line = out.reshape(-1)
     if isinstance(kernel, np.ufunc):
-        kernel(*flat, line)
+        kernel(*flat, out=line)
     else:
         line[:_BLOCK] = first
         for start in range(_BLOCK, line.size, _BLOCK):
@@ -52,4 +54,4 @@ def _broadcast(kernel: Callable, arrays: tuple[np.ndarray, ...]) -> np.ndarray:
     if not isinstance(kernel, np.ufunc) or not any(a.shape == shape and a.flags.c_contiguous for a in arrays):
         return kernel(*arrays)
     kind = kernel(*[a[(slice(0, 1),) * a.ndim] for a in arrays]).dtype
-    return kernel(*arrays, empty(shape, kind))
+    return kernel(*arrays, out=empty(shape, kind))

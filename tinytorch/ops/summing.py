@@ -59,7 +59,7 @@ def _inner(x: np.ndarray, dense: bool) -> np.ndarray:
         return _row(x[:, :, None])[:, 0]
     vectors = n // width
     lanes = _row(x[:, : vectors * width].reshape(b, vectors, width))
-    return np.add.accumulate(np.concatenate([x[:, vectors * width :], lanes], 1), 1)[:, -1]
+    return np.ascontiguousarray(np.add.accumulate(np.concatenate([x[:, vectors * width :], lanes], 1), 1)[:, -1])
 
 
 def _outer(x: np.ndarray, dense: bool) -> np.ndarray:
