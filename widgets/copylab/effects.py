@@ -30,9 +30,10 @@ _watching: list[Effects] = []
 
 
 def _hook(event: str, args: tuple[Any, ...]) -> None:
-    for effects in _watching:
-        with contextlib.suppress(Exception):  # an error here would forbid what the program is about to do
-            effects.heard(event, args)
+    if _watching and event in _EVENTS:  # `id()` is an event too: the way out must be short
+        for effects in _watching:
+            with contextlib.suppress(Exception):  # an error here would forbid what the program is about to do
+                effects.heard(event, args)
 
 
 @functools.cache
@@ -77,8 +78,7 @@ class Effects:
 
     def heard(self, event: str, args: tuple[Any, ...]) -> None:
         """An audit event of Python's."""
-        told = _EVENTS.get(event)
-        if told is not None and self._mine() and (said := told(*args)) is not None:
+        if self._mine() and (said := _EVENTS[event](*args)) is not None:
             self._note(*said)
 
     def _mine(self) -> bool:
