@@ -15,13 +15,12 @@ from ..buffers import empty
 
 MANY = 1 << 15  # elements from which on this pays
 _BLOCK = 1 << 13
+_WHOLE = {np.broadcast}  # looks at the shapes alone; kernels with the attribute `whole` see to all this themselves
 
 
 def pointwise(kernel: Callable, *arrays: np.ndarray) -> np.ndarray:
     """`kernel(*arrays)`, for a kernel that computes each element from those at its place; ValueError as it raises."""
-    if max([a.size for a in arrays]) < MANY or getattr(kernel, "whole", False):  # that one sees to all this itself
-        return kernel(*arrays)
-    if kernel is np.broadcast:  # which only looks at the shapes
+    if max([a.size for a in arrays]) < MANY or getattr(kernel, "whole", False) or kernel in _WHOLE:
         return kernel(*arrays)
     model = next((a for a in arrays if a.ndim and any(a.strides)), None)
     if model is None or not model.flags.forc:
