@@ -59,6 +59,14 @@ def test_help_says_what_to_try(capsys: pytest.CaptureFixture[str]) -> None:
     widget.close()
 
 
+def test_help_of_the_steps_themselves(capsys: pytest.CaptureFixture[str]) -> None:
+    steps(CODE, engine=tinytorch).help()
+    said = capsys.readouterr().out
+    assert said.startswith("Step-through: 3 steps through 3 lines of code.\n")
+    for name in ("s[0].changes", "s.end", "s.text", "s.save(", "s.live()", "rounds=2", "Try first"):
+        assert name in said
+
+
 def test_two_players_of_one_run_go_their_own_ways() -> None:
     made = steps(CODE, engine=tinytorch)
     one, two = made.live(), made.live()

@@ -19,6 +19,21 @@ from .groups import Part, fold
 from .program import from_code, from_function, tidy
 from .trace import Trace, run, syntax_error
 
+_HELP = """\
+{summary}.
+
+In a notebook this is a player: Next and Back, the slider, or with the focus in the player the arrow keys, Home and End.
+A loop can be gone through round by round or in one go, a call can be stepped over: choose it above the code.
+
+s[0].changes            what the first step changed; s[0].output, s[0].error and s[0].pictures are its other parts
+s.end                   how the run ended, and what the code did besides
+print(s.text)           all of it in words
+s.save("page.html")     a page of its own
+s.live()                the same as a widget, whose step can be set and observed
+steps(code, rounds=2, into=False)    fewer steps: two rounds of each loop, and none inside of functions
+
+Try first: go to the line that surprises you, and read what it changed before you look at the picture."""
+
 MAX_STEPS = 200
 SECONDS = 10.0
 
@@ -208,6 +223,10 @@ class Steps(Sequence[Frame]):
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.text, "text/html": self.html}
+
+    def help(self) -> None:
+        """Say what can be done with it and what to try first."""
+        print(_HELP.format(summary=self.summary))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a page of its own that needs no network: UTF-8 HTML. An existing file is replaced."""
