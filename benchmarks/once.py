@@ -62,7 +62,7 @@ def best(action, times):
     action()
     taken = []
     for _ in range(times):
-        start = time.perf_counter(); action(); taken.append(time.perf_counter() - start)
+        start = time.{1}(); action(); taken.append(time.{1}() - start)
     return statistics.median(taken)
 def stepped():
     s = steps(code, engine=torch)
@@ -84,11 +84,11 @@ def _run(code: str) -> str | None:
     return answer.stdout.strip().splitlines()[-1] if answer.returncode == 0 else None
 
 
-def _imports(rounds: int, clock: str) -> dict[str, float]:
+def _imports(rounds: int, timer: str) -> dict[str, float]:
     taken: dict[str, list[float]] = {}
     for _ in range(rounds):
         for name, line in IMPORTS.items():
-            if (found := _run(_IMPORT.format(line, "process_time" if clock == "cpu" else "perf_counter"))) is not None:
+            if (found := _run(_IMPORT.format(line, timer))) is not None:
                 taken.setdefault(name, []).append(float(found))
     return {name: statistics.median(values) for name, values in taken.items()}
 
@@ -96,13 +96,14 @@ def _imports(rounds: int, clock: str) -> dict[str, float]:
 def measure(groups: list[str], rounds: int, clock: str = "wall") -> dict[str, Any]:
     """What the named groups ask for: seconds an import, bytes a node, seconds a picture."""
     found: dict[str, Any] = {}
+    timer = "process_time" if clock == "cpu" else "perf_counter"
     if "import" in groups:
-        found["import"] = _imports(min(rounds, 7), clock)
+        found["import"] = _imports(min(rounds, 7), timer)
     if "chain" in groups and Path("/proc/self/statm").exists():
         sizes = (10_000, 1_000_000)
         nodes = {e: {str(n): _run(_NODES.format(e, n)) for n in sizes} for e in ("tinytorch", "torch")}
         found["bytes a node"] = {e: {n: float(v) for n, v in of.items() if v} for e, of in nodes.items()}
     if "pictures" in groups:
-        drawn = {e: _run(_PICTURES.format(e)) for e in ("tinytorch", "torch")}
+        drawn = {e: _run(_PICTURES.format(e, timer)) for e in ("tinytorch", "torch")}
         found["pictures"] = {e: json.loads(v) for e, v in drawn.items() if v}
     return found

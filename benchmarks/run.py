@@ -130,7 +130,7 @@ def measure(
             elif "error" in answer:
                 errors[f"{key}: {name}"] = answer["error"]
         taken: dict[str, list] = {key: [] for key in here}
-        for _ in range(min(rounds, 3) if long else rounds):
+        for _ in range(min(rounds, 2) if long else rounds):
             for key in here:
                 answer = processes[key].ask("time", name)
                 if "seconds" in answer:

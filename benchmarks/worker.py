@@ -54,8 +54,8 @@ class Worker:
     def prepare(self, name: str) -> dict[str, Any]:
         """Warm a case up and find out how many calls fill a sample."""
         action = self._turn_to(name)
-        self._run(action, 1)  # where something is compiled, this time
-        if self._run(action, 1) > LONG:
+        first = self._run(action, 1)  # where something is compiled, this time
+        if first > 20 * LONG or self._run(action, 1) > LONG:
             self.long.add(name)
             self.calls[name] = 1
             return {"calls": 1}
