@@ -1,4 +1,4 @@
-"""The clinic, first half: six programs in which two things share memory that should not."""
+"""The clinic, first half: six programs with memory shared where it should not be, or copied where it should be shared."""
 
 from __future__ import annotations
 
@@ -78,31 +78,29 @@ best_weights = _patient(
 )
 
 
-_EMA = "for value in (2.0, 3.0):\n    with torch.no_grad():\n        layer.weight.fill_(value)\n"
+_EMA = "for value in (2.0, 5.0):\n    with torch.no_grad():\n        layer.weight.fill_(value)\n"
 
 
 def _check_average(layer: Any, ema: Any) -> str | None:
-    said = None
-    if isinstance(ema, dict) and is_tensor(ema.get("weight")) and values(ema["weight"]) == [[2.25]]:
-        if same_storage(ema["weight"], layer.weight):
-            return "ema looks at the cells of the layer."
-        if ema["weight"].requires_grad:
-            return f"ema requires grad: its node is {ema['weight'].grad_fn.name()}, and the graph grows each round."
-        return "the average has written into the layer." if values(layer.weight) != [[3]] else None
     if not isinstance(ema, dict) or not is_tensor(ema.get("weight")):
-        said = "ema has to be a dict with a weight."
-    elif same_storage(ema["weight"], layer.weight):
-        said = f"ema looks at the cells of the layer; both are {values(ema['weight'])}."
-    else:
-        said = f"ema is {values(ema['weight'])}, and half and half of 1, 2 and 3 gives 1.5, then [[2.25]]."
-    return said
+        return "ema has to be a dict with a weight."
+    kept = ema["weight"]
+    if same_storage(kept, layer.weight):
+        return f"ema looks at the cells of the layer; both are {values(kept)}."
+    if values(kept) != [[3.25]]:
+        return f"ema is {values(kept)}, and half and half of 1, 2 and 5 gives 1.5, then [[3.25]]."
+    if kept.requires_grad:
+        return f"ema requires grad: its node is {kept.grad_fn.name()}, and the graph grows each round."
+    if values(layer.weight) != [[5]]:
+        return f"the layer holds {values(layer.weight)}, and 5 was written into it last."
+    return None
 
 
 average = _patient(
     2,
     "average",
-    "A running average of the weights, half old and half new, is always equal to the last weights, and the layer does "
-    "not hold what was written into it. `ema` shall be 2.25, `layer` 3.",
+    "A running average of the weights, half old and half new, is always equal to the weights, and the layer does not "
+    "hold what was written into it. `ema` shall be 3.25, the weight of `layer` 5.",
     ("layer", "ema"),
     _check_average,
     start=_LAYER
@@ -120,7 +118,7 @@ average = _patient(
             + "ema = {n: p.data for n, p in layer.named_parameters()}\n"
             + _EMA
             + "        ema['weight'].mul_(1.0)",
-            says="both are [[3.0]]",
+            says="both are [[5.0]]",
         ),
         Wrong(
             _LAYER
@@ -134,9 +132,17 @@ average = _patient(
             + "ema = {n: p.detach().clone() for n, p in layer.named_parameters()}\n"
             + _EMA
             + "        ema['weight'].mul_(0.5).add_(layer.weight)",
-            says="ema is [[4.25]]",
+            says="ema is [[6.25]]",
         ),
-        Wrong("ema = 2.25", says="a dict with a weight"),
+        Wrong(
+            _LAYER
+            + "ema = {n: p.detach().clone() for n, p in layer.named_parameters()}\n"
+            + _EMA
+            + "        ema['weight'].mul_(0.5).add_(0.5 * layer.weight)\n"
+            + "with torch.no_grad():\n    layer.weight.copy_(ema['weight'])",
+            says="the layer holds [[3.25]]",
+        ),
+        Wrong("ema = 3.25", says="a dict with a weight"),
     ],
     right="cells of its own, written in place inside no_grad.",
 )

@@ -34,7 +34,7 @@ _A = "a = torch.tensor([1.0, 2.0], requires_grad=True)\n"
 write_before = _patient(
     7,
     "write",
-    "`h.sum().backward()` raises *modified by an inplace operation*. `h` shall be `exp(a) + 1`, `a.grad` `[2.72, 7.39]`. "
+    "`h.sum().backward()` raises 'modified by an inplace operation'. `h` shall be `exp(a) + 1`, `a.grad` `[2.72, 7.39]`. "
     "Call `backward` in your cell.",
     ("a", "h"),
     _check_write,
@@ -115,8 +115,8 @@ def _check_copy(h: Any, kept: Any) -> str | None:
 deep_result = _patient(
     9,
     "deepcopy",
-    "*Only Tensors created explicitly by the user support the deepcopy protocol.* `kept` shall hold the numbers of `h`, "
-    "on its own, while `h` stays on the graph.",
+    "'Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol.' `kept` shall hold the "
+    "numbers of `h`, on its own, while `h` stays on the graph.",
     ("h", "kept"),
     _check_copy,
     start=_A + "h = a * 2\nkept = None  # was: copy.deepcopy(h), which raises the error",
@@ -193,7 +193,7 @@ _FULL = "w = torch.full((3,), 0.5, requires_grad=True)\n"
 leaf_view = _patient(
     11,
     "leaf",
-    "*A view of a leaf Variable that requires grad is being used in an in-place operation.* The first number of the "
+    "'A view of a leaf Variable that requires grad is being used in an in-place operation.' The first number of the "
     "parameter shall become 1.",
     ("w",),
     _check_leaf,
@@ -226,7 +226,7 @@ _STATE = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor 
 hidden_state = _patient(
     12,
     "state",
-    "*Trying to backward through the graph a second time.* The advice was `retain_graph=True`; since then each round is "
+    "'Trying to backward through the graph a second time.' The advice was `retain_graph=True`; since then each round is "
     "slower than the last. `h` shall keep its number, not its past, and no graph shall be retained.",
     ("w", "h"),
     _check_state,
