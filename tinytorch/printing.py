@@ -220,11 +220,6 @@ def tensor_repr(t: Any, prefix: str | None = None) -> str:
     return text
 
 
-def parameter_repr(t: Any) -> str:
-    """Return `repr` of a Parameter: that of its tensor under a line that says what it is."""
-    return "Parameter containing:\n" + tensor_repr(t)
-
-
 def format_tensor(t: Any, spec: str, plain: bool) -> str:
     """Return `format(t, spec)`, as in an f-string.
 

@@ -84,12 +84,6 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         history.set_history(t, fn, nr)
         return t
 
-    def _with_history_of_leaf(self, leaf: Tensor) -> Tensor:
-        t = self._alias()
-        t._requires_grad = True
-        t._acc = leaf._acc
-        return t
-
     # shape and memory ------------------------------------------------------------------------------
 
     @property

@@ -310,22 +310,3 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
             f"{list(other.shape)}"
         )
     return contracted(input, other, [-1], [-1])
-
-
-@op()
-def kron(input: Tensor, other: Tensor) -> Tensor:
-    """Kronecker's product: every element of `input` times the whole of `other`, in blocks.
-
-    Source: `torch.kron`.
-    """
-    n = max(input.dim(), other.dim())
-    a_sizes = [1] * (n - input.dim()) + list(input.shape)
-    b_sizes = [1] * (n - other.dim()) + list(other.shape)
-    a = input.reshape([k for s in a_sizes for k in (s, 1)])
-    b = other.reshape([k for s in b_sizes for k in (1, s)])
-    made = a * b
-    return (
-        made.view([s * k for s, k in zip(a_sizes, b_sizes, strict=True)])
-        if made.is_contiguous()
-        else made.reshape([s * k for s, k in zip(a_sizes, b_sizes, strict=True)])
-    )

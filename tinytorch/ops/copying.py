@@ -230,9 +230,6 @@ def converted(
     return out
 
 
-_LAST = "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)"
-
-
 @op(function=False)
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Another dtype or device: `to(dtype)`, `to(device)`, `to(device, dtype)` or `to(other_tensor)`, and `copy=`.

@@ -154,9 +154,6 @@ def _from_data(
     return finish(moved(fresh(array_of(data, d)), where or as_device(None)), requires_grad)
 
 
-_DATA = "(object data, *, torch.dtype dtype = None, torch.device device = None, bool pin_memory = False, bool requires_grad = False)"
-
-
 @op(method=False)
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False

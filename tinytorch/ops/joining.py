@@ -10,6 +10,7 @@ from .. import dtypes
 from ..graph.node import node
 from ..tensor import Size, Tensor, wrap_dim
 from ..warn import warn_in_torch
+from .arguments import unfit
 from .core import (
     broadcast_error,
     common_device,
@@ -31,12 +32,9 @@ _WHERE = "aten/src/ATen/native/TensorShape.cpp:4215"
 
 def _tensors(name: str, tensors: Any) -> tuple[Tensor, ...]:
     if not isinstance(tensors, (tuple, list)):
-        raise TypeError(
-            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}"
-        )
-    for i, t in enumerate(tensors):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+        raise unfit(name)
+    if not all(isinstance(t, Tensor) for t in tensors):
+        raise unfit(name)
     return tuple(tensors)
 
 

@@ -19,8 +19,6 @@ from .core import common_device, op, quiet, record, recording, result, write_out
 from .large import MANY
 from .views import _UnsafeViewBackward0
 
-_TWO = "Tensor input, Tensor mat2"
-
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """A matrix product; float16 goes through float32, bool is refused as torch refuses it."""

@@ -21,29 +21,19 @@ def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     return result_dtype(tensor1, tensor2)
 
 
-def _check(name: str, *arguments: tuple[str, Any]) -> None:
-    for i, (argument, x) in enumerate(arguments, 1):
-        if not isinstance(x, dtypes.dtype):
-            raise TypeError(
-                f"{name}(): argument '{argument}' (position {i}) must be torch.dtype, not {type(x).__name__}"
-            )
-
-
-@op(method=False)
+@op(method=False, strict=True)
 def promote_types(type1: dtypes.dtype, type2: dtypes.dtype) -> dtypes.dtype:
     """The smallest dtype that holds both, by torch's table.
 
     Source: `torch.promote_types`.
     """
-    _check("promote_types", ("type1", type1), ("type2", type2))
     return dtypes.promote_types(type1, type2)
 
 
-@op(method=False)
+@op(method=False, strict=True)
 def can_cast(from_: dtypes.dtype, to: dtypes.dtype) -> bool:
     """Whether a result of one dtype may be written into a tensor of another.
 
     Source: `torch.can_cast`.
     """
-    _check("can_cast", ("from_", from_), ("to", to))
     return dtypes.can_cast(from_, to)

@@ -154,22 +154,11 @@ def _reversed(self: Tensor) -> Tensor:
     return self if self._data.ndim == 0 else self.flip(0)
 
 
-@op("__array_wrap__", function=False)
-def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
-    """What NumPy makes of a ufunc's result over a tensor: a tensor (bool results become uint8, as in torch)."""
-    from .creation import from_numpy
-
-    return from_numpy(np.asarray(array).astype(np.uint8) if array.dtype == bool else np.asarray(array))
-
-
 # what torch has for complex tensors, of which there are none here --------------------------------------------------------
 
 
-for _name in ("conj", "resolve_conj", "resolve_neg", "real"):
-    _ask(_name, lambda t: t, "The tensor itself, as it is for every dtype that is not complex.", method=_name != "real")
-_ask(
-    "is_conj", lambda t: False, "Whether the tensor is to be read as conjugate: never, for these dtypes.", method=False
-)
+_ask("conj", lambda t: t, "The tensor itself, as it is for every dtype that is not complex.", True)
+_ask("real", lambda t: t, "The tensor itself, as it is for every dtype that is not complex.")
 
 
 @op(method=False)

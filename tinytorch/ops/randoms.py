@@ -14,7 +14,7 @@ from .. import dtypes, random, sampling
 from ..devices import CPU, as_device, device
 from ..graph.node import node
 from ..tensor import Tensor, fresh
-from .arguments import type_name, unfit
+from .arguments import unfit
 from .copying import preserve_format
 from .core import broadcast_error, check_overlap, op, record, recording, write_in_place
 from .shaped import alike, finish, into, moved, options, sized
@@ -24,7 +24,7 @@ def _source(generator: random.Generator | None, where: device = CPU) -> random.G
     if generator is None:
         return random.default_generator if where is CPU else random.cuda_generator
     if not isinstance(generator, random.Generator):
-        raise TypeError(f"argument 'generator' must be torch.Generator, not {type_name(generator)}")
+        raise unfit("generator")
     if generator.device is not where:
         raise RuntimeError(f"Expected a '{where.type}' device type for generator but found '{generator.device.type}'")
     return generator
@@ -44,9 +44,9 @@ def _method(name: str, fill: Callable, kind: type, line: str, what: str) -> None
             raise unfit(name)
         values = [*args, *(kwargs.pop(n, d) for n, d in zip(names[len(args) :], defaults[len(args) :], strict=True))]
         if kwargs:
-            raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
+            raise unfit(name)
         if any(isinstance(v, (str, bool)) or not hasattr(v, "__float__") for v in values):
-            raise TypeError(f"{name}() was called with other arguments than numbers")
+            raise unfit(name)
         check_overlap(self)
         gen = _source(generator, self._device)
         return write_in_place(self, (self,), kind, {}, lambda: _nothing(fill(self._data, *values, gen)))
@@ -85,7 +85,7 @@ def random_(self: Tensor, *bounds: int, generator: random.Generator | None = Non
     gen = _source(generator, self._device)
     given = [*bounds, *(named.pop(n) for n in ("from", "to") if n in named)]
     if named or any(type(b) is not int and not isinstance(b, (np.integer, type(None))) for b in given):
-        raise TypeError("random_() takes whole numbers")
+        raise unfit("random_")
     if not given:
         draw = lambda: _nothing(sampling.random_(self._data, gen))  # noqa: E731
     else:
@@ -137,7 +137,7 @@ def _random(name: str, fill: Callable, what: str) -> None:
     def function(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:
         gen, requires_grad = _source(generator, as_device(kw.get("device"))), kw.get("requires_grad", False)
         if not size and "size" not in kw:
-            raise TypeError(f"{name}() needs a size")
+            raise unfit(name)
         shape = sized(size, name, kw)
         d, where = options(name, kw | {"dtype": dtype}, out.dtype if isinstance(out, Tensor) else None)
         made = np.empty(shape, d.np)
@@ -173,12 +173,12 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = Non
     size = kw.pop("size") if "size" in kw else given.pop() if given and isinstance(given[-1], (tuple, list)) else None
     bounds = [*given, *(kw.pop(n) for n in ("low", "high") if n in kw)]
     if size is None and len(bounds) == 2 and not kw:
-        raise TypeError(f"randint(): argument 'size' (position 2) must be tuple of ints, not {type_name(bounds[1])}")
+        raise unfit("randint")
     if size is None or len(bounds) not in (1, 2):
-        raise TypeError("randint() needs a bound and a size")
+        raise unfit("randint")
     first, last = (0, bounds[0]) if len(bounds) == 1 else bounds
     if isinstance(first, float) or isinstance(last, float):
-        raise TypeError("randint() needs whole numbers")
+        raise unfit("randint")
     d, where = options("randint", kw | {"dtype": dtype}, dtypes.int64 if out is None else out.dtype)
     made = np.empty(sized((size,), "randint"), d.np)
     sampling.random_from_to_(made, int(first), int(last), gen)
@@ -206,7 +206,7 @@ def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = Non
     """
     gen, requires_grad = _source(generator, as_device(kw.get("device"))), kw.get("requires_grad", False)
     if isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type_name(n)}")
+        raise unfit("randperm")
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     d, where = options("randperm", kw | {"dtype": dtype}, dtypes.int64 if out is None else out.dtype)

@@ -84,9 +84,6 @@ def reduced(a: np.ndarray, dims: tuple[int, ...]) -> tuple[int, ...] | None:
     return dims if a.ndim else None
 
 
-_DIM = "(Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None, Tensor out = None)"
-_ALL = "(Tensor input, *, torch.dtype dtype = None)"
-
 # sums and means -------------------------------------------------------------------------------------------------------
 
 _SumBackward0 = node("SumBackward0", lambda grad, self_sym_sizes: grad.expand(self_sym_sizes))

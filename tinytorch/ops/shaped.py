@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..devices import CPU, Transfers, as_device, device
 from ..storage import contiguous_strides
 from ..tensor import Layout, Tensor, empty_strided, fresh
 from ..warn import warn_in_torch
-from .arguments import is_number, type_name, unfit
+from .arguments import is_number, unfit
 from .copying import channels_last_strides, contiguous_format, preserve_format
 from .core import as_array, expect_tensor, op, quiet
 from .layouts import dense_strides
@@ -41,31 +42,26 @@ def options(name: str, kw: dict, default: dtypes.dtype | None = None) -> tuple[d
     """The dtype and device among keyword arguments; TypeError in torch's words for what is none of a creation's."""
     d = dtypes.as_dtype(kw.pop("dtype", None), name) or default or dtypes.get_default_dtype()
     layout, grad, where = kw.pop("layout", None), kw.pop("requires_grad", None), kw.pop("device", None)
-    if layout is not None and not isinstance(layout, Layout):
-        raise TypeError(f"{name}(): argument 'layout' must be torch.layout, not {type_name(layout)}")
-    if grad is not None and not isinstance(grad, bool):
-        raise TypeError(f"{name}(): argument 'requires_grad' must be bool, not {type_name(grad)}")
-    if where is not None and (isinstance(where, bool) or not isinstance(where, (str, int, device))):
-        raise TypeError(f"{name}(): argument 'device' must be torch.device, not {type_name(where)}")
+    known = layout is None or isinstance(layout, Layout)
+    known = known and isinstance(grad, (bool, NoneType)) and isinstance(where, (str, int, device, NoneType))
+    if not known or isinstance(where, bool):
+        raise unfit(name)
     if kw.pop("pin_memory", False):
         raise RuntimeError(
             "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on "
             "this system."
         )
     if kw:
-        raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kw))}'")
+        raise unfit(name)
     return d, as_device(where)
 
 
 def sized(size: tuple, name: str, kw: dict | None = None, signed: bool = False) -> tuple[int, ...]:
     """A creation's size, given one by one, as a sequence or by keyword. TypeError and RuntimeError in torch's words."""
     if kw and "size" in kw:
-        if size:
-            raise TypeError(f"{name}() got multiple values for argument 'size'")
-        whole = kw.pop("size")
-        if not isinstance(whole, (tuple, list)) or any(not _is_size(n) for n in whole):
-            raise TypeError(f"{name}(): argument 'size' must be tuple of ints, not {type_name(whole)}")
-        size = (whole,)
+        size = (*size, kw.pop("size"))
+        if not isinstance(size[-1], (tuple, list)):
+            raise unfit(name)
     for n in size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size:
         if type(n) is not int and not _is_size(n):
             raise unfit(name)
@@ -87,7 +83,7 @@ def _is_size(n: Any) -> bool:
 def into(out: Any, data: np.ndarray, name: str, dtype: Any = None) -> Tensor:
     """What a creation with `out=` returns: `out`, resized if need be, with the data."""
     if not isinstance(out, Tensor):
-        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
+        raise unfit(name)
     d = dtypes.as_dtype(dtype, name)
     if d is not None and d is not out.dtype:
         raise RuntimeError(f"dtype {d.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})")
@@ -138,7 +134,7 @@ def alike(input: Tensor, name: str, memory_format: Any, kw: dict) -> Tensor:
 def _shaped(name: str, value: Any, what: str) -> None:
     def function(*size: Any, out: Tensor | None = None, memory_format: Any = None, **kw: Any) -> Tensor:
         if not size and "size" not in kw:
-            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+            raise unfit(name)
         shape, requires_grad = sized(size, name, kw), kw.get("requires_grad", False)
         if out is not None:
             return into(out, np.full(shape, value or 0), name, kw.get("dtype"))
@@ -158,7 +154,7 @@ def _shaped(name: str, value: Any, what: str) -> None:
     def new(self: Tensor, *size: Any, **kw: Any) -> Tensor:
         method = f"new_{name}"
         if not size and "size" not in kw:
-            raise TypeError(f'{method}() missing 1 required positional arguments: "size"')
+            raise unfit(method)
         kw.setdefault("device", self._device)
         shape, requires_grad = sized(size, method, kw), kw.get("requires_grad", False)
         return filled(shape, value, *options(method, kw, self.dtype), requires_grad)
@@ -181,13 +177,13 @@ def _fill_value(x: Any, name: str) -> Any:
     if isinstance(x, Tensor) and x._data.ndim == 0:
         return x.item()
     if not is_number(x):
-        raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not {type_name(x)}")
+        raise unfit(name)
     return x
 
 
 def _whole_size(size: Any, name: str) -> tuple[int, ...]:
     if not isinstance(size, (tuple, list)):
-        raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {type_name(size)}")
+        raise unfit(name)
     return sized((size,), name)
 
 

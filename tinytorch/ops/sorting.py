@@ -250,12 +250,6 @@ def searchsorted(
     return write_out(out, data, "searchsorted") if out is not None else result(data, sorted_sequence._device)
 
 
-def _c_name(t: Tensor) -> str:
-    from .pairs import _CPP
-
-    return _CPP.get(t.dtype.name, t.dtype.name)
-
-
 @op(method=False)
 def bucketize(
     input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False, out: Tensor | None = None
