@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import tinytorch
 from tinytorch import compatibility
+from tinytorch.missing import OF_TENSOR
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "compatibility.md"
 HEAD = """# What tinytorch has of PyTorch 2.13
@@ -54,3 +56,15 @@ def test_what_is_missing_says_so(place: str) -> None:
     with pytest.raises(AttributeError, match=f"module '{place}' has no attribute 'surely_nothing'") as error:
         _ = where.surely_nothing
     assert "tinytorch does not have 'surely_nothing'" in error.value.__notes__[0]
+
+
+@pytest.mark.torch
+def test_what_a_tensor_lacks_says_so() -> None:
+    absent = compatibility.names("torch", "torch.Tensor") - compatibility.names("tinytorch", "torch.Tensor")
+    assert set(OF_TENSOR) == absent
+    t = tinytorch.ones(1)
+    for name in OF_TENSOR:
+        assert not hasattr(tinytorch.Tensor, name)
+        with pytest.raises(AttributeError, match=f"^'Tensor' object has no attribute '{name}'") as error:
+            getattr(t, name)
+        assert f"tinytorch does not have '{name}'" in error.value.__notes__[0]

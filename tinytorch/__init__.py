@@ -34,7 +34,7 @@ from .tensor import Size, Tensor, strided
 from .warn import is_warn_always_enabled, set_warn_always
 
 from .ops import FUNCTIONS as _FUNCTIONS  # isort: skip
-from . import _C, autograd, cuda, linalg, nn, optim  # isort: skip
+from . import _C, autograd, cuda, linalg  # isort: skip
 from .serialization import load, save  # isort: skip
 from .typed_storage import TypedStorage  # isort: skip
 
@@ -53,12 +53,19 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
+_LATER = ("nn", "optim", "viz")  # what is loaded when it is first asked for
+
+
 def __getattr__(name: str) -> Any:
-    if name == "viz":
+    if name in _LATER:
         import importlib
 
-        return importlib.import_module(".viz", __name__)
+        return importlib.import_module(f".{name}", __name__)
     raise _missing("module 'torch' has no attribute '{}'", name)
 
 
-__all__ = [n for n in globals() if not n.startswith("_") and n not in ("Any", "annotations")]
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
+__all__ = [n for n in globals() if not n.startswith("_") and n not in ("Any", "annotations")] + ["nn", "optim"]

@@ -59,7 +59,7 @@ class Generator(metaclass=ShownAs):
 
     shown_as = "torch._C.Generator"
 
-    __slots__ = ("__weakref__", "_bits", "_device", "_seed", "_seeder", "spare_normal")
+    __slots__ = ("__weakref__", "_device", "_made", "_seed", "_started", "spare_normal")
 
     def __init__(self, device: Any = "cpu") -> None:
         if not isinstance(device, (str, int)) and not hasattr(device, "type"):
@@ -67,13 +67,23 @@ class Generator(metaclass=ShownAs):
                 f"Generator(): argument 'device' (position 1) must be torch.device, not {type(device).__name__}"
             )
         self._device = as_device(device)
-        self._bits = np.random.MT19937(0)
-        self._seeder = np.random.RandomState(self._bits)
+        self._made: Any = None
         self._reset(DEFAULT_SEED)
+
+    @property
+    def _bits(self) -> Any:
+        """NumPy's engine, seeded; made when it is first needed, as loading `numpy.random` takes long."""
+        if self._made is None:
+            bits = np.random.MT19937(0)
+            self._made = (bits, np.random.RandomState(bits))
+        if not self._started:
+            self._made[1].seed(self._seed & 0xFFFFFFFF)
+            self._started = True
+        return self._made[0]
 
     def _reset(self, seed: int) -> None:
         self._seed = seed
-        self._seeder.seed(seed & 0xFFFFFFFF)
+        self._started = False
         self.spare_normal: float | None = None  # Box and Muller's method makes two numbers where one is asked for
 
     @property

@@ -17,8 +17,6 @@ import numpy as np
 
 from . import dtypes
 from .devices import as_device, device
-from .nn.parameter import Parameter
-from .nn.parameter import _rebuild as _rebuild_parameter
 from .storage import UntypedStorage
 from .tensor import Size, Tensor, fresh
 
@@ -61,11 +59,17 @@ def _reduce_tensor(self: Tensor, protocol: Any) -> tuple:
     return _rebuild_tensor, _parts(self, _Alone(self._own_storage())), *state
 
 
+def _parameter(name: str) -> Any:
+    from .nn import parameter  # `nn` is loaded when it is first needed
+
+    return getattr(parameter, name)
+
+
 class _Writer(pickle.Pickler):
     """Writes each storage once, so that tensors saved together keep what they share."""
 
     def reducer_override(self, obj: Any) -> Any:
-        if isinstance(obj, Tensor) and not isinstance(obj, Parameter):
+        if isinstance(obj, Tensor) and not isinstance(obj, _parameter("Parameter")):
             return _rebuild_tensor, _parts(obj, obj._own_storage())
         return NotImplemented
 
@@ -78,10 +82,8 @@ _ALLOWED = {
     for f in (
         _rebuild_storage,
         _rebuild_tensor,
-        _rebuild_parameter,
         OrderedDict,
         Size,
-        Parameter,
         set,
         complex,
         device,
@@ -96,6 +98,8 @@ class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in _ALLOWED:
             return _ALLOWED[module, name]
+        if module == "tinytorch.nn.parameter" and name in ("Parameter", "_rebuild"):
+            return _parameter(name)
         raise pickle.UnpicklingError(
             f"Weights only load failed. The file asks for {module}.{name}; tinytorch loads tensors and plain containers "
             "alone and runs no code from a file."

@@ -6,7 +6,7 @@ The operations are attached by the modules in `ops`; here stand what a tensor is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +15,14 @@ from .buffers import empty
 from .devices import CPU, device
 from .graph import history, hooks
 from .graph.modes import MODES, InferenceCounter
-from .missing import missing
+from .graph.node import edge_to_leaf, let_accumulator_go, shown_edge
 from .sizes import Layout, Size, strided, wrap_dim
 from .slots import TensorBase, TensorMeta
 from .storage import UntypedStorage, VersionCounter, contiguous_strides
 from .warn import warn_in_torch
 
 _new = object.__new__
+_ndarray = np.ndarray
 
 
 class Tensor(TensorBase, metaclass=TensorMeta):
@@ -31,8 +32,9 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     __module__ = "tinytorch"
     __array_priority__ = 1000
 
-    def __getattr__(self, name: str) -> Any:
-        raise missing("'" + type(self).__name__ + "' object has no attribute '{}'", name)
+    if TYPE_CHECKING:  # the operations are attached from elsewhere
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make a tensor as `torch.Tensor(...)` does."""
@@ -47,16 +49,35 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         """The storage, made now if the array was the only owner of its memory."""
         s = self._storage
         if s is None:
-            s = self._storage = UntypedStorage(self._data.ravel("K"), self._device)
+            data = self._data
+            s = self._storage = _new(UntypedStorage)
+            s.buffer = data.ravel("K")
+            s.device, s._resizable = self._device, True
         return s
 
-    def _alias(self) -> Tensor:
-        """A tensor without history over the same memory, sharing the version counter (what `detach()` returns)."""
+    def _own_counter(self) -> VersionCounter:
+        """The version counter, made now if nobody wrote to the tensor or shared it before."""
+        counter = self._counter
+        if counter is None:
+            counter = self._counter = VersionCounter()
+        return counter
+
+    _vc = property(_own_counter, lambda self, counter: TensorBase._counter.__set__(self, counter))
+
+    def _alias(self, data: Any = None, offset: int = 0) -> Tensor:
+        """A tensor without history over the same memory, sharing the version counter (what `detach()` returns).
+
+        `data` and `offset` (in bytes): the array by which it looks at the memory, if another than this tensor's own.
+        """
         t = _new(Tensor)
-        t._data = self._data
-        t._storage = self._storage or self._own_storage()
-        t._offset = self._offset
-        t._vc = self._vc
+        if data is None:
+            t._data, t._offset = self._data, self._offset
+        else:
+            t._data, t._offset = data, offset
+        storage = self._storage
+        t._storage = self._own_storage() if storage is None else storage
+        counter = self._counter
+        t._counter = self._own_counter() if counter is None else counter
         t._device = self._device
         t._inference = self._inference
         t._requires_grad = False
@@ -66,11 +87,8 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def _strided(self, shape: tuple, strides: tuple, offset: int) -> Tensor:
         """An alias with other shape, strides and offset, in bytes."""
-        t = self._alias()
-        room = t._storage.buffer.nbytes
-        t._data = np.ndarray(shape, self._data.dtype, t._storage.buffer, min(offset, room), strides)
-        t._offset = offset
-        return t
+        buffer = self._own_storage().buffer
+        return self._alias(np.ndarray(shape, self._data.dtype, buffer, min(offset, buffer.nbytes), strides), offset)
 
     def _follow_storage(self) -> None:
         buffer, a = self._storage.buffer, self._data
@@ -83,6 +101,12 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         t = self._alias()
         history.set_history(t, fn, nr)
         return t
+
+    def _accumulator(self) -> Any:
+        """A weak reference to the leaf's accumulator, for a tensor that stands for this one; None if there is none."""
+        if self._acc is not None:
+            shown_edge(edge_to_leaf(self))  # from now on the accumulator itself knows its leaf
+        return self._acc
 
     # shape and memory ------------------------------------------------------------------------------
 
@@ -250,7 +274,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         self._set_requires_grad(bool(value))
 
     def _set_requires_grad(self, value: bool) -> None:
-        if value and self._inference and not MODES.inference:
+        if value and self._inference and not MODES.here.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         self._requires_grad = value
 
@@ -282,30 +306,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
-            if not isinstance(value, Tensor):
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")  # fmt: skip
-            if value is self:
-                raise RuntimeError("can't assign Variable as its own grad")
-            if value.dtype is not self.dtype:
-                short = value.dtype.aliases[-1] if value.dtype.aliases else value.dtype.name
-                raise RuntimeError(
-                    f"attempting to assign a gradient with dtype '{short}' to a tensor with grad_dtype "
-                    f"'{self.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
-                    "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
-                    "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient "
-                    "may break downstream systems that assume they match."
-                )
-            if value._device is not self._device:
-                raise RuntimeError(
-                    f"attempting to assign a gradient located on device with type '{value._device.type}' to a tensor "
-                    f"located on device with type '{self._device.type}'. Please ensure that the gradient and the "
-                    "tensor are on the same device"
-                )
-            if value._data.shape != self._data.shape:
-                raise RuntimeError(
-                    f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
-                    f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
-                )
+            history.check_assigned_grad(self, value)
         self._grad = value
 
     @grad.deleter
@@ -316,7 +317,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     def data(self) -> Tensor:
         """The same memory without history, with a version counter of its own: autograd does not see its writes."""
         t = self._alias()
-        t._vc = InferenceCounter() if self._inference else VersionCounter()
+        t._counter = InferenceCounter() if self._inference else None
         return t
 
     @data.setter
@@ -327,6 +328,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         if value._data.dtype != self._data.dtype or value._device is not self._device:
             self._acc = None  # the accumulator was made for gradients of another dtype or device
+        let_accumulator_go(self)
         self._storage, self._offset = value._own_storage(), value._offset
         self._data, self._device = value._data, value._device
 
@@ -344,7 +346,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def detach_(self) -> Tensor:
         """Cut this tensor off its history, in place. RuntimeError for a view: detaching it would not detach its base."""
-        if MODES.inference:
+        if MODES.here.inference:
             return self
         if self._view is not None:
             raise RuntimeError(
@@ -431,7 +433,8 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         return format_tensor(self, spec, type(self) is Tensor)
 
     def __dir__(self) -> list[str]:
-        return sorted(n for n in object.__dir__(self) if n not in TensorBase.__slots__)
+        found = {*dir(type(self)), *self.__dict__}
+        return sorted(found.difference(TensorBase.__slots__))
 
 
 def _read_only(name: str) -> Callable:
@@ -446,9 +449,12 @@ for _name, _property in list(vars(Tensor).items()):
         setattr(Tensor, _name, _property.setter(_read_only(_name)))
 
 
-def fresh(data: np.ndarray, device: device = CPU) -> Tensor:
-    """A leaf tensor over an array that nothing else uses; the array must be dense."""
-    if type(data) is not np.ndarray:
+def fresh(data: np.ndarray, device: device = CPU, inference: bool | None = None) -> Tensor:
+    """A leaf tensor over an array that nothing else uses; the array must be dense.
+
+    `inference`: whether inference mode holds, where the caller knows it already.
+    """
+    if type(data) is not _ndarray:
         data = np.asarray(data)
     if not data.size:  # NumPy gives empty arrays strides of 0, torch those of the shape
         data = np.ndarray(data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize))
@@ -456,10 +462,13 @@ def fresh(data: np.ndarray, device: device = CPU) -> Tensor:
     t._data = data
     t._device = device
     t._requires_grad = False
-    t._storage = t._grad = t._grad_fn = t._hooks = t._view = t._acc = None
+    t._storage = t._counter = t._grad = t._grad_fn = t._hooks = t._view = t._acc = None
     t._offset = t._output_nr = 0
-    t._inference = inference = MODES.inference
-    t._vc = InferenceCounter() if inference else VersionCounter()
+    if inference is None:
+        inference = MODES.here.inference
+    t._inference = inference
+    if inference:
+        t._counter = InferenceCounter()
     return t
 
 

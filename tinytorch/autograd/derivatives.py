@@ -9,11 +9,13 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import array
+
 from ..dtypes import BY_NUM
 from ..graph import backward as _engine
 from ..graph.history import edge_of
 from ..ops import FUNCTIONS
-from ..tensor import Size, Tensor
+from ..tensor import Size, Tensor, fresh
 from ..warn import warn_in_torch
 from .graph import GradientEdge
 
@@ -42,6 +44,15 @@ def _start_gradients(outputs: tuple, grads: tuple, batched: bool = False) -> tup
     """The gradients to start from: given ones checked, missing ones implicitly one for scalars."""
     found: list[Tensor | None] = []
     for out, grad in zip(outputs, grads, strict=False):
+        if (
+            grad is None
+            and type(out) is Tensor
+            and out.requires_grad
+            and not out._data.ndim
+            and out._data.dtype.kind == "f"
+        ):
+            found.append(fresh(array(1, out._data.dtype), out._device))
+            continue
         shape, dtype, device = _expected(out)
         if isinstance(grad, Tensor):
             first = grad[0] if batched else grad
@@ -76,7 +87,7 @@ def _edge(t: Any) -> Any:
 
 def _run(outputs: tuple, grads: tuple, keep: bool, create: bool, inputs: tuple | None, accumulate: bool) -> list:
     """One walk of the engine, after the checks that torch makes on the way to it."""
-    keep, create = (_flag(x) for x in (keep, create))
+    keep, create = _flag(keep), _flag(create)
     if len(outputs) != len(grads):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
     edges: list = []
@@ -109,6 +120,8 @@ def _run(outputs: tuple, grads: tuple, keep: bool, create: bool, inputs: tuple |
 
 
 def _flag(x: Any) -> bool:
+    if type(x) is bool:
+        return x
     if not hasattr(x, "__index__"):
         raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
     return bool(x)

@@ -239,9 +239,9 @@ class Function(metaclass=FunctionMeta):
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
         inputs = (*args, *kwargs.values())
-        recorded = MODES.grad and any(isinstance(x, Tensor) and needs_grad(x) for x in inputs)
+        recorded = MODES.here.grad and any(isinstance(x, Tensor) and needs_grad(x) for x in inputs)
         ctx = cls._backward_cls(inputs, recorded)
-        outside, MODES.grad = MODES.grad, False
+        outside, MODES.here.grad = MODES.here.grad, False
         try:
             if apart:
                 raw = cls.forward(*args, **kwargs)
@@ -249,7 +249,7 @@ class Function(metaclass=FunctionMeta):
             else:
                 raw = cls.forward(ctx, *args, **kwargs)
         finally:
-            MODES.grad = outside
+            MODES.here.grad = outside
         outputs = raw if isinstance(raw, tuple) else (raw,)
         outputs = _recorded(ctx, [x for x in inputs if isinstance(x, Tensor)], outputs, recorded)
         if recorded:
@@ -376,7 +376,7 @@ def once_differentiable(fn: Callable) -> Callable:
     def wrapper(ctx: Any, *args: Any, **kwargs: Any) -> Any:
         with no_grad():
             outputs = fn(ctx, *args, **kwargs)
-        if not (MODES.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)):
+        if not (MODES.here.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)):
             return outputs
         found = outputs if isinstance(outputs, tuple) else (outputs,)
         apart = tuple([None if t is None else t.detach().requires_grad_() for t in found])

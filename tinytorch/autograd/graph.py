@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 from ..graph.backward import RUNNING
 from ..graph.history import edge_of
-from ..graph.node import Node, RemovableHandle
+from ..graph.node import Node, RemovableHandle, shown_edge
 from ..graph.saved import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..tensor import Tensor
 
@@ -38,7 +38,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     edge = edge_of(tensor)
     if edge is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return GradientEdge(*edge)
+    return GradientEdge(*shown_edge(edge))
 
 
 class save_on_cpu(saved_tensors_hooks):

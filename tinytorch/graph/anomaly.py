@@ -7,13 +7,12 @@ into the class of nodes.
 from __future__ import annotations
 
 import sys
-import traceback
 from types import FrameType
 from typing import Any
 
 from ..warn import warn_in_torch
 from .modes import MODES
-from .node import Node
+from .node import TRACED, Node
 
 _PACKAGE = __name__.partition(".")[0]
 _plain_init = Node.__init__
@@ -28,6 +27,7 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
                 f"set_anomaly_enabled(): argument '{name}' (position {at}) must be bool, not {type(value).__name__}"
             )
     type(MODES).anomaly, type(MODES).check_nan = enabled, check_nan
+    TRACED[:] = [True] if enabled else []
     Node.__init__ = _remembering_init if enabled else _plain_init  # type: ignore[method-assign]
 
 
@@ -49,6 +49,8 @@ def _remembering_init(self: Node, edges: tuple, saved: tuple | None = None) -> N
         if frame.f_globals.get("__name__", "").partition(".")[0] != _PACKAGE:  # our own frames say nothing to the user
             frames.append((frame, frame.f_lineno))
         frame = frame.f_back
+    import traceback  # loaded in this mode alone
+
     self.metadata["traceback_"] = traceback.StackSummary.extract(reversed(frames)).format()
     if _running:
         self.metadata["parent_"] = _running[-1]

@@ -14,7 +14,7 @@ from typing import Any
 from ..warn import warn_in_torch
 from . import anomaly, hooks
 from .modes import MODES
-from .node import LAST, Node
+from .node import AccumulateGrad, Node
 
 
 def _count(holder: tuple) -> int:
@@ -135,50 +135,68 @@ def run(
     task.id = next(Task._ids)
     task.keep_graph = keep_graph
     task.captures = {}
-    goals: set[Node] = set()
-    for at, edge in enumerate(inputs or ()):
-        if edge is not None:
-            goals.add(edge[0])
-            if not accumulate:
-                task.captures.setdefault(edge[0], []).append((edge[1], at))
-    task.captured = [None] * len(inputs or ())
-    starts = zip(grads, edges, strict=True)
-    grads = tuple(
-        [None if g is None else _fitted(None, i, g, *fn.expects(nr)) for i, (g, (fn, nr)) in enumerate(starts)]
-    )
-    if len(edges) == 1:
-        (root, nr), first = edges[0], grads[0]
-    else:
-        root, nr, first = _Root(edges, grads), 0, None
-    task.waits = _dependencies(root)
+    task.captured = []
     task.needed = None
+    starts: list = []
+    for i, (fn, nr) in enumerate(edges):
+        starts.append(None if grads[i] is None else _fitted(None, i, grads[i], *fn.expects(nr)))
+    if len(edges) == 1:
+        (root, nr), first = edges[0], starts[0]
+    else:
+        root, nr, first = _Root(edges, tuple(starts)), 0, None
+    del starts
+    task.waits = _dependencies(root)
     if inputs is not None:
-        task.needed = _on_the_way(root, goals)
-        if accumulate:
-            task.needed |= goals
-    outside, MODES.grad = MODES.grad, create_graph
+        _aim(task, root, inputs, accumulate)
+    here = MODES.here
+    outside, here.grad = here.grad, create_graph
     outer, RUNNING.task = RUNNING.task, task
     try:
         _walk(task, root, nr, first)
     finally:
-        MODES.grad, RUNNING.task = outside, outer
+        here.grad, RUNNING.task = outside, outer
     return task.captured
 
 
-def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
-    waits, needed, captures, captured = task.waits, task.needed, task.captures, task.captured
-    buffers: dict[Node, list[Any]] = {}
-    buffer = [None] * root._outputs
-    buffer[nr] = first
-    buffers[root] = buffer
+def _aim(task: Task, root: Node, inputs: tuple, accumulate: bool) -> None:
+    """Tell a task which nodes it is to come to: those on the way to `inputs`, and which gradients to catch there."""
+    task.captured = [None] * len(inputs)
+    goals: set[Node] = set()
+    for at, edge in enumerate(inputs):
+        if edge is not None:
+            goals.add(edge[0])
+            if not accumulate:
+                task.captures.setdefault(edge[0], []).append((0 if type(edge[0]) is AccumulateGrad else edge[1], at))
+    task.needed = _on_the_way(root, goals)
+    if accumulate:
+        task.needed |= goals
+
+
+def _buffer(edge: Any) -> list[Any]:
+    """Room for the gradients that reach a node: one for each output; for a leaf's accumulator one, and the leaf."""
+    node, at = edge
+    return [None, at] if type(node) is AccumulateGrad else [None] * node._outputs
+
+
+def _walk(task: Task, root: Node, nr: Any, first: Any) -> None:
+    here, waits, needed, captures, captured = MODES.here, task.waits, task.needed, task.captures, task.captured
+    anomalous = MODES.anomaly
+    buffer = _buffer((root, nr))
+    buffer[0 if type(root) is AccumulateGrad else nr] = first
+    buffers: dict[Node, list[Any]] = {root: buffer}
     del buffer, first
     fn, heap = root, [root]
     try:
         while heap:
             fn = heap.pop() if len(heap) == 1 else _pop(heap)
-            grads = tuple(buffers.pop(fn))
+            grads: Any = buffers.pop(fn)
+            leaf = None
+            if type(fn) is AccumulateGrad:
+                leaf = grads.pop()
+                if leaf is None:  # the accumulator itself knows it, since someone has seen it
+                    leaf = fn.variable
             if needed is not None and fn not in needed:  # wanted for its own sake: hooks on the tensor come first
-                grads = _tensor_hooks(fn, grads)
+                grads = _tensor_hooks(fn, leaf, tuple(grads))
                 for position, at in captures.get(fn, ()):
                     captured[at] = grads[position]
                 continue
@@ -186,42 +204,46 @@ def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
                 for position, at in captures[fn]:
                     captured[at] = grads[position]
             if fn._hooks is not None:
-                grads = hooks.before_node(fn, _tensor_hooks(fn, grads))
-            elif fn._seq == LAST:
-                grads = _tensor_hooks(fn, grads)
-            if fn._seq == LAST and fn.accumulates:
-                buffer = None  # or it would count as another holder of the gradient
-                _accumulate(fn.variable, grads)  # type: ignore[attr-defined]
+                grads = hooks.before_node(fn, _tensor_hooks(fn, leaf, tuple(grads)))
+            elif leaf is not None and leaf._hooks is not None:
+                grads = _tensor_hooks(fn, leaf, tuple(grads))
+            if leaf is not None:
+                _accumulate(leaf, grads)
                 if fn._hooks is not None and fn._hooks.post:
-                    hooks.after_node(fn, (), grads)
+                    hooks.after_node(fn, (), tuple(grads))
                 del grads
                 continue
-            outputs = _call(fn, grads, task) if not MODES.anomaly else anomaly.run(fn, _call, grads, task)
+            outputs = anomaly.run(fn, _call, grads, task) if anomalous else _call(fn, grads, task)
             del grads
             for i, edge in enumerate(fn._edges):
                 if edge is None:
                     continue
-                below = edge[0]
-                waits[below] -= 1
+                below, position = edge
+                left = waits[below] - 1
+                if left:
+                    waits[below] = left
                 buffer = buffers.get(below)
                 if buffer is None:
                     if needed is not None and below not in needed and below not in captures:
                         continue
-                    buffer = buffers[below] = [None] * below._outputs
+                    buffer = buffers[below] = (
+                        [None, position] if type(below) is AccumulateGrad else [None] * below._outputs
+                    )
                 grad = outputs[i]
                 if grad is not None:
-                    position = edge[1]
+                    if type(below) is AccumulateGrad:
+                        position = 0
                     before = buffer[position]
                     if before is None:
                         buffer[position] = grad
                         outputs[i] = None  # handed on; what is added stays held until all outputs are, as in torch
-                    elif MODES.grad or sys.getrefcount(before) > _ALONE or not _ours(before):
+                    elif here.grad or sys.getrefcount(before) > _ALONE or not _ours(before):
                         buffer[position] = before + grad
                     else:  # nobody else holds it, so its memory can take the sum
                         before.add_(grad)
                     before = None
                 grad = buffer = None  # or they would count as holders of the gradient
-                if not waits[below]:
+                if not left:
                     if heap:
                         _push(heap, below)
                     else:
@@ -233,27 +255,24 @@ def _walk(task: Task, root: Node, nr: int, first: Any) -> None:
         raise
 
 
-def _tensor_hooks(fn: Node, grads: tuple) -> tuple:
+def _tensor_hooks(fn: Node, leaf: Any, grads: tuple) -> tuple:
     """The gradients after the hooks of the tensors that they belong to."""
-    if fn.accumulates:
-        leaf = fn.variable  # type: ignore[attr-defined]
+    if leaf is not None:
         if leaf._hooks is not None and leaf._hooks.on_grad:
             return (hooks.call(leaf._hooks.on_grad, grads[0]),)
         return grads
     return grads if fn._hooks is None else hooks.before(fn, grads)
 
 
-def _call(fn: Node, grads: tuple, task: Task) -> list[Any]:
+def _call(fn: Node, grads: Any, task: Task) -> list[Any]:
     """Run one node: its formulas, the check of what came out, its posthooks; then free what it saved."""
-    outputs = list(fn.apply(grads))
+    outputs: Any = fn.apply(grads)
+    if type(outputs) is not list:
+        outputs = list(outputs)
     for i, edge in enumerate(fn._edges):
-        grad = outputs[i]
-        if edge is None:
-            continue
-        if grad is not None:
+        if edge is not None and (grad := outputs[i]) is not None:
             data = grad._data
-            below = edge[0]
-            shape, kind, device = below.expects(edge[1])
+            shape, kind, device = edge[0].expects(edge[1])
             if data.shape != shape or data.dtype is not kind or grad._device is not device:
                 outputs[i] = _fitted(fn, i, grad, shape, kind, device)
     if fn._hooks is not None and fn._hooks.post:
@@ -261,7 +280,7 @@ def _call(fn: Node, grads: tuple, task: Task) -> list[Any]:
             outputs = [
                 g if e is not None and task.will_run(e[0]) else None for g, e in zip(outputs, fn._edges, strict=True)
             ]
-        outputs = list(hooks.after_node(fn, tuple(outputs), grads))
+        outputs = list(hooks.after_node(fn, tuple(outputs), tuple(grads)))
     if not task.keep_graph:
         fn.release()
     return outputs
@@ -275,9 +294,12 @@ def _ours(grad: Any) -> bool:
 
 def _fitted(fn: Node | None, i: int, grad: Any, shape: tuple, kind: Any, device: Any) -> Any:
     """A gradient brought to the shape and dtype of its value, or torch's error; `fn` is None for roots."""
+    data = grad._data
+    if data.shape == shape and data.dtype is kind and grad._device is device:
+        return grad
     who = "" if fn is None else f"Function {fn.name()} returned an "
-    if grad._data.shape != shape:
-        have = grad._data.shape
+    if data.shape != shape:
+        have = data.shape
         fits = len(shape) <= len(have) and all(a in (1, b) for a, b in zip(reversed(shape), reversed(have)))  # noqa: B905
         if not fits:
             raise RuntimeError(
@@ -294,7 +316,7 @@ def _fitted(fn: Node | None, i: int, grad: Any, shape: tuple, kind: Any, device:
     return grad
 
 
-def _accumulate(leaf: Any, grads: tuple) -> None:
+def _accumulate(leaf: Any, grads: Any) -> None:
     """Add a gradient to a leaf's `.grad`: in place, or out of place if the graph of the gradient is being built."""
     grad = grads[0]
     if grad is None:
@@ -306,11 +328,12 @@ def _accumulate(leaf: Any, grads: tuple) -> None:
     old = leaf._grad
     if old is None:
         # Nobody else holds a fresh gradient (only the tuple and this frame do), so its memory can become `.grad`.
-        if not MODES.grad and sys.getrefcount(grad) <= _ALONE and grad._obeys_layout(leaf):
-            leaf._grad = grad._alias()
+        if not MODES.here.grad and sys.getrefcount(grad) <= _ALONE and grad._obeys_layout(leaf):
+            plain = grad._view is None and grad._grad_fn is None and not grad._requires_grad and grad._hooks is None
+            leaf._grad = grad if plain else grad._alias()
         else:
             leaf._grad = grad._clone_in_layout(leaf)
-    elif MODES.grad:
+    elif MODES.here.grad:
         leaf._grad = old + grad
     else:
         old.add_(grad)

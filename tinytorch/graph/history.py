@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..slots import TensorBase
 from .modes import MODES
-from .node import Edge, Node, accumulator, keep, node
+from .node import Edge, Node, edge_to_leaf, keep, node
 from .saved import FREED
 
 # How a view came about; it decides what an in-place write to it, or under it, says.
@@ -21,10 +22,8 @@ class View:
 
     __slots__ = ("base", "creation", "version")
 
-    def __init__(self, base: Any, creation: int, version: int) -> None:
-        self.base = base
-        self.creation = creation
-        self.version = version
+
+_new = object.__new__
 
 
 def needs_grad(t: Any) -> bool:
@@ -40,7 +39,7 @@ def grad_fn_of(t: Any) -> Node | None:
     base = view.base
     if t._grad_fn is None and not base._requires_grad:
         return None
-    version = t._vc.version
+    version = t._counter.version
     if version != view.version:
         check_view(t, indirect=True)
         g, edges = Geometry.of(t), (edge_of(base),)
@@ -60,7 +59,7 @@ def edge_of(t: Any) -> Edge | None:
     if fn is not None:
         return (fn, t._output_nr)
     if t._requires_grad:
-        return (accumulator(t), 0)
+        return edge_to_leaf(t)
     return None
 
 
@@ -71,22 +70,25 @@ def set_history(t: Any, fn: Node, nr: int = 0) -> None:
     t._requires_grad = True
 
 
-def make_view(out: Any, source: Any, creation: int | None = None) -> Any:
+def make_view(out: Any, source: Any, here: Any, creation: int | None = None) -> Any:
     """Make `out`, which shares `source`'s memory and counter, a view of it (of its base, if it is a view itself).
 
-    Inference tensors have no views: nothing is ever recorded about them.
+    Inference tensors have no views: nothing is ever recorded about them. `here`: the modes that hold.
     """
     if source._inference:
         return out
     if creation is None:
-        creation = DEFAULT if MODES.grad else INFERENCE if MODES.inference else NO_GRAD
+        creation = DEFAULT if here.grad else INFERENCE if here.inference else NO_GRAD
+    view = out._view = _new(View)
+    view.version = out._counter.version
     outer = source._view
     if outer is None:
-        out._view = View(source, creation, out._vc.version)
+        view.base = source
     else:
+        view.base = outer.base
         if creation == DEFAULT or outer.creation == INFERENCE:
             creation = outer.creation
-        out._view = View(outer.base, creation, out._vc.version)
+    view.creation = creation
     return out
 
 
@@ -134,7 +136,7 @@ _FORBIDDEN = {
 
 def check_inplace(t: Any, recorded: bool) -> None:
     """Raise torch's error if `t` may not be written to in place. `recorded`: the write is to be in the graph."""
-    if MODES.grad and recorded:
+    if recorded and MODES.here.grad:
         if t._view is not None:
             check_view(t)
             if t._view.base._grad_fn is None and needs_grad(t):
@@ -292,3 +294,31 @@ class CopySlices(Node):
         if self.fn is not None:
             self.fn.release()
             self.fn = None
+
+
+def check_assigned_grad(t: Any, grad: Any) -> None:
+    """Raise torch's error if `grad` may not become the `.grad` of `t`."""
+    if not isinstance(grad, TensorBase):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")  # fmt: skip
+    if grad is t:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if grad.dtype is not t.dtype:
+        short = grad.dtype.aliases[-1] if grad.dtype.aliases else grad.dtype.name
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{short}' to a tensor with grad_dtype "
+            f"'{t.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
+            "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
+            "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient "
+            "may break downstream systems that assume they match."
+        )
+    if grad._device is not t._device:
+        raise RuntimeError(
+            f"attempting to assign a gradient located on device with type '{grad._device.type}' to a tensor "
+            f"located on device with type '{t._device.type}'. Please ensure that the gradient and the "
+            "tensor are on the same device"
+        )
+    if grad._data.shape != t._data.shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size "
+            f"'{list(t.shape)}'. Please ensure that the gradient and the tensor are the same size"
+        )

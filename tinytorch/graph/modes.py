@@ -5,6 +5,7 @@ Source: `torch.no_grad`, `torch.enable_grad`, `torch.set_grad_enabled`, `torch.i
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import inspect
 import threading
@@ -12,13 +13,35 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+
+class _Here:
+    """What holds in one thread. `run` calls NumPy without its floating point warnings."""
+
+    __slots__ = ("asked", "grad", "inference", "run")
+
+    def __init__(self) -> None:
+        self.grad = True
+        self.inference = False
+        self.asked = (
+            False  # inside inference mode: whether grad mode was switched on, although nothing is recorded there
+        )
+        # torch gives inf and nan in silence. A context of its own keeps the user's `np.errstate` as it is and costs a
+        # tenth of what `np.errstate` costs.
+        context = contextvars.copy_context()
+        context.run(np.seterr, all="ignore")
+        self.run = context.run
+
 
 class _Modes(threading.local):
-    grad = True
-    inference = False
-    asked = False  # inside inference mode: whether grad mode was switched on, although nothing is recorded there
+    """`here` is the thread's own; reading it costs several times what reading off it costs."""
+
     anomaly = False  # this and the next one are set on the class, for all threads
     check_nan = True
+
+    def __init__(self) -> None:
+        self.here = _Here()
 
 
 MODES = _Modes()
@@ -37,7 +60,7 @@ class InferenceCounter:
 
     @version.setter
     def version(self, value: int) -> None:
-        if not MODES.inference:
+        if not MODES.here.inference:
             raise RuntimeError(
                 "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
                 "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more "
@@ -107,7 +130,7 @@ class _Switch:
 
 
 def _switch(grad: bool) -> None:
-    MODES.asked, MODES.grad = grad, grad and not MODES.inference
+    MODES.here.asked, MODES.here.grad = grad, grad and not MODES.here.inference
 
 
 class no_grad(_Switch):
@@ -190,18 +213,18 @@ class inference_mode(_Switch):
         return self.__class__(self.mode)
 
     def __enter__(self) -> None:
-        self._all = (MODES.grad, MODES.inference, MODES.asked)
-        MODES.grad, MODES.inference, MODES.asked = not self.mode, self.mode, not self.mode
+        self._all = (MODES.here.grad, MODES.here.inference, MODES.here.asked)
+        MODES.here.grad, MODES.here.inference, MODES.here.asked = not self.mode, self.mode, not self.mode
 
     def __exit__(self, *exc: object) -> None:
-        MODES.grad, MODES.inference, MODES.asked = self._all
+        MODES.here.grad, MODES.here.inference, MODES.here.asked = self._all
 
 
 def is_grad_enabled() -> bool:
     """Whether grad mode is on: operations are recorded, unless inference mode holds as well."""
-    return MODES.asked if MODES.inference else MODES.grad
+    return MODES.here.asked if MODES.here.inference else MODES.here.grad
 
 
 def is_inference_mode_enabled() -> bool:
     """Whether inference mode holds."""
-    return MODES.inference
+    return MODES.here.inference

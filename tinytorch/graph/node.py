@@ -14,10 +14,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from ..dtypes import BY_NUM
-from .saved import FREED, SavedResult, SavedTensor
+from .saved import FREED, Kept, SavedResult, SavedTensor, freed, kept, shown, value_of
 
-_sequence = itertools.count()
-Edge = tuple["Node", int]
+next_number = itertools.count().__next__
+TRACED: list[bool] = []  # not empty while anomaly mode holds, in which nodes remember where they were made
+Edge = tuple["Node", Any]  # a node and which of its outputs; for a leaf its AccumulateGrad and the leaf
 LAST = (1 << 64) - 1  # AccumulateGrad runs before every other ready node, as in torch
 
 
@@ -37,13 +38,12 @@ class Node:
     saved_names: tuple[str, ...] = ()
     _outputs = 1
     _several = False  # whether formulas get the gradients of all outputs, as a tuple
-    accumulates = False
     computes_all = False  # also the gradients that nobody asked for, as custom Functions do
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple | None = None) -> None:
         self._edges = edges
         self._saved = saved
-        self._seq = next(_sequence)
+        self._seq = next_number()
         self._hooks = None
 
     # what torch shows ---------------------------------------------------------------------------------------------
@@ -59,7 +59,11 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """The nodes that this node's gradients flow into, one pair (node, output number) an input."""
-        return tuple((None, 0) if e is None else e for e in self._edges)
+        for i, edge in enumerate(self._edges):
+            if edge is not None and type(edge[0]) is AccumulateGrad and edge[0].variable is None:
+                shown_edge(edge)  # from now on the accumulator holds the leaf, and this edge in its place need not
+                self._edges = (*self._edges[:i], (edge[0], None), *self._edges[i + 1 :])
+        return tuple([shown_edge(e) for e in self._edges])
 
     @property
     def metadata(self) -> dict:
@@ -85,31 +89,10 @@ class Node:
             )
         return found
 
-    def __getattr__(self, name: str) -> Any:
-        for prefix in ("_saved_", "_raw_saved_"):
-            if name.startswith(prefix) and name[len(prefix) :] in self.saved_names:
-                if self._saved is None:
-                    raise RuntimeError(FREED)
-                value = self._saved[self.saved_names.index(name[len(prefix) :])]
-                if prefix == "_raw_saved_":
-                    if isinstance(value, SavedTensor):
-                        return value
-                    break
-                value = self._read(value)
-                return _as_torch_shows(value) if name[len(prefix) :] in _INTS else value
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    def _read(self, value: Any) -> Any:
-        if isinstance(value, SavedTensor):
-            return value.show(self)
-        if type(value) is tuple and any(isinstance(v, SavedTensor) for v in value):
-            return tuple(self._read(v) for v in value)
-        return tuple(value) if isinstance(value, tuple) else value  # sizes read as plain tuples
-
     def __dir__(self) -> list[str]:
-        raw = [f"_raw_saved_{n}" for n, v in zip(self.saved_names, self._saved or (), strict=False) if isinstance(v, SavedTensor)]  # fmt: skip
-        hidden = {f"_saved_{n}" for n in self.saved_names if n[0] == "_"} | set(Node.__slots__)
-        return [n for n in [*super().__dir__(), *raw] if n not in hidden]
+        raw = {f"_raw_saved_{n}" for n, v in zip(self.saved_names, self._saved or (), strict=False)
+               if not (type(v) is Kept or isinstance(v, SavedTensor))}  # fmt: skip
+        return [n for n in super().__dir__() if n not in raw and n not in Node.__slots__]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at 0x{id(self):x}>"
@@ -144,12 +127,7 @@ class Node:
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
         for value in self._saved or ():
-            if isinstance(value, SavedTensor):
-                value.release()
-            elif type(value) is tuple:
-                for v in value:
-                    if isinstance(v, SavedTensor):
-                        v.release()
+            freed(value)
 
     def pack_results(self, tensor: Any) -> None:
         """Let the hooks on saved tensors that hold now see this node's saved output."""
@@ -161,7 +139,7 @@ class Node:
         """Run the node alone. TypeError for another number of gradients than outputs."""
         if len(grads) != self._outputs:
             raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
-        out = self.apply(grads)
+        out = tuple(self.apply(grads))
         return out[0] if len(out) == 1 else out
 
 
@@ -206,12 +184,21 @@ def _as_torch_shows(value: Any) -> Any:
     return tuple(_as_torch_shows(v) for v in value) if type(value) is tuple else value
 
 
+WRITERS: list[Callable] = []  # what writes out how to record a kind of node; see `ops.recording`
+
+
+def _record_first(kind: Any, *args: Any, **values: Any) -> Any:
+    return WRITERS[0](kind)(*args, **values)
+
+
 class NotImplementedNode(Node):
     """Stands for an operation that torch has no derivative for: it is recorded, and backward through it raises."""
 
     __slots__ = ()
     what: str
     users: ClassVar[dict[str, tuple]] = {}
+    spread = True  # however many inputs
+    record = classmethod(_record_first)
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple | None = None) -> None:
         self._edges, self._saved, self._hooks = edges, saved, None
@@ -232,32 +219,59 @@ def not_differentiable(what: str) -> type:
 
 
 class AccumulateGrad(Node):
-    """Adds a gradient to a leaf's `.grad`. Keeps the leaf alive; the leaf finds it by a weak reference."""
+    """Adds a gradient to a leaf's `.grad`.
+
+    To everyone outside it keeps its leaf alive, and the leaf finds it by a weak reference. Until someone outside sees
+    it, it is the other way round: the leaf keeps it, and an edge to it is the pair (this, the leaf). So the leaf has one
+    that need not be made anew for each operation, and there is no circle that keeps memory.
+    """
 
     __slots__ = ("variable",)
     __module__ = "builtins"
-    accumulates = True
 
-    def __init__(self, variable: Any) -> None:
-        self.variable = variable
-        self._edges = ()
-        self._saved = ()
+    def __init__(self, leaf: Any) -> None:
+        self.variable = None
+        self._edges = self._saved = ()
         self._hooks = None
         self._seq = LAST
-        self.describe(variable)  # now: `leaf.data = ...` later changes nothing about gradients under way
+        data = leaf._data
+        self._shape, self._dtype, self._device = data.shape, data.dtype, leaf._device
 
     def name(self) -> str:
         """The name of the node, as torch has it."""
         return "torch::autograd::AccumulateGrad"
 
 
-def accumulator(leaf: Any) -> AccumulateGrad:
-    """The leaf's one AccumulateGrad node, made anew if nothing holds the last one."""
-    node = leaf._acc() if leaf._acc is not None else None
-    if node is None:
-        node = AccumulateGrad(leaf)
-        leaf._acc = weakref.ref(node)
-    return node
+def edge_to_leaf(leaf: Any) -> tuple[AccumulateGrad, Any]:
+    """The leaf's one AccumulateGrad, made anew if nothing holds the last one, and the leaf unless the node holds it."""
+    node = leaf._acc
+    if type(node) is AccumulateGrad:
+        return (node, leaf)
+    if node is not None:
+        node = node()
+        if node is not None:
+            return (node, leaf if node.variable is None else None)
+    node = leaf._acc = AccumulateGrad(leaf)
+    return (node, leaf)
+
+
+def let_accumulator_go(leaf: Any) -> None:
+    """Leave a leaf's accumulator to the graphs that hold it, as the leaf takes another shape: later ones get their own."""
+    if type(leaf._acc) is AccumulateGrad:
+        leaf._acc = weakref.ref(leaf._acc)
+
+
+def shown_edge(edge: Any) -> tuple[Any, int]:
+    """An edge as those outside see it."""
+    if edge is None:
+        return (None, 0)
+    node, at = edge
+    if type(node) is not AccumulateGrad:
+        return edge
+    if node.variable is None:
+        node.variable = at
+        let_accumulator_go(at)
+    return (node, 0)
 
 
 class _Hooks:
@@ -320,28 +334,50 @@ def _parameters(formula: Callable) -> tuple[str, ...]:
     return code.co_varnames[1 : code.co_argcount]
 
 
-def _as_property(name: str) -> property:
-    return property(lambda self: Node.__getattr__(self, f"_saved_{name}"))
+class _Saved:
+    """The attribute of a kind of node under which a saved value is read, as torch shows it: `grad_fn._saved_other`."""
+
+    def __init__(self, name: str, at: int, raw: bool = False) -> None:
+        self.name, self.at, self.raw = name, at, raw
+
+    def __get__(self, fn: Any, kind: type | None = None) -> Any:
+        if fn is None:
+            return self
+        if fn._saved is None:
+            raise RuntimeError(FREED)
+        value = fn._saved[self.at]
+        if not self.raw:
+            value = shown(value, fn)
+            return _as_torch_shows(value) if self.name in _INTS else value
+        if type(value) is Kept:
+            value = SavedTensor.of(value)
+            fn._saved = (*fn._saved[: self.at], value, *fn._saved[self.at + 1 :])
+        if isinstance(value, SavedTensor):
+            return value
+        raise AttributeError(f"'{type(fn).__name__}' object has no attribute '_raw_saved_{self.name}'")
+
+    def __set__(self, fn: Any, value: Any) -> None:
+        raise AttributeError(f"attribute '{self.name}' of '{type(fn).__name__}' objects is not writable")
 
 
 def node(
     name: str, *formulas: Callable | None, also: tuple[str, ...] = (), base: type = Node, spread: bool = False
-) -> type:
+) -> Any:
     """A kind of node: `formulas[i](grad, saved...)` is the gradient for input i; None stands for no gradient.
 
+    `kind.record(out, inputs, saved values by name)` records one, see `ops.recording`.
     A value whose name starts with an underscore is kept but not shown. `also` names values that are kept although no
     formula reads them, because torch keeps them. With `spread` the one
     formula returns a tuple with the gradients of all inputs (for `cat`, whose inputs are as many as are given).
     """
-    names: list[str] = []
-    for f in formulas:
-        names += [p for p in _parameters(f) if p not in names] if f is not None else []
-    names += [a for a in also if a not in names]
-    names.sort(key=lambda n: (n.startswith("result"), n))  # the order in which torch saves them, and hooks see them
-    wanted = tuple(() if f is None else tuple(names.index(p) for p in _parameters(f)) for f in formulas)
-    users = {n: tuple(i for i, f in enumerate(formulas) if f is not None and n in _parameters(f)) for n in names}
-    if sum(f is not None for f in formulas) == 1:  # then torch saves without asking whether the gradient is needed
-        users = dict.fromkeys(names, ())
+    reads = [() if f is None else _parameters(f) for f in formulas]
+    # the order in which torch saves them, and hooks see them
+    names = sorted({*also}.union(*reads), key=lambda n: (n.startswith("result"), n))
+    wanted = tuple([tuple([names.index(p) for p in read]) for read in reads])
+    if len(formulas) - formulas.count(None) == 1:  # then torch saves without asking whether the gradient is needed
+        users: dict[str, tuple] = dict.fromkeys(names, ())
+    else:
+        users = {n: tuple([i for i, read in enumerate(reads) if n in read]) for n in names}
     body = {
         "__slots__": (),
         "__doc__": f"The backward of torch's {name}.",
@@ -349,44 +385,84 @@ def node(
         "formulas": formulas,
         "wanted": wanted,
         "users": users,
-        "apply": _apply_spread if spread else _apply,
+        "apply": _apply_spread if spread else _apply if base is not Node else _apply_first,
+        "spread": spread,
+        "record": classmethod(_record_first),
         "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
     }
-    return type(name, (base,), body | {f"_saved_{n}": _as_property(n) for n in names if n[0] != "_"})
+    for at, n in enumerate(names):
+        if n[0] != "_":
+            body[f"_saved_{n}"], body[f"_raw_saved_{n}"] = _Saved(n, at), _Saved(n, at, raw=True)
+    return type(name, (base,), body)
 
 
-def _apply(self: Any, grads: tuple) -> tuple:
+def _apply(self: Any, grads: Any) -> list:
+    """The gradients for the inputs of a node of a declared kind, from those of its outputs."""
     saved = self._saved
     if saved is None:
         raise RuntimeError(FREED)
-    grad = grads if self._several else grads[0]
-    if grad is None or (self._several and all(g is None for g in grads)):
-        return (None,) * len(self._edges)
-    values = [_value(v, self) for v in saved] if saved else ()
+    several = self._several
+    grad = tuple(grads) if several else grads[0]
+    if grad is None or (several and all(g is None for g in grads)):
+        return [None] * len(self._edges)
+    values = [value_of(v, self) for v in saved] if saved else ()
     out: list[Any] = []
     for formula, wanted, edge in zip(self.formulas, self.wanted, self._edges, strict=False):
         if edge is None or formula is None:
             out.append(None)
-        else:
+        elif wanted:
             out.append(formula(grad, *[values[i] for i in wanted]))
-    return tuple(out)
+        else:
+            out.append(formula(grad))
+    return out
 
 
-def _value(value: Any, node: Any) -> Any:
-    if type(value) is SavedTensor:
-        return value.for_formula(node)
-    if isinstance(value, SavedTensor):
-        return value.unpack(node)
-    return node._read(value) if type(value) is tuple else value
+def _apply_first(self: Any, grads: Any) -> list:
+    """Write out `_apply` for this kind of node, as straight-line code, and run it.
+
+    For `MulBackward0` it is
+
+    def apply(node, grads):
+        e0, e1, = node._edges
+        v0, v1, = node._saved
+        v0 = value_of(v0, node)
+        ...
+        return [f0(grad, v0) if e0 is not None else None, f1(grad, v1) if e1 is not None else None]
+    """
+    kind = type(self)
+    if "_written" in vars(kind):  # and `apply` is another that falls back on this one
+        return kind._written(self, grads)
+    count, saved = len(kind.formulas), range(len(kind.saved_names))
+    calls = []
+    for i, (formula, wanted) in enumerate(zip(kind.formulas, kind.wanted, strict=True)):
+        values = "".join(f", v{at}" for at in wanted)
+        calls.append("None" if formula is None else f"f{i}(grad{values}) if e{i} is not None else None")
+    code = f"""
+def apply(node, grads):
+    saved, edges, grad = node._saved, node._edges, grads[0]
+    if saved is None or grad is None or len(edges) != {count}:
+        return general(node, grads)
+    {"".join(f"e{i}, " for i in range(count))} = edges
+    {"".join(f"v{at}, " for at in saved) + "= saved" if saved else ""}
+    {"; ".join(f"v{at} = value_of(v{at}, node)" for at in saved)}
+    return [{", ".join(calls)}]
+"""
+    names: dict[str, Any] = {"general": _apply, "value_of": value_of, "len": len}
+    names |= {f"f{i}": formula for i, formula in enumerate(kind.formulas)}
+    exec(code, names)
+    kind._written = names["apply"]
+    if kind.apply is _apply_first:
+        kind.apply = kind._written
+    return kind._written(self, grads)
 
 
 def _apply_spread(self: Any, grads: tuple) -> tuple:
     if self._saved is None:
         raise RuntimeError(FREED)
-    grad = grads if self._several else grads[0]
+    grad = tuple(grads) if self._several else grads[0]
     if grad is None or (self._several and all(g is None for g in grads)):
         return (None,) * len(self._edges)
-    values = [_value(v, self) for v in self._saved]
+    values = [value_of(v, self) for v in self._saved]
     return self.formulas[0](grad, *[values[i] for i in self.wanted[0]])
 
 
@@ -397,20 +473,9 @@ def keep(kind: type, edges: tuple[Edge | None, ...], values: dict[str, Any]) -> 
     for name in kind.saved_names:  # type: ignore[attr-defined]
         by = users[name]
         value = values.get(name)
-        if name == "result":
-            value = SavedResult(value)
-        elif hasattr(value, "_vc"):
-            needed = len(by) != 1 or edges[by[0]] is not None
-            value = SavedTensor(value) if needed else None
-        elif isinstance(value, SavedTensor) and len(by) == 1 and edges[by[0]] is None:
-            value = None  # a number that torch would have saved as a tensor
-        elif isinstance(value, SavedTensor) and len(by) == 1 and edges[by[0]] is None:
-            value = None  # a number, which torch saves as a tensor
-        elif type(value) is tuple and any(hasattr(v, "_vc") for v in value):
-            value = tuple(SavedTensor(v) if hasattr(v, "_vc") else v for v in value)
-        out.append(value)
+        out.append(SavedResult(value) if name == "result" else kept(value, len(by) != 1 or edges[by[0]] is not None))
     return tuple(out)
 
 
-__all__ = ["AccumulateGrad", "Edge", "MultiNode", "Node", "RemovableHandle", "SavedResult", "accumulator", "hooks_of", "keep",
-           "node", "not_differentiable"]  # fmt: skip
+__all__ = ["AccumulateGrad", "Edge", "MultiNode", "Node", "RemovableHandle", "SavedResult", "edge_to_leaf", "hooks_of", "keep",
+           "let_accumulator_go", "node", "not_differentiable", "shown_edge"]  # fmt: skip

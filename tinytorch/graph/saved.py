@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from ..slots import TensorBase
 from .modes import MODES, no_grad
 
 FREED = (
@@ -30,24 +31,98 @@ def _hooks_here() -> tuple[Callable, Callable] | None:
     return next(((pack, unpack) for thread, pack, unpack in reversed(HOOKS) if thread == me), None)
 
 
+# A tensor kept for backward that nobody has looked at: [the tensor, its version, whether it was a leaf]. It costs a third
+# of a `SavedTensor`, which `SavedTensor.of` makes of it.
+Kept = list
+
+
+class KeptMany(tuple):
+    """Several tensors kept under one name; None where there was none."""
+
+    __slots__ = ()
+
+
+def kept(value: Any, needed: bool = True) -> Any:
+    """A value as a node keeps it: tensors with their version, or None where no gradient needs them; others as they are."""
+    if isinstance(value, TensorBase):
+        if not needed:
+            return None
+        return SavedTensor(value) if HOOKS else kept_tensor(value)
+    if type(value) is tuple:
+        for v in value:
+            if isinstance(v, TensorBase):
+                return KeptMany([kept(v) for v in value])
+    elif not needed and isinstance(value, SavedTensor):
+        return None  # a number, which torch saves as a tensor
+    return value
+
+
+def kept_tensor(tensor: Any) -> Kept:
+    """A tensor as a node keeps it. RuntimeError for one made in inference mode."""
+    if tensor._inference:
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
+            "in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
+            "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+        )
+    counter = tensor._counter
+    return [tensor, 0 if counter is None else counter.version, tensor._grad_fn is None]
+
+
+def value_of(value: Any, node: Any) -> Any:
+    """A kept value as a formula reads it. RuntimeError, in torch's words, if it was freed or changed in place since."""
+    if type(value) is Kept:
+        tensor, version, leaf = value
+        if tensor is not None and (leaf or tensor._grad_fn is not None):
+            counter = tensor._counter
+            if version == (0 if counter is None else counter.version):
+                return tensor
+        return SavedTensor.of(value).for_formula(node)
+    if isinstance(value, SavedTensor):
+        return value.for_formula(node)
+    return shown(value, node) if type(value) is KeptMany else value
+
+
+def shown(value: Any, node: Any) -> Any:
+    """A kept value as `grad_fn._saved_*` gives it."""
+    if type(value) is Kept:
+        value = SavedTensor.of(value)
+    if isinstance(value, SavedTensor):
+        return value.show(node)
+    if type(value) is KeptMany:
+        return tuple([shown(v, node) for v in value])
+    return tuple(value) if isinstance(value, tuple) else value  # sizes read as plain tuples
+
+
+def freed(value: Any) -> None:
+    """Let a kept tensor go; numbers and sizes stay readable, as in torch."""
+    if type(value) is Kept:
+        value[0] = None
+    elif type(value) is KeptMany:
+        for v in value:
+            freed(v)
+    elif isinstance(value, SavedTensor):
+        value.release()
+
+
 class SavedTensor:
     """One tensor kept for backward; reading it checks that it was not written to since."""
 
     __slots__ = ("_hooks", "_leaf", "_origin", "_tensor", "_version")
 
     def __init__(self, tensor: Any) -> None:
-        if tensor._inference:
-            raise RuntimeError(
-                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
-                "in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
-                "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
-            )
-        self._tensor = tensor
-        self._version = tensor._vc.version
-        self._leaf = tensor._grad_fn is None
+        self._tensor, self._version, self._leaf = kept_tensor(tensor)
         self._hooks = None
         if HOOKS and (pair := _hooks_here()) is not None:
             self._pack(pair, tensor, tensor)
+
+    @classmethod
+    def of(cls, value: Kept) -> SavedTensor:
+        """The object for a tensor that was kept without one."""
+        saved = object.__new__(cls)
+        saved._tensor, saved._version, saved._leaf = value
+        saved._hooks = None
+        return saved
 
     def unpack(self, node: Any = None) -> Any:
         """The saved tensor. RuntimeError, in torch's words, if it was freed or changed in place since."""
@@ -141,7 +216,7 @@ class SavedTensor:
                 "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
                 "an issue if you need to perform in-place operations on the input to a pack hook."
             )
-        self._origin = (tensor.grad_fn, tensor._output_nr, tensor.requires_grad, tensor._acc)
+        self._origin = (tensor.grad_fn, tensor._output_nr, tensor.requires_grad, tensor._accumulator())
         self._tensor, self._hooks = packed, pair
 
     def _unpacked(self) -> Any:
@@ -181,11 +256,19 @@ class SavedResult(SavedTensor):
 
     def __init__(self, tensor: Any, nr: int = 0) -> None:
         self._nr = nr
-        # Of a view written to in place, the history is the view's own, which the write made anew.
-        self._of_view = None if tensor._view is None or tensor._grad_fn is None else weakref.ref(tensor._grad_fn)
-        self._tensor = tensor._alias()
-        self._version = tensor._vc.version
+        self._of_view = None
+        if tensor._view is not None and tensor._grad_fn is not None:  # written to in place, which made its history anew
+            self._of_view = weakref.ref(tensor._grad_fn)
+        self._tensor = alias = tensor._alias()
+        self._version = alias._counter.version
         self._hooks = None
+
+    def for_formula(self, node: Any) -> Any:
+        """The result as backward reads it: without its history where nothing is recorded."""
+        tensor = self._tensor
+        if tensor is None or self._hooks is not None or MODES.here.grad or tensor._counter.version != self._version:
+            return self.unpack(node)
+        return tensor
 
     def pack_by_default(self, tensor: Any) -> None:
         """Apply the hooks that hold now. They see the result with its history, so this comes after recording."""

@@ -12,7 +12,6 @@ import numbers
 import re
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -254,6 +253,8 @@ class _Signature:
 @functools.cache
 def _table() -> dict[str, list[str]]:
     table: dict[str, list[str]] = {}
+    from pathlib import Path  # which takes as long to load as ten modules of this package, and few programs come here
+
     for line in Path(__file__).with_name("signatures.txt").read_text("utf-8").splitlines():
         table.setdefault(line.partition("(")[0], []).append(line)
     return table
@@ -460,12 +461,11 @@ def guarded(f: Callable, name: str, method: bool, of_view: bool = False, strict:
     key = f"Tensor.{name}" if method else name
     no_out = method and "out" in f.__code__.co_varnames
 
-    @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
         if strict or (no_out and "out" in kwargs):
             parsed(key, args[method:], kwargs)
         try:
-            return f(*args, **kwargs)
+            return f(*args, **kwargs) if kwargs else f(*args)
         except Exception as e:
             if sys._getframe(1).f_globals.get("__name__", "").startswith(("tinytorch.ops", "tinytorch.graph")):
                 raise
@@ -473,17 +473,25 @@ def guarded(f: Callable, name: str, method: bool, of_view: bool = False, strict:
         found = parsed(key, args[method:], kwargs)
         at_the_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
         if found is None or not at_the_call or _same(args[method:], kwargs, *found):
-            recorded = MODES.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)
+            recorded = MODES.here.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)
             if of_view or (recorded and not name.endswith("_")):
                 _refuse_stale(args)  # a recorded operation looks at histories before shapes
             raise error
         return f(*args[:method], *found[0], **found[1])
 
+    # what `functools.wraps` does, which takes longer; there are some six hundred of these
+    call.__name__, call.__qualname__, call.__doc__, call.__module__ = (
+        f.__name__,
+        f.__qualname__,
+        f.__doc__,
+        f.__module__,
+    )
+    call.__wrapped__ = f  # type: ignore[attr-defined]
     return call
 
 
 def _refuse_stale(args: tuple) -> None:
     """Raise torch's error for a view whose base was written to although that is forbidden."""
     for t in args:
-        if MODES.grad and isinstance(t, Tensor) and t._view is not None:
+        if MODES.here.grad and isinstance(t, Tensor) and t._view is not None:
             grad_fn_of(t)

@@ -10,19 +10,23 @@ import numpy as np
 from .. import dtypes
 from ..fused import add_scaled
 from ..graph.history import check_inplace
-from ..graph.modes import no_grad
+from ..graph.modes import MODES, no_grad
 from ..graph.node import node, not_differentiable
-from ..tensor import Tensor
+from ..tensor import Tensor, fresh
 from .arguments import ABSENT, again, is_number
-from .core import broadcast_error, op, quiet, record, recording, result, write_in_place, write_out
+from .core import FUNCTIONS, broadcast_error, op, quiet, recording, result, write_in_place, write_out
 from .large import MANY, pointwise
 from .pointwise import (
     EITHER,
     FLOAT,
+    LETTER,
+    OPERATORS,
     RIGHT,
     WRAPPED,
     _saveable,
+    array,
     binary,
+    called_as_operator,
     check_broadcast_into,
     check_fits,
     check_kernel,
@@ -33,7 +37,9 @@ from .pointwise import (
     operator,
     read_histories,
     takes_operands,
+    written_straight,
 )  # fmt: skip
+from .recording import wants_grad
 from .scalars import times, where, zeros
 from .spare import product_in_spare_memory
 
@@ -75,6 +81,7 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
         return grad if alpha == 1 else times(grad, alpha)
 
     kind = node(f"{name.title()}Backward0", lambda grad: grad, to_other, also=("alpha",))
+    straight = {d.np.num for d in dtypes.ALL if LETTER[d.np.num] in ("if" if minus else "bif") and d.np.char != "e"}
 
     def compute(a: np.ndarray, b: np.ndarray, alpha: Any, into: np.ndarray | None = None) -> Any:
         check_kernel(a, "bif", "add_stub", b)
@@ -94,34 +101,49 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
     ) -> Tensor:
         if rest or named:
             return again(function, name, (input, other, *rest), named)
-        if minus:
-            _refuse_bools(input, other)
-        if isinstance(input, Tensor) and (
-            isinstance(other, Tensor) and input._data.dtype is other._data.dtype and input._device is other._device
-        ):
-            a, b, where = input._data, other._data, input._device
-        elif type(other) is float and isinstance(input, Tensor) and input._data.dtype.char in "fd":
+        here = MODES.here
+        short = False  # whether the operands meet in the dtype they have
+        if isinstance(input, Tensor):
             a, where = input._data, input._device
-            b = quiet.run(np.array, other, a.dtype)
-        else:
+            d = a.dtype
+            if isinstance(other, Tensor):
+                b = other._data
+                short = d is b.dtype and where is other._device and (not minus or d.num in straight)
+            elif (type(other) is float or (type(other) is int and -(1 << 63) <= other < 1 << 63)) and d.char in "fd":
+                b = here.run(array, other, d)
+                short = True
+        if not short:
             if not takes_operands(input, other, WRAPPED):
+                if not is_number(other) and called_as_operator():
+                    return NotImplemented
                 return again(function, name, (input, other), {})
+            if minus:
+                _refuse_bools(input, other)
             a, b, where = operands(name, input, other)
-            if a.dtype == np.float16 and is_number(other):
+            d = a.dtype
+            if d == np.float16 and is_number(other):
                 b = quiet.run(np.array, other, np.float32)
         try:
-            data = compute(a, b, alpha)
+            if type(alpha) is int and alpha == 1 and d.num in straight and a.size < MANY > b.size:
+                data = here.run(ufunc, a, b)
+            else:
+                data = compute(a, b, alpha)
+        except ValueError:
+            read_histories(input, other)
+            raise broadcast_error(a.shape, b.shape) from None
         except RuntimeError:
             read_histories(input, other)
             raise
         if out is not None:
             return write_out(out, data, name, input, other, layout=(a, b))
-        made = result(data, where, a, b)
-        if recording(*[x for x in (input, other) if isinstance(x, Tensor)]):
-            record(made, kind, (input, other), alpha=alpha)
+        made = fresh(data, where, here.inference) if data.ndim < 2 else result(data, where, a, b)
+        if here.grad and (wants_grad(input) or wants_grad(other)):
+            kind.record(made, (input, other), alpha=alpha)
         return made
 
     def in_place(self: Tensor, other: Any = ABSENT, *rest: Any, alpha: Any = 1, **named: Any) -> Tensor:
+        if not rest and not named and type(alpha) is int and alpha == 1 and written_straight(ufunc, self, other):
+            return self
         if rest or named or not (isinstance(other, Tensor) or takes_operands(self, other, WRAPPED)):
             return again(in_place, f"{name}_", (self, other, *rest), named)
         if minus and any(_bools(self, other)):
@@ -142,6 +164,7 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
         f.__doc__ = f"{what} `alpha` scales the second operand.\n\nSource: `torch.{name}`."
     offer(function, name, aliases)
     offer(in_place, f"{name}_", [f"{a}_" for a in aliases], function=False)
+    OPERATORS.add(function)
 
 
 def _broadcast(ufunc: np.ufunc, a: np.ndarray, b: np.ndarray, into: np.ndarray | None = None) -> Any:
@@ -177,9 +200,9 @@ def rsub(input: Tensor, other: Any, alpha: Any = 1) -> Tensor:
     made = result(_broadcast(np.subtract, b, _scaled(a, alpha)), where, b, a)
     if recording(input, *([other] if isinstance(other, Tensor) else [])):
         if isinstance(other, Tensor):
-            record(made, _RsubBackward0, (input, other), alpha=alpha)
+            _RsubBackward0.record(made, (input, other), alpha=alpha)
         else:
-            record(made, _RsubBackward1, (input,), alpha=alpha)
+            _RsubBackward1.record(made, (input,), alpha=alpha)
     return made
 
 
@@ -270,7 +293,7 @@ def div(input: Any, other: Any, *, rounding_mode: Any = _UNSET, out: Tensor | No
     tensors = [x for x in (input, other) if isinstance(x, Tensor)]
     if recording(*tensors):
         values = {"self": _saveable(input), "other": _saveable(other), "rounding_mode": rounding_mode}
-        record(made, _DivBackward2, (input, other), **values)
+        _DivBackward2.record(made, (input, other), **values)
     return made
 
 
@@ -384,11 +407,11 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     )
     if recording(*[x for x in (input, exponent) if isinstance(x, Tensor)]):
         if not isinstance(exponent, Tensor):
-            record(made, _PowBackward0, (input,), self=input, exponent=exponent)
+            _PowBackward0.record(made, (input,), self=input, exponent=exponent)
         elif not isinstance(input, Tensor):
-            record(made, _PowBackward2, (exponent,), self=input, exponent=exponent)
+            _PowBackward2.record(made, (exponent,), self=input, exponent=exponent)
         else:
-            record(made, _PowBackward1, (input, exponent), self=input, exponent=exponent)
+            _PowBackward1.record(made, (input, exponent), self=input, exponent=exponent)
     return made
 
 
@@ -436,8 +459,8 @@ def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tens
 
 # operators ------------------------------------------------------------------------------------------------------------
 
-operator("add", Tensor.add, Tensor.add, Tensor.add_)
-operator("sub", Tensor.sub, rsub, Tensor.sub_)
+operator("add", FUNCTIONS["add"], FUNCTIONS["add"], Tensor.add_)
+operator("sub", FUNCTIONS["sub"], rsub, Tensor.sub_)
 operator("mul", mul, mul, Tensor.mul_)
 operator("truediv", true_divide, None, Tensor.div_)
 operator("floordiv", floor_divide, lambda self, other: floor_divide(other, self), Tensor.floor_divide_)

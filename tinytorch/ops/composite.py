@@ -31,7 +31,7 @@ class _Composite(Node):
         if self._saved is None:
             raise RuntimeError(FREED)
         inputs = [s.unpack(self) if isinstance(s, SavedTensor) else s for s in self._saved]
-        again = MODES.grad
+        again = MODES.here.grad
         with enable_grad():
             shadows = [self._shadow(t, again) if e is not None else t for t, e in zip(inputs, self._edges, strict=True)]
             out = self.formula(*shadows)

@@ -20,10 +20,11 @@ from ..storage import UntypedStorage, VersionCounter
 from ..tensor import Tensor, empty_strided, fresh
 from ..warn import warn_user
 from .arguments import ABSENT, again, is_number, unfit
-from .core import check_overlap, op, record, recording, store
+from .core import check_overlap, op, recording, store
 from .large import MANY
 from .layouts import dense_strides
 from .pointwise import check_broadcast_into
+from .recording import wants_grad
 
 _type = type  # Tensor.type takes the name below
 
@@ -101,9 +102,13 @@ def clone(
     """
     if rest or named or not (isinstance(input, Tensor) and isinstance(memory_format, (MemoryFormat, NoneType))):
         return again(clone, "clone", (input, *rest), {"memory_format": memory_format, **named})
-    out = copied(input, memory_format=memory_format)
-    if MODES.grad and needs_grad(input):
-        record(out, _CloneBackward0, (input,))
+    here, a = MODES.here, input._data
+    if a.ndim == 1 and a.strides == (a.itemsize,) and a.size < MANY:
+        out = fresh(a.copy(), input._device, here.inference)
+    else:
+        out = copied(input, memory_format=memory_format)
+    if here.grad and (input._requires_grad or needs_grad(input)):
+        _CloneBackward0.record(out, (input,))
     return out
 
 
@@ -179,7 +184,18 @@ def copy_(self: Tensor, src: Any = ABSENT, non_blocking: bool = False, *rest: An
     if rest or named or not (isinstance(src, Tensor) or is_number(src)):
         given = (self, src) if non_blocking is False and not rest else (self, src, non_blocking, *rest)
         return again(copy_, "copy_", given, named)
-    if not isinstance(src, Tensor):
+    here, a = MODES.here, self._data
+    if isinstance(src, Tensor):
+        b = src._data
+        if (
+            a.dtype is b.dtype and a.shape == b.shape and self._device is src._device
+            and (self._storage is None or (src._storage is None and a.flags.forc))  # then they cannot share memory
+            and not (here.grad and (wants_grad(self) or wants_grad(src)))
+        ):  # fmt: skip
+            a[...] = b
+            self._own_counter().version += 1
+            return self
+    else:
         src = fresh(np.asarray(src, dtypes.of_number(src).np), self._device)
     recorded = recording(self, src) and self._data.dtype.kind == "f"
     check_inplace(self, recorded)
@@ -226,7 +242,7 @@ def converted(
         return self
     out = copied(self, kind, where, memory_format)
     if kind.kind == "f" and recording(self):
-        record(out, _ToCopyBackward0, (self,), options=(self.dtype, self._device))
+        _ToCopyBackward0.record(out, (self,), options=(self.dtype, self._device))
     return out
 
 
@@ -339,8 +355,10 @@ def _clone_in_layout(self: Tensor, leaf: Tensor) -> Tensor:
     """A copy of a gradient with the leaf's strides if the leaf is dense, else row-major."""
     g = Geometry.of(leaf)
     if not leaf._data.size or (not g.overlaps() and g.reach() == leaf._data.size):
-        if not MODES.grad:
-            out = empty_strided(leaf._data.shape, leaf._data.strides, self._data.dtype, self._device)
+        if not MODES.here.grad:
+            ours, theirs = self._data.itemsize, leaf._data.itemsize  # `.data =` may have given it another dtype
+            steps = tuple([s // theirs * ours for s in leaf._data.strides])
+            out = empty_strided(leaf._data.shape, steps, self._data.dtype, self._device)
             check_broadcast_into(out, self._data.shape)  # the leaf may have another shape by now
             store(out, self._data)
             out._vc.version = 1  # torch makes it empty and then copies into it
@@ -351,8 +369,11 @@ def _clone_in_layout(self: Tensor, leaf: Tensor) -> Tensor:
 
 def _obeys_layout(self: Tensor, leaf: Tensor) -> bool:
     """Whether a gradient lies in memory as `.grad` must: as a dense leaf does, row-major for any other."""
-    if self._data.size and 0 in self._data.strides:
+    steps = self._data.strides
+    if self._data.size and 0 in steps:
         return False  # even for a size of 1 a repeated gradient is copied
+    if steps == leaf._data.strides and leaf._data.flags.c_contiguous and leaf._data.dtype is self._data.dtype:
+        return True
     g = Geometry.of(leaf)
     if leaf._data.size and (g.overlaps() or g.reach() != leaf._data.size):
         return self._data.flags.c_contiguous
@@ -378,7 +399,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """
     if force:
         self = self.detach().cpu()
-    if MODES.grad and self.requires_grad:
+    if MODES.here.grad and self.requires_grad:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     if self._device is not CPU:
         raise TypeError(
@@ -441,7 +462,7 @@ def _shallow_copy(self: Tensor) -> Tensor:
             "function with @torch.utils.hooks.unserializable_hook to suppress this warning"
         )
     out = self._alias()
-    out._inference = MODES.inference
+    out._inference = MODES.here.inference
     out._vc = VersionCounter()
     out._vc.version = 1  # torch makes an empty tensor and then sets its storage
     out._requires_grad = self.requires_grad

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextvars
 import threading
 import types
 from collections.abc import Callable
@@ -12,29 +11,25 @@ import numpy as np
 
 from .. import dtypes
 from ..devices import CPU, device
-from ..graph.history import Geometry, check_inplace, edge_of, needs_grad, rebase_history, set_history
+from ..graph.history import Geometry, check_inplace, edge_of, rebase_history
 from ..graph.modes import MODES
-from ..graph.node import Node, SavedResult, SavedTensor, keep
+from ..graph.node import SavedResult, SavedTensor, keep
 from ..graph.saved import FREED, HOOKS
 from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
 from .arguments import guarded
 from .layouts import dense_strides, laid_out, torch_layout
+from .recording import node_for, record, recording  # noqa: F401 - the operations find them here
 
 ndarray = np.ndarray
 
 
 class _Quiet(threading.local):
-    """Runs NumPy without its floating point warnings, as torch gives inf and nan in silence.
-
-    A context of its own keeps the user's `np.errstate` as it is and costs a tenth of what `np.errstate` costs.
-    """
+    """Runs NumPy without its floating point warnings, as torch gives inf and nan in silence."""
 
     def __init__(self) -> None:
-        context = contextvars.copy_context()
-        context.run(np.seterr, all="ignore")
-        self.run = context.run
+        self.run = MODES.here.run
 
 
 quiet = _Quiet()
@@ -76,13 +71,13 @@ def op(
             if function:
                 FUNCTIONS[name] = guarded(f, name, False, view, strict) if guard else f
             if method:
-                setattr(Tensor, name, _as_method(guarded(f, name, True, view, strict) if guard else f, name))
+                setattr(Tensor, name, as_method_of(guarded(f, name, True, view, strict) if guard else f, name))
         return f
 
     return offer
 
 
-def _as_method(f: Callable, name: str) -> Callable:
+def as_method_of(f: Callable, name: str) -> Callable:
     """The same function under the method's qualified name, by which error messages tell the two calls apart."""
     code = f.__code__.replace(co_qualname=f"Tensor.{name}")
     method = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
@@ -200,15 +195,6 @@ def result(data: Any, device: device, *operands: np.ndarray) -> Tensor:
 # recording -----------------------------------------------------------------------------------------------------------
 
 
-def recording(*tensors: Any) -> bool:
-    """Whether an operation on these tensors is to be recorded."""
-    if MODES.grad:
-        for t in tensors:
-            if needs_grad(t):
-                return True
-    return False
-
-
 class SavedNumber(SavedTensor):
     """A Python number where torch saves a wrapped 0-d tensor: reads as that tensor, computes as the number."""
 
@@ -223,6 +209,8 @@ class SavedNumber(SavedTensor):
             raise RuntimeError(FREED)
         return self.number
 
+    for_formula = unpack  # type: ignore[assignment]
+
     def show(self, node: Any = None) -> Any:  # type: ignore[override]
         """The number as a 0-d tensor."""
         number = self.unpack()
@@ -231,26 +219,6 @@ class SavedNumber(SavedTensor):
     def release(self) -> None:
         """Let go of the number."""
         self.number = None
-
-
-def node_for(kind: type, inputs: tuple, values: dict[str, Any]) -> Node:
-    """A node of this kind whose gradients flow to `inputs`, with what it saves."""
-    edges = tuple([edge_of(t) if isinstance(t, Tensor) else None for t in inputs])
-    return kind(edges, keep(kind, edges, values))
-
-
-def record(out: Tensor, kind: type, inputs: tuple, **values: Any) -> Tensor:
-    """Make `out` the output of a new node."""
-    if "result" in kind.saved_names:  # type: ignore[attr-defined]
-        values["result"] = out
-    if out._data.dtype.kind != "f":
-        raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
-    fn = node_for(kind, inputs, values)
-    fn.describe(out)
-    set_history(out, fn)
-    if HOOKS:
-        fn.pack_results(out)
-    return out
 
 
 # writing in place --------------------------------------------------------------------------------------------------------
@@ -282,7 +250,7 @@ def check_overlap(target: Tensor, *sources: Any, histories: bool = True) -> None
 
 
 def _check_inplace_first(target: Tensor, sources: tuple) -> None:
-    check_inplace(target, recording(target, *[s for s in sources if isinstance(s, Tensor)]))
+    check_inplace(target, target._data.dtype.kind == "f" and recording(target, *sources))
 
 
 def check_no_overlap(target: Tensor, *sources: Tensor) -> None:
@@ -329,6 +297,9 @@ def number_array(value: Any, d: dtypes.dtype) -> ndarray:
 def store(target: Tensor, data: Any) -> None:
     """Put values into the tensor's memory, converted to its dtype as torch converts."""
     a = target._data
+    if type(data) is ndarray and data.dtype is a.dtype:
+        a[...] = data
+        return
     if isinstance(data, ndarray) and data.dtype.kind == "f" and a.dtype.kind in "iu":
         data = float_to_int(data, a.dtype)
     quiet.run(np.copyto, a, data, "unsafe")
@@ -363,23 +334,24 @@ def write_in_place(
     `inputs` are the tensors that gradients flow to, the target's old value first if at all. `kernel` returns the new
     values, or None if it wrote them itself.
     """
-    recorded = recording(target, *[t for t in inputs if isinstance(t, Tensor)])
-    check_inplace(target, recorded)
+    recorded = MODES.here.grad and recording(target, *inputs)
     fn = None
-    if recorded and kind is not None:
-        names = kind.saved_names  # type: ignore[attr-defined]
-        edges = tuple([edge_of(t) if isinstance(t, Tensor) else None for t in inputs])
-        if "self" in names and values.get("self") is target:
-            by = kind.users["self"]  # type: ignore[attr-defined]
-            values["self"] = target.clone() if len(by) != 1 or edges[by[0]] is not None else None
-        fn = kind(edges, keep(kind, edges, {k: v for k, v in values.items() if k != "result"} | ({"result": target} if "result" in names else {})))  # fmt: skip
+    if recorded:
+        check_inplace(target, recorded)
+        if kind is not None:
+            names = kind.saved_names  # type: ignore[attr-defined]
+            edges = tuple([edge_of(t) if isinstance(t, Tensor) else None for t in inputs])
+            if "self" in names and values.get("self") is target:
+                by = kind.users["self"]  # type: ignore[attr-defined]
+                values["self"] = target.clone() if len(by) != 1 or edges[by[0]] is not None else None
+            fn = kind(edges, keep(kind, edges, {k: v for k, v in values.items() if k != "result"} | ({"result": target} if "result" in names else {})))  # fmt: skip
     data = kernel()
     if data is not None:
         if target._data.flags.forc or not Geometry.of(target).overlaps():
             store(target, data)
         else:
             _store_in_turn(target, data, kernel)
-    target._vc.version += 1
+    target._own_counter().version += 1
     if fn is not None:
         fn.describe(target)
         rebase_history(target, fn)

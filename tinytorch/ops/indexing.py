@@ -169,14 +169,14 @@ def _select(self: Tensor, d: int, i: int, position: int) -> Tensor:
 
 def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
     """A slice of dimension `d`; with `keep`, a slice that takes all is the tensor itself."""
-    start, end = s.start, s.stop
-    step = 1 if s.step is None else _slice_number(s.step)
-    if step == 0:
-        raise ValueError("slice step cannot be zero")
-    start = (0 if step > 0 else END) if start is None else max(min(_slice_number(start), END), -END - 1)
-    end = (END if step > 0 else -END - 1) if end is None else max(min(_slice_number(end), END), -END - 1)
-    if step < 0:
-        raise ValueError("step must be greater than zero")
+    start, end, step = s.start, s.stop, 1 if s.step is None else _slice_number(s.step)
+    if not (step == 1 and type(start) is int and type(end) is int and 0 <= start < END and 0 <= end < END):
+        if step == 0:
+            raise ValueError("slice step cannot be zero")
+        start = (0 if step > 0 else END) if start is None else max(min(_slice_number(start), END), -END - 1)
+        end = (END if step > 0 else -END - 1) if end is None else max(min(_slice_number(end), END), -END - 1)
+        if step < 0:
+            raise ValueError("step must be greater than zero")
     a = self._data
     if not a.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
@@ -424,7 +424,7 @@ def _index(self: Tensor, indices: Any) -> Tensor:
     out = fresh(data, self._device)
     if not data.size:
         out._data = data
-    if MODES.grad and needs_grad(self):
+    if MODES.here.grad and needs_grad(self):
         record(out, _IndexBackward0, (self,), self_sym_sizes=self._data.shape, indices=tuple(indices))
     return out
 

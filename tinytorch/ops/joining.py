@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..graph.history import set_history
 from ..graph.node import node
 from ..tensor import Size, Tensor, wrap_dim
 from ..warn import warn_in_torch
@@ -21,7 +22,6 @@ from .core import (
     record,
     recording,
     result,
-    set_history,
     write_out,
 )  # fmt: skip
 from .pointwise import read_histories

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dtypes import cpp_name
 from ..graph.history import check_inplace, rebase_history
-from ..graph.node import node, not_differentiable
+from ..graph.node import let_accumulator_go, node, not_differentiable
 from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
 from .arguments import ABSENT, again, unfit
@@ -106,6 +106,7 @@ def _resized(self: Tensor, shape: tuple[int, ...], memory_format: Any = None) ->
         strides = channels_last_strides(shape, memory_format, a.itemsize)
         if (shape, strides) == (a.shape, a.strides):
             return self
+    let_accumulator_go(self)
     need = 0 if 0 in shape else self._offset + int(np.prod(shape, dtype=np.int64)) * a.itemsize
     if need > storage.nbytes():
         storage.resize_(need)
@@ -155,6 +156,7 @@ def set_(self: Tensor, source: Any = _NOTHING, storage_offset: int = 0, size: An
     if source is _NOTHING:
         source = fresh(np.empty(0, self._data.dtype), self._device)
     kind = self._data.dtype
+    let_accumulator_go(self)
     if isinstance(source, Tensor) and size is None:
         self._storage, self._offset, self._data = source._own_storage(), source._offset, source._data
         self._device = source._device

@@ -6,6 +6,7 @@ The rows stand in `pointwise_table`, `arithmetic` and `bitwise`. A derivative's 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -23,13 +24,13 @@ from .core import (
     FUNCTIONS,
     SavedNumber,
     as_array,
+    as_method_of,
     broadcast_error,
     check_overlap,
     common_device,
     laid_out,
     op,
     quiet,
-    record,
     recording,
     result,
     result_dtype,
@@ -37,22 +38,26 @@ from .core import (
     write_out,
 )
 from .large import MANY, pointwise
+from .recording import wants_grad
 
+array = np.array
 KEEP, FLOAT, BOOL = "keep", "float", "bool"
 _HALF = np.dtype(np.float16)
 _FLOAT32 = np.dtype(np.float32).num
+_SINGLE, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+_IN_ONE_PIECE = 256  # elements up to which three plain calls are quicker than one that converts
 MOST_IN_DOUBLE = 1 << 18  # elements; see through_double
 
 # For which dtypes torch has a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
 EVERY = "biwf"
-_LETTER = {
+LETTER = {
     d.np.num: "w" if d.name in ("uint16", "uint32", "uint64") else d.np.kind.replace("u", "i") for d in dtypes.ALL
 }
 
 
 def check_kernel(a: np.ndarray, takes: str, stub: str, *others: np.ndarray) -> None:
     """Raise torch's NotImplementedError if it has no such kernel for this dtype (after the error of shapes, if any)."""
-    if _LETTER[a.dtype.num] not in takes:
+    if LETTER[a.dtype.num] not in takes:
         for b in others:
             try:
                 np.broadcast_shapes(a.shape, b.shape)
@@ -83,6 +88,8 @@ def through_double(kernel: Callable) -> Callable:
         def run(a: np.ndarray) -> np.ndarray:
             if a.dtype.num != _FLOAT32:
                 return kernel(a)
+            if a.size < _IN_ONE_PIECE:
+                return kernel(a.astype(_FLOAT64)).astype(_SINGLE)
             if a.size >= MOST_IN_DOUBLE:
                 return pointwise(kernel, a)
             out = np.empty_like(a) if a.size < MANY or not a.flags.c_contiguous else empty(a.shape, a.dtype)
@@ -155,17 +162,29 @@ def unary(
             return a, data if to is BOOL else half(data)
         return a, quiet.run(kernel, a) if a.size < MANY else quiet.run(pointwise, kernel, a)
 
+    straight = {  # the dtypes for which the kernel alone is all there is to do
+        d.np.num for d in dtypes.ALL
+        if LETTER[d.np.num] in takes and d.np != _HALF and (d.is_floating_point or (to is not FLOAT and d.np.kind != "b"))
+    }  # fmt: skip
+
     def function(input: Tensor = ABSENT, *rest: Any, out: Tensor | None = None, **named: Any) -> Tensor:
         if rest or named or not isinstance(input, Tensor):
             return again(function, name, (input, *rest), named)
-        a, data = compute(input)
+        here, a = MODES.here, input._data
+        if a.dtype.num in straight and a.size < MANY:
+            data = here.run(kernel, a)
+        else:
+            a, data = compute(input)
         if out is not None:
             return write_out(out, data, name, input, layout=(a,))
-        made = result(data, input._device, a)
-        if like and a.ndim > 1:
-            made = fresh(laid_out(made._data, FUNCTIONS["empty_like"](input).stride()), input._device)
-        if kind is not None and MODES.grad and needs_grad(input):
-            record(made, kind, (input,), self=input)
+        if a.ndim < 2:
+            made = fresh(data, input._device, here.inference)
+        elif like:
+            made = fresh(laid_out(data, FUNCTIONS["empty_like"](input).stride()), input._device)
+        else:
+            made = result(data, input._device, a)
+        if kind is not None and here.grad and (input._requires_grad or needs_grad(input)):
+            kind.record(made, (input,), self=input)
         return made
 
     def inplace(self: Tensor = ABSENT, *rest: Any, **named: Any) -> Tensor:
@@ -200,7 +219,14 @@ def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, com
     if a.dtype.kind == "f" and 0 not in a.strides:  # the common cases, for which there is a short way
         if isinstance(other, Tensor):
             b = other._data
-            if b.dtype is a.dtype and b.shape == a.shape and other._device is target._device and other._storage is None:
+            if (
+                b.dtype is a.dtype
+                and b.shape == a.shape
+                and other._device is target._device
+                and (
+                    other._storage is None or target._storage is None  # then they cannot share memory
+                )
+            ):
                 return a, b
         elif (type(other) is float or (type(other) is int and -(1 << 63) <= other < 1 << 63)) and a.dtype != _HALF:
             return a, quiet.run(np.array, other, a.dtype)
@@ -218,6 +244,24 @@ def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, com
         read_histories(*tensors)
         raise
     return a, b
+
+
+def written_straight(ufunc: Callable, target: Tensor, other: Any) -> bool:
+    """Write `ufunc(target, other)` into the target, if there is nothing to check; else do nothing and return False.
+
+    There is nothing to check for two dense float tensors of one shape that share no memory, with nothing to record.
+    """
+    if isinstance(other, Tensor):
+        here, a, b = MODES.here, target._data, other._data
+        if (
+            a.dtype is b.dtype and a.dtype.char in "fd" and a.shape == b.shape and target._device is other._device
+            and (target._storage is None or (other._storage is None and a.flags.forc))
+            and not (here.grad and (wants_grad(target) or wants_grad(other)))
+        ):  # fmt: skip
+            here.run(ufunc, a, b, a)
+            target._own_counter().version += 1
+            return True
+    return False
 
 
 def read_histories(*operands: Any) -> None:
@@ -276,8 +320,16 @@ def binary(
         kind = node(backward or _title(name), for_self, for_other, also=also)
     if adapt is not None:
         adapt(kind)  # type: ignore[arg-type]
+    differentiable = kind is not None and kind.__name__ != "NotImplemented"
     floating = to is FLOAT
     is_ufunc = isinstance(kernel, np.ufunc)
+    straight = {  # the dtypes for which the kernel alone is all there is to do
+        d.np.num for d in dtypes.ALL
+        if checks is None and LETTER[d.np.num] in takes and (d.np != _HALF or stays_half)
+        and (not floating or d.is_floating_point)
+    }  # fmt: skip
+
+    quick = is_ufunc and checks is None and to is not BOOL and "f" in takes
 
     def compute(a: Any, b: Any, into: np.ndarray | None = None) -> Any:
         if takes is not EVERY:
@@ -301,30 +353,42 @@ def binary(
     ) -> Tensor:
         if rest or named:
             return again(function, name, (input, other, *rest), named)
-        if isinstance(input, Tensor) and (
-            isinstance(other, Tensor) and input._device is other._device
-            and input._data.dtype is other._data.dtype and (not floating or input._data.dtype.kind == "f")
-        ):  # fmt: skip
-            a, b, where = input._data, other._data, input._device
-        elif (type(other) is float or type(other) is int) and _plain(input, other):
+        here = MODES.here
+        short = False  # whether the operands meet in the dtype they have, as two tensors of one dtype do
+        if isinstance(input, Tensor):
             a, where = input._data, input._device
-            b = quiet.run(np.array, other, a.dtype)
-        else:
+            d = a.dtype
+            if isinstance(other, Tensor):
+                b = other._data
+                short = d is b.dtype and where is other._device and (d.num in straight or not floating)
+            elif (type(other) is float or type(other) is int) and _plain(input, other):
+                b = here.run(array, other, d)
+                short = True
+        if not short:
             if not takes_operands(input, other, numbers):
+                if not is_number(other) and called_as_operator():
+                    return NotImplemented
                 return again(function, name, (input, other), named)
             a, b, where = operands(name, input, other, floating)
-            if exact_numbers and a.dtype == _HALF and type(other) is float:
+            d = a.dtype
+            if exact_numbers and d == _HALF and type(other) is float:
                 return _exact_half(input, other, a, where, out)
         try:
-            data = compute(a, b)
+            data = here.run(kernel, a, b) if d.num in straight and a.size < MANY > b.size else compute(a, b)
+        except ValueError:
+            read_histories(input, other)
+            raise broadcast_error(a.shape, b.shape) from None
         except RuntimeError:
             read_histories(input, other)
             raise
         if out is not None:
             return write_out(out, data, name, input, other, layout=(a, b))
-        made = result(data, where, a, b)
-        if kind is not None and MODES.grad and recording(*[x for x in (input, other) if isinstance(x, Tensor)]):
-            attach(made, input, other)
+        made = fresh(data, where, here.inference) if data.ndim < 2 else result(data, where, a, b)
+        if kind is not None and here.grad and (wants_grad(input) or wants_grad(other)):
+            if differentiable and isinstance(input, Tensor) and isinstance(other, Tensor):
+                kind.record(made, (input, other), self=input, other=other)
+            else:
+                attach(made, input, other)
         return made
 
     def _plain(t: Any, number: Any) -> bool:
@@ -344,15 +408,17 @@ def binary(
 
     def attach(made: Tensor, input: Any, other: Any) -> None:
         if number_right is not None and not isinstance(other, Tensor):
-            record(made, number_right, (input,), self=input, other=other)
+            number_right.record(made, (input,), self=input, other=other)
         elif number_left is not None and not isinstance(input, Tensor):
-            record(made, number_left, (other,), self=input, other=other)
-        elif kind.__name__ == "NotImplemented":  # type: ignore[union-attr]
-            record(made, kind, tuple(t for t in (input, other) if recording(t)))  # type: ignore[arg-type]
+            number_left.record(made, (other,), self=input, other=other)
+        elif not differentiable:
+            kind.record(made, tuple(t for t in (input, other) if recording(t)))  # type: ignore[arg-type]
         else:
-            record(made, kind, (input, other), self=_saveable(input), other=_saveable(other))
+            kind.record(made, (input, other), self=_saveable(input), other=_saveable(other))  # type: ignore[union-attr]
 
     def inplace(self: Tensor, other: Any = ABSENT, *rest: Any, **named: Any) -> Tensor:
+        if quick and not rest and not named and written_straight(kernel, self, other):
+            return self
         if rest or named or not (isinstance(other, Tensor) or takes_operands(self, other, numbers)):
             return again(inplace, f"{name}_", (self, other, *rest), named)
         a, b = in_place_operands(name, self, other, floating, to is BOOL)
@@ -371,10 +437,19 @@ def binary(
 
     _document(function, name, what)
     offer(function, name, aliases)
+    OPERATORS.add(function)
     if in_place:
         _document(inplace, f"{name}_", what)
         offer(inplace, f"{name}_", [f"{a}_" for a in aliases], function=False)
     return function
+
+
+OPERATORS: set[Callable] = set()  # the functions that return NotImplemented where they are called as Python's operators
+
+
+def called_as_operator() -> bool:
+    """Whether the function that asks was called under the name of one of Python's operators."""
+    return sys._getframe(1).f_code.co_qualname.startswith("Tensor.__")
 
 
 def _saveable(x: Any) -> Any:
@@ -387,8 +462,12 @@ def operator(
     """Attach a function to Tensor as a Python operator; operands that are neither tensor nor number are refused."""
 
     def attach(name: str, f: Callable) -> None:
-        def method(self: Tensor, other: Any) -> Any:
-            return f(self, other) if isinstance(other, Tensor) or is_number(other) else NotImplemented
+        if f in OPERATORS:
+            method = as_method_of(f, name)
+        else:
+
+            def method(self: Tensor, other: Any) -> Any:
+                return f(self, other) if isinstance(other, Tensor) or is_number(other) else NotImplemented
 
         method.__name__ = method.__qualname__ = name
         setattr(Tensor, name, method)

@@ -15,16 +15,18 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..graph.saved import SavedResult
 from ..tensor import Size, Tensor, wrap_dim
-from .core import FUNCTIONS, node_for, op, quiet, record, recording, result, write_out
+from .core import FUNCTIONS, node_for, op, quiet, recording, result, write_out
 from .pointwise import check_kernel
 from .scalars import over, zeros
 from .summing import add_reduce
+
+_EVERY = [tuple(range(n)) for n in range(8)]
 
 
 def wrap_dims(dim: Any, ndim: int) -> tuple[int, ...]:
     """The dimensions to reduce: all if none are named."""
     if dim is None or (isinstance(dim, (tuple, list)) and not dim):
-        return tuple(range(ndim))
+        return _EVERY[ndim] if ndim < len(_EVERY) else tuple(range(ndim))
     dims = tuple([wrap_dim(d, ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))])
     if len(set(dims)) != len(dims):
         twice = next(d for d in dims if dims.count(d) > 1)
@@ -110,7 +112,7 @@ _NansumBackward0 = node(
 
 def _sum_dtype(t: Tensor, dtype: Any) -> np.dtype:
     if dtype is not None:
-        if needs_grad(t) and not dtype.is_floating_point and MODES.grad:
+        if needs_grad(t) and not dtype.is_floating_point and MODES.here.grad:
             raise RuntimeError(f"Autograd not support dtype: {dtype.scalar_name}")
         return dtype.np
     return t._data.dtype if t._data.dtype.kind == "f" else np.dtype(np.int64)
@@ -119,7 +121,7 @@ def _sum_dtype(t: Tensor, dtype: Any) -> np.dtype:
 def _add(a: np.ndarray, dims: tuple[int, ...], kind: np.dtype, keepdim: bool) -> np.ndarray:
     wide = np.float32 if kind == np.float16 else kind
     if a.dtype is kind and kind.kind == "f" and wide is kind:
-        return quiet.run(add_reduce, a, dims, keepdim)
+        return MODES.here.run(add_reduce, a, dims, keepdim)
     data = quiet.run(np.add.reduce, a, reduced(a, dims), wide, None, keepdim)
     return data if wide is kind else quiet.run(np.asarray(data).astype, kind)
 
@@ -135,16 +137,16 @@ def sum(
     a = input._data
     if dim is UNSET:
         dim = unset(keepdim)
-    kind = _sum_dtype(input, dtype)
+    kind = a.dtype if dtype is None and a.dtype.kind == "f" else _sum_dtype(input, dtype)
     data = _add(a, wrap_dims(dim, a.ndim), kind, keepdim)
     if out is not None:
         return write_out(out, data, "sum", input)
     made = result(data, input._device)
-    if MODES.grad and needs_grad(input) and kind.kind == "f":
+    if MODES.here.grad and (input._requires_grad or needs_grad(input)) and kind.kind == "f":
         if dim is None:
-            record(made, _SumBackward0, (input,), self_sym_sizes=Size(a.shape))
+            _SumBackward0.record(made, (input,), self_sym_sizes=a.shape)
         else:
-            record(made, _SumBackward1, (input,), self_sym_sizes=Size(a.shape), dim=given_dims(dim), keepdim=keepdim)
+            _SumBackward1.record(made, (input,), self_sym_sizes=Size(a.shape), dim=given_dims(dim), keepdim=keepdim)
     return made
 
 
@@ -172,11 +174,11 @@ def mean(
     if out is not None:
         return write_out(out, data, "mean", input)
     made = result(data, input._device)
-    if MODES.grad and needs_grad(input):
+    if MODES.here.grad and needs_grad(input):
         if dim is None:
-            record(made, _MeanBackward0, (input,), self_sym_sizes=Size(a.shape), self_sym_numel=a.size)
+            _MeanBackward0.record(made, (input,), self_sym_sizes=Size(a.shape), self_sym_numel=a.size)
         else:
-            record(made, _MeanBackward1, (input,), self_sym_sizes=Size(a.shape), dim=given_dims(dim), keepdim=keepdim,
+            _MeanBackward1.record(made, (input,), self_sym_sizes=Size(a.shape), dim=given_dims(dim), keepdim=keepdim,
                    self_sym_numel=a.size)  # fmt: skip
     return made
 
@@ -197,7 +199,7 @@ def nansum(
         return write_out(out, data, "nansum", input)
     made = result(data, input._device)
     if recording(input):
-        record(made, _NansumBackward0, (input,), self=input, dim=given_dims(dim), keepdim=keepdim)
+        _NansumBackward0.record(made, (input,), self=input, dim=given_dims(dim), keepdim=keepdim)
     return made
 
 
@@ -233,7 +235,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     if not want:
         return sum(self)
     out = self
-    if lead == 1 and want == have[1:] and not (MODES.grad and needs_grad(self)) and self._data.dtype.char in "fd":
+    if lead == 1 and want == have[1:] and not (MODES.here.grad and needs_grad(self)) and self._data.dtype.char in "fd":
         return result(quiet.run(add_reduce, self._data, (0,), True), self._device).view(want)
     dims = tuple(range(lead)) + tuple(lead + i for i, w in enumerate(want) if w == 1 and have[lead + i] != 1)
     if dims:
@@ -263,7 +265,7 @@ def _prod_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
         return grad
     if self._data.all():
         return grad * (result / self)
-    if not MODES.grad and self._data.size - np.count_nonzero(self._data) > 1:
+    if not MODES.here.grad and self._data.size - np.count_nonzero(self._data) > 1:
         return zeros(self)
     return _safe_products(grad, self.contiguous().view(-1), 0).view_as(self)
 
@@ -304,9 +306,9 @@ def prod(
     made = result(data, input._device)
     if recording(input):
         if dim is None:
-            record(made, _ProdBackward0, (input,), self=input)
+            _ProdBackward0.record(made, (input,), self=input)
         else:
-            record(made, _ProdBackward1, (input,), self=input, dim=int(dim), keepdim=keepdim)
+            _ProdBackward1.record(made, (input,), self=input, dim=int(dim), keepdim=keepdim)
     return made
 
 

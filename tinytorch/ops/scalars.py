@@ -14,7 +14,7 @@ from ..graph.history import needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor
-from .core import FUNCTIONS, quiet, record, result
+from .core import FUNCTIONS, quiet, result
 
 _AddBackward1 = node("AddBackward1", lambda grad: grad)
 _SubBackward1 = node("SubBackward1", lambda grad: grad)
@@ -30,8 +30,8 @@ def _with_number(ufunc: np.ufunc, kind: type, t: Tensor, number: Any) -> Tensor:
         )
     data = quiet.run(ufunc, a, float(number)) if a.dtype != np.float16 else _half(ufunc, a, number)
     out = result(data, t._device, a)
-    if MODES.grad and needs_grad(t):
-        record(out, kind, (t,), other=number)
+    if MODES.here.grad and needs_grad(t):
+        kind.record(out, (t,), other=number)
     return out
 
 

@@ -10,7 +10,7 @@ from ..graph.node import node
 from ..storage import VersionCounter
 from ..tensor import Tensor, fresh, wrap_dim
 from .core import is_internally_overlapping, op, record, recording
-from .views import as_view
+from .views import as_view, viewed
 
 END = (1 << 63) - 1  # what a slice without an end saves
 
@@ -120,6 +120,9 @@ def slice_(self: Tensor, dim: int, start: int, end: int, step: int) -> Tensor:
     n = a.shape[d]
     first = min(max(start + n if start < 0 else start, 0), n)
     last = min(max(end + n if end < 0 else end, first), n)
+    if a.ndim == 1 and first < last:
+        return viewed(self, a[first:last:step], self._offset + first * a.strides[0], _SliceBackward0,
+                      self_sym_sizes=a.shape, dim=dim, start=start, end=end, step=step)  # fmt: skip
     shape, strides = list(a.shape), list(a.strides)
     shape[d] = (last - first + step - 1) // step
     offset = self._offset + first * strides[d]

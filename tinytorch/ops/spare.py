@@ -14,7 +14,7 @@ import numpy as np
 
 from ..graph.backward import RUNNING
 from ..graph.modes import MODES
-from ..graph.saved import SavedResult, SavedTensor
+from ..graph.saved import Kept, SavedResult, value_of
 from ..tensor import Tensor, fresh
 from .core import quiet
 from .large import MANY, pointwise
@@ -22,7 +22,7 @@ from .large import MANY, pointwise
 _count = sys.getrefcount
 
 
-def _gradient_counts(grads: tuple) -> tuple[int, int] | None:
+def _gradient_counts(grads: Any) -> tuple[int, int] | None:
     """References to the first gradient and to its array; None if it has a storage that others may look at."""
     t = grads[0]
     if t._storage is not None or isinstance(t._data.base, np.ndarray) or not t._data.flags.c_contiguous:
@@ -42,7 +42,7 @@ _ALONE = _gradient_counts((fresh(np.zeros(1)),))
 _ALONE_SAVED = _result_counts(SavedResult(fresh(np.zeros(1))))
 
 
-def _spare_gradient(grads: tuple) -> np.ndarray | None:
+def _spare_gradient(grads: Any) -> np.ndarray | None:
     found = _gradient_counts(grads)
     return grads[0]._data if found is not None and found <= _ALONE else None  # type: ignore[operator]
 
@@ -55,31 +55,37 @@ def _spare_result(saved: Any) -> np.ndarray | None:
     return saved._tensor._data if found == _ALONE_SAVED else None
 
 
-def _large(node: Any, grads: tuple) -> bool:
+def _large(node: Any, grads: Any) -> bool:
     """Whether this is a case for the ways below: large, and neither recorded nor watched by hooks."""
     grad = grads[0]
-    return grad is not None and grad._data.size >= MANY and not MODES.grad and not MODES.anomaly and node._hooks is None
+    return (
+        grad is not None
+        and grad._data.size >= MANY
+        and not MODES.here.grad
+        and not MODES.anomaly
+        and node._hooks is None
+    )
 
 
 def product_in_spare_memory(kind: type) -> None:
     """Let the backward of a product write one of its gradients over the incoming one."""
     plain: Callable = kind.apply  # type: ignore[attr-defined]
 
-    def apply(self: Any, grads: tuple) -> tuple:
+    def apply(self: Any, grads: Any) -> Any:
         if self._saved is None or not _large(self, grads):
             return plain(self, grads)
         spare = _spare_gradient(grads)  # before anything here refers to it
         g = grads[0]._data
         factors = [s for s in self._saved if s is not None]  # of "other" and "self", in the order of their edges
-        if not all(type(s) is SavedTensor and s._hooks is None and s._tensor is not None for s in factors):
+        if not all(type(s) is Kept and s[0] is not None for s in factors):
             return plain(self, grads)
         at = [i for i, e in enumerate(self._edges) if e is not None]
         values = {i: self._saved[self.wanted[i][0]] for i in at}
-        arrays = {i: s._tensor._data for i, s in values.items()}
+        arrays = {i: s[0]._data for i, s in values.items()}
         if any(a.shape != g.shape or a.dtype is not g.dtype or not a.flags.c_contiguous for a in arrays.values()):
             return plain(self, grads)
         for s in values.values():
-            s.for_formula(self)  # raises if it was written to since
+            value_of(s, self)  # raises if it was written to since
         if any(np.may_share_memory(a, g) for a in arrays.values()):
             return plain(self, grads)
         out: list[Any] = [None] * len(self._edges)
@@ -100,7 +106,7 @@ def scaled_in_spare_memory(kind: type) -> None:
     """Let the backward `grad * result` write over the result, or hand it on as it is where the gradient is 1."""
     plain: Callable = kind.apply  # type: ignore[attr-defined]
 
-    def apply(self: Any, grads: tuple) -> tuple:
+    def apply(self: Any, grads: Any) -> Any:
         saved = self._saved[0] if self._saved else None
         if (
             type(saved) is not SavedResult

@@ -16,13 +16,14 @@ from .views import shape_argument
 
 def several_views(self: Tensor, views: list[Tensor], kind: type, **saved: Any) -> tuple[Tensor, ...]:
     """Views that come from one operation, as outputs of one node; they refuse in-place writes in grad mode."""
+    here = MODES.here
     for v in views:
-        make_view(v, self, MULTI_OUTPUT if MODES.grad else None)
+        make_view(v, self, here, MULTI_OUTPUT if here.grad else None)
     return _outputs(self, views, kind, **saved)
 
 
 def _outputs(self: Tensor, parts: list[Tensor], kind: type, **saved: Any) -> tuple[Tensor, ...]:
-    if MODES.grad and needs_grad(self) and parts:
+    if MODES.here.grad and needs_grad(self) and parts:
         fn = node_for(kind, (self,), {"self_sym_sizes": self._data.shape, **saved})
         fn.describe_all(tuple(parts))  # type: ignore[attr-defined]
         for i, v in enumerate(parts):

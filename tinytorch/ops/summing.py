@@ -89,6 +89,8 @@ def _groups(a: np.ndarray, axes: tuple[int, ...], order: list[int]) -> list[list
 def _few(x: np.ndarray, width: int) -> np.ndarray:
     """The sum of less than four registers full, number by number, which is quicker for so few."""
     n = x.size
+    if n == 1:
+        return np.asarray(x.dtype.type(0) + x[0])
     whole = n // width * width
     if whole:
         items = [*x[whole:], *(x[:whole] if whole == width else np.add.reduce(x[:whole].reshape(-1, width), 0))]
@@ -97,11 +99,25 @@ def _few(x: np.ndarray, width: int) -> np.ndarray:
     return np.asarray(sum(items, x.dtype.type(0)))
 
 
+def _one_row(x: np.ndarray, width: int) -> np.ndarray:
+    """The sum of so few registers full that the four running sums are never closed."""
+    vectors = x.size // width
+    whole, whole4 = vectors * width, vectors // 4 * 4 * width
+    four = np.add.reduce(x[:whole4].reshape(-1, 4, width), 0)
+    if whole != whole4:
+        for start in range(whole4, whole, width):
+            four[0] += x[start : start + width]
+    lanes = np.add.reduce(four, 0)
+    return np.asarray(sum([*x[whole:], *lanes], x.dtype.type(0)))
+
+
 def add_reduce(a: np.ndarray, axes: tuple[int, ...], keepdim: bool = False) -> np.ndarray:
     """The sum of a float32 or float64 array over axes; in NumPy's order where torch's is not followed."""
     shape = a.shape
-    if len(axes) == a.ndim and a.size < 4 * (_REGISTER // a.itemsize) and not keepdim and a.flags.c_contiguous:
-        return _few(a.reshape(-1), _REGISTER // a.itemsize)
+    if len(axes) == a.ndim and not keepdim and a.flags.c_contiguous:
+        width, n = _REGISTER // a.itemsize, a.size
+        if n < 64 * width:
+            return (_few if n < 4 * width else _one_row)(a if a.ndim == 1 else a.reshape(-1), width)
     if axes == (0,) and a.ndim == 2 and a.flags.c_contiguous and shape[0] > 1 and shape[1] > 1 and a.size >= 4:
         out = _outer(a[None], True)  # what the rest comes to for the sum of rows, such as a bias's gradient
         return out if keepdim else out[0]

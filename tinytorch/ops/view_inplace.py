@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..graph.history import Geometry, as_strided_grad, check_inplace, replace_history
-from ..graph.node import node
+from ..graph.node import let_accumulator_go, node
 from ..tensor import Tensor
 from .arguments import ABSENT, unfit
 from .core import node_for, op, recording
@@ -29,6 +29,7 @@ def _look(self: Tensor, kind: type, look: Callable[[Tensor], Tensor], **saved: A
     check_inplace(self, recorded)
     view = look(self._alias())
     fn = node_for(kind, (self,), saved) if recorded else None
+    let_accumulator_go(self)
     self._own_storage()
     self._data, self._offset = view._data, view._offset
     self._vc.version += 1

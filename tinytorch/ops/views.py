@@ -17,14 +17,25 @@ from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor, wrap_dim
 from .arguments import ABSENT, unfit
-from .core import op, record, tensor_type
+from .core import op, tensor_type
+
+_ndarray = np.ndarray
 
 
-def as_view(self: Tensor, shape: tuple, strides: tuple, offset: int, kind: type, /, **saved: Any) -> Tensor:
+def as_view(self: Tensor, shape: tuple, strides: tuple, offset: int, kind: Any, /, **saved: Any) -> Tensor:
     """A view of `self` with this geometry (strides and offset in bytes), recorded as a node of this kind."""
-    out = make_view(self._strided(shape, strides, offset), self)
-    if MODES.grad and needs_grad(self):
-        record(out, kind, (self,), **saved)
+    buffer = self._own_storage().buffer
+    return viewed(
+        self, _ndarray(shape, self._data.dtype, buffer, min(offset, buffer.nbytes), strides), offset, kind, **saved
+    )
+
+
+def viewed(self: Tensor, data: np.ndarray, offset: int, kind: Any, /, **saved: Any) -> Tensor:
+    """A view of `self` by an array over the same memory, recorded as a node of this kind."""
+    here = MODES.here
+    out = make_view(self._alias(data, offset), self, here)
+    if here.grad and (self._requires_grad or needs_grad(self)):
+        kind.record(out, (self,), **saved)
     return out
 
 
@@ -34,8 +45,13 @@ def shape_argument(args: tuple, name: str = "size") -> tuple[int, ...]:
         args = tuple(args[0])
     elif not args:
         raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    for a in args:
+        if type(a) is not int:
+            break
+    else:
+        return args
     try:
-        return tuple(int(a.__index__()) for a in args)
+        return tuple([int(a.__index__()) for a in args])
     except (AttributeError, TypeError):
         bad = next((a for a in args if not hasattr(a, "__index__")), args[0])
         raise TypeError(f"{name}(): argument must be tuple of ints, not {type(bad).__name__}") from None
@@ -95,6 +111,20 @@ def view_strides(shape: tuple, strides: tuple, itemsize: int, new: tuple) -> tup
     return tuple(out) if at == -1 else None
 
 
+def _dense_in_shape(a: np.ndarray, shape: tuple) -> np.ndarray | None:
+    """A row-major array in a shape given outright, by NumPy's own hand; None for all else."""
+    if shape and a.flags.c_contiguous and a.size and (not a.ndim or a.strides[-1] == a.itemsize):
+        want = shape if type(shape[0]) is int else shape[0]
+        if isinstance(want, tuple):
+            try:
+                data = a.reshape(want)
+            except (TypeError, ValueError):
+                return None
+            if data.shape == want and (a.ndim < 2 or a.shape != want):  # NumPy keeps the strides of an unchanged shape
+                return data
+    return None
+
+
 _ViewBackward0 = node("ViewBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
 _ReshapeAliasBackward0 = node("ReshapeAliasBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
 _UnsafeViewBackward0 = node("UnsafeViewBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
@@ -110,6 +140,8 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tens
     """
     if size is not None or dtype is not None:
         shape = (dtype if size is None else size,)
+    if (data := _dense_in_shape(self._data, shape)) is not None:
+        return viewed(self, data, self._offset, _ViewBackward0, self_sym_sizes=self._data.shape)
     if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
         return _reread(self, shape[0])
     a = self._data
@@ -170,6 +202,8 @@ def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     Source: `torch.reshape`.
     """
     a = input._data
+    if shape is None and (data := _dense_in_shape(a, sizes)) is not None:
+        return viewed(input, data, input._offset, _ViewBackward0, self_sym_sizes=a.shape)
     new = infer_size(shape_argument(sizes if shape is None else (shape,), "reshape"), a.size)
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
     if strides is not None:
@@ -179,8 +213,8 @@ def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
 
     dense = clone(input, memory_format=contiguous_format)
     out = dense._strided(new, contiguous_strides(new, a.itemsize), 0)
-    if MODES.grad and needs_grad(dense):
-        record(out, _UnsafeViewBackward0, (dense,), self_sym_sizes=a.shape)
+    if MODES.here.grad and needs_grad(dense):
+        _UnsafeViewBackward0.record(out, (dense,), self_sym_sizes=a.shape)
     return out
 
 
@@ -270,6 +304,8 @@ def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) 
     """
     a = self._data
     want = shape_argument(sizes if size is None else (size,), "expand")
+    if not a.ndim and (not want or min(want) >= 0):
+        return as_view(self, want, (0,) * len(want), self._offset, _ExpandBackward0, self_sym_sizes=())
     lead = len(want) - a.ndim
     if lead < 0:
         name = "CPUBoolType" if a.dtype.kind == "b" else tensor_type(self)

@@ -26,7 +26,7 @@ def _add_scaled_(target: Tensor, other: Tensor, factor: Any) -> None:
     """`target.add_(other, alpha=factor)`, the shortest way where nothing is recorded and the two are alike."""
     a, b = target._data, other._data
     if (
-        a.dtype.char == "f" and b.dtype is a.dtype and a.shape == b.shape and type(factor) is float and not MODES.grad
+        a.dtype.char == "f" and b.dtype is a.dtype and a.shape == b.shape and type(factor) is float and not MODES.here.grad
         and a.flags.c_contiguous and b.flags.c_contiguous and target._device is other._device
         and not np.may_share_memory(a, b)
     ):  # fmt: skip

@@ -1,0 +1,100 @@
+"""The nodes that accumulate into leaves: which one an edge shows, how long it lives, and what replaced data does to it."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tinytorch
+
+torch = pytest.importorskip("torch")
+
+
+def identity_and_hooks(torch: Any, say: Callable) -> None:
+    x = torch.ones(2, requires_grad=True)
+    y, z = x * 2, x * 3
+    say(y.grad_fn.next_functions[0][0] is z.grad_fn.next_functions[0][0])
+    say(y.grad_fn.next_functions[0][0].variable is x)
+    y.grad_fn.next_functions[0][0].register_hook(lambda inputs, outputs: say("hook", outputs[0].tolist()))
+    z.sum().backward()
+    y.sum().backward()
+    say(x.grad.tolist())
+    del y, z  # and with them the node, and its hook
+    (x * 5).sum().backward()
+    say(x.grad.tolist())
+
+
+def lifetime(torch: Any, say: Callable) -> None:
+    leaf = torch.ones(1, requires_grad=True)
+    node, seen = (leaf * 2).grad_fn.next_functions[0][0], weakref.ref(leaf)
+    del leaf
+    say(seen() is not None, node.variable.tolist())
+    del node
+    say(seen() is None)
+    leaf = torch.ones(1, requires_grad=True)
+    y, seen = leaf * 2, weakref.ref(leaf)
+    del leaf
+    say(seen() is not None)
+    del y
+    say(seen() is None)
+
+
+def replaced_data(torch: Any, say: Callable) -> None:
+    for under_way in (True, False):
+        leaf = torch.ones(2, requires_grad=True)
+        y = (leaf * 2).sum() if under_way else None
+        leaf.data = torch.ones(3)
+        z = (leaf * 3).sum()
+        for t in (y, z):
+            try:
+                if t is not None:
+                    t.backward()
+                say(leaf.grad)
+            except RuntimeError as error:
+                say(error)
+    leaf = torch.ones(2, requires_grad=True)
+    y = (leaf * 2).sum()
+    leaf.data = torch.ones(2, dtype=torch.float64)
+    z = (leaf * 3).sum()
+    say(*[t.grad_fn.next_functions[0][0].next_functions[0][0].variable is leaf for t in (y, z)])
+    y.backward()
+    say(leaf.grad)
+
+
+def edges_and_saved_tensors(torch: Any, say: Callable) -> None:
+    leaf = torch.ones(2, requires_grad=True)
+    edge = torch.autograd.graph.get_gradient_edge(leaf)
+    say(edge.node.name(), edge.output_nr, edge.node.variable is leaf)
+    y = leaf * 2
+    say(y.grad_fn.next_functions[0][0] is edge.node, torch.autograd.grad(y.sum(), edge)[0].tolist())
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
+        z = (leaf * leaf * leaf).sum()
+    (first,) = torch.autograd.grad(z, leaf, create_graph=True)
+    say(first.tolist(), torch.autograd.grad(first.sum(), leaf)[0].tolist())
+
+
+def leaves_as_roots(torch: Any, say: Callable) -> None:
+    leaf = torch.ones((), requires_grad=True)
+    leaf.backward()
+    say(leaf.grad, torch.autograd.grad(leaf, leaf)[0])
+    torch.autograd.backward([leaf, leaf * 2])
+    say(leaf.grad)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "program", [identity_and_hooks, lifetime, replaced_data, edges_and_saved_tensors, leaves_as_roots]
+)
+def test_accumulators(program: Callable) -> None:
+    said: list[list[str]] = []
+    for engine in (torch, tinytorch):
+        said.append([])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            program(engine, lambda *words: said[-1].append(" ".join(map(str, words))))
+    assert said[1] == said[0]
+    assert said[0]
