@@ -119,6 +119,36 @@ def sh_blocks(markdown: str) -> list[str]:
     return re.findall(r"^```sh\n(.*?)^```$", markdown, re.MULTILINE | re.DOTALL)
 
 
+_FENCED = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+_LINKS = re.compile(r"\]\(\s*<?([^)\s>]+)|^\[[^\]]+\]:\s*<?([^\s>]+)|(?:href|src)=[\"']([^\"']+)", re.MULTILINE)
+
+
+def anchors(markdown: str, *, notebook: bool = False) -> set[str]:
+    """Return the names by which headings can be linked to: on GitHub in small letters, in a notebook as they are."""
+    headings = re.findall(r"^#{1,6}\s+(.+?)\s*$", markdown, re.MULTILINE)
+    if notebook:
+        return {heading.replace(" ", "-") for heading in headings}
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links(markdown: str, folder: Path, *, notebook: bool = False) -> list[str]:
+    """Return the links of a text shown in a folder that lead to no file, or to no heading; the network is not asked."""
+    broken = []
+    for link in ("".join(found) for found in _LINKS.findall(_FENCED.sub("", markdown))):
+        if re.match(r"[a-z][a-z+.-]*:", link):
+            continue
+        file, _, heading = link.partition("#")
+        target = folder / file
+        there = target.exists()
+        if heading and not file:
+            there = heading in anchors(markdown, notebook=notebook)
+        elif there and heading and target.suffix == ".md":
+            there = heading in anchors(target.read_text(encoding="utf-8"))
+        if not there:
+            broken.append(link)
+    return broken
+
+
 # Notebooks
 
 TAGS = {"answer", "tinytorch-only", "raises-exception", "nbval-raises-exception", "hide-input", "remove-cell"}
@@ -153,6 +183,12 @@ def read_notebook(path: Path) -> dict:
     """Return a notebook as the plain data of its file."""
     notebook: dict = json.loads(path.read_text(encoding="utf-8"))
     return notebook
+
+
+def prose(path: Path) -> str:
+    """Return what stands in the Markdown cells of a notebook."""
+    cells = read_notebook(path)["cells"]
+    return "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
 
 
 # Docstrings

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from needs import REQUIRE_ALL, torch_missing
+from spelling import misspelt
 from swap_engine import LEFT_OUT, swap_folder
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -112,9 +113,11 @@ def nbval(folder: Path) -> Result:
 
 
 def lint() -> Result:
-    """Check style and layout of the code."""
+    """Check style and layout of the code, and the spelling."""
     result = check("ruff", "check")
     result.add(check("ruff", "format", "--check"))
+    found = misspelt()
+    result.add(Result(failed=1, remarks=found) if found else Result(passed=1))
     return result
 
 

@@ -132,6 +132,37 @@ def test_sh_blocks_are_found() -> None:
     assert guards.sh_blocks(text) == ["one\n", "two\nlines\n"]
 
 
+PAGES = [path for path in guards.project_files() if path.suffix == ".md"]
+TRANSLATIONS = ROOT / "notebooks" / "translations"  # what they hold is shown in notebooks beside the others
+
+
+def test_every_link_of_a_page_leads_somewhere() -> None:
+    assert {"README.md", "CONTRIBUTING.md", "docs/pictures.md", "notebooks/glossary.md"} <= {
+        page.relative_to(ROOT).as_posix() for page in PAGES
+    }
+    found = {}
+    for page in [*PAGES, *NOTEBOOKS]:
+        translated = TRANSLATIONS in page.parents
+        text = guards.prose(page) if page.suffix == ".ipynb" else page.read_text(encoding="utf-8")
+        folder = TRANSLATIONS.parent if translated else page.parent
+        if broken := guards.broken_links(text, folder, notebook=translated or page.suffix == ".ipynb"):
+            found[page.relative_to(ROOT).as_posix()] = broken
+    assert found == {}
+
+
+def test_links_that_lead_nowhere_are_noticed(tmp_path: Path) -> None:
+    (tmp_path / "there.md").write_text("# It is `here`, isn't it?\n", encoding="utf-8")
+    page = (
+        "# One\n[a](there.md) [b](there.md#it-is-here-isnt-it) [c](#one) [d](https://example.org/gone) `[e](gone.md)`\n"
+        "```md\n[f](gone.md)\n```\n![g](gone.svg) [h](there.md#gone) [i](#two) [j](#One)\n<img src='gone.png'>\n\n"
+        "[k]: gone.txt\n"
+    )
+    broken = ["gone.svg", "there.md#gone", "#two", "#One", "gone.png", "gone.txt"]
+    assert guards.broken_links(page, tmp_path) == broken
+    assert guards.broken_links("# One\n[c](#one) [j](#One)\n", tmp_path, notebook=True) == ["#one"]
+    assert "there.md" in guards.broken_links(page, tmp_path / "elsewhere")
+
+
 # Notebooks
 
 

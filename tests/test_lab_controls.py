@@ -118,7 +118,7 @@ class TestTraits:
 
     def test_wrong_arguments(self) -> None:
         with pytest.raises(ValueError, match="Did you mean 'detach'"):
-            CopyLab(method="detatch")
+            CopyLab(method="detatch")  # codespell:ignore detatch
         with pytest.raises(TypeError, match="must be a tensor of torch or tinytorch"):
             CopyLab([1.0, 2.0])
         with pytest.raises(TypeError, match="engine must be a module"):

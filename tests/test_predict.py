@@ -452,7 +452,7 @@ def test_the_form_commits_reveals_and_starts_again() -> None:
     assert not p.committed
     answers = {"value(a)": "1", "is_leaf(b)": "yes", "outcome": "it runs to its end"}
     view._asked(form, {"do": "commit", "answers": answers}, [])
-    assert (form.problem, form.committed, form.headline[:11]) == ("", True, "2 of 3 righ")
+    assert (form.problem, form.committed, form.headline[:11]) == ("", True, "2 of 3 righ")  # codespell:ignore righ
     assert "a clone is a leaf" in form.reveal
     assert "<svg" in form.reveal
     view._asked(form, {"do": "commit", "answers": {"value(a)": "2"}}, [])

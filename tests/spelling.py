@@ -1,0 +1,54 @@
+"""Spelling of what people read: prose, docstrings and comments; of the notebooks what was written, not what was run.
+
+    python tests/spelling.py             says what is misspelt, and ends with 1 if anything is
+
+codespell knows common misspellings of English words. Those that it shall leave alone stand in pyproject.toml; for one
+line, write `codespell:ignore WORD` in a comment on it.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from guards import ROOT, project_files, read_notebook
+
+KINDS = {".cfg", ".css", ".js", ".md", ".mjs", ".py", ".toml", ".txt"}
+AS_THEY_WRITE = "tests/programs"  # what people write, as they write it
+
+
+def readable(root: Path) -> list[Path]:
+    """Return the files of a project that codespell can read as they are, by their path from its top folder."""
+    paths = (path.relative_to(root) for path in project_files(root))
+    return [path for path in paths if path.suffix in KINDS and not path.as_posix().startswith(AS_THEY_WRITE)]
+
+
+def written(root: Path, folder: Path) -> list[Path]:
+    """Write the cells of each notebook into a text file, without the outputs, and return those files."""
+    files = []
+    for notebook in (path for path in project_files(root) if path.suffix == ".ipynb"):
+        text = "\n\n".join("".join(cell["source"]) for cell in read_notebook(notebook)["cells"])
+        target = folder / notebook.relative_to(root).with_suffix(".ipynb.txt")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text + "\n", encoding="utf-8")
+        files.append(target)
+    return files
+
+
+def misspelt(root: Path = ROOT) -> list[str]:
+    """Return a line for each misspelt word of a project: the file, the line, the word, and what may be meant."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [*map(str, readable(root)), *map(str, written(root, Path(folder)))]
+        command = [sys.executable, "-m", "codespell_lib", "--quiet-level=35", "--check-hidden"]
+        command += ["--toml", str(ROOT / "pyproject.toml"), *files]
+        run = subprocess.run(command, cwd=root, capture_output=True, text=True, encoding="utf-8", check=False)
+        # It ends with the number of misspellings, up to 255; 64 and more may also be an error of its own.
+        if run.returncode and not run.stdout:
+            raise RuntimeError(f"codespell did not run: {run.stderr.strip()}")
+        return [line.replace(folder, "").lstrip("/\\") for line in run.stdout.splitlines()]
+
+
+if __name__ == "__main__":
+    found = misspelt()
+    print("\n".join(found) or "no misspelt word")
+    sys.exit(bool(found))
