@@ -17,6 +17,7 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
+from .arguments import unfit
 from .copying import copied, copy_
 from .core import (
     check_no_overlap,
@@ -25,9 +26,9 @@ from .core import (
     record,
     recording,
     tensor_type,
-    torch_layout,
     write_in_place,
 )
+from .layouts import index_layout
 from .masking import fill_where
 from .memory import fill_
 from .pointwise import read_histories
@@ -364,26 +365,7 @@ def _taken(a: np.ndarray, indices: list[np.ndarray | None]) -> np.ndarray:
         return data if data.size else np.ndarray(data.shape, data.dtype, data, 0, (data.itemsize,) * data.ndim)
     if 0 not in data.shape and 1 not in data.shape and a.flags.c_contiguous and all(i is None or i.flags.c_contiguous for i in indices):  # fmt: skip
         return np.ascontiguousarray(data)
-    return _laid_out(data, a, indices, together)
-
-
-def _laid_out(data: np.ndarray, a: np.ndarray, indices: list, together: tuple) -> np.ndarray:
-    """The result in the order of dimensions that torch's iterator finds, with the source's indexed steps as 0."""
-    used = [d for d, i in enumerate(indices) if i is not None]
-    at = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
-    rest = [d for d in range(a.ndim) if d not in used]
-    lead = (0,) * at
-    steps = [a.strides[d] for d in rest]
-    operands = [_strided_as(data.shape, a.dtype, (*steps[:at], *(0,) * len(together), *steps[at:]))]
-    for i in indices:
-        if i is not None:
-            inner = np.broadcast_to(i, together).strides
-            operands.append(_strided_as(data.shape, i.dtype, (*lead, *inner, *(0,) * (len(rest) - at))))
-    return torch_layout(data, tuple(operands))
-
-
-def _strided_as(shape: tuple, kind: np.dtype, strides: tuple) -> np.ndarray:
-    return np.lib.stride_tricks.as_strided(np.empty(1, kind), shape, strides, writeable=False)
+    return index_layout(data, a, indices, together)
 
 
 _IndexBackward0 = node(
@@ -497,4 +479,6 @@ def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> None:
             lambda self, values: (_IndexPutBackward0, (self, values["values"]), {"indices": tuple(values["indices"])}),
             function_too=True)  # fmt: skip
 def _index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> None:
+    if not all(isinstance(i, Tensor) for i in indices):
+        raise unfit("index_put")
     _put(self, indices, values, accumulate)

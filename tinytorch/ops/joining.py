@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph.history import set_history
 from ..graph.node import node
 from ..tensor import Size, Tensor, wrap_dim
 from ..warn import warn_in_torch
@@ -16,7 +15,6 @@ from .core import (
     broadcast_error,
     common_device,
     laid_out,
-    node_for,
     op,
     quiet,
     record,
@@ -124,10 +122,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | No
 
 
 def _joined(made: Tensor, kind: type, parts: tuple[Tensor, ...], **saved: Any) -> None:
-    saved["_shapes"] = tuple(t._data.shape for t in parts)
-    fn = node_for(kind, parts, saved)
-    fn.describe(made)
-    set_history(made, fn)
+    record(made, kind, parts, _shapes=tuple(t._data.shape for t in parts), **saved)
 
 
 @op(method=False)

@@ -127,3 +127,23 @@ def dense_strides(a: np.ndarray) -> tuple[int, ...]:
         out[d] = step
         step *= max(shape[d], 1)
     return tuple(out)
+
+
+def index_layout(data: np.ndarray, a: np.ndarray, indices: list, together: tuple) -> np.ndarray:
+    """The result in the order of dimensions that torch's iterator finds, with the source's indexed steps as 0."""
+    used = [d for d, i in enumerate(indices) if i is not None]
+    at = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
+    rest = [d for d in range(a.ndim) if d not in used]
+    around = (at, len(rest) - at)
+    steps = [a.strides[d] for d in rest]
+    operands = [_strided_as(data.shape, a.dtype, (*steps[:at], *(0,) * len(together), *steps[at:]))]
+    for i in indices:
+        if i is not None:
+            inner = np.broadcast_to(i, together).strides
+            shape, strides = ((*(n,) * around[0], *at, *(n,) * around[1]) for n, at in ((1, together), (0, inner)))
+            operands.append(_strided_as(shape, i.dtype, strides))
+    return torch_layout(data, tuple(operands))
+
+
+def _strided_as(shape: tuple, kind: np.dtype, strides: tuple) -> np.ndarray:
+    return np.lib.stride_tricks.as_strided(np.empty(1, kind), shape, strides, writeable=False)

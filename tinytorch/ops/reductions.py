@@ -142,7 +142,7 @@ def sum(
     if out is not None:
         return write_out(out, data, "sum", input)
     made = result(data, input._device)
-    if MODES.here.grad and (input._requires_grad or needs_grad(input)) and kind.kind == "f":
+    if MODES.here.grad and (input._requires_grad or needs_grad(input)):
         if dim is None:
             _SumBackward0.record(made, (input,), self_sym_sizes=a.shape)
         else:
