@@ -108,7 +108,14 @@ def test_a_lesson_by_keyboard_in_both_themes(watched: Watched, lab: Lab, lesson:
 
 
 def test_keys_stay_where_they_belong(watched: Watched, lab: Lab) -> None:
-    name = write(lab.folder, "keys.ipynb", "# A heading", *stepping(), *stepping("a = 1\nb = 2\n")[1:], "last = 1")
+    name = write(
+        lab.folder,
+        "keys.ipynb",
+        "# A heading",
+        *stepping(),
+        *stepping("for i in range(2):\n    b = i\n")[1:],
+        "last = 1",
+    )
     page = watched.page
     watched.run_all(lab.address(name))
     players = page.locator(".cl-player")
@@ -157,6 +164,15 @@ def test_keys_stay_where_they_belong(watched: Watched, lab: Lab) -> None:
     second.locator(".cl-text").first.click()
     page.keyboard.press("ArrowRight")
     expect(second).to_have_attribute("data-step", "2")
+
+    # A choice takes letters and arrows: no cell is made or left by them.
+    loop = second.get_by_label("Loop on line 1")
+    loop.focus()
+    for key, way in [("r", "rounds"), ("ArrowDown", "all"), ("b", "all"), ("ArrowUp", "rounds")]:
+        page.keyboard.press(key)
+        expect(loop).to_have_value(way)
+    expect(loop).to_be_focused()
+    expect(page.locator(".jp-Cell")).to_have_count(5)
 
     # In an editor the arrows move the caret, on a cell they move the selection: no player takes them.
     editor = page.locator(".jp-Cell .cm-content").last
