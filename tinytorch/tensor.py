@@ -23,6 +23,7 @@ from .warn import warn_in_torch
 
 _new = object.__new__
 _ndarray = np.ndarray
+_sized = tuple.__new__  # for what are ints already
 
 
 class Tensor(TensorBase, metaclass=TensorMeta):
@@ -113,11 +114,11 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     @property
     def shape(self) -> Size:
         """The size along each dimension."""
-        return Size(self._data.shape)
+        return _sized(Size, self._data.shape)
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size along one dimension."""
-        return Size(self._data.shape) if dim is None else self._along(self._data.shape, dim)
+        return _sized(Size, self._data.shape) if dim is None else self._along(self._data.shape, dim)
 
     def _along(self, numbers: tuple, dim: int) -> int:
         if not numbers:
