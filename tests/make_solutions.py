@@ -29,8 +29,10 @@ import tinytorch
 FOLDER = NOTEBOOKS / "solutions"
 ASIDE = (
     "import os\nimport tempfile\nfrom pathlib import Path",
-    "# What you have solved yourself stays noted as it is.\n"
-    'os.environ["COPYLAB_PROGRESS"] = str(Path(tempfile.mkdtemp(), "progress.json"))',
+    (
+        "# What you have solved yourself stays noted as it is.\n"
+        'os.environ["COPYLAB_PROGRESS"] = str(Path(tempfile.mkdtemp(), "progress.json"))'
+    ),
 )
 
 
@@ -60,7 +62,9 @@ def _defined(sources: list[str]) -> tuple[str, dict[str, Any]]:
     things: dict[str, Any] = {}
     for node in (node for source in sources for node in ast.parse(source).body):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("copylab.lessons."):
-            lines.append(ast.unparse(node))
+            line = ast.unparse(node)
+            names = "".join(f"    {ast.unparse(alias)},\n" for alias in node.names)
+            lines.append(line if len(line) <= 120 else f"from {node.module} import (\n{names})")
             module = importlib.import_module(str(node.module))
             things |= {alias.name: getattr(module, alias.name) for alias in node.names}
     return "\n".join(lines), things
