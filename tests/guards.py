@@ -124,11 +124,11 @@ _LINKS = re.compile(r"\]\(\s*<?([^)\s>]+)|^\[[^\]]+\]:\s*<?([^\s>]+)|(?:href|src
 
 
 def anchors(markdown: str, *, notebook: bool = False) -> set[str]:
-    """Return the names by which headings can be linked to: on GitHub in small letters, in a notebook as they are."""
+    """Return what can be linked to: headings, on GitHub in small letters, in a notebook as they are; and what has an id."""
     headings = re.findall(r"^#{1,6}\s+(.+?)\s*$", markdown, re.MULTILINE)
-    if notebook:
-        return {heading.replace(" ", "-") for heading in headings}
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    if not notebook:
+        headings = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
+    return {heading.replace(" ", "-") for heading in headings} | set(re.findall(r"<\w+ id=\"([^\"]+)\"", markdown))
 
 
 def broken_links(markdown: str, folder: Path, *, notebook: bool = False) -> list[str]:

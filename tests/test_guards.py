@@ -159,7 +159,9 @@ def test_links_that_lead_nowhere_are_noticed(tmp_path: Path) -> None:
     )
     broken = ["gone.svg", "there.md#gone", "#two", "#One", "gone.png", "gone.txt"]
     assert guards.broken_links(page, tmp_path) == broken
-    assert guards.broken_links("# One\n[c](#one) [j](#One)\n", tmp_path, notebook=True) == ["#one"]
+    assert guards.broken_links('# One\n[c](#one) [j](#One) [l](#two)\n<a id="two"></a>', tmp_path, notebook=True) == [
+        "#one"
+    ]
     assert "there.md" in guards.broken_links(page, tmp_path / "elsewhere")
 
 
