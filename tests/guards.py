@@ -124,7 +124,7 @@ _LINKS = re.compile(r"\]\(\s*<?([^)\s>]+)|^\[[^\]]+\]:\s*<?([^\s>]+)|(?:href|src
 
 
 def anchors(markdown: str, *, notebook: bool = False) -> set[str]:
-    """Return what can be linked to: headings, on GitHub in small letters, in a notebook as they are; and what has an id."""
+    """Return what can be linked to: headings (on GitHub in small letters, in a notebook as they are), and every id."""
     headings = re.findall(r"^#{1,6}\s+(.+?)\s*$", markdown, re.MULTILINE)
     if not notebook:
         headings = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
