@@ -106,40 +106,40 @@ average = _patient(
     start=_LAYER
     + "ema = {name: p.detach() for name, p in layer.named_parameters()}\n"
     + _EMA
-    + "        ema['weight'].mul_(0.5).add_(0.5 * layer.weight)",
+    + '        ema["weight"].mul_(0.5).add_(0.5 * layer.weight)',
     hints=["`detach` copies nothing.", "`detach().clone()` when the average is made."],
     solution=_LAYER
     + "ema = {name: p.detach().clone() for name, p in layer.named_parameters()}\n"
     + _EMA
-    + "        ema['weight'].mul_(0.5).add_(0.5 * layer.weight)",
+    + '        ema["weight"].mul_(0.5).add_(0.5 * layer.weight)',
     wrong=[
         Wrong(
             _LAYER
             + "ema = {n: p.data for n, p in layer.named_parameters()}\n"
             + _EMA
-            + "        ema['weight'].mul_(1.0)",
+            + '        ema["weight"].mul_(1.0)',
             says="both are [[5.0]]",
         ),
         Wrong(
             _LAYER
             + "ema = {n: p.clone() for n, p in layer.named_parameters()}\n"
             + _EMA
-            + "    ema['weight'] = 0.5 * ema['weight'] + 0.5 * layer.weight",
+            + '    ema["weight"] = 0.5 * ema["weight"] + 0.5 * layer.weight',
             says="the graph grows each round",
         ),
         Wrong(
             _LAYER
             + "ema = {n: p.detach().clone() for n, p in layer.named_parameters()}\n"
             + _EMA
-            + "        ema['weight'].mul_(0.5).add_(layer.weight)",
+            + '        ema["weight"].mul_(0.5).add_(layer.weight)',
             says="ema is [[6.25]]",
         ),
         Wrong(
             _LAYER
             + "ema = {n: p.detach().clone() for n, p in layer.named_parameters()}\n"
             + _EMA
-            + "        ema['weight'].mul_(0.5).add_(0.5 * layer.weight)\n"
-            + "with torch.no_grad():\n    layer.weight.copy_(ema['weight'])",
+            + '        ema["weight"].mul_(0.5).add_(0.5 * layer.weight)\n'
+            + 'with torch.no_grad():\n    layer.weight.copy_(ema["weight"])',
             says="the layer holds [[3.25]]",
         ),
         Wrong("ema = 3.25", says="a dict with a weight"),
