@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import json
 import re
 import sys
 from pathlib import Path
@@ -74,13 +75,19 @@ def _prediction(name: str, prediction: Prediction) -> list[dict[str, Any]]:
     run = prediction.run(tinytorch)
     answers = [question.read(shown(question.right(run))) for question in prediction.questions]
     listed = "\n".join(
-        f"    {answer!r},  # {plain(q.prompt)}" for q, answer in zip(prediction.questions, answers, strict=True)
+        f"        {_double(answer)},  # {plain(q.prompt)}"
+        for q, answer in zip(prediction.questions, answers, strict=True)
     )
     code = "\n".join(f"    {line}" for line in prediction.code.splitlines())
     return [
         _text(f"predict-{name}", f"## Prediction\n\n{code}"),
-        _code(f"commit-{name}", f"{name}.commit([\n{listed}\n])"),
+        _code(f"commit-{name}", f"{name}.commit(\n    [\n{listed}\n    ]\n)"),
     ]
+
+
+def _double(answer: object) -> str:
+    """Write an answer as the layout of this project has it, in double quotes."""
+    return json.dumps(answer, ensure_ascii=False) if isinstance(answer, str) else repr(answer)
 
 
 def _exercise(name: str, exercise: Exercise) -> list[dict[str, Any]]:

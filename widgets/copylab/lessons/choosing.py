@@ -134,7 +134,9 @@ def _check_wishes(choice: Any, torch: ModuleType) -> str | None:
 
 
 def _choice(*names: str | None) -> str:
-    return "choice = " + repr(dict(zip(WISHES, names, strict=True)))
+    given = ("None" if name is None else f'"{name}"' for name in names)
+    rows = "".join(f'    "{wish}": {name},\n' for wish, name in zip(WISHES, given, strict=True))
+    return f"choice = {{\n{rows}}}"
 
 
 wishes = exercise(
