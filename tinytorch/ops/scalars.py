@@ -22,6 +22,9 @@ _MulBackward1 = node("MulBackward1", lambda grad, other: times(grad, other))
 _DivBackward1 = node("DivBackward1", lambda grad, other: over(grad, other))
 
 
+_NUMBER = np.zeros(())  # torch's iterator sees the number as a 0-d operand, which counts in the layout of the result
+
+
 def _with_number(ufunc: np.ufunc, kind: type, t: Tensor, number: Any) -> Tensor:
     a = t._data
     if a.dtype.kind != "f":
@@ -29,7 +32,7 @@ def _with_number(ufunc: np.ufunc, kind: type, t: Tensor, number: Any) -> Tensor:
             t, number
         )
     data = quiet.run(ufunc, a, float(number)) if a.dtype != np.float16 else _half(ufunc, a, number)
-    out = result(data, t._device, a)
+    out = result(data, t._device, a, _NUMBER)
     if MODES.here.grad and needs_grad(t):
         kind.record(out, (t,), other=number)
     return out
