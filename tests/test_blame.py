@@ -30,7 +30,7 @@ def test_a_stale_saved_tensor(engine: ModuleType) -> None:
         "SigmoidBackward0 saved its result (out) on line 2, out = a.sigmoid(). It was written afterwards on "
         "line 4, c.zero_(). out and c share that memory and its version counter."
     )
-    way_out = "Way out: write to a copy (c.detach().clone()), or write after backward."
+    way_out = "Way out: write to a copy (c.clone()), or write after backward."
     assert last.explanation == (saved, way_out)
     assert all(sentence in made.text for sentence in last.explanation)
     assert "It was written afterwards on line 4" in made.html

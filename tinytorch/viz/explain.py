@@ -151,7 +151,7 @@ def _stale(snap: Snapshot, root: str, node: Node, saved: Saved) -> Finding:
         if len(sharing) > 1:
             what += f"; {words.listed(sharing)} share that version counter, and a write through any of them counts"
     target = sharing[-1] if len(sharing) > 1 else sharing[0] if sharing else "the tensor"
-    way = f"write to a copy ({target}.detach().clone()), or write after backward"
+    way = f"write to a copy ({target}.clone()), or write after backward"
     return Finding("stale", root, what, way, node.id, saved, sharing)
 
 
