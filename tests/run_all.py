@@ -154,7 +154,7 @@ def notebooks_torch() -> Result:
 
 def browser() -> Result:
     """Use the lessons in JupyterLab as a reader does; a pytest run of its own, for Playwright keeps an event loop."""
-    return pytest("tests/browser")
+    return pytest("tests/browser", "--numprocesses=2")
 
 
 STAGES: dict[str, Callable[[], Result]] = {
