@@ -161,8 +161,8 @@ class SavedTensor:
     def _stale(self, tensor: Any, node: Any) -> str:
         fn, nr = self._source(tensor, node)
         kind = f"torch.{'cuda.' if tensor.device.type == 'cuda' else ''}{tensor.dtype.tensor_type}"
-    if tensor.dtype.name in ("bool", "uint16", "uint32", "uint64"):  # which have no legacy type there
-        kind = f"{tensor.device.type.upper()}{tensor.dtype.scalar_name}Type"
+        if tensor.dtype.name in ("bool", "uint16", "uint32", "uint64"):  # which have no legacy type there
+            kind = f"{tensor.device.type.upper()}{tensor.dtype.scalar_name}Type"
         origin = f", which is output {nr} of {fn.short_name()}," if fn is not None else ""
         if MODES.anomaly:
             hint = (
