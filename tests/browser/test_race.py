@@ -122,7 +122,7 @@ def test_a_method_that_hangs_is_stopped_too(watched: Watched, lab: Lab) -> None:
     button(page, "Start the race").click()
     page.wait_for_timeout(1000)
     button(page, "Stop").click()
-    expect(results(page).get_by_role("status")).to_contain_text("Stopped after 0 rounds")
+    expect(results(page).get_by_role("status")).to_contain_text("Stopped after 0 rounds", timeout=30_000)
 
 
 def test_interrupted_and_cells_run_meanwhile(watched: Watched, lab: Lab) -> None:
