@@ -266,7 +266,7 @@ def _prod_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     if self._data.all():
         return grad * (result / self)
     if not MODES.here.grad and self._data.size - np.count_nonzero(self._data) > 1:
-        return zeros(self)
+        return FUNCTIONS["zeros"](tuple(self.shape), dtype=self.dtype, device=self.device)  # rows in order, as in torch
     return _safe_products(grad, self.contiguous().view(-1), 0).view_as(self)
 
 
