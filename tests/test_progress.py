@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -83,19 +84,18 @@ def test_a_lock_that_was_left_behind(file: Path) -> None:
     assert not lock.exists()
 
 
-def _write(first: int) -> None:
-    for number in range(first, first + 20):
-        note("exercises", f"k/{number}", {"state": "right"})
+WRITE = """
+from copylab.progress import note
+for number in range({first}, {first} + 20):
+    note("exercises", f"k/{{number}}", {{"state": "right"}})
+"""
 
 
 def test_two_kernels_lose_nothing_of_each_other() -> None:
-    context = multiprocessing.get_context("spawn")
-    both = [context.Process(target=_write, args=(first,)) for first in (0, 20)]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join(60)
-        assert one.exitcode == 0
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    commands = [[sys.executable, "-c", WRITE.format(first=first)] for first in (0, 20)]
+    both = [subprocess.Popen(command, env=environment) for command in commands]
+    assert [one.wait(60) for one in both] == [0, 0]
     assert len(load()["exercises"]) == 40
 
 

@@ -78,12 +78,13 @@ def test_of_one(name: str, layout: str) -> None:
     check(ours, theirs, last_bits=name in ("exp", "sqrt") or (name.startswith("sum") and layout in NOT_FOLLOWED))
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", TWO)
+# A clone of what is repeated has another layout, and cannot be added to in place as it lies.
+PAIRS = [(name, layout) for name in TWO for layout in LAYOUTS if name != "add_ with alpha" or "repeated" not in layout]
+
+
+@pytest.mark.parametrize(("name", "layout"), PAIRS)
 def test_of_two(name: str, layout: str) -> None:
     arrange, f = LAYOUTS[layout], TWO[name]
-    if name == "add_ with alpha" and "repeated" in layout:
-        pytest.skip("a clone of one is another layout")
     pairs = [(arrange(matrix(e, 1)), arrange(matrix(e, 2))) for e in (tinytorch, torch)]
     check(f(*pairs[0]), f(*pairs[1]))
     mixed = [(arrange(matrix(e, 1)), pair[1].clone()) for e, pair in zip((tinytorch, torch), pairs, strict=True)]

@@ -184,6 +184,12 @@ def test_a_custom_function_and_its_saved_tensors(engine: ModuleType) -> None:
 
 @pytest.mark.slow
 def test_another_thread_may_write_resize_and_differentiate_meanwhile(engine: ModuleType) -> None:
+    # The system may stop the looking thread for longer than the interpreter's turns last. Once is bad luck.
+    assert any(_lost_beside_another_thread(engine) == 0 for _ in range(4)), "looking hides writes or adds some"
+
+
+def _lost_beside_another_thread(engine: ModuleType) -> int:
+    """How many writes of another thread the version does not count after looking all the while."""
     x = engine.ones(6)
     names: dict[str, Any] = {"x": x}
     stop = threading.Event()
@@ -214,10 +220,7 @@ def test_another_thread_may_write_resize_and_differentiate_meanwhile(engine: Mod
         stop.set()
         thread.join()
     assert faults == []
-    lost = writes - (x._version - before)
-    # torch works outside of the interpreter: on a busy machine the system may stop an operation for longer than is
-    # waited for, and let it go on in the very microsecond in which its version is put back.
-    assert 0 <= lost <= (0 if engine.__name__ == "tinytorch" else 3), "looking neither hides writes nor adds any"
+    return int(writes - (x._version - before))
 
 
 DEEP = """
