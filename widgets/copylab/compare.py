@@ -43,7 +43,7 @@ class Comparison(Exhibit, anywidget.AnyWidget):
     be set, and `results`, the Facts by name.
     """
 
-    _esm = script("compare.js")
+    _esm = script("compare.js").replace("export default { render };\n", script("live.js"))
     _css = style("compare.css")
     form = traitlets.Unicode(read_only=True, help="The static form that the table is made of.").tag(sync=True)
     kinds: traitlets.List = traitlets.List(
