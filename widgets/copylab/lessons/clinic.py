@@ -36,7 +36,8 @@ triage = predict(
 )
 
 
-def _patient(number: int, name: str, task: str, names: tuple[str, ...], check: Any, **rest: Any) -> Exercise:
+def patient(number: int, name: str, task: str, names: tuple[str, ...], check: Any, **rest: Any) -> Exercise:
+    """Make a broken program an exercise; the arguments are those of `exercise`."""
     return exercise(f"clinic/{name}", task, names, check, title=f"Patient {number}", **rest)
 
 
@@ -54,7 +55,7 @@ def _check_best(layer: Any, best: Any) -> str | None:
     return None
 
 
-best_weights = _patient(
+best_weights = patient(
     1,
     "best",
     "After the training, the best weights were to be loaded again. They turn out to be the last ones. `best` shall "
@@ -96,7 +97,7 @@ def _check_average(layer: Any, ema: Any) -> str | None:
     return None
 
 
-average = _patient(
+average = patient(
     2,
     "average",
     "A running average of the weights, half old and half new, is always equal to the weights, and the layer does not "
@@ -161,7 +162,7 @@ def _check_history(history: Any) -> str | None:
 
 
 _STEPS = "position = torch.zeros(1)\nhistory = []\nfor _ in range(3):\n    position += 1\n    "
-film = _patient(
+film = patient(
     3,
     "history",
     "A film of a moving point shows the same picture in every frame. `history` shall show `[1]`, `[2]`, `[3]`.",
@@ -193,7 +194,7 @@ def _check_wide(row: Any, wide: Any) -> str | None:
 
 
 _ROW = "row = torch.tensor([1.0, 2.0])\n"
-wide_rows = _patient(
+wide_rows = patient(
     4,
     "expand",
     "10 is added to the middle row of `wide`, and all three rows change, and `row` with them.",
@@ -223,7 +224,7 @@ def _check_mask(x: Any) -> str | None:
 
 
 _X = "x = torch.tensor([-2.0, 5.0, -1.0, 7.0])\n"
-chained = _patient(
+chained = patient(
     5,
     "mask",
     "Of the positive numbers, those below 6 shall become 0. No error, and nothing happens.",
@@ -255,7 +256,7 @@ def _check_array(data: Any, array: Any) -> str | None:
 
 
 _ARRAY = "import numpy as np\n\narray = np.array([1.0, 2.0])\n"
-numpy_buffer = _patient(
+numpy_buffer = patient(
     6,
     "numpy",
     "A buffer is used again for the next file, and the data that was read before is gone. `data` shall stay `[1, 2]`.",

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from copylab.exercise import Exercise, Wrong, exercise
+from copylab.exercise import Wrong
+from copylab.lessons.clinic import patient
 from copylab.looks import grad, is_tensor, values
-
-
-def _patient(number: int, name: str, task: str, names: tuple[str, ...], check: Any, **rest: Any) -> Exercise:
-    return exercise(f"clinic/{name}", task, names, check, title=f"Patient {number}", **rest)
 
 
 def _near(a: Any, b: list[float]) -> bool:
@@ -31,7 +28,7 @@ def _check_write(a: Any, h: Any) -> str | None:
 
 
 _A = "a = torch.tensor([1.0, 2.0], requires_grad=True)\n"
-write_before = _patient(
+write_before = patient(
     7,
     "write",
     "`h.sum().backward()` raises 'modified by an inplace operation'. `h` shall be `exp(a) + 1`, `a.grad` `[2.72, 7.39]`. "
@@ -66,7 +63,7 @@ def _check_update(w: Any) -> str | None:
 
 
 _W = "w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    w.grad = None\n"
-data_update = _patient(
+data_update = patient(
     8,
     "update",
     "An old program updates its parameter through `.data`, and in the wrong place: before `backward`. `w` shall be "
@@ -112,7 +109,7 @@ def _check_copy(h: Any, kept: Any) -> str | None:
     return None
 
 
-deep_result = _patient(
+deep_result = patient(
     9,
     "deepcopy",
     "'Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol.' `kept` shall hold the "
@@ -148,7 +145,7 @@ def _check_running(w: Any, total: Any) -> str | None:
 
 
 _LOSS = "w = torch.tensor([1.0], requires_grad=True)\ntotal = 0.0\nfor x in (1.0, 2.0, 3.0):\n"
-running_loss = _patient(
+running_loss = patient(
     10,
     "running",
     "Memory grows with every round. The sum of the losses, which is only there to be printed, keeps all graphs alive.",
@@ -190,7 +187,7 @@ def _check_leaf(w: Any) -> str | None:
 
 
 _FULL = "w = torch.full((3,), 0.5, requires_grad=True)\n"
-leaf_view = _patient(
+leaf_view = patient(
     11,
     "leaf",
     "'A view of a leaf Variable that requires grad is being used in an in-place operation.' The first number of the "
@@ -223,7 +220,7 @@ def _check_state(w: Any, h: Any) -> str | None:
 
 
 _STATE = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor _ in range(3):\n"
-hidden_state = _patient(
+hidden_state = patient(
     12,
     "state",
     "'Trying to backward through the graph a second time.' The advice was `retain_graph=True`; since then each round is "
