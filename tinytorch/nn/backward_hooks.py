@@ -80,7 +80,6 @@ class BackwardHooks:
             new = hook(self.module, self.seen)
             if new is None:
                 continue
-            new = new if isinstance(new, tuple) else (new,)
             if len(new) != len(self.seen):
                 raise RuntimeError(
                     "Backward pre hook returned an invalid number of grad_output, got "
@@ -104,20 +103,15 @@ class BackwardHooks:
             self.seen = None
         return result
 
-    def _at_inputs(self, grads: tuple, _: Any) -> tuple:
-        if self.seen is None:
-            raise RuntimeError(
-                "Module backward hook for grad_input is called before the grad_output one. This happens because the "
-                "gradient in your nn.Module flows to the Module's input without passing through the Module's output. Make "
-                "sure that the output depends on the input and that the loss is computed based on the output."
-            )
+    def _at_inputs(self, grads: tuple, _: Any) -> tuple | None:
+        if self.seen is None:  # the gradient came to the inputs by another way than the outputs
+            return None
         assert self.places is not None
         found = _spread(self.places, grads, self.count)
         for hook in self.hooks:
             new = hook(self.module, found, self.seen)
             if new is None:
                 continue
-            new = new if isinstance(new, tuple) else (new,)
             if len(new) != len(found):
                 raise RuntimeError(
                     f"Backward hook returned an invalid number of grad_input, got {len(new)}, but expected {len(found)}"

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 from .. import dtypes
 from ..devices import device as Device
 from ..graph.modes import no_grad
-from ..graph.node import RemovableHandle
-from ..ops.core import tensor_type
+from ..ops.core import FUNCTIONS
+from ..ops.queries import typename
 from ..tensor import Tensor
-from .backward_hooks import BackwardHooks
+from .calling import Calls
 from .parameter import Buffer, Parameter
 from .state import States
 
@@ -41,7 +42,7 @@ class ModuleMeta(type):
         return f"<class 'torch.nn.modules.{place}.{cls.__name__}'>"
 
 
-class Module(States, metaclass=ModuleMeta):
+class Module(Calls, States, metaclass=ModuleMeta):
     """The base of all networks: a subclass assigns parameters and modules as attributes and defines `forward`."""
 
     training: bool
@@ -49,12 +50,17 @@ class Module(States, metaclass=ModuleMeta):
     def __init__(self) -> None:
         set_ = super().__setattr__
         set_("training", True)
-        for name in ("_parameters", "_buffers", "_modules"):
-            set_(name, {})
-        for name in ("forward", "forward_pre", "backward", "backward_pre", "state_dict", "state_dict_pre",
-                     "load_state_dict_pre", "load_state_dict_post"):  # fmt: skip
-            set_(f"_{name}_hooks", OrderedDict())
+        set_("_parameters", {})
+        set_("_buffers", {})
         set_("_non_persistent_buffers_set", set())
+        set_("_backward_pre_hooks", OrderedDict())
+        set_("_backward_hooks", OrderedDict())
+        set_("_is_full_backward_hook", None)
+        for name in ("forward_hooks", "forward_hooks_with_kwargs", "forward_hooks_always_called", "forward_pre_hooks",
+                     "forward_pre_hooks_with_kwargs", "state_dict_hooks", "state_dict_pre_hooks", "load_state_dict_pre_hooks",
+                     "load_state_dict_post_hooks"):  # fmt: skip
+            set_(f"_{name}", OrderedDict())
+        set_("_modules", {})
 
     def _forward_unimplemented(self, *input: Any) -> None:
         """What the module computes; every subclass defines it."""
@@ -62,36 +68,6 @@ class Module(States, metaclass=ModuleMeta):
 
     forward: Callable[..., Any] = _forward_unimplemented
     _forward_unimplemented.__qualname__ = "_forward_unimplemented"
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run `forward` with the hooks around it."""
-        if not (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks):
-            return self.forward(*args, **kwargs)
-        return self._call_with_hooks(args, kwargs)
-
-    def _call_with_hooks(self, args: tuple, kwargs: dict) -> Any:
-        for hook, with_kwargs in list(self._forward_pre_hooks.values()):
-            new = hook(self, args, kwargs) if with_kwargs else hook(self, args)
-            if new is None:
-                continue
-            if not with_kwargs:
-                args = new if isinstance(new, tuple) else (new,)
-            elif isinstance(new, tuple) and len(new) == 2:
-                args, kwargs = new
-            else:
-                raise RuntimeError(
-                    f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {new}."
-                )
-        around = None
-        if self._backward_hooks or self._backward_pre_hooks:
-            around = BackwardHooks(self, list(self._backward_hooks.values()), list(self._backward_pre_hooks.values()))
-            args = around.around_inputs(args)
-        out = self.forward(*args, **kwargs)
-        for hook, with_kwargs in list(self._forward_hooks.values()):
-            new = hook(self, args, kwargs, out) if with_kwargs else hook(self, args, out)
-            if new is not None:
-                out = new
-        return out if around is None else around.around_output(out)
 
     # attributes --------------------------------------------------------------------------------------------------------
 
@@ -106,7 +82,7 @@ class Module(States, metaclass=ModuleMeta):
         elif "_parameters" in own and name in own["_parameters"]:
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{_type_name(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
                 )
             own["_parameters"][name] = None
         elif isinstance(value, Module):
@@ -115,13 +91,13 @@ class Module(States, metaclass=ModuleMeta):
         elif "_modules" in own and name in own["_modules"]:
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{_type_name(value)}' as child module '{name}' (torch.nn.Module or None expected)"
+                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
                 )
             own["_modules"][name] = None
         elif isinstance(value, Buffer) or ("_buffers" in own and name in own["_buffers"]):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
-                    f"cannot assign '{_type_name(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None "
+                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None "
                     "expected)"
                 )
             if name not in own["_buffers"]:
@@ -161,7 +137,7 @@ class Module(States, metaclass=ModuleMeta):
         if "_parameters" not in self.__dict__:
             raise AttributeError(f"cannot assign {what} before Module.__init__() call")
         if not isinstance(name, str):
-            raise TypeError(f"{what} name should be a string. Got {type(name).__name__}")
+            raise TypeError(f"{what} name should be a string. Got {typename(name)}")
         if "." in name:
             raise KeyError(f'{what} name can\'t contain "."' + (f", got: {name}" if what == "module" else ""))
         if name == "":
@@ -174,7 +150,7 @@ class Module(States, metaclass=ModuleMeta):
         self._check_name(name, "parameter", "_parameters")
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{_type_name(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
             )
         if param is not None and param.grad_fn is not None:
             raise ValueError(
@@ -188,7 +164,7 @@ class Module(States, metaclass=ModuleMeta):
         self._check_name(name, "buffer", "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
-                f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
         self._buffers[name] = tensor
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
@@ -196,7 +172,7 @@ class Module(States, metaclass=ModuleMeta):
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a child module under a name."""
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{_type_name(module)} is not a Module subclass")
+            raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name(name, "module", "_modules")
         self._modules[name] = module
 
@@ -220,7 +196,8 @@ class Module(States, metaclass=ModuleMeta):
 
     def modules(self) -> Iterator[Module]:
         """Yield this module and all below it."""
-        return (m for _, m in self.named_modules())
+        for _, m in self.named_modules():
+            yield m
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The direct children, with names."""
@@ -232,7 +209,8 @@ class Module(States, metaclass=ModuleMeta):
 
     def children(self) -> Iterator[Module]:
         """The direct children."""
-        return (m for _, m in self.named_children())
+        for _, m in self.named_children():
+            yield m
 
     def _named(self, group: str, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
         seen: set[int] = set()
@@ -248,21 +226,23 @@ class Module(States, metaclass=ModuleMeta):
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """The parameters, with dotted names."""
-        return self._named("_parameters", prefix, recurse, remove_duplicate)
+        yield from self._named("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters."""
-        return (p for _, p in self.named_parameters(recurse=recurse))
+        for _, p in self.named_parameters(recurse=recurse):
+            yield p
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """The buffers, with dotted names."""
-        return self._named("_buffers", prefix, recurse, remove_duplicate)
+        yield from self._named("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """The buffers."""
-        return (b for _, b in self.named_buffers(recurse=recurse))
+        for _, b in self.named_buffers(recurse=recurse):
+            yield b
 
     def get_submodule(self, target: str) -> Module:
         """The module at a dotted name. AttributeError if there is none."""
@@ -274,6 +254,20 @@ class Module(States, metaclass=ModuleMeta):
             if not isinstance(found, Module):
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return found
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module at a dotted name; with `strict`, one has to be there. ValueError, AttributeError."""
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a dotted name."""
@@ -305,16 +299,17 @@ class Module(States, metaclass=ModuleMeta):
         fn(self)
         return self
 
-    def _apply(self, fn: Callable) -> Module:
-        for child in self.children():
+    def _apply(self, fn: Callable, recurse: bool = True) -> Module:
+        for child in self.children() if recurse else ():
             child._apply(fn)
         for p in self._parameters.values():
-            if p is not None:
+            if p is None:
+                continue
+            with no_grad():
+                p.data = fn(p)
+            if p.grad is not None:
                 with no_grad():
-                    p.data = fn(p.data)
-                    if p.grad is not None:
-                        grad = fn(p.grad.detach())
-                        p._grad = grad.requires_grad_(p.grad.requires_grad)
+                    p.grad.data = fn(p.grad)
         for name, b in self._buffers.items():
             if b is not None:
                 self._buffers[name] = fn(b)
@@ -322,18 +317,23 @@ class Module(States, metaclass=ModuleMeta):
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
         """Convert parameters and buffers, in place; a dtype applies to floating point ones."""
-        target = next((a for a in [*args, kwargs.get("dtype")] if isinstance(a, dtypes.dtype)), None)
+        like = next((a for a in [*args, kwargs.get("tensor")] if isinstance(a, Tensor)), None)
+        target = next((a for a in [*args, kwargs.get("dtype")] if isinstance(a, dtypes.dtype)), like and like.dtype)
         if target is not None and not target.is_floating_point:
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target!r}"
             )
-        where = next((a for a in [*args, kwargs.get("device")] if isinstance(a, (str, Device))), None)
+        where = next((a for a in [*args, kwargs.get("device")] if isinstance(a, (str, Device))), like and like.device)
 
         def convert(t: Tensor) -> Tensor:
             out = t if where is None else t.to(where)
             return out.to(target) if target is not None and t.is_floating_point() else out
 
         return self._apply(convert)
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Module:
+        """Parameters and buffers on a device, their values left open."""
+        return self._apply(lambda t: FUNCTIONS["empty_like"](t, device=device), recurse)
 
     def _floats(self, d: dtypes.dtype) -> Module:
         return self._apply(lambda t: t.to(d) if t.is_floating_point() else t)
@@ -391,38 +391,7 @@ class Module(States, metaclass=ModuleMeta):
                     p.grad.detach_() if p.grad.grad_fn is not None else p.grad.requires_grad_(False)
                     p.grad.zero_()
 
-    # state ---------------------------------------------------------------------------------------------------------------
-
-    # hooks and printing ----------------------------------------------------------------------------------------------------
-
-    def _hook(self, hooks: dict, hook: Any, prepend: bool) -> RemovableHandle:
-        handle = RemovableHandle(hooks, hook)
-        if prepend:
-            rest = {k: v for k, v in hooks.items() if v is not hook}
-            first = {k: v for k, v in hooks.items() if v is hook}
-            hooks.clear()
-            hooks.update(first | rest)
-        return handle
-
-    def register_forward_hook(
-        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
-    ) -> RemovableHandle:
-        """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
-        return self._hook(self._forward_hooks, (hook, with_kwargs), prepend)
-
-    def register_forward_pre_hook(
-        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
-        return self._hook(self._forward_pre_hooks, (hook, with_kwargs), prepend)
-
-    def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are there; it may replace them."""
-        return self._hook(self._backward_hooks, hook, prepend)
-
-    def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_output)` when the outputs' gradients are there; it may replace them."""
-        return self._hook(self._backward_pre_hooks, hook, prepend)
+    # printing -------------------------------------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
         """What a subclass adds to its printed line."""
@@ -432,18 +401,15 @@ class Module(States, metaclass=ModuleMeta):
         return type(self).__name__
 
     def __repr__(self) -> str:
-        extra = self.extra_repr().split("\n") if self.extra_repr() else []
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
         children = [f"({n}): {indented(repr(m), 2)}" for n, m in self._modules.items()]
-        lines = extra + children
-        if not lines:
-            return f"{self._get_name()}()"
-        if len(extra) == 1 and not children:
-            return f"{self._get_name()}({extra[0]})"
-        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+        if not children and len(lines) < 2:
+            return f"{self._get_name()}({extra})"
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
 
 
-def _type_name(x: Any) -> str:
-    if isinstance(x, Tensor):
-        return tensor_type(x)
-    t = type(x)
-    return t.__name__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__name__}"
+for _base in Calls, States:  # their methods print as the module's own
+    for _method in vars(_base).values():
+        if isinstance(_method, FunctionType):
+            _method.__qualname__ = f"Module.{_method.__name__}"

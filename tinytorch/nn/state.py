@@ -26,6 +26,10 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
 
 
 _EXTRA = "_extra_state"
+_NO_EXTRA = (
+    "Reached a code path in Module.{}_extra_state() that should never be called. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug."
+)
 
 
 class States:
@@ -43,11 +47,11 @@ class States:
 
     def get_extra_state(self) -> Any:
         """What else a state dict is to hold; a subclass defines it together with `set_extra_state`."""
-        raise RuntimeError("Module.get_extra_state() is called where a subclass has none")
+        raise RuntimeError(_NO_EXTRA.format("get"))
 
     def set_extra_state(self, state: Any) -> None:
         """Take back what `get_extra_state` gave."""
-        raise RuntimeError("Module.set_extra_state() is called where a subclass has none")
+        raise RuntimeError(_NO_EXTRA.format("set"))
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """Parameters and persistent buffers by dotted name, detached: they share memory and version counter."""
