@@ -1,4 +1,4 @@
-"""Containers of modules and of parameters.
+"""Containers of modules.
 
 Source: `torch.nn`.
 """
@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from operator import index
 from typing import Any, Self
 
-from ..ops.core import tensor_type
-from ..tensor import Tensor
 from .module import Module, indented
-from .parameter import Parameter
 
 
 class _Numbered(Module):
     """What Sequential and ModuleList share: modules by their position."""
 
     def _name_at(self, i: int) -> str:
-        i = i.__index__()
+        i = index(i)
         if not -len(self) <= i < len(self):
             raise IndexError(f"index {i} is out of range")
         return list(self._modules)[i]
@@ -35,6 +33,9 @@ class _Numbered(Module):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._modules.values())
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name.isdigit()]
 
     def __setitem__(self, i: int, module: Module) -> None:
         setattr(self, self._name_at(i), module)
@@ -56,12 +57,8 @@ class _Numbered(Module):
         return self
 
     def extend(self, modules: Iterable[Module]) -> Any:
-        """Add modules at the end. TypeError for what cannot be walked through."""
-        if not isinstance(modules, Iterable):
-            raise TypeError(
-                f"{type(self).__name__}.extend should be called with an iterable, but got {type(modules).__name__}"
-            )
-        for m in modules:
+        """Add modules at the end."""
+        for m in list(modules):
             self.append(m)
         return self
 
@@ -90,13 +87,26 @@ class Sequential(_Numbered):
             return type(self)(OrderedDict(list(self._modules.items())[i]))
         return self._modules[self._name_at(i)]
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.isdigit()]
-
     def __add__(self, other: Sequential) -> Sequential:
-        if not isinstance(other, Sequential):
-            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
-        return Sequential(*self, *other)
+        return Sequential(*self, *_sequential(other))
+
+    def __iadd__(self, other: Sequential) -> Self:
+        return self.extend(_sequential(other))
+
+    def __mul__(self, other: int) -> Sequential:
+        return Sequential(*list(self) * self._times(other))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Self:
+        return self.extend(list(self) * (self._times(other) - 1))
+
+    def _times(self, n: int) -> int:
+        if not isinstance(n, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(n)}")
+        if n <= 0:
+            raise ValueError(f"Non-positive multiplication factor {n} for {type(self)}")
+        return n
 
     def insert(self, index: int, module: Module) -> Sequential:
         """Put a module before the one at a position. IndexError out of range."""
@@ -112,6 +122,12 @@ class Sequential(_Numbered):
         return self
 
 
+def _sequential(other: Any) -> Sequential:
+    if not isinstance(other, Sequential):
+        raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+    return other
+
+
 class ModuleList(_Numbered):
     """Modules in a list that registers them."""
 
@@ -125,11 +141,17 @@ class ModuleList(_Numbered):
             return type(self)(list(self._modules.values())[i])
         return self._modules[self._name_at(i)]
 
+    def extend(self, modules: Iterable[Module]) -> Self:
+        """Add modules at the end. TypeError for what cannot be walked through."""
+        if not isinstance(modules, Iterable):
+            raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
+        return super().extend(modules)
+
     def insert(self, index: int, module: Module) -> None:
         """Put a module before the one at a position."""
-        found = list(self)
-        found.insert(index, module)
-        self._renumber(found)
+        for i in range(len(self), index, -1):
+            self._modules[str(i)] = self._modules[str(i - 1)]
+        self._modules[str(index)] = module
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])
@@ -153,130 +175,76 @@ class ModuleList(_Numbered):
         return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
 
 
-class _Named(Module):
-    """What ModuleDict and ParameterDict share: a dictionary's methods."""
-
-    _group = "_modules"
-
-    def _items(self) -> dict[str, Any]:
-        return getattr(self, self._group)
-
-    def __getitem__(self, name: str) -> Any:
-        return self._items()[name]
-
-    def __delitem__(self, name: str) -> None:
-        del self._items()[name]
-
-    def __len__(self) -> int:
-        return len(self._items())
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._items())
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._items()
-
-    def clear(self) -> None:
-        """Take everything out."""
-        self._items().clear()
-
-    def pop(self, name: str) -> Any:
-        """Take one out and return it."""
-        found = self[name]
-        del self[name]
-        return found
-
-    def keys(self) -> Any:
-        """The names."""
-        return self._items().keys()
-
-    def items(self) -> Any:
-        """The names with what they stand for."""
-        return self._items().items()
-
-    def values(self) -> Any:
-        """What the names stand for."""
-        return self._items().values()
-
-    def update(self, other: Any) -> None:
-        """Put in the pairs of a mapping or of an iterable."""
-        for name, value in other.items() if hasattr(other, "items") else other:
-            self[name] = value
-
-
-class ModuleDict(_Named):
+class ModuleDict(Module):
     """Modules in a dictionary that registers them."""
 
     def __init__(self, modules: Any = None) -> None:
         super().__init__()
-        self.update(modules or {})
+        if modules is not None:
+            self.update(modules)
 
-    def __setitem__(self, name: str, module: Module) -> None:
-        self.add_module(name, module)
+    def __getitem__(self, key: str) -> Module:
+        return self._modules[key]
 
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.add_module(key, module)
 
-def _as_parameter(value: Any) -> Any:
-    return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
-
-
-class ParameterList(Module):
-    """Parameters in a list that registers them; a plain tensor becomes one."""
-
-    def __init__(self, values: Iterable[Any] | None = None) -> None:
-        super().__init__()
-        self.extend(values or [])
-
-    def append(self, value: Any) -> ParameterList:
-        """Add a parameter at the end."""
-        self.register_parameter(str(len(self)), _as_parameter(value))
-        return self
-
-    def extend(self, values: Iterable[Any]) -> ParameterList:
-        """Add parameters at the end."""
-        for value in values:
-            self.append(value)
-        return self
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
 
     def __len__(self) -> int:
-        return len(self._parameters)
+        return len(self._modules)
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._parameters.values())
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
 
-    def __getitem__(self, i: int | slice) -> Any:
-        found = list(self._parameters.values())[i]
-        return ParameterList(found) if isinstance(i, slice) else found
+    def __contains__(self, key: str) -> bool:
+        return key in self._modules
 
-    def __setitem__(self, i: int, value: Any) -> None:
-        self._parameters[list(self._parameters)[i]] = _as_parameter(value)
+    def clear(self) -> None:
+        """Take everything out."""
+        self._modules.clear()
 
-    def __repr__(self) -> str:
-        return _listing(self, [(str(i), f"{p.dtype!r}", p) for i, p in enumerate(self)])
+    def pop(self, key: str) -> Module:
+        """Take one out and return it."""
+        found = self[key]
+        del self[key]
+        return found
 
+    def keys(self) -> Any:
+        """The names."""
+        return self._modules.keys()
 
-class ParameterDict(_Named):
-    """Parameters in a dictionary that registers them; a plain tensor becomes one."""
+    def items(self) -> Any:
+        """The names with their modules."""
+        return self._modules.items()
 
-    _group = "_parameters"
+    def values(self) -> Any:
+        """The modules."""
+        return self._modules.values()
 
-    def __init__(self, parameters: Any = None) -> None:
-        super().__init__()
-        self.update(parameters or {})
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._parameters[name] = _as_parameter(value)
-
-    def __repr__(self) -> str:
-        return _listing(self, [(name, tensor_type(p), p) for name, p in self.items()])
-
-
-def _listing(module: Module, rows: list[tuple[str, str, Tensor]]) -> str:
-    lines = [
-        f"    ({name}): Parameter containing: [{kind} of size {'x'.join(map(str, p.shape))}]" for name, kind, p in rows
-    ]
-    if len(lines) == 1:
-        return f"{module._get_name()}({lines[0][2:]})"
-    return f"{module._get_name()}(" + ("\n" + "\n".join(lines) + "\n" if lines else "") + ")"
+    def update(self, modules: Any) -> None:
+        """Put in the pairs of a mapping or of an iterable. TypeError, ValueError for what holds no pairs."""
+        for key, module in pairs("ModuleDict", "ModuleDict", modules):
+            self[key] = module
 
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+def pairs(name: str, said: str, given: Any) -> Iterator[tuple[str, Any]]:
+    """The pairs of a mapping or of an iterable of pairs, one by one."""
+    if not isinstance(given, Iterable):
+        raise TypeError(
+            f"{said}.update should be called with an iterable of key/value pairs, but got {type(given).__name__}"
+        )
+    if hasattr(given, "items"):
+        yield from given.items()
+        return
+    for i, pair in enumerate(given):
+        element = f"{name} update sequence element #{i}"
+        if not isinstance(pair, Iterable):
+            raise TypeError(f"{element} should be Iterable; is{type(pair).__name__}")
+        if len(pair) != 2:  # type: ignore[arg-type]
+            raise ValueError(f"{element} has length {len(pair)}; 2 is required")  # type: ignore[arg-type]
+        yield tuple(pair)  # type: ignore[misc]
+
+
+__all__ = ["ModuleDict", "ModuleList", "Sequential"]
