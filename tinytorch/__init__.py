@@ -28,6 +28,18 @@ from .ops.copying import MemoryFormat as memory_format
 from .ops.copying import channels_last, channels_last_3d, contiguous_format, preserve_format
 from .printing import set_printoptions
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .settings import (
+    are_deterministic_algorithms_enabled,
+    get_deterministic_debug_mode,
+    get_float32_matmul_precision,
+    get_num_threads,
+    is_deterministic_algorithms_warn_only_enabled,
+    set_deterministic_debug_mode,
+    set_float32_matmul_precision,
+    set_flush_denormal,
+    set_num_threads,
+    use_deterministic_algorithms,
+)
 from .storage import UntypedStorage
 from .tensor import Layout as layout
 from .tensor import Size, Tensor, strided
@@ -53,7 +65,7 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-_LATER = ("nn", "optim", "viz")  # what is loaded when it is first asked for
+_LATER = ("backends", "nn", "optim", "utils", "version", "viz")  # what is loaded when it is first asked for
 
 
 def __getattr__(name: str) -> Any:
@@ -68,4 +80,10 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER})
 
 
-__all__ = [n for n in globals() if not n.startswith("_") and n not in ("Any", "annotations")] + ["nn", "optim"]
+__all__ = [n for n in globals() if not n.startswith("_") and n not in ("Any", "annotations")] + [
+    "backends",
+    "nn",
+    "optim",
+    "utils",
+    "version",
+]

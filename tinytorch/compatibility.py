@@ -13,7 +13,7 @@ from typing import Any
 
 PLACES = ("torch", "torch.Tensor", "torch.autograd", "torch.linalg", "torch.nn", "torch.nn.functional", "torch.nn.init",
           "torch.nn.utils", "torch.optim", "torch.cuda")  # fmt: skip
-OWN = {"torch": {"viz"}, "torch.cuda": {"transfers"}}  # what PyTorch does not have
+OWN = {"torch": {"viz"}, "torch.cuda": {"simulate", "transfers"}}  # what PyTorch does not have
 
 
 def _at(engine: str, place: str) -> Any:

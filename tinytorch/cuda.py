@@ -1,7 +1,8 @@
 """The simulated second device as `torch.cuda`: enough for programs that move tensors to it.
 
-Nothing here runs on a GPU. `is_available()` says True because `.cuda()` and `device="cuda"` work; the device's name says
-that it is simulated. Source: `torch.cuda`.
+Nothing here runs on a GPU. `.cuda()` and `device="cuda"` always work, and the device's name says that it is simulated;
+`is_available()` says False, as PyTorch does where there is no GPU, so that a program which chooses its device by it runs
+alike on both. `simulate()` lets it say True. Source: `torch.cuda`.
 """
 
 from __future__ import annotations
@@ -16,14 +17,23 @@ from .missing import missing
 from .ops.legacy import TensorType
 
 
+class _Simulated:
+    announced = False
+
+
+def simulate(announced: bool = True) -> None:
+    """Let `is_available()` and `device_count()` tell of the simulated device, or no longer. tinytorch's own."""
+    _Simulated.announced = announced
+
+
 def is_available() -> bool:
-    """Whether tensors can be moved to "cuda": always, to the simulated device."""
-    return True
+    """Whether there is a GPU: no; after `simulate()`, whether there is a device "cuda": yes."""
+    return _Simulated.announced
 
 
 def is_initialized() -> bool:
-    """Whether the device is ready: always."""
-    return True
+    """Whether the device is ready: as `is_available`."""
+    return _Simulated.announced
 
 
 def init() -> None:
@@ -31,8 +41,8 @@ def init() -> None:
 
 
 def device_count() -> int:
-    """The number of devices: one."""
-    return 1
+    """The number of GPUs: 0, or 1 after `simulate()`."""
+    return int(_Simulated.announced)
 
 
 def current_device() -> int:
@@ -118,5 +128,5 @@ def __getattr__(name: str) -> Any:
 
 __all__ = ["current_device", "device", "device_count", "empty_cache", "get_device_name", "get_rng_state", "init",
            "initial_seed", "is_available", "is_initialized", "manual_seed", "manual_seed_all", "seed", "seed_all",
-           "set_device", "set_rng_state", "synchronize", "transfers"]  # fmt: skip
+           "set_device", "set_rng_state", "simulate", "synchronize", "transfers"]  # fmt: skip
 __all__ += [d.tensor_type for d in _LEGACY]

@@ -11,6 +11,11 @@ from typing import Self
 
 from .naming import ShownAs
 
+_KNOWN = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
+    "privateuseone"
+)
+
 
 class device(metaclass=ShownAs):
     """Where a storage lies: `device("cpu")` or `device("cuda", 0)`.
@@ -45,11 +50,8 @@ class device(metaclass=ShownAs):
                 f"device() received an invalid combination of arguments - got ({given}), but expected one of:\n"
                 f" * (torch.device device){why}\n * (str type, int index = -1)\n"
             )
-        if type not in ("cpu", "cuda", "meta"):
-            raise RuntimeError(
-                "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, "
-                f"vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: {type}"
-            )
+        if type not in _KNOWN.split(", "):
+            raise RuntimeError(f"Expected one of {_KNOWN} device type at start of device string: {type}")
         self.type: str = type
         self.index: int | None = index
 
@@ -109,7 +111,9 @@ def as_device(d: device | str | int | None) -> device:
         return CUDA
     if d.type == "cuda":
         raise RuntimeError("CUDA error: invalid device ordinal (tinytorch simulates one device, cuda:0)")
-    raise RuntimeError(f"tinytorch has no '{d}' device: it has 'cpu' and a simulated 'cuda'")
+    if d.type == "meta":
+        raise RuntimeError("tinytorch has no 'meta' device: it has 'cpu' and a simulated 'cuda'")
+    raise RuntimeError(f"PyTorch is not linked with support for {d.type} devices")
 
 
 def get_default_device() -> device:

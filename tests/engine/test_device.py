@@ -109,8 +109,18 @@ def test_a_network_trains_there() -> None:
 
 
 def test_it_says_that_it_is_simulated() -> None:
-    assert torch.cuda.is_available() and torch.cuda.device_count() == 1
     assert "simulated" in torch.cuda.get_device_name() and "no GPU" in torch.cuda.get_device_name()
+
+
+def test_it_is_announced_only_when_asked() -> None:
+    chosen = "cuda" if torch.cuda.is_available() else "cpu"  # how programs choose their device
+    assert chosen == "cpu" and torch.cuda.device_count() == 0
+    torch.cuda.simulate()
+    try:
+        assert torch.cuda.is_available() and torch.cuda.device_count() == 1
+    finally:
+        torch.cuda.simulate(False)
+    assert not torch.cuda.is_available()
 
 
 def test_the_default_device_can_be_set_for_a_while() -> None:

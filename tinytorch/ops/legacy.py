@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..devices import CPU, device
+from ..devices import CPU, device, set_default_device
 from ..tensor import Tensor
+from ..warn import warn_in_torch
 from .core import FUNCTIONS
 from .creation import legacy_constructor
 from .shaped import moved
@@ -41,3 +42,28 @@ class TensorType(type):
 for _d in dtypes.ALL:
     if not _d.name.startswith("uint") or _d is dtypes.uint8:
         FUNCTIONS[_d.tensor_type] = TensorType(_d.tensor_type, _d)
+
+
+def set_default_tensor_type(t: type | str, /) -> None:
+    """Make Python floats become the dtype of an old type, `torch.DoubleTensor` or its name; deprecated in torch too.
+
+    TypeError for what is no floating point type. Source: `torch.set_default_tensor_type`.
+    """
+    if isinstance(t, str):
+        where, _, name = t.rpartition(".")
+        if where != "torch" or not isinstance(FUNCTIONS.get(name), TensorType):
+            raise ModuleNotFoundError(f"No module named '{where or name}'")
+        t = FUNCTIONS[name]
+    warn_in_torch(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives.",
+        "torch/csrc/tensor/python_tensor.cpp:434",
+        once=True,
+    )
+    if not isinstance(t, TensorType):
+        raise TypeError("invalid type object: only floating-point types are supported as the default type")
+    dtypes.set_default_dtype(t.dtype)
+    set_default_device(t.device)
+
+
+FUNCTIONS["set_default_tensor_type"] = set_default_tensor_type

@@ -10,6 +10,7 @@ import numpy as np
 from ..dtypes import dtype
 from ..storage import UntypedStorage
 from ..tensor import Tensor
+from ..warn import warn_user
 from .core import check_inplace, expect_tensor, op, tensor_type
 
 
@@ -95,6 +96,12 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
 
 
 @op(function=False)
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """Never possible: RuntimeError in torch's words for a machine without a GPU. Source: `torch.Tensor.pin_memory`."""
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+@op(function=False)
 def is_shared(self: Tensor) -> bool:
     """Whether other processes see this memory: never on the CPU here, always (as torch has it) on cuda.
 
@@ -167,6 +174,18 @@ def imag(input: Tensor) -> Tensor:
     raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
 
 
+_ELSEWHERE = "ipu maia mps mtia sparse_csr vulkan xla xpu"  # devices and layouts that no tensor here is of
+for _name in _ELSEWHERE.split():
+    setattr(Tensor, f"is_{_name}", property(lambda self: False, doc=f"Whether the tensor is one of {_name}: never."))
+
+
+def _volatile(self: Tensor) -> bool:
+    """False, with torch's warning that the switch is gone."""
+    warn_user("volatile was removed (Variable.volatile is always False)")
+    return False
+
+
+Tensor.volatile = property(_volatile)  # type: ignore[attr-defined]
 Tensor.real = property(lambda self: self, lambda self, value: self.copy_(value), doc="The tensor itself.")  # type: ignore[attr-defined]
 Tensor.imag = property(imag, doc="RuntimeError, as in torch for dtypes that are not complex.")  # type: ignore[attr-defined]
 

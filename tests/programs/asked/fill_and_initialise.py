@@ -29,4 +29,4 @@ torch.zeros(2, device="cpu"), torch.zeros(2, device="meta") if False else 0
 torch.zeros(2, device="tpu")
 torch.device("cuda"), torch.device("cuda:1"), torch.device("cpu").type, torch.device("cuda", 0).index
 torch.device("nope")
-torch.cuda.is_available() in (True, False)
+torch.device("cuda" if torch.cuda.is_available() else "cpu")
