@@ -479,6 +479,6 @@ def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> None:
             lambda self, values: (_IndexPutBackward0, (self, values["values"]), {"indices": tuple(values["indices"])}),
             function_too=True)  # fmt: skip
 def _index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> None:
-    if not all(isinstance(i, Tensor) for i in indices):
+    if not (isinstance(values, Tensor) and all(isinstance(i, Tensor) for i in indices)):
         raise unfit("index_put")
     _put(self, indices, values, accumulate)

@@ -30,8 +30,8 @@ from .core import (
     shared_memory,
     write_out,
 )
+from .index_writes import from_value, one_value
 from .pointwise import check_broadcast_into
-from .scatter import from_value, one_value
 from .splitting import unbind
 from .views import expand
 from .writing import both_forms
@@ -63,10 +63,15 @@ _MaskedFillBackward1 = node(
 @both_forms("One value where the mask is true.", from_value(_MaskedFillBackward0, _MaskedFillBackward1),
             layout=contiguous_format, whole=_whole)  # fmt: skip
 def _masked_fill(self: Tensor, mask: Tensor, value: Any) -> None:
-    number = number_array(one_value("masked_fill_", value), self.dtype)
+    value = one_value("masked_fill_", value)
+    if not is_number(value):
+        raise unfit("masked_fill")
+    if mask._device is not self._device:
+        raise RuntimeError(
+            f"expected self and mask to be on the same device, but got mask on {mask._device} and self on {self._device}"
+        )
     if mask._data.dtype.kind != "b":
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cpp_name(mask.dtype)}")
-    check_broadcast_into(self, mask._data.shape)
     if is_internally_overlapping(self):
         warn_in_torch(
             "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
@@ -75,7 +80,8 @@ def _masked_fill(self: Tensor, mask: Tensor, value: Any) -> None:
         )
     if shared_memory(self, mask) == "partial":
         check_no_overlap(self, mask)
-    np.copyto(self._data, number, where=mask._data)
+    check_broadcast_into(self, mask._data.shape)
+    np.copyto(self._data, number_array(value, self.dtype), where=mask._data)
 
 
 masked_fill, fill_where = _masked_fill, _masked_fill.write
@@ -135,12 +141,18 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
             layout=contiguous_format, whole=_whole)  # fmt: skip
 def _masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> None:
     a = self._data
-    expand(mask.detach(), a.shape)  # raises if it cannot be expanded
     check_overlap(self)
     if self.dtype is not source.dtype:
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got{self.dtype.scalar_name} and "
             f"{source.dtype.scalar_name}"
+        )
+    expand(mask.detach(), a.shape)  # raises if it cannot be expanded
+    if mask._data.dtype == np.uint8:
+        warn_in_torch(
+            "masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask "
+            "with dtype torch.bool instead.",
+            "aten/src/ATen/native/TensorAdvancedIndexing.cpp:2810",
         )
     if mask._data.dtype.kind != "b":
         raise RuntimeError(
@@ -175,6 +187,8 @@ def where(condition: Tensor, input: Any = ABSENT, other: Any = ABSENT, *, out: T
     """
     if input is ABSENT and other is ABSENT:
         return nonzero(condition, as_tuple=True)
+    if not all(isinstance(x, Tensor) or is_number(x) for x in (input, other)):
+        raise unfit("where")
     if condition._data.dtype == np.uint8:
         warn_in_torch(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
@@ -187,8 +201,6 @@ def where(condition: Tensor, input: Any = ABSENT, other: Any = ABSENT, *, out: T
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
             f"{condition.dtype.scalar_name}"
         )
-    if not all(isinstance(x, Tensor) or is_number(x) for x in (input, other)):
-        raise unfit("where")
     d = result_dtype(input, other)
     a, b = _operand(input, d), _operand(other, d)
     device = common_device("where", *[t for t in (condition, input, other) if isinstance(t, Tensor)])
@@ -235,7 +247,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     found = np.array(a.nonzero() if a.ndim else np.empty((0, int(a != 0))), np.int64, ndmin=2)
     found = found.reshape(a.ndim, -1) if a.ndim else np.empty((0, int(a != 0)), np.int64)
     if out is not None:
-        return write_out(out, found.T, "nonzero")
+        return write_out(out, found.T, "nonzero", layout=(found.T,))
     made = fresh(found, input._device)
     n, count = found.shape
     made._own_storage()

@@ -272,6 +272,8 @@ def slice_scatter(
 
     Source: `torch.slice_scatter`.
     """
+    if not input._data.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     where = {"dim": dim, "start": start, "end": end, "step": step}
     return _with_part(input, src, lambda t: _sliced(t, **where), _SliceScatterBackward0, **where)
 
