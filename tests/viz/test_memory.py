@@ -2,6 +2,7 @@
 
 import re
 import sys
+import tracemalloc
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -94,6 +95,17 @@ def test_ten_million_cells_stay_readable(engine: ModuleType) -> None:
     assert len(picture.svg) < 20_000
     assert "10,000,000 cells of float32, 40,000,000 bytes" in picture.text
     assert "..." in words_in(picture.svg)
+
+
+def test_as_much_is_written_out_as_is_shown(engine: ModuleType) -> None:
+    big = engine.zeros(10_000_000).reshape(2, 5_000_000)
+    snap = snapshot(big=big, column=big[:, 1])
+    tracemalloc.start()
+    try:
+        assert "10,000,000 cells" in memory(snap).text
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,8 @@ def elements(tensor: Tensor, limit: int) -> Iterator[tuple[tuple[int, ...], int]
     """(index, byte in the storage) of the tensor's elements in order, at most `limit` of them."""
     if tensor.stride is None or tensor.shape is None:
         return
-    for index in islice(product(*(range(size) for size in tensor.shape)), limit):
+    # product() writes each range out: no more of it than is asked for, or ten million elements take seconds.
+    for index in islice(product(*(range(min(size, limit)) for size in tensor.shape)), limit):
         steps = sum(i * step for i, step in zip(index, tensor.stride, strict=True))
         yield index, tensor.start_byte + steps * tensor.itemsize
 
