@@ -80,6 +80,16 @@ def multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     return (fma64(a, b, c) if kind == np.float64 else fma32(a, b, c).astype(np.float32)).reshape(shape)
 
 
+def one_less_square(a: np.ndarray) -> np.ndarray:
+    """Return 1 - a*a rounded once, in the dtype of `a`: float16, float32 or float64."""
+    if a.dtype != np.float32:
+        return 1 - a * a if a.itemsize < 4 else multiply_add(-a, a, np.ones((), a.dtype))
+    wide = np.asarray(1.0 - np.multiply(a, a, dtype=np.float64))  # the product is exact
+    if ((wide.view(np.int64) & 0x1FFFFFFF) == 0x10000000).any():  # see fma32
+        return multiply_add(-a, a, np.ones((), a.dtype))
+    return wide.astype(np.float32)
+
+
 _NEGATIVE_ZERO = np.iinfo(np.int32).min  # its bits
 _BY_BLAS = 4096  # elements from which on a matrix product is worth its preparation
 

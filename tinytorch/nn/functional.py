@@ -25,6 +25,22 @@ from ..ops.norms import vector_norm
 from ..ops.softmax import implicit_dim
 from ..tensor import Tensor
 from .class_losses import cross_entropy, kl_div, nll_loss
+from .hard_slopes import (
+    glu,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    hardtanh_,
+    mish,
+    prelu,
+    relu6,
+    softshrink,
+    softsign,
+    tanhshrink,
+    threshold,
+    threshold_,
+)
 from .losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -33,13 +49,33 @@ from .losses import (
     mse_loss,
     smooth_l1_loss,
 )
-from .slopes import elu, gelu, leaky_relu, logsigmoid, silu, softplus
+from .slopes import celu, elu, gelu, leaky_relu, logsigmoid, selu, silu, softplus
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """x where positive, else 0."""
     expect_tensor(input, "relu")
     return input.relu_() if inplace else input.relu()
+
+
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """elu in place."""
+    return elu(input, alpha, True)
+
+
+def selu_(input: Tensor) -> Tensor:
+    """selu in place."""
+    return selu(input, True)
+
+
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """celu in place."""
+    return celu(input, alpha, True)
+
+
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """leaky_relu in place."""
+    return leaky_relu(input, negative_slope, True)
 
 
 def relu_(input: Tensor) -> Tensor:
@@ -143,6 +179,52 @@ def __getattr__(name: str) -> Any:
     raise missing("module 'torch.nn.functional' has no attribute '{}'", name)
 
 
-__all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "elu", "embedding", "gelu",
-           "huber_loss", "kl_div", "l1_loss", "leaky_relu", "linear", "log_softmax", "logsigmoid", "mse_loss", "nll_loss",
-           "normalize", "one_hot", "relu", "relu_", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin", "softplus", "tanh"]  # fmt: skip
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "celu",
+    "celu_",
+    "cross_entropy",
+    "dropout",
+    "elu",
+    "elu_",
+    "embedding",
+    "gelu",
+    "glu",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "hardtanh_",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "leaky_relu",
+    "leaky_relu_",
+    "linear",
+    "log_softmax",
+    "logsigmoid",
+    "mish",
+    "mse_loss",
+    "nll_loss",
+    "normalize",
+    "one_hot",
+    "prelu",
+    "relu",
+    "relu6",
+    "relu_",
+    "selu",
+    "selu_",
+    "sigmoid",
+    "silu",
+    "smooth_l1_loss",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "tanh",
+    "tanhshrink",
+    "threshold",
+    "threshold_",
+]

@@ -148,7 +148,7 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """What is there under a name, or the default."""
-        return self[key] if key in self else default
+        return self[key] if key in self else default  # noqa: SIM401 - it is this method
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
         """Another dictionary with these names, all for the same."""

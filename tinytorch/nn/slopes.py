@@ -20,11 +20,17 @@ from ..tensor import Tensor
 _exp, _expm1, _log1p = through_double(np.exp), through_double(np.expm1), through_double(np.log1p)
 
 
-def _activation(name: str, kind: type, kernel: Callable, in_place: type | None = None) -> Callable:
-    """A function of one tensor and of numbers that its node saves; `in_place` is the node of the in-place form."""
+def activation(name: str, kind: type, kernel: Callable, in_place: type | None = None, stub: str = "") -> Callable:
+    """A function of one tensor and of numbers that its node saves; `in_place` is the node of the in-place form.
+
+    Integers and booleans are refused in the name of torch's kernel, `stub`.
+    """
+    stub = stub or f"{name}_cpu"
 
     def function(input: Tensor, inplace: bool = False, **values: Any) -> Tensor:
         expect_tensor(input, name)
+        if input._data.dtype.kind != "f":
+            raise NotImplementedError(f"\"{stub}\" not implemented for '{input.dtype.scalar_name}'")
         numbers = tuple(values.values())
         if inplace:
             saved = {"self": input, **values} if in_place is None else values
@@ -37,7 +43,7 @@ def _activation(name: str, kind: type, kernel: Callable, in_place: type | None =
     return function
 
 
-def _sloped(name: str, slope: Callable) -> Callable:
+def sloped(name: str, slope: Callable) -> Callable:
     """An activation's backward as one node: the gradient times the slope at the input (or at the result)."""
     return lambda grad, at, *options: one_node(name, lambda g, x: g * slope(x, *options))(grad, at)
 
@@ -46,8 +52,8 @@ def _slope(x: Tensor, below: float) -> Tensor:
     return x.new_ones(()).where(x > 0, x.new_ones(()) * below)
 
 
-_leaky_backward = _sloped("LeakyReluBackwardBackward0", _slope)
-_leaky = _activation(
+_leaky_backward = sloped("LeakyReluBackwardBackward0", _slope)
+_leaky = activation(
     "leaky_relu",
     node("LeakyReluBackward0", lambda grad, self, negative_slope: _leaky_backward(grad, self, negative_slope)),
     lambda a, s: np.where(a > 0, a, a * a.dtype.type(s)),
@@ -65,8 +71,8 @@ def _softplus_slope(x: Tensor, beta: float, threshold: float) -> Tensor:
     return z.sigmoid().where(z <= threshold, x.new_ones(()))
 
 
-_softplus_backward = _sloped("SoftplusBackwardBackward0", _softplus_slope)
-_softplus = _activation(
+_softplus_backward = sloped("SoftplusBackwardBackward0", _softplus_slope)
+_softplus = activation(
     "softplus",
     node("SoftplusBackward0", lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold)),
     lambda a, b, t: np.where(a * b > t, a, _log1p(_exp(a * a.dtype.type(b))) / a.dtype.type(b)),
@@ -82,18 +88,20 @@ def _log_sigmoid(a: np.ndarray) -> np.ndarray:
     return np.minimum(a, 0) - _log1p(_exp(-np.abs(a)))
 
 
-_log_sigmoid_backward = _sloped("LogSigmoidBackwardBackward0", lambda x: (-x).sigmoid())
-_log_sigmoid_forward = _activation(
+_log_sigmoid_backward = sloped("LogSigmoidBackwardBackward0", lambda x: (-x).sigmoid())
+_log_sigmoid_forward = activation(
     "logsigmoid",
     node("LogSigmoidBackward0", lambda grad, self: _log_sigmoid_backward(grad, self), also=("buffer",)),
     lambda a, _: _log_sigmoid(a),
+    stub="log_sigmoid_cpu",
 )
 
 
 def logsigmoid(input: Tensor) -> Tensor:
     """The logarithm of sigmoid(x)."""
     expect_tensor(input, "log_sigmoid")
-    return _log_sigmoid_forward(input, buffer=result(quiet.run(np.exp, -np.abs(input._data)), input._device))
+    floats = input._data if input._data.dtype.kind == "f" else np.empty(0, np.float32)
+    return _log_sigmoid_forward(input, buffer=result(quiet.run(np.exp, -np.abs(floats)), input._device))
 
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -116,9 +124,12 @@ def _gelu_slope(x: Tensor, approximate: str) -> Tensor:
     return 0.5 * (1 + (x * math.sqrt(0.5)).erf()) + x * (x * x * -0.5).exp() * (1 / math.sqrt(2 * math.pi))
 
 
-_gelu_backward = _sloped("GeluBackwardBackward0", _gelu_slope)
-_gelu = _activation(
-    "gelu", node("GeluBackward0", lambda grad, self, approximate: _gelu_backward(grad, self, approximate)), _gelu_kernel
+_gelu_backward = sloped("GeluBackwardBackward0", _gelu_slope)
+_gelu = activation(
+    "gelu",
+    node("GeluBackward0", lambda grad, self, approximate: _gelu_backward(grad, self, approximate)),
+    _gelu_kernel,
+    stub="GeluKernelImpl",
 )
 
 
@@ -130,7 +141,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
 
 
 _SiluBackward0 = node("SiluBackward0", lambda grad, self: grad * self.sigmoid() * (1 + self * (1 - self.sigmoid())))
-_silu = _activation("silu", _SiluBackward0, lambda a: a / (1 + _exp(-a)))
+_silu = activation("silu", _SiluBackward0, lambda a: a / (1 + _exp(-a)))
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -138,20 +149,39 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     return _silu(input, inplace)
 
 
-def _elu_slope(self: Tensor, alpha: float) -> Tensor:
-    return self.new_ones(()).where(self > 0, self.exp() * alpha)
+def elu_slope(x: Tensor, alpha: float, scale: float = 1, input_scale: float = 1) -> Tensor:
+    """The slope of elu at an input: that of the exponential below 0, a constant at 0 and above."""
+    below = (x * input_scale).exp() * (alpha * scale * input_scale)
+    above = x.new_ones(()).where(~(x <= 0), x.new_full((), alpha * input_scale)) * scale
+    return below.where(x < 0, above)
 
 
-_elu_backward = _sloped("EluBackwardBackward0", _elu_slope)
-_elu_backward_at_result = _sloped("EluBackwardBackward0", lambda y, alpha: y.new_ones(()).where(y > 0, y + alpha))
-_elu = _activation(
+def _elu_slope_at_result(y: Tensor, alpha: float, scale: float = 1, input_scale: float = 1) -> Tensor:
+    above = (y.new_ones(()) * scale).where(~(y <= 0), y.new_full((), alpha * scale * input_scale))
+    return ((y + alpha * scale) * input_scale).where(y < 0, above)
+
+
+elu_backward = sloped("EluBackwardBackward0", elu_slope)
+elu_backward_at_result = sloped("EluBackwardBackward0", _elu_slope_at_result)
+
+
+def elu_kernel(a: np.ndarray, alpha: float, input_scale: float = 1, scale: float = 1) -> np.ndarray:
+    """scale x where positive, else scale alpha (exp(input_scale x) - 1)."""
+    kind = a.dtype.type
+    below = _expm1(a if input_scale == 1 else a * kind(input_scale)) * kind(alpha * scale)
+    return np.where(a <= 0, below, a if scale == 1 else a * kind(scale))
+
+
+_elu = activation(
     "elu",
-    node("EluBackward0", lambda grad, self, alpha: _elu_backward(grad, self, alpha), also=("input_scale", "scale")),
-    lambda a, s, *_: np.where(a > 0, a, _expm1(a) * a.dtype.type(s)),
+    node(
+        "EluBackward0",
+        lambda grad, self, alpha, scale, input_scale: elu_backward(grad, self, alpha, scale, input_scale),
+    ),
+    elu_kernel,
     node(
         "EluBackward1",
-        lambda grad, result, alpha: _elu_backward_at_result(grad, result, alpha),
-        also=("input_scale", "scale"),
+        lambda grad, result, alpha, scale, input_scale: elu_backward_at_result(grad, result, alpha, scale, input_scale),
     ),
 )
 
@@ -159,3 +189,28 @@ _elu = _activation(
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x where positive, else alpha (exp(x) - 1)."""
     return _elu(input, inplace, alpha=alpha, input_scale=1, scale=1)
+
+
+_SCALE, _ALPHA = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """elu with the two numbers that keep mean 0 and variance 1."""
+    expect_tensor(input, "selu")
+    return _elu(input, inplace, alpha=_ALPHA, input_scale=1, scale=_SCALE)
+
+
+_celu = activation(
+    "celu",
+    node("CeluBackward0", lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, 1 / alpha)),
+    lambda a, alpha: elu_kernel(a, alpha, 1 / alpha),
+    node("CeluBackward1", lambda grad, result, alpha: elu_backward_at_result(grad, result, alpha, 1, 1 / alpha)),
+    stub="elu_cpu",
+)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x where positive, else alpha (exp(x / alpha) - 1). RuntimeError for alpha 0."""
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _celu(input, inplace, alpha=alpha)

@@ -38,7 +38,12 @@ class _Composite(Node):
         goals = tuple(edge_of(s) if e is not None else None for s, e in zip(shadows, self._edges, strict=True))
         if edge_of(out) is None:
             return tuple(None if e is None else t.new_zeros(t.shape) for t, e in zip(inputs, self._edges, strict=True))
-        return tuple(backward.run((edge_of(out),), (grads[0],), again, again, goals, False))
+        found = backward.run((edge_of(out),), (grads[0],), again, again, goals, False)
+        # what the formula does not depend on has a derivative of zeros, not none, in torch's kernels
+        return tuple(
+            t.new_zeros(t.shape) if g is None and e is not None else g
+            for g, t, e in zip(found, inputs, self._edges, strict=True)
+        )
 
     @staticmethod
     def _shadow(t: Tensor, differentiable: bool) -> Tensor:
