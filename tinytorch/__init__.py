@@ -46,7 +46,7 @@ from .tensor import Size, Tensor, strided
 from .warn import is_warn_always_enabled, set_warn_always
 
 from .ops import FUNCTIONS as _FUNCTIONS  # isort: skip
-from . import _C, autograd, cuda, linalg  # isort: skip
+from . import _C, alias as _alias, autograd, cuda, linalg  # isort: skip
 from .serialization import load, save  # isort: skip
 from .typed_storage import TypedStorage  # isort: skip
 

@@ -333,6 +333,10 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         self._storage, self._offset = value._own_storage(), value._offset
         self._data, self._device = value._data, value._device
 
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
     def register_hook(self, hook: Callable) -> Any:
         """Call `hook(grad)` when this tensor's gradient is computed."""
         return hooks.register_hook(self, hook)
@@ -438,8 +442,8 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         return sorted(found.difference(TensorBase.__slots__))
 
 
-def _read_only(name: str) -> Callable:
-    def refuse(self: Tensor, value: Any) -> None:
+def read_only(name: str) -> Callable:
+    def refuse(self: Tensor, value: Any = None) -> None:
         raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
 
     return refuse
@@ -447,7 +451,7 @@ def _read_only(name: str) -> Callable:
 
 for _name, _property in list(vars(Tensor).items()):
     if type(_property) is property and _property.fset is None:
-        setattr(Tensor, _name, _property.setter(_read_only(_name)))
+        setattr(Tensor, _name, _property.setter(read_only(_name)).deleter(read_only(_name)))
 
 
 def fresh(data: np.ndarray, device: device = CPU, inference: bool | None = None) -> Tensor:

@@ -61,12 +61,22 @@ def channels_last_strides(shape: tuple[int, ...], memory_format: Any, itemsize: 
     return tuple(strides)
 
 
+_IN_ORDER = (None, preserve_format, contiguous_format)  # what keeps a dense vector's strides
+
+
 def copied(t: Tensor, kind: np.dtype | None = None, where: device | None = None, memory_format: Any = None) -> Tensor:
     """A tensor with the same values and memory of its own, without history."""
     a = t._data
     kind = kind or a.dtype
     where = where or t._device
-    if where is t._device and kind is a.dtype and a.flags.c_contiguous and a.ndim < 2 and (a.size > 1 or not a.ndim):
+    if (
+        where is t._device
+        and kind is a.dtype
+        and a.flags.c_contiguous
+        and a.ndim < 2
+        and (a.size > 1 or not a.ndim)
+        and memory_format in _IN_ORDER
+    ):
         if a.size < MANY:
             return fresh(a.copy(), where)
         kept = empty(a.shape, kind)
@@ -103,7 +113,7 @@ def clone(
     if rest or named or not (isinstance(input, Tensor) and isinstance(memory_format, (MemoryFormat, NoneType))):
         return again(clone, "clone", (input, *rest), {"memory_format": memory_format, **named})
     here, a = MODES.here, input._data
-    if a.ndim == 1 and a.strides == (a.itemsize,) and a.size < MANY:
+    if a.ndim == 1 and a.strides == (a.itemsize,) and a.size < MANY and memory_format is preserve_format:
         out = fresh(a.copy(), input._device, here.inference)
     else:
         out = copied(input, memory_format=memory_format)

@@ -235,11 +235,26 @@ def asarray(
                 once=True,
             )
         if requires_grad is False and out.requires_grad:
-            return out.detach()
+            return (
+                out.detach() if out.grad_fn is not None else out.requires_grad_(False)
+            )  # so for `obj` itself, as in torch
         return out.requires_grad_() if requires_grad and out.grad_fn is None else out
+    if isinstance(obj, np.generic):
+        if copy is False:
+            raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
+    elif _is_buffer(obj):
+        out = _over_buffer(obj, dtype or dtypes.get_default_dtype(), -1, 0, 1556)
+        return finish(moved(out.clone() if copy else out, where or as_device(None)), bool(requires_grad))
     if copy is False:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
     return finish(moved(fresh(array_of(obj, dtype)), where or as_device(None)), bool(requires_grad))
+
+
+def _is_buffer(obj: Any) -> bool:
+    try:
+        return memoryview(obj) is not None
+    except TypeError:
+        return False
 
 
 def _check_byte_order(a: np.ndarray) -> None:
@@ -358,10 +373,16 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
     ValueError if the buffer is too small. Source: `torch.frombuffer`.
     """
+    return finish(_over_buffer(buffer, dtype, count, offset, 1586), requires_grad)
+
+
+def _over_buffer(buffer: Any, dtype: dtypes.dtype, count: int, offset: int, line: int) -> Tensor:
     try:
         memory = memoryview(buffer)
     except TypeError:
         raise ValueError("object does not implement Python buffer protocol.") from None
+    if memory.readonly:
+        warn_in_torch(_READ_ONLY.format("buffer"), f"torch/csrc/utils/tensor_new.cpp:{line}", once=True)
     size, n, d = memory.nbytes, dtype.itemsize, dtype
     if size == 0 or count == 0:
         raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
@@ -378,12 +399,10 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
             f"requested buffer length ({count} * {n} bytes) after offset ({offset} bytes) must not be greater than actual "
             f"buffer length ({size} bytes)"
         )
-    if memory.readonly:
-        warn_in_torch(_READ_ONLY.format("buffer"), "torch/csrc/utils/tensor_new.cpp:1586", once=True)
     flat = np.frombuffer(buffer, d.np, count, offset)
     t = fresh(flat)
     t._storage = UntypedStorage(flat, resizable=False)
-    return finish(t, requires_grad)
+    return t
 
 
 Tensor._from_arguments = staticmethod(legacy_constructor)  # type: ignore[attr-defined]

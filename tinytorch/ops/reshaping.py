@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensor import Size, Tensor, wrap_dim
+from ..tensor import Size, Tensor, read_only, wrap_dim
 from ..warn import warn_in_torch
 from .arguments import unfit
 from .core import op
@@ -177,6 +177,10 @@ Tensor.T = property(_reversed)
 Tensor.mT = property(_of_matrices("Tensor.mT", "This function is the identity in these cases.", 4373))
 Tensor.H = property(_of_matrices("Tensor.H", _CONJ, 4335, batches=False))
 Tensor.mH = property(_of_matrices("Tensor.mH", _CONJ, 4382))
+for _name in ("T", "mT", "H", "mH"):
+    setattr(Tensor, _name, vars(Tensor)[_name].setter(read_only(_name)).deleter(read_only(_name)))
+for _name in ("T", "mT", "H", "mH"):
+    setattr(Tensor, _name, vars(Tensor)[_name].setter(read_only(_name)).deleter(read_only(_name)))
 _adjoint = _of_matrices("adjoint()", _CONJ, 4390)
 _adjoint.__name__, _adjoint.__doc__ = "adjoint", "The last two dimensions swapped.\n\nSource: `torch.adjoint`."
 op("adjoint")(_adjoint)

@@ -1,0 +1,35 @@
+"""`sys.modules["torch"] = tinytorch` gives a program one engine, whatever of torch's modules it imports."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+import sys, tinytorch
+sys.modules["torch"] = tinytorch
+import torch, torch.nn as nn, torch.nn.functional as F
+from torch.autograd import Function
+from torch.nn.utils import clip_grad_norm_
+from torch.optim import SGD
+assert nn is tinytorch.nn is sys.modules["torch.nn"] and F is tinytorch.nn.functional
+assert nn.__name__ == nn.__spec__.name == "tinytorch.nn"
+layer = nn.Linear(2, 1)
+assert isinstance(layer.weight, torch.Tensor)
+F.mse_loss(layer(torch.ones(3, 2)), torch.zeros(3, 1)).backward()
+SGD(layer.parameters(), lr=0.1).step()
+try:
+    import torch.nothing
+except ModuleNotFoundError as error:
+    print(error)
+"""
+
+
+def test_modules_of_torch_are_those_of_tinytorch() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.stdout, done.stderr) == ("No module named 'torch.nothing'\n", "")
+
+
+def test_only_while_torch_is_tinytorch() -> None:
+    program = "import tinytorch.alias as a; assert a.TorchImporter.find_spec('torch.nn') is None"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
