@@ -106,7 +106,8 @@ _C_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "in
 
 
 _CPP_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "int64": "long int", "int16": "short int",
-              "int8": "signed char", "uint8": "unsigned char"}  # fmt: skip
+              "int8": "signed char", "uint8": "unsigned char", "int32": "int", "uint16": "short unsigned int",
+              "uint32": "unsigned int", "uint64": "long unsigned int"}  # fmt: skip
 
 
 def cpp_name(d: dtype) -> str:
@@ -119,9 +120,11 @@ def check_range(value: float, d: dtype, in_c: bool = False) -> None:
 
     `in_c`: name the type as C++ does, as `fill_` and `full` do. Source: `c10::overflows`.
     """
-    if d is bool_ or (d.is_floating_point and (value != value or value in (float("inf"), float("-inf")))):
+    if isinstance(value, complex):
+        fits = False
+    elif d is bool_ or (d.is_floating_point and (value != value or value in (float("inf"), float("-inf")))):
         return
-    if d.is_floating_point:
+    elif d.is_floating_point:
         fits = not in_c or abs(value) <= float(np.finfo(d.np).max)
     elif value != value or value in (float("inf"), float("-inf")):
         fits = False
@@ -167,13 +170,13 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     return max(a, b, key=_INTEGER_ORDER.index)
 
 
-def of_number(value: object) -> dtype:
-    """The dtype of a Python number as a 0-d tensor: bool, int64, or the default dtype."""
-    if isinstance(value, (bool, np.bool_)):
+def of_number(value: object, for_fill: bool = False) -> dtype:
+    """The dtype of a Python number as a 0-d tensor: bool, int64 (uint64 above it), or the default dtype."""
+    if isinstance(value, bool):
         return bool_
     if isinstance(value, (int, np.integer)):
-        return int64
-    return _Default.dtype
+        return int64 if for_fill or value < 1 << 63 else uint64
+    return _Default.dtype  # torch reads NumPy's bool as a float, too
 
 
 def can_cast(source: dtype, target: dtype) -> bool:

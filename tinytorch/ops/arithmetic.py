@@ -16,6 +16,7 @@ from ..tensor import Tensor, fresh
 from .arguments import ABSENT, again, is_number
 from .core import FUNCTIONS, broadcast_error, op, quiet, recording, result, write_in_place, write_out
 from .large import MANY, pointwise
+from .outputs import check_out_dtype
 from .pointwise import (
     EITHER,
     FLOAT,
@@ -53,7 +54,7 @@ _ONE_BOOL = _BOOL_SUB.format("a bool tensor is") + (
 
 
 def _bools(*operands: Any) -> list[bool]:
-    return [x._data.dtype.kind == "b" if isinstance(x, Tensor) else isinstance(x, (bool, np.bool_)) for x in operands]
+    return [x._data.dtype.kind == "b" if isinstance(x, Tensor) else isinstance(x, bool) for x in operands]
 
 
 def _refuse_bools(*operands: Any) -> None:
@@ -217,7 +218,7 @@ true_divide = binary(
 
 
 def _not_by_zero(a: np.ndarray, b: np.ndarray) -> None:
-    if a.dtype.kind in "iu" and not np.all(b):
+    if a.dtype.kind in "iu" and not np.all(b) and np.broadcast(a, b).size:
         raise RuntimeError("ZeroDivisionError")
 
 
@@ -429,12 +430,12 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
 
 
 @op()
-def square(input: Tensor) -> Tensor:
+def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element times itself.
 
     Source: `torch.square`.
     """
-    return pow(input, 2)
+    return pow(input, 2, out=out)
 
 
 @op()
@@ -454,6 +455,8 @@ def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tens
     """
     base = input.to(dtypes.float64) if isinstance(input, Tensor) else float(input)
     power = exponent.to(dtypes.float64) if isinstance(exponent, Tensor) else float(exponent)
+    if out is not None and out.dtype is not dtypes.float64:
+        check_out_dtype("float_power", dtypes.float64, out.dtype)
     return pow(base, power, out=out)
 
 
@@ -467,7 +470,16 @@ operator("floordiv", floor_divide, lambda self, other: floor_divide(other, self)
 operator("mod", remainder, lambda self, other: remainder(other, self), Tensor.remainder_)
 operator("pow", pow, lambda self, other: pow(other, self), Tensor.pow_)
 operator("div", true_divide, None, Tensor.div_)
-Tensor.__rtruediv__ = Tensor.__rdiv__ = lambda self, other: self.reciprocal() * other  # type: ignore[attr-defined]
+
+
+def _divided_from_the_right(self: Tensor, other: Any) -> Any:
+    try:
+        return self.reciprocal() * other
+    except TypeError:
+        return NotImplemented
+
+
+Tensor.__rtruediv__ = Tensor.__rdiv__ = _divided_from_the_right  # type: ignore[attr-defined]
 
 
 def _array_wrap(self: Tensor, array: np.ndarray) -> Tensor:

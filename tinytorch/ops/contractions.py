@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 from ..tensor import Tensor
-from .core import op
+from .core import op, takes_out, write_out
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 _DOTS = "."  # stands for the ellipsis among the labels
@@ -293,10 +293,12 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         if n > min(a.dim(), b.dim()):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={n}")
         first, second = list(range(-n, 0)), list(range(n))
-    return contracted(a, b, first, second)
+    made = contracted(a, b, first, second)
+    return made if out is None else write_out(out, made._data, "tensordot", a, b)
 
 
 @op()
+@takes_out("tensordot")
 def inner(input: Tensor, other: Tensor) -> Tensor:
     """The sum of products over the last dimensions; a 0-d tensor multiplies.
 

@@ -18,8 +18,9 @@ from ..graph.saved import FREED, HOOKS
 from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
-from .arguments import guarded
+from .arguments import guarded, type_name
 from .layouts import dense_strides, laid_out, torch_layout
+from .outputs import NO_DERIVATIVE, WITHOUT_OUT, check_out_dtype
 from .recording import node_for, record, recording  # noqa: F401 - the operations find them here
 
 ndarray = np.ndarray
@@ -83,6 +84,20 @@ def as_method_of(f: Callable, name: str) -> Callable:
     method = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     method.__kwdefaults__, method.__doc__, method.__qualname__ = f.__kwdefaults__, f.__doc__, f"Tensor.{name}"
     return method
+
+
+def takes_out(function: str) -> Callable:
+    """Give an operation that returns one tensor an `out=`; `function` is its name in messages about that."""
+
+    def declare(f: Callable) -> Callable:
+        def call(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+            made = f(*args, **kwargs)
+            return made if out is None else write_out(out, made._data, function, *args)
+
+        call.__name__, call.__qualname__, call.__doc__ = f.__name__, f.__qualname__, f.__doc__
+        return call
+
+    return declare
 
 
 # operands ----------------------------------------------------------------------------------------------------------
@@ -203,18 +218,18 @@ class SavedNumber(SavedTensor):
     def __init__(self, number: Any) -> None:
         self.number = number
 
-    def unpack(self, node: Any = None) -> Any:
+    def for_formula(self, node: Any = None) -> Any:
         """The number. RuntimeError once it was freed."""
         if self.number is None:
             raise RuntimeError(FREED)
         return self.number
 
-    for_formula = unpack  # type: ignore[assignment]
-
-    def show(self, node: Any = None) -> Any:  # type: ignore[override]
+    def unpack(self, node: Any = None) -> Any:
         """The number as a 0-d tensor."""
-        number = self.unpack()
+        number = self.for_formula()
         return fresh(np.array(number, dtypes.of_number(number).np if not isinstance(number, float) else np.float64))
+
+    data = property(lambda self: None if self.number is None else self.unpack(), doc="The 0-d tensor, None once freed.")
 
     def release(self) -> None:
         """Let go of the number."""
@@ -363,38 +378,20 @@ def write_in_place(
     return target
 
 
-_EXACT = "Expected out tensor to have dtype {2}, but got {3} instead"
-# What the operations say that do not convert into `out`, with the names of both dtypes.
-_OUT_DTYPE = {
-    "gather": _EXACT, "tril": _EXACT, "triu": _EXACT, "softmax": _EXACT, "log_softmax": _EXACT,
-    "index_select": "index_select(): self and result must have the same scalar type",
-    "masked_select": "masked_select(): self and result must have the same scalar type",
-    "take": "take(): self and out expected to have the same dtype, but got self.dtype = {0} and out.dtype = {1}",
-    "nonzero": "nonzero: Expected out tensor to have scalar type Long but got scalar type{1}",
-    "amax": "Expected the dtype for input and out to match, but got {0} for input's dtype and {1} for out's dtype.",
-    "where": "Expected out type to be {0} but got {1}",
-}  # fmt: skip
-_OUT_DTYPE["amin"] = _OUT_DTYPE["amax"]
-
-
 def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout: tuple = ()) -> Tensor:
     """Give a result through `out=`: resized if need be (with torch's warning), converted if torch may, counted.
 
     `layout`: the operands whose order of dimensions a resized `out` takes.
     """
+    if function in WITHOUT_OUT:
+        raise TypeError(f"{function}() got an unexpected keyword argument 'out'")
     if not isinstance(out, Tensor):
-        raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type(out).__name__}")
-    if recording(out, *[t for t in inputs if isinstance(t, Tensor)]):
-        raise RuntimeError(
-            f"{function}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-            "arguments requires grad."
-        )
+        raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type_name(out)}")
     data = np.asarray(data)
-    d = dtypes.BY_NUM[data.dtype.num]
-    if d is not out.dtype and function in _OUT_DTYPE:
-        raise RuntimeError(_OUT_DTYPE[function].format(d.scalar_name, out.dtype.scalar_name, dtypes.cpp_name(d), dtypes.cpp_name(out.dtype)))  # fmt: skip
-    if not dtypes.can_cast(d, out.dtype):
-        raise RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {out.dtype.scalar_name}")  # fmt: skip
+    differentiable = data.dtype.kind != "b" and function[:3] != "arg"
+    if differentiable and recording(out, *[t for t in inputs if isinstance(t, Tensor)]):
+        raise RuntimeError(NO_DERIVATIVE.format(function))
+    check_out_dtype(function, dtypes.BY_NUM[data.dtype.num], out.dtype)
     for t in inputs:
         if isinstance(t, Tensor) and t is not out and shared_memory(out, t) == "partial":
             raise RuntimeError(_SHARED)

@@ -10,8 +10,9 @@ from .. import return_types
 from ..graph.node import node
 from ..tensor import Tensor, wrap_dim
 from .core import FUNCTIONS, op, quiet, record, recording, result, write_in_place, write_out
+from .outputs import check_pair
 from .pointwise import check_kernel
-from .reductions import _sum_dtype
+from .reductions import _sum_dtype, dtype_for
 from .scalars import where
 
 
@@ -75,6 +76,9 @@ def _running(name: str, ufunc: np.ufunc, kind: type, what: str) -> None:
 
     def function(input: Tensor, dim: int, *, dtype: Any = None, out: Tensor | None = None) -> Tensor:
         a = input._data
+        if out is not None:
+            dtype = dtype_for(dtype, out)
+            check_kernel(out._data, "iwf", f"{name}_out_cpu")
         data = compute(a, wrap_dim(dim, a.ndim), _sum_dtype(input, dtype))
         if out is not None:
             return write_out(out, data, name, input)
@@ -120,6 +124,9 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     wide = a.astype(np.float32) if a.dtype == np.float16 else a
     data = quiet.run(np.logaddexp.accumulate, wide, d).astype(a.dtype) if a.ndim else a.copy()
     if out is not None:
+        if out.dtype is not input.dtype:
+            words = (input.dtype.scalar_name, out.dtype.scalar_name)
+            raise RuntimeError("expected scalar_type {} but found {}".format(*words))
         return write_out(out, data, "logcumsumexp", input)
     made = result(data, input._device)
     return record(made, _LogcumsumexpBackward0, (input,), self=input, dim=int(dim)) if recording(input) else made
@@ -145,7 +152,8 @@ def _running_extreme(name: str, beats: np.ufunc, what: str) -> None:
                 rows[i] = np.where(new, rows[i], rows[i - 1])
                 at[i] = np.where(new, i, at[i - 1])
         if out is not None:
-            return pair((write_out(out[0], values, name, input), write_out(out[1], indices, name)))
+            check_pair(name, out, input.dtype)
+            return pair.out((write_out(out[0], values, name, input), write_out(out[1], indices, name)))
         made, where_ = result(values, input._device), result(indices, input._device)
         if recording(input):
             record(made, kind, (input,), self=input, dim=int(dim), indices=where_)
@@ -153,14 +161,14 @@ def _running_extreme(name: str, beats: np.ufunc, what: str) -> None:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{what}\n\nSource: `torch.{name}`."
-    op(name)(function)
+    op(name, strict=True)(function)
 
 
 _running_extreme("cummax", np.greater_equal, "The largest element up to each, along a dimension, and its index.")
 _running_extreme("cummin", np.less_equal, "The smallest element up to each, along a dimension, and its index.")
 
 
-@op()
+@op(strict=True)
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *,
     out: Tensor | None = None,
@@ -183,4 +191,4 @@ def diff(
         rest = max(t.shape[d] - 1, 0)
         later, sooner = t.narrow(dim, t.shape[d] - rest, rest), t.narrow(dim, 0, rest)
         t = later.logical_xor(sooner) if t._data.dtype.kind == "b" else later - sooner
-    return t if out is None else write_out(out, t._data, "diff", input)
+    return t if out is None else write_out(out, t._data, "sub", input)

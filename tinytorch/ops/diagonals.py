@@ -9,7 +9,7 @@ import numpy as np
 from ..graph.node import node
 from ..sizes import wrap_dim
 from ..tensor import Tensor
-from .core import op, record, recording, result
+from .core import op, record, recording, result, takes_out
 from .memory import fill_
 from .selecting import _diagonal_backward, diagonal
 from .views import as_strided
@@ -50,6 +50,7 @@ def _moved(data: np.ndarray, d1: int, d2: int) -> np.ndarray:
 
 
 @op()
+@takes_out("diag")
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A matrix with this vector on a diagonal, or a copy of a matrix's diagonal. RuntimeError for other dimensions.
 

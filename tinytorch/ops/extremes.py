@@ -13,7 +13,8 @@ import numpy as np
 from .. import dtypes, return_types
 from ..graph.node import MultiNode, node
 from ..tensor import Size, Tensor, fresh, wrap_dim
-from .core import FUNCTIONS, op, record, recording, result, write_out
+from .core import FUNCTIONS, op, quiet, record, recording, result, write_out
+from .outputs import check_pair, check_same_dtype
 from .pointwise import check_kernel
 from .reductions import UNSET, given_dims, record_all, reduced, unset, wrap_dims
 from .selection import middle, most_common, nth
@@ -65,8 +66,7 @@ def choose(
 ) -> Any:  # fmt: skip
     """The pair of chosen values and their indices, recorded; with `layout` they keep their strides."""
     if out is not None:
-        for given, made in zip(out, (values, indices), strict=True):
-            check_same_dtype(given, made)
+        check_pair(name, out, input.dtype)
         return pair.out((write_out(out[0], values, name, input), write_out(out[1], indices, name)))
     made, where = (fresh(x, input._device) if layout else result(x, input._device) for x in (values, indices))
     if recording(input):
@@ -74,17 +74,8 @@ def choose(
     return pair((made, where))
 
 
-def check_same_dtype(out: Any, data: np.ndarray) -> None:
-    """Raise torch's error if a result may not be converted into `out`."""
-    if isinstance(out, Tensor) and out._data.dtype != data.dtype:
-        raise RuntimeError(
-            f"Expected out tensor to have dtype {dtypes.cpp_name(dtypes.BY_NUM[data.dtype.num])}, but got "
-            f"{dtypes.cpp_name(out.dtype)} instead"
-        )
-
-
 def _not_empty(name: str, a: np.ndarray, d: int) -> None:
-    if a.ndim and a.shape[d] == 0:
+    if a.ndim and a.shape[wrap_dim(d, a.ndim)] == 0:
         raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
 
 
@@ -116,8 +107,10 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any) -> None:
         d = wrap_dim(dim, a.ndim)
         _not_empty(name, a, d)
         check_kernel(a, "bif", f"{name}_cpu")
-        indices = np.asarray(arg(a, d, keepdims=keepdim), np.int64) if a.ndim else np.zeros((), np.int64)
-        values = np.asarray(ufunc.reduce(a, d, keepdims=keepdim)) if a.ndim else a.copy()
+        indices = np.asarray(arg(a, d, keepdims=True), np.int64) if a.ndim else np.zeros((), np.int64)
+        values = np.take_along_axis(a, indices, d) if a.ndim else a.copy()
+        if not keepdim and a.ndim:
+            values, indices = values.squeeze(d), indices.squeeze(d)
         return choose(input, dim, values, indices, along, pair, name, out, keepdim=keepdim)
 
     function.__name__ = function.__qualname__ = name
@@ -128,15 +121,15 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any) -> None:
 
     def along_dims(input: Tensor, dim: Any = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
         a = input._data
-        dims = wrap_dims(dim, a.ndim)
         if not a.size:
             if dim is None or dim == ():
                 raise RuntimeError(
                     f"a{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
                     "dim with the 'dim' argument."
                 )
-            for d in dims:
+            for d in given_dims(dim) or ():
                 _not_empty(f"a{name}", a, d)
+        dims = wrap_dims(dim, a.ndim)
         check_kernel(a, "bif", f"{name}_values_cpu")
         data = np.asarray(ufunc.reduce(a, reduced(a, dims), keepdims=keepdim))
         if out is not None:
@@ -162,7 +155,7 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any) -> None:
         check_kernel(a, "if", f"arg{name}_cpu")
         data = np.asarray(arg(a, d, keepdims=keepdim) if a.ndim else 0, np.int64)
         if out is not None:
-            check_same_dtype(out, data)
+            check_same_dtype(out, dtypes.int64)
             return write_out(out, data, f"arg{name}", input)
         return result(data, input._device)
 
@@ -209,6 +202,8 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out
     check_kernel(a, "bif", "aminmax_cpu")
     data = [np.asarray(f.reduce(a, d if a.ndim else None, keepdims=keepdim)) for f in (np.minimum, np.maximum)]
     if out is not None:
+        if len(out) != 2:
+            raise TypeError(f"expected tuple of 2 elements but got {len(out)}")
         return return_types.aminmax.out(write_out(o, x, "aminmax", input) for o, x in zip(out, data, strict=True))
     made = tuple(result(x, input._device) for x in data)
     if recording(input):
@@ -229,7 +224,7 @@ def _median(name: str, nan_counts: bool, what: str) -> None:
         if dim is UNSET:
             unset(keepdim)
             check_kernel(a, "if", "median_cpu")
-            value, _ = middle(a.reshape(-1), nan_counts) if a.size else (np.array(np.nan, a.dtype), 0)
+            value, _ = middle(a.reshape(-1), nan_counts) if a.size else (quiet.run(np.array(np.nan).astype, a.dtype), 0)
             made = result(np.asarray(value, a.dtype), input._device)
             return record(made, of_all, (input,), self=input) if recording(input) else made
         d = wrap_dim(dim, a.ndim)
@@ -264,7 +259,7 @@ _median("nanmedian", False, "The median of the elements that are numbers.")
 _ModeBackward0, _KthvalueBackward0 = _kinds("Mode")[0], _kinds("Kthvalue")[0]
 
 
-@op()
+@op(strict=True)
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The most frequent element along a dimension (the smallest of equally frequent ones), and where it stands last.
 

@@ -339,4 +339,4 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     one = _unsafe_view(input, tuple(k for s in a for k in (s, 1)))
     two = _unsafe_view(other, tuple(k for s in b for k in (1, s)))
     made = _unsafe_view(one * two, tuple(x * y for x, y in zip(a, b, strict=True)))
-    return made if out is None else write_out(out, made._data, "kron", input, other)
+    return made if out is None else write_out(out, made._data, "mul", input, other)

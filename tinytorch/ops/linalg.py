@@ -15,7 +15,7 @@ from ..graph.history import needs_grad
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor
-from .core import common_device, op, quiet, record, recording, result, write_out
+from .core import common_device, op, quiet, record, recording, result, takes_out, write_out
 from .large import MANY
 from .views import _UnsafeViewBackward0
 
@@ -26,10 +26,10 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return quiet.run(np.matmul, a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
     if a.dtype == bool:
         kernel = (
-            "addmv_impl_cpu"
-            if b.ndim == 1
-            else "dot"
+            "dot"
             if a.ndim == 1
+            else "addmv_impl_cpu"
+            if b.ndim == 1
             else "baddbmm_cpu"
             if a.ndim == 3
             else "addmm_impl_cpu_"
@@ -110,10 +110,6 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     same_dtype("mm", input, mat2)
     data = product(input._data, mat2._data)
     if out is not None:
-        if isinstance(out, Tensor) and out.dtype is not input.dtype:
-            raise RuntimeError(
-                f"Expected out tensor to have dtype {cpp_name(input.dtype)}, but got {cpp_name(out.dtype)} instead"
-            )
         return write_out(out, data, "mm", input, mat2)
     made = result(data, common_device("mm", input, mat2, names=("self", "mat2")))
     if recording(input, mat2):
@@ -128,7 +124,7 @@ _MvBackward0 = node("MvBackward0", lambda grad, vec: grad.ger(vec), lambda grad,
 
 
 @op()
-def mv(input: Tensor, vec: Tensor) -> Tensor:
+def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A matrix times a vector.
 
     Source: `torch.mv`.
@@ -139,7 +135,10 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
         m, k = input._data.shape
         raise RuntimeError(f"size mismatch, got input ({m}), mat ({m}x{k}), vec ({vec._data.shape[0]})")
     same_dtype("mv", input, vec)
-    made = result(product(input._data, vec._data), common_device("_mv", input, vec, names=("self", "vec")))
+    data = product(input._data, vec._data)
+    if out is not None:
+        return write_out(out, data, "mv", input, vec)
+    made = result(data, common_device("_mv", input, vec, names=("self", "vec")))
     return record(made, _MvBackward0, (input, vec), self=input, vec=vec) if recording(input, vec) else made
 
 
@@ -147,7 +146,7 @@ _DotBackward0 = node("DotBackward0", lambda grad, tensor: grad * tensor, lambda 
 
 
 @op()
-def dot(input: Tensor, tensor: Tensor) -> Tensor:
+def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inner product of two vectors.
 
     RuntimeError for other dimensions, lengths or dtypes. Source: `torch.dot`.
@@ -165,7 +164,10 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
             f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of "
             f"elements, but got {a.size} and {b.size} elements respectively"
         )
-    made = result(product(a, b), common_device("_dot", input, tensor, names=("self", "tensor")))
+    data = product(a, b)
+    if out is not None:
+        return write_out(out, data, "dot", input, tensor)
+    made = result(data, common_device("_dot", input, tensor, names=("self", "tensor")))
     return record(made, _DotBackward0, (input, tensor), self=input, tensor=tensor) if recording(input, tensor) else made
 
 
@@ -173,6 +175,7 @@ _VdotBackward0 = node("VdotBackward0", lambda grad, other: grad * other, lambda 
 
 
 @op()
+@takes_out("vdot")
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """The inner product of two vectors (for complex ones it would conjugate the first).
 
@@ -200,14 +203,17 @@ def check_bmm(a: Tensor, b: Tensor, first: str = "batch1", second: str = "batch2
 
 
 @op()
-def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The products of two batches of matrices.
 
     Source: `torch.bmm`.
     """
     check_bmm(input, mat2)
     same_dtype("bmm", input, mat2)
-    made = result(product(input._data, mat2._data), common_device("bmm", input, mat2, names=("self", "mat2")))
+    data = product(input._data, mat2._data)
+    if out is not None:
+        return write_out(out, data, "bmm", input, mat2)
+    made = result(data, common_device("bmm", input, mat2, names=("self", "mat2")))
     return record(made, _BmmBackward0, (input, mat2), self=input, mat2=mat2) if recording(input, mat2) else made
 
 
@@ -221,7 +227,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
         if t._data.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t._data.ndim}-D")
     made = input.reshape(input._data.shape[0], 1) * vec2
-    return made if out is None else write_out(out, made._data, "outer", input, vec2)
+    return made if out is None else write_out(out, made._data, "mul", input, vec2)
 
 
 def unsafe_view(t: Tensor, shape: tuple[int, ...]) -> Tensor:

@@ -195,6 +195,10 @@ def vector_norm(
     Source: `torch.linalg.vector_norm`.
     """
     a = x._data if dtype is None else x._data.astype(dtype.np)
+    if dtype is not None and not dtype.is_floating_point:
+        raise RuntimeError(
+            f"linalg.vector_norm: dtype should be floating point or complex, but got {dtype.scalar_name}"
+        )
     if x._data.dtype.kind != "f":
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype.scalar_name}"
@@ -278,6 +282,8 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | N
     if dim is None:
         raise TypeError
     a = input._data if input._data.dtype.kind == "f" else input._data.astype(dtypes.get_default_dtype().np)
+    if isinstance(dim, (tuple, list)) and not dim and a.size and a.ndim:
+        raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * a.ndim}")
     wide = a.astype(np.float32) if a.dtype == np.float16 else a
     axes = reduced(a, wrap_dims(dim, a.ndim))
 

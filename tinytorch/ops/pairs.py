@@ -27,6 +27,7 @@ from .core import (
     write_in_place,
     write_out,
 )  # fmt: skip
+from .outputs import OUT_DTYPE
 from .pointwise import (
     EITHER,
     FLOAT,
@@ -38,6 +39,7 @@ from .pointwise import (
     check_fits,
     check_kernel,
     half,
+    through_double,
 )
 from .scalars import minus_from, over, over_from, plus, times, where, zeros
 
@@ -81,7 +83,12 @@ def _per_square(self: Tensor, other: Tensor) -> Tensor:
     return squares.reciprocal().masked_fill(squares == 0, 0)
 
 
-binary("The angle of the point (other, self).", "atan2", np.arctan2,
+def _angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """NumPy's own in float32 is off by a bit where torch's is rounded right."""
+    return np.arctan2(a.astype(np.float64), b).astype(a.dtype) if a.dtype == np.float32 else np.arctan2(a, b)
+
+
+binary("The angle of the point (other, self).", "atan2", _angle,
        lambda grad, self, other: grad * other * _per_square(self, other),
        lambda grad, self, other: grad * -self * _per_square(self, other), to=FLOAT, numbers=TENSORS,
        aliases=("arctan2",))  # fmt: skip
@@ -97,8 +104,11 @@ binary("log2(2 ** a + 2 ** b).", "logaddexp2", np.logaddexp2,
        takes="f", stub="logaddexp2_cpu")  # fmt: skip
 
 
+_log = through_double(np.log)
+
+
 def _xlogy(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.where(b != b, b, np.where(a == 0, b.dtype.type(0), a * np.log(b)))
+    return np.where(b != b, b, np.where(a == 0, b.dtype.type(0), a * _log(b)))
 
 
 def _xlogy_self(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
@@ -142,7 +152,7 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     if not (isinstance(input, Tensor) and isinstance(values, Tensor)):
         raise unfit("heaviside")
     if input.dtype is not values.dtype:
-        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+        raise RuntimeError(OUT_DTYPE["heaviside"])
     return _heaviside_any(input, values, out=out)
 
 
@@ -218,7 +228,8 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
         arrays.append(None if x is None else as_array(x, d))
     a = as_array(self, d)
     both = name == "clamp" and (not tensors or None not in (low, high))
-    check_kernel(a, "if" if both or not tensors else "bif", _STUBS[name, tensors])
+    stub = name if tensors or None not in (low, high) else "clamp_min" if high is None else "clamp_max"
+    check_kernel(a, "if" if both or not tensors else "bif", _STUBS[stub, tensors])
 
     def compute() -> Any:
         data = a
@@ -271,6 +282,8 @@ def clamp_min(input: Tensor, min: Any, *, out: Tensor | None = None) -> Tensor:
 
     Source: `torch.clamp_min`.
     """
+    if not isinstance(input, Tensor):
+        raise unfit("clamp_min")
     return _clamped("clamp_min", input, min, None, out, False)
 
 
@@ -289,6 +302,8 @@ def clamp_max(input: Tensor, max: Any, *, out: Tensor | None = None) -> Tensor:
 
     Source: `torch.clamp_max`.
     """
+    if not isinstance(input, Tensor):
+        raise unfit("clamp_max")
     return _clamped("clamp_max", input, None, max, out, False)
 
 

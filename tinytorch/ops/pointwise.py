@@ -68,6 +68,8 @@ def check_kernel(a: np.ndarray, takes: str, stub: str, *others: np.ndarray) -> N
 
 def check_fits(number: Any, d: dtypes.dtype) -> None:
     """Raise torch's error if a number is too large for an integer dtype (a negative one wraps in an unsigned dtype)."""
+    if d.np.kind == "f":
+        dtypes.check_range(number, d, in_c=True)
     if d.np.kind in "iu" and not (np.iinfo(d.np).min or -np.iinfo(d.np).max) <= number <= np.iinfo(d.np).max:
         name = {"int32": "int"}.get(d.name, f"{d.name}_t")
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
@@ -398,7 +400,7 @@ def binary(
         return type(number) is float or -(1 << 63) <= number < 1 << 63
 
     def _exact_half(input: Any, other: float, a: np.ndarray, where: device, out: Tensor | None) -> Tensor:
-        data = half(quiet.run(kernel, a.astype(np.float32), np.float32(other)))
+        data = half(quiet.run(lambda: kernel(a.astype(np.float32), np.float32(other))))
         if out is not None:
             return write_out(out, data, name, input, other, layout=(a,))
         made = result(data, where, a)

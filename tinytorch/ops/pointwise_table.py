@@ -11,10 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from ..fused import one_less_square
 from ..graph.node import node
 from ..tensor import Tensor, fresh
 from . import special
-from .core import FUNCTIONS, check_overlap, laid_out, op, quiet, record, recording, result, write_in_place, write_out
+from .core import (
+    FUNCTIONS,
+    check_overlap,
+    laid_out,
+    op,
+    quiet,
+    record,
+    recording,
+    result,
+    takes_out,
+    write_in_place,
+    write_out,
+)
 from .large import pointwise
 from .pointwise import BOOL, KEEP, cannot_cast, check_kernel, through_double, unary
 from .scalars import minus, minus_from, over, plus, times, where, zeros
@@ -49,7 +62,7 @@ def _sigmoid_backward(grad: Tensor, output: Tensor) -> Tensor:
 
 def _tanh_backward(grad: Tensor, output: Tensor) -> Tensor:
     g, a = grad._data, output._data
-    out = result(quiet.run(pointwise, lambda g, a: g * (1 - a * a), g, a), grad._device, g, a)
+    out = result(quiet.run(pointwise, lambda g, a: g * one_less_square(a), g, a), grad._device, g, a)
     if recording(grad, output):
         record(out, _TanhBackwardBackward0, (grad, output), grad_output=grad, output=output)
     return out
@@ -115,14 +128,14 @@ unary("Inverse cosine.", "acos", through_double(np.arccos), lambda grad, self: g
       aliases=("arccos",))  # fmt: skip
 unary("Inverse tangent.", "atan", through_double(np.arctan),
       lambda grad, self: grad / plus(self * self, 1), aliases=("arctan",))  # fmt: skip
-unary("Hyperbolic sine.", "sinh", np.sinh, lambda grad, self: grad * self.cosh())
+unary("Hyperbolic sine.", "sinh", through_double(np.sinh), lambda grad, self: grad * self.cosh())
 unary("Hyperbolic cosine.", "cosh", through_double(np.cosh), lambda grad, self: grad * self.sinh())
 tanh = unary("Hyperbolic tangent.", "tanh", through_double(np.tanh), lambda grad, result: _tanh_backward(grad, result))
 unary("Inverse hyperbolic sine.", "asinh", np.arcsinh, lambda grad, self: grad * plus(self.pow(2), 1).rsqrt(),
       aliases=("arcsinh",), kind_in_place=_without_in_place("asinh"))  # fmt: skip
 unary("Inverse hyperbolic cosine.", "acosh", np.arccosh, lambda grad, self: grad * minus(self * self, 1).rsqrt(),
       aliases=("arccosh",), kind_in_place=_without_in_place("acosh"))  # fmt: skip
-unary("Inverse hyperbolic tangent.", "atanh", np.arctanh,
+unary("Inverse hyperbolic tangent.", "atanh", through_double(np.arctanh),
       lambda grad, self: times(grad, 1) / minus_from(1, self.pow(2)),
       aliases=("arctanh",), kind_in_place=_without_in_place("atanh"))  # fmt: skip
 sigmoid = unary("1 / (1 + exp(-x)).", "sigmoid", _sigmoid, lambda grad, result: _sigmoid_backward(grad, result))
@@ -137,7 +150,7 @@ unary("Derivative of lgamma.", "digamma", special.digamma, lambda grad, self: gr
       in_place="method")  # fmt: skip
 unary("Degrees as radians.", "deg2rad", np.deg2rad, lambda grad: times(grad, math.pi / 180),
       backward="Deg2RadBackward0",       like=True)  # fmt: skip
-unary("Radians as degrees.", "rad2deg", np.rad2deg, lambda grad: times(grad, 180 / math.pi),
+unary("Radians as degrees.", "rad2deg", lambda a: a * a.dtype.type(180 / math.pi), lambda grad: times(grad, 180 / math.pi),
       backward="Rad2DegBackward0",       like=True)  # fmt: skip
 
 neg = unary("-x.", "neg", np.negative, lambda grad: grad.neg(), to=KEEP, aliases=("negative",), bools=_NEG, takes="if",
@@ -311,6 +324,7 @@ _PolygammaBackward0 = node("PolygammaBackward0", lambda grad, n, self: grad * po
 
 
 @op("polygamma", method=False)
+@takes_out("polygamma")
 def polygamma(n: int, input: Tensor) -> Tensor:
     """The n-th derivative of digamma.
 

@@ -16,7 +16,7 @@ from ..graph.node import node
 from ..tensor import Tensor, fresh
 from .arguments import unfit
 from .copying import preserve_format
-from .core import broadcast_error, check_overlap, op, record, recording, write_in_place
+from .core import broadcast_error, check_overlap, op, record, recording, takes_out, write_in_place
 from .shaped import alike, finish, into, moved, options, sized
 
 
@@ -121,6 +121,10 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: random.Generator | Non
 
     Source: `torch.bernoulli`.
     """
+    if out is not None:
+        return into(out, np.empty(input._data.shape, out._data.dtype), "bernoulli").bernoulli_(
+            input if p is None else p, generator=generator
+        )
     made = fresh(np.empty(input._data.shape, input._data.dtype), input._device)
     if p is None and input._data.dtype.kind != "f":
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{input.dtype.scalar_name}'")
@@ -277,6 +281,7 @@ def _scattered(mean: Any, std: Any, tensors: list[Tensor], gen: random.Generator
 
 
 @op()
+@takes_out("multinomial")
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Indices drawn with the weights of each row.
 

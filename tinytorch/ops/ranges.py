@@ -65,14 +65,18 @@ def arange(
     requires_grad = kw.get("requires_grad", False)
     default = dtypes.int64 if whole else dtypes.get_default_dtype()
     d, where = options("arange", kw | {"dtype": dtype}, default if out is None else out.dtype)
-    if d is dtypes.bool_:
-        raise NotImplementedError("\"arange_cpu\" not implemented for 'Bool'")
+    _refuse_bool("arange", d)
     n = _count(start, end, step, d)
     if d.is_floating_point:
         data = quiet.run(_counted, float(start), float(step), n, d.np)
     else:
         data = (int(start) + int(step) * np.arange(n, dtype=np.int64)).astype(d.np)
     return _made("arange", data, where, out, dtype, requires_grad)
+
+
+def _refuse_bool(name: str, d: dtypes.dtype) -> None:
+    if d is dtypes.bool_:
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
 
 
 def _count(start: Any, end: Any, step: Any, d: dtypes.dtype) -> int:
@@ -99,7 +103,9 @@ def range_(start: Any, end: Any, step: Any = 1, **kw: Any) -> Tensor:
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
     )
-    kw.setdefault("dtype", dtypes.get_default_dtype())
+    if kw.get("out") is None:
+        kw.setdefault("dtype", dtypes.get_default_dtype())
+        _refuse_bool("range", kw["dtype"])
     return arange(start, _given(end) + _given(step) / 2, step, **kw)
 
 
@@ -143,6 +149,7 @@ def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = 
     start, end = _ends("linspace", start, end, steps)
     requires_grad = kw.get("requires_grad", False)
     d, where = options("linspace", kw | {"dtype": dtype}, None if out is None else out.dtype)
+    _refuse_bool("linspace", d)
     data = np.full(1, start, d.np) if steps == 1 else quiet.run(_evenly, start, end, steps, d.np)
     return _made("linspace", data, where, out, dtype, requires_grad)
 
@@ -158,6 +165,7 @@ def logspace(
     start, end = _ends("logspace", start, end, steps)
     requires_grad = kw.get("requires_grad", False)
     d, where = options("logspace", kw | {"dtype": dtype}, None if out is None else out.dtype)
+    _refuse_bool("logspace", d)
     i, step = np.arange(steps), (float(end) - float(start)) / max(steps - 1, 1)
     powers = np.where(i < max(steps // 2, steps == 1), start + step * i, end - step * (steps - 1 - i))
     data = np.array([_power(base, p) for p in powers.tolist()], np.float64)

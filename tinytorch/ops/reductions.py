@@ -16,6 +16,7 @@ from ..graph.node import node
 from ..graph.saved import SavedResult
 from ..tensor import Size, Tensor, wrap_dim
 from .core import FUNCTIONS, node_for, op, quiet, recording, result, write_out
+from .outputs import check_same_dtype
 from .pointwise import check_kernel
 from .scalars import over, zeros
 from .summing import add_reduce
@@ -86,6 +87,8 @@ def reduced(a: np.ndarray, dims: tuple[int, ...]) -> tuple[int, ...] | None:
     return dims if a.ndim else None
 
 
+_NO_FLOAT = "{}(): could not infer output dtype. {} dtype must be either a floating point or complex dtype. Got: {}"
+
 # sums and means -------------------------------------------------------------------------------------------------------
 
 _SumBackward0 = node("SumBackward0", lambda grad, self_sym_sizes: grad.expand(self_sym_sizes))
@@ -118,6 +121,13 @@ def _sum_dtype(t: Tensor, dtype: Any) -> np.dtype:
     return t._data.dtype if t._data.dtype.kind == "f" else np.dtype(np.int64)
 
 
+def dtype_for(dtype: Any, out: Any) -> Any:
+    """The dtype to add up or multiply in: what is asked for, else that of `out=`. RuntimeError if both are and differ."""
+    if dtype is not None and isinstance(out, Tensor):
+        check_same_dtype(out, dtype)
+    return dtype if dtype is not None else getattr(out, "dtype", None)
+
+
 def _add(a: np.ndarray, dims: tuple[int, ...], kind: np.dtype, keepdim: bool) -> np.ndarray:
     wide = np.float32 if kind == np.float16 else kind
     if a.dtype is kind and kind.kind == "f" and wide is kind:
@@ -137,6 +147,10 @@ def sum(
     a = input._data
     if dim is UNSET:
         dim = unset(keepdim)
+        if out is not None:
+            raise TypeError
+    if out is not None:
+        dtype = dtype_for(dtype, out)
     kind = a.dtype if dtype is None and a.dtype.kind == "f" else _sum_dtype(input, dtype)
     data = _add(a, wrap_dims(dim, a.ndim), kind, keepdim)
     if out is not None:
@@ -163,11 +177,15 @@ def mean(
         dim = unset(keepdim)
     kind = a.dtype if dtype is None else dtype.np
     if kind.kind != "f":
-        raise RuntimeError(
-            f"mean(): could not infer output dtype. {'Input' if dtype is None else 'Optional'} dtype must be either a "
-            f"floating point or complex dtype. Got: {(dtype or input.dtype).scalar_name}"
-        )
+        whose = "Input" if dtype is None else "Optional"
+        raise RuntimeError(_NO_FLOAT.format("mean", whose, (dtype or input.dtype).scalar_name))
     dims = wrap_dims(dim, a.ndim)
+    if out is not None and (wanted := dtype_for(dtype, out)) is not None:
+        if dim is None and not wanted.is_floating_point:
+            raise RuntimeError(
+                f"mean.dtype_out(): input types can't be cast to the desired output type {wanted.scalar_name}"
+            )
+        kind = wanted.np if wanted.is_floating_point else kind
     wide = np.dtype(np.float32) if kind == np.float16 else kind
     data = quiet.run(np.divide, _add(a, dims, wide, keepdim), wide.type(count(a.shape, dims)))
     data = np.asarray(data).astype(kind, copy=False)
@@ -194,6 +212,12 @@ def nansum(
     a = input._data
     if a.dtype.kind != "f":
         return sum(input, dim, keepdim, dtype=dtype, out=out)
+    if out is not None:
+        if dtype is not None and dtype is not out.dtype:
+            both = f"Got {out.dtype.scalar_name} and {dtype.scalar_name}."
+            raise RuntimeError(f"nansum: provided dtype must match dtype of result. {both}")
+        check_kernel(out._data, "f", "nansum_cpu")
+        dtype = out.dtype
     data = _add(np.where(a != a, a.dtype.type(0), a), wrap_dims(dim, a.ndim), _sum_dtype(input, dtype), keepdim)
     if out is not None:
         return write_out(out, data, "nansum", input)
@@ -212,12 +236,19 @@ def nanmean(
     Source: `torch.nanmean`.
     """
     if input._data.dtype.kind != "f":
+        if out is not None:
+            raise RuntimeError(
+                "nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty tensors."
+            )
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got " + input.dtype.scalar_name
         )
+    if dtype is not None and not dtype.is_floating_point:
+        raise RuntimeError(_NO_FLOAT.format("nanmean", "Optional", dtype.scalar_name))
     numbers = sum(input.detach().isnan().logical_not(), dim, keepdim)
-    made = nansum(input, dim, keepdim, dtype=dtype).div(numbers)
-    return made if out is None else write_out(out, made._data, "nanmean", input)
+    if out is not None:
+        return nansum(input, dim, keepdim, dtype=dtype, out=out).div_(numbers)
+    return nansum(input, dim, keepdim, dtype=dtype).div(numbers)
 
 
 @op(function=False)
@@ -295,9 +326,11 @@ def prod(
     a = input._data
     if dim is UNSET:
         dim = unset(keepdim)
+        if out is not None:
+            raise TypeError
     elif dim is None:
         raise TypeError
-    kind = _sum_dtype(input, dtype)
+    kind = _sum_dtype(input, dtype if out is None else dtype_for(dtype, out))
     dims = tuple(range(a.ndim)) if dim is None else (wrap_dim(dim, a.ndim),)
     wide = np.float32 if kind == np.float16 else kind
     data = quiet.run(lambda: np.asarray(np.multiply.reduce(a, reduced(a, dims), wide, None, keepdim)).astype(kind))
@@ -340,5 +373,5 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
     """
     a = input._data
     check_kernel(a, "bif", "nonzero_count_cpu")
-    dims = () if isinstance(dim, (tuple, list)) and not dim else wrap_dims(dim, a.ndim)
+    dims = wrap_dims(dim, a.ndim)
     return result(np.asarray(np.add.reduce(a != 0, reduced(a, dims), np.int64)), input._device)

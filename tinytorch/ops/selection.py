@@ -151,6 +151,10 @@ def middle(row: np.ndarray, nan_counts: bool) -> tuple[Any, int]:
 def most_common(row: np.ndarray) -> tuple[Any, int]:
     """The most frequent element, the smallest of equally frequent ones, and its last index."""
     order = sorted_positions(row, False)
+    if row.dtype.kind == "f" and np.isnan(row).any():  # which this search does not put last
+        v, positions = row.tolist(), list(range(len(row)))
+        sort_positions(positions, 0, len(row), lambda i, j: v[i] < v[j])
+        order = np.array(positions)
     ordered = row[order]
     best, at, start = 0, 0, 0
     for i in range(1, len(row) + 1):

@@ -14,8 +14,9 @@ from ..tensor import Layout, Tensor, empty_strided, fresh
 from ..warn import warn_in_torch
 from .arguments import is_number, unfit
 from .copying import channels_last_strides, contiguous_format, preserve_format
-from .core import as_array, expect_tensor, op, quiet
+from .core import as_array, expect_tensor, op, quiet, recording
 from .layouts import dense_strides
+from .outputs import NO_DERIVATIVE
 from .views import shape_argument
 
 
@@ -80,10 +81,15 @@ def _is_size(n: Any) -> bool:
     return hasattr(n, "__index__") and not isinstance(n, bool)
 
 
+_COUNTED = ("arange", "linspace", "logspace")
+
+
 def into(out: Any, data: np.ndarray, name: str, dtype: Any = None) -> Tensor:
     """What a creation with `out=` returns: `out`, resized if need be, with the data."""
     if not isinstance(out, Tensor):
         raise unfit(name)
+    if recording(out):
+        raise RuntimeError(NO_DERIVATIVE.format(f"aten::{name}"))
     d = dtypes.as_dtype(dtype, name)
     if d is not None and d is not out.dtype:
         raise RuntimeError(f"dtype {d.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})")
@@ -95,6 +101,8 @@ def into(out: Any, data: np.ndarray, name: str, dtype: Any = None) -> Tensor:
             f"tensor will be resized to a tensor of shape ({data.size},).",
             "aten/src/ATen/native/RangeFactories.cpp:209",
         )
+    if name in _COUNTED and out._data.size == data.size:
+        data = data.reshape(out._data.shape)  # these take any shape with as many elements
     if out._data.shape != data.shape:
         out.resize_(data.shape)
     quiet.run(np.copyto, out._data, data, "unsafe")
@@ -200,7 +208,7 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, **kw: Any) ->
     )
     if out is not None:
         return into(out, np.full(shape, value), "full", kw.get("dtype"))
-    return filled(shape, value, *options("full", kw, dtypes.of_number(value)), requires_grad)
+    return filled(shape, value, *options("full", kw, dtypes.of_number(value, for_fill=True)), requires_grad)
 
 
 @op(method=False)

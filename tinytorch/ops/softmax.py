@@ -11,7 +11,7 @@ from ..graph.node import node
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_user
 from .composite import one_node
-from .core import op, quiet, record, recording, result
+from .core import op, quiet, record, recording, result, write_out
 from .pointwise import through_double
 from .summing import add_reduce, lane_sum
 
@@ -86,7 +86,7 @@ def _normalised(name: str, kernel: Any, kind: type, what: str) -> Any:
         d = dtypes.as_dtype(dtype, name)
         source = input if d is None else input.to(d)
         axis = wrap_dim(dim, input._data.ndim)
-        if source._data.dtype.kind != "f":
+        if source._data.dtype.kind != "f" and source._data.size:
             kernel_name = (
                 "softmax_lastdim_kernel_impl" if axis == max(input._data.ndim, 1) - 1 else "softmax_kernel_impl"
             )
@@ -96,6 +96,8 @@ def _normalised(name: str, kernel: Any, kind: type, what: str) -> Any:
         a = source._data
         wide = a.astype(np.float32) if a.dtype.itemsize < 4 else a
         data = np.ascontiguousarray(quiet.run(kernel, wide, axis)).astype(a.dtype, copy=False)
+        if out is not None:
+            return write_out(out, data.reshape(a.shape), name, source)
         made = result(data.reshape(a.shape), source._device)
         return record(made, kind, (source,), dim=_unsigned(dim)) if recording(source) else made
 

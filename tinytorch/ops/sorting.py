@@ -10,7 +10,8 @@ from .. import return_types
 from ..graph.node import node, not_differentiable
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
-from .core import FUNCTIONS, laid_out, op, record, recording, result, write_out
+from .arguments import type_name, unfit
+from .core import FUNCTIONS, laid_out, op, record, recording, result, takes_out, write_out
 from .extremes import choose, selecting_backward
 from .pointwise import check_kernel
 from .selection import sorted_positions, top
@@ -55,6 +56,8 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: Any 
 
     Source: `torch.sort`.
     """
+    if not isinstance(descending, bool):
+        raise unfit("sort")
     values, indices = _sorted(input, dim, descending, stable is True)
     kind = _SortBackward0 if stable is _UNSET else _SortBackward1
     return choose(input, dim, values, indices, kind, return_types.sort, "sort", out, True)
@@ -77,7 +80,7 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Source: `torch.msort`.
     """
     made = sort(input, 0)[0]
-    return made if out is None else write_out(out, made._data, "msort", input)
+    return made if out is None else write_out(out, made._data, "sort", input)
 
 
 @op()
@@ -125,6 +128,17 @@ def _refuse_empty(a: np.ndarray, d: int | None) -> None:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
 
 
+def _check(of: str, input: Any, dim: Any, position: str, **flags: Any) -> None:
+    """Raise torch's TypeError for arguments of a wrong type, in the words of the function behind."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{of}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
+    if dim is not None and (isinstance(dim, bool) or not hasattr(dim, "__index__")):
+        raise TypeError(f"{of}(): argument 'dim'{position} must be int, not {type_name(dim)}")
+    for name, flag in flags.items():
+        if not isinstance(flag, bool):
+            raise TypeError(f"{of}(): argument '{name}' must be bool, not {type_name(flag)}")
+
+
 def _dimension(dim: int, a: np.ndarray) -> int:
     if not a.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
@@ -147,6 +161,8 @@ def unique(
 
     Source: `torch.unique`.
     """
+    of = "_unique2" if dim is None else "unique_dim"
+    _check(of, input, dim, " (position 2)", sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
     a = input._data
     d = None if dim is None else _dimension(dim, a)
     _refuse_empty(a, d)
@@ -169,6 +185,7 @@ def unique_consecutive(
 
     Source: `torch.unique_consecutive`.
     """
+    _check("unique_consecutive", input, dim, "", return_inverse=return_inverse, return_counts=return_counts)
     a = input._data
     d = None if dim is None else _dimension(dim, a)
     _refuse_empty(a, d)
@@ -245,6 +262,11 @@ def searchsorted(
             f"input value tensor {list(v.shape)}"
         )
     if sorter is not None:
+        if sorter.shape != sorted_sequence.shape:
+            raise RuntimeError(
+                "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
+                f"{list(s.shape)}and got sorter tensor {list(sorter.shape)}"
+            )
         s = np.take_along_axis(s, sorter._data, -1)
     data = _search("searchsorted", s, v, right or side == "right", np.int32 if out_int32 else np.int64)
     return write_out(out, data, "searchsorted") if out is not None else result(data, sorted_sequence._device)
@@ -293,7 +315,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, *, out
     """
     a = input._data
     if bins <= 0:
-        raise RuntimeError("torch.histc(): bins must be > 0")
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     check_kernel(a, "f", "linspace_cpu" if a.dtype.kind == "b" else "histogram_cpu")
     low, high = (float(a.min()), float(a.max())) if min == max and a.size else (float(min), float(max))
     if low == high:
@@ -305,6 +327,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, *, out
 
 
 @op(method=False, strict=True)
+@takes_out("isin")
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Whether each element is among the others; either may be a number.
 

@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..fused import multiply_add
+
 
 def _each(f: Callable[[float], float]) -> Callable[[np.ndarray], np.ndarray]:
     """A function of one number, applied to every element in double precision."""
@@ -22,8 +24,12 @@ def _each(f: Callable[[float], float]) -> Callable[[np.ndarray], np.ndarray]:
     return kernel
 
 
+def _log(a: np.ndarray) -> np.ndarray:
+    return np.log(a.astype(np.float64)).astype(a.dtype)
+
+
 def _lgamma(x: float) -> float:
-    if x <= 0 and x == math.floor(x):
+    if math.isinf(x) or (x <= 0 and x == math.floor(x)):
         return math.inf
     try:
         return math.lgamma(x)
@@ -55,19 +61,25 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 
 
 def digamma(a: np.ndarray) -> np.ndarray:
-    """The derivative of lgamma: shifted up to 10, then its asymptotic series; reflected for negative numbers."""
-    given = a.astype(np.float64)
-    x = np.where(given < 0, 1 - given, given)
+    """The derivative of lgamma: shifted up to 10, then its asymptotic series; reflected for negative numbers.
+
+    In the dtype it is given, as torch rounds every step of it to that.
+    """
+    kind = a.dtype.type
+    x = np.where(a < 0, 1 - a, a)
     total = np.zeros_like(x)
     while (low := x < 10).any():
         total = np.where(low, total - 1 / x, total)
         x = np.where(low, x + 1, x)
     square = 1 / (x * x)
-    series = sum(b / (2 * k) * square**k for k, b in enumerate(_BERNOULLI, 1))
-    out = total + np.log(x) - 0.5 / x - series
-    out = np.where(given < 0, out - math.pi / np.tan(math.pi * np.fmod(given, 1)), out)
-    poles = (given < 0) & (given == np.floor(given))
-    return np.where(poles, np.nan, np.where(given == 0, np.copysign(np.inf, -given), out)).astype(a.dtype)
+    series = np.zeros_like(x)
+    for k in range(len(_BERNOULLI), 0, -1):
+        series = multiply_add(series, square, np.full_like(x, _BERNOULLI[k - 1] / (2 * k)))
+    out = total + _log(x) - kind(0.5) / x - square * series
+    out = np.where(x == 10, total + kind(2.25175258906672110764), out)
+    out = np.where(a < 0, out - (math.pi / np.tan(math.pi * np.fmod(a, 1).astype(np.float64))).astype(kind), out)
+    poles = (a < 0) & (a == np.floor(a))
+    return np.where(poles, np.nan, np.where(a == 0, np.copysign(np.inf, -a), out)).astype(a.dtype)
 
 
 def polygamma(n: int, a: np.ndarray) -> np.ndarray:
