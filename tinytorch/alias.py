@@ -12,7 +12,6 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-
 _SPECS: dict[str, ModuleSpec | None] = {}  # of modules that are just being imported under the other name
 
 

@@ -201,3 +201,12 @@ def test_the_forward_trace_names_the_users_lines_alone():
     assert "y = torch.sqrt(" in trace
     assert "tinytorch/" not in trace.replace("\\", "/")
     assert trace in str(said[0].message)
+
+
+def test_anomaly_mode_shows_frames_of_the_user_alone() -> None:
+    with torch.autograd.set_detect_anomaly(True):
+        x = torch.tensor([-1.0], requires_grad=True)
+        made = (x.sqrt() * x).exp().grad_fn
+        frames = "".join(made.metadata["traceback_"] + made.next_functions[0][0].metadata["traceback_"])
+    assert __file__ in frames
+    assert "<string>" not in frames and "/tinytorch/" not in frames.replace(__file__, "")

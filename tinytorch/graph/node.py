@@ -447,7 +447,7 @@ def apply(node, grads):
     {"; ".join(f"v{at} = value_of(v{at}, node)" for at in saved)}
     return [{", ".join(calls)}]
 """
-    names: dict[str, Any] = {"general": _apply, "value_of": value_of, "len": len}
+    names: dict[str, Any] = {"general": _apply, "value_of": value_of, "len": len, "__name__": __name__}
     names |= {f"f{i}": formula for i, formula in enumerate(kind.formulas)}
     exec(code, names)
     kind._written = names["apply"]

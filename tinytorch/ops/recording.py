@@ -129,7 +129,7 @@ def recorder(kind: Any) -> Callable:
         "HOOKS": HOOKS, "TRACED": TRACED, "with_care": record_with_care, "kind": kind, "edge_of": edge_of,
         "Tensor": Tensor, "SavedResult": SavedResult, "kept": kept, "new": object.__new__, "number": next_number,
         "not_float": _NOT_FLOAT, "BY_NUM": BY_NUM, "isinstance": isinstance, "type": type, "len": len, "dict": dict,
-        "RuntimeError": RuntimeError,
+        "RuntimeError": RuntimeError, "__name__": __name__,  # by its module's name a frame is known for the engine's own
     }  # fmt: skip
     exec("\n".join(lines), names_used)
     made = names_used["record"]
