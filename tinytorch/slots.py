@@ -28,7 +28,7 @@ class TensorBase:
         "_counter",        # the version counter: None until the tensor is written to or shared, `_vc` makes it
         "_data",           # the ndarray: shape, strides and dtype come from it
         "_device",
-        "_grad", "_grad_fn", "_hooks", "_inference",
+        "_fn", "_grad", "_hooks", "_inference",
         "_offset",         # of the first element in the storage, in bytes
         "_output_nr",
         "_requires_grad",  # True for leaves that ask for it and for every result with a grad_fn

@@ -82,7 +82,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         t._device = self._device
         t._inference = self._inference
         t._requires_grad = False
-        t._grad = t._grad_fn = t._hooks = t._view = t._acc = None
+        t._grad = t._fn = t._hooks = t._view = t._acc = None
         t._output_nr = 0
         return t
 
@@ -234,12 +234,12 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     @property
     def grad_fn(self) -> Any:
         """The node that this tensor is an output of; None for a leaf."""
-        return self._grad_fn if self._view is None else history.grad_fn_of(self)
+        return self._fn if self._view is None else history.grad_fn_of(self)
 
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made this tensor."""
-        return (self._grad_fn if self._view is None else history.grad_fn_of(self)) is None
+        return (self._fn if self._view is None else history.grad_fn_of(self)) is None
 
     @property
     def output_nr(self) -> int:
@@ -260,7 +260,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     def requires_grad(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise RuntimeError("requires_grad must be a bool")
-        if self._grad_fn is not None:
+        if self._fn is not None:
             advice = (
                 ""
                 if value
@@ -285,7 +285,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
             raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type(requires_grad).__name__}")  # fmt: skip
         if requires_grad and self._data.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        if requires_grad and self._grad_fn is not None:
+        if requires_grad and self._fn is not None:
             return self
         self.requires_grad = requires_grad
         return self
@@ -293,7 +293,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     @property
     def grad(self) -> Tensor | None:
         """The gradient accumulated so far. Reading it on a non-leaf that does not retain it warns, as in torch."""
-        if self._grad_fn is not None and not (self._hooks is not None and self._hooks.retains) and self._grad is None:
+        if self._fn is not None and not (self._hooks is not None and self._hooks.retains) and self._grad is None:
             warn_in_torch(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
                 "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
@@ -361,13 +361,9 @@ class Tensor(TensorBase, metaclass=TensorMeta):
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
         self._requires_grad = False
-        self._grad_fn = None
+        self._fn = None
         self._output_nr = 0
         return self
-
-    @property
-    def _backward_hooks(self) -> Any:
-        return None if self._hooks is None else self._hooks.on_grad
 
     # Python's protocols ----------------------------------------------------------------------------
 
@@ -467,7 +463,7 @@ def fresh(data: np.ndarray, device: device = CPU, inference: bool | None = None)
     t._data = data
     t._device = device
     t._requires_grad = False
-    t._storage = t._counter = t._grad = t._grad_fn = t._hooks = t._view = t._acc = None
+    t._storage = t._counter = t._grad = t._fn = t._hooks = t._view = t._acc = None
     t._offset = t._output_nr = 0
     if inference is None:
         inference = MODES.here.inference

@@ -6,11 +6,13 @@ Source: `torch.autograd`.
 from __future__ import annotations
 
 from ..graph.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..graph.saved import SavedTensor
 from ..missing import missing
-from . import anomaly_mode, function, functional, grad_mode, graph
+from . import anomaly_mode, attributes, function, functional, grad_mode, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
-from .derivatives import backward, grad
+from .derivatives import _calculate_shape, backward, grad
 from .function import Function
+from .grad_mode import _unsafe_preserve_version_counter, is_multithreading_enabled, set_multithreading_enabled
 from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
 
@@ -25,7 +27,9 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
-    "Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "function", "functional",
-    "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad",
-    "set_detect_anomaly", "set_grad_enabled", "variable",
+    "Function", "SavedTensor", "Variable", "_calculate_shape", "_unsafe_preserve_version_counter", "anomaly_mode",
+    "attributes", "backward", "detect_anomaly", "enable_grad", "function", "functional",
+    "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode",
+    "is_multithreading_enabled", "no_grad",
+    "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable",
 ]  # fmt: skip

@@ -16,7 +16,6 @@ from ..graph import backward as _engine
 from ..graph.history import edge_of
 from ..ops import FUNCTIONS
 from ..tensor import Size, Tensor, fresh
-from ..warn import warn_in_torch
 from .graph import GradientEdge
 
 
@@ -38,6 +37,11 @@ def _expected(out: Any) -> tuple:
     if not isinstance(out, Tensor):
         raise AssertionError("Expected output to be a torch.Tensor")
     return out.shape, out.dtype, out._device
+
+
+def _calculate_shape(output: Any, grad: Tensor, is_grads_batched: bool) -> tuple[Size, Size]:
+    """The shapes of an output and of a gradient for it, which are to be the same."""
+    return _expected(output)[0], grad.shape[1:] if is_grads_batched else grad.shape
 
 
 def _start_gradients(outputs: tuple, grads: tuple, batched: bool = False) -> tuple:
@@ -105,15 +109,6 @@ def _run(outputs: tuple, grads: tuple, keep: bool, create: bool, inputs: tuple |
             if not t.requires_grad:
                 raise RuntimeError("One of the differentiated Tensors does not require grad")
         goals.append(_edge(t))  # type: ignore[union-attr]
-    if create and accumulate:
-        warn_in_torch(
-            "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
-            "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid "
-            "this. If you have to use this function, make sure to reset the .grad fields of your parameters to None "
-            "after use to break the cycle and avoid the leak.",
-            "torch/csrc/autograd/engine.cpp:1307",
-            once=True,
-        )
     if not edges:
         return [None] * len(goals or ())
     return _engine.run(tuple(edges), grads, keep, create, None if goals is None else tuple(goals), accumulate)

@@ -24,10 +24,11 @@ from ..graph.history import (
 )
 from ..graph.modes import MODES, no_grad
 from ..graph.node import MultiNode
-from ..graph.saved import FREED, SavedResult, SavedTensor
+from ..graph.saved import FREED, SavedNothing, SavedResult, SavedTensor
 from ..ops import FUNCTIONS
 from ..tensor import Tensor
 from ..warn import warn_in_torch
+from .by_hand import DelayedError
 
 
 class FunctionCtx:
@@ -63,15 +64,33 @@ class FunctionCtx:
             )
         self.materialize_grads = value
 
+    def mark_shared_storage(self, *pairs: tuple) -> None:
+        """Nothing: torch warns that it is not needed."""
+        warnings.warn(
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that "
+            "calls to `set_()` are not tracked",
+            FutureWarning,
+            stacklevel=2,
+        )
+
+
+_PUBLIC = {"_forward_cls", "_input_metadata", "_materialize_non_diff_grads", "_raw_saved_tensors", "_sequence_nr",
+           "_set_sequence_nr", "apply", "dirty_tensors", "mark_dirty", "mark_non_differentiable", "mark_shared_storage",
+           "materialize_grads", "metadata", "name", "needs_input_grad", "next_functions", "non_differentiable",
+           "register_hook", "register_prehook", "requires_grad", "save_for_backward", "save_for_forward",
+           "saved_for_forward", "saved_tensors", "saved_variables", "set_materialize_grads", "to_save"}  # fmt: skip
+
 
 class BackwardCFunction(MultiNode, FunctionCtx):
     """The node of a custom Function, and the `ctx` of its forward and backward."""
 
     __slots__ = (
+        "_blind",
+        "_materialize",
+        "_materialize_non_diff_grads",
         "_takes",
         "_was_read",
         "dirty_tensors",
-        "materialize_grads",
         "needs_input_grad",
         "non_differentiable",
         "to_save",
@@ -85,8 +104,10 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         edges = tuple([edge_of(x) for x in inputs if isinstance(x, Tensor)]) if recorded else ()
         super().__init__(edges, ())
         self.to_save = self.dirty_tensors = self.non_differentiable = None
-        self.materialize_grads = True
+        self._materialize = self._materialize_non_diff_grads = True
         self._was_read = False
+        self._outputs = 0  # until forward is through
+        self._blind: list[int] = []  # the outputs that no gradient is computed for
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at 0x{id(self):x}>"
@@ -104,9 +125,22 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                     "clear_saved_tensors_on_access=False."
                 )
             self._was_read = True
-        return tuple(None if s is None else s.unpack(self) for s in self._saved)
+        return tuple([s.unpack(self) for s in self._saved])
 
-    saved_variables = saved_tensors
+    @property
+    def saved_variables(self) -> tuple:
+        """What `saved_tensors` gives, by its old name; warns."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    @property
+    def materialize_grads(self) -> bool:
+        """Whether backward gets zeros where no gradient came; can be set and not be read."""
+        raise AttributeError("attribute 'materialize_grads' of 'torch._C._FunctionBase' objects is not readable")
+
+    @materialize_grads.setter
+    def materialize_grads(self, value: bool) -> None:
+        self._materialize = value
 
     @property
     def _raw_saved_tensors(self) -> tuple:
@@ -114,11 +148,21 @@ class BackwardCFunction(MultiNode, FunctionCtx):
             raise RuntimeError(FREED)
         return self._saved
 
+    def __dir__(self) -> list[str]:
+        return [n for n in object.__dir__(self) if n in _PUBLIC or n.startswith("__") or n in self.__dict__]
+
+    def __call__(self, *grads: Any) -> Any:
+        """TypeError: only the nodes of torch's own operations can be called."""
+        raise TypeError(f"'{type(self).__name__}' object is not callable")
+
+    def expects(self, nr: int) -> Any:
+        """Shape, dtype and device of the gradient of one output; None if there is none."""
+        return None if nr in self._blind else self._metas[nr]
+
     def release(self) -> None:
         """Free what was saved; what the user put on `ctx` stays."""
         for s in self._saved or ():
-            if s is not None:
-                s.release()
+            s.release()
         self._saved = None
 
     def _keep(self) -> None:
@@ -126,9 +170,9 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         kept: list[Any] = []
         for i, t in enumerate(self.to_save or ()):
             if t is None:
-                kept.append(None)
+                kept.append(SavedNothing())
             elif isinstance(t, Tensor):
-                mine = t._grad_fn is self
+                mine = t._fn is self
                 kept.append(SavedResult(t, t._output_nr) if mine else SavedTensor(t))
             else:
                 raise TypeError(
@@ -136,8 +180,8 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                 )
         self._saved = tuple(kept)
 
-    def apply(self, grads: tuple) -> tuple:
-        """Call the user's backward and check what it returns."""
+    def apply(self, *given: Any) -> Any:
+        """Call the user's backward and check what it returns; called with gradients and not a tuple, do not check."""
         cls = self._forward_cls
         own_backward, own_vjp = cls.backward is not Function.backward, cls.vjp is not Function.vjp
         if own_backward and own_vjp:
@@ -145,9 +189,17 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
                 "implement one of them."
             )
-        if self.materialize_grads:
-            grads = tuple([_zeros(m) if g is None and m else g for g, m in zip(grads, self._metas, strict=True)])
-        out = (cls.vjp if own_vjp else cls.backward)(self, *grads)
+        backward = cls.vjp if own_vjp else cls.backward
+        if len(given) != 1 or not isinstance(given[0], (tuple, list)):
+            return backward(self, *given)
+        grads = given[0]
+        if self._materialize:
+            blind = () if self._materialize_non_diff_grads else self._blind
+            grads = [
+                _zeros(m) if g is None and m and nr not in blind else g
+                for nr, (g, m) in enumerate(zip(grads, self._metas, strict=True))
+            ]
+        out = backward(self, *grads)
         out = out if isinstance(out, tuple) else (out,)
         name, wanted = type(self).__name__, len(self._takes)
         if len(out) > wanted and all(g is None for g in out[wanted:]):
@@ -202,6 +254,17 @@ class Function(metaclass=FunctionMeta):
             stacklevel=2,
         )
 
+    def __getattr__(self, name: str) -> Any:
+        """What a node has, which an object of this class was in early versions of torch; no graph knows this one."""
+        if name == "name":
+            return lambda: type(self).__name__
+        if name not in _PUBLIC:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        node = self.__dict__.get("_node")
+        if node is None:
+            node = self.__dict__["_node"] = self._backward_cls((), False)
+        return getattr(node, name)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: the class has `apply`, its objects are not called."""
         raise RuntimeError(
@@ -229,6 +292,21 @@ class Function(metaclass=FunctionMeta):
         )
 
     vjp = backward
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """Stands for what forward-mode differentiation would call; tinytorch has none."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """Stands for what `torch.vmap` would call; tinytorch has none."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -281,6 +359,8 @@ def _recorded(ctx: BackwardCFunction, inputs: list, outputs: tuple, recorded: bo
             continue
         is_input, is_dirty = id(t) in given, id(t) in dirty
         smooth = recorded and id(t) not in plain and t._data.dtype.kind == "f"
+        if not smooth:
+            ctx._blind.append(nr)
         out = _output(ctx, t, nr, is_input, is_dirty, smooth, len(outputs))
         if out._view is not None and not (is_input and is_dirty):
             out._view.creation = IN_FUNCTION
@@ -308,7 +388,7 @@ def _output(
             return t.detach()
         return t if t._view is not None else t.detach_()
     if is_dirty:
-        if t._grad_fn is None and needs_grad(t):  # not `is_leaf`, which brings the history of a view up to date
+        if t._fn is None and needs_grad(t):  # not `is_leaf`, which brings the history of a view up to date
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if not is_input:
             warn_in_torch(
@@ -329,7 +409,7 @@ def _output(
         if t._view is not None:
             check_view(t)
             base = t._view.base
-            if base._grad_fn is None and base._requires_grad:
+            if base._fn is None and base._requires_grad:
                 raise RuntimeError(
                     "a view of a leaf Variable that requires grad is being used in an in-place operation."
                 )
@@ -349,26 +429,6 @@ def _same(t: Tensor) -> Tensor:
         return t.view_as(t)
 
 
-class DelayedError(MultiNode):
-    """Stands in for a derivative that there is none of: raises when backward comes to it."""
-
-    __slots__ = ("message",)
-
-    def __init__(self, message: str, tensors: tuple) -> None:
-        super().__init__(tuple([None if t is None else edge_of(t) for t in tensors]), ())
-        self.message = message
-        self.describe_all(tensors)
-
-    def name(self) -> str:
-        return "torch::autograd::Error"
-
-    def apply(self, grads: tuple) -> tuple:
-        raise RuntimeError(self.message)
-
-
-DelayedError.__name__ = "Error"
-
-
 def once_differentiable(fn: Callable) -> Callable:
     """Decorate a `backward` that is not itself differentiable: going through its result once more raises."""
 
@@ -379,18 +439,10 @@ def once_differentiable(fn: Callable) -> Callable:
         if not (MODES.here.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)):
             return outputs
         found = outputs if isinstance(outputs, tuple) else (outputs,)
-        apart = tuple([None if t is None else t.detach().requires_grad_() for t in found])
         error = DelayedError(
-            "trying to differentiate twice a function that was marked with @once_differentiable", apart
+            "trying to differentiate twice a function that was marked with @once_differentiable", len(found)
         )
-        out = []
-        for nr, t in enumerate(apart):
-            alone = None if t is None else t.detach()
-            if alone is not None:
-                replace_history(alone, error)
-                alone._output_nr = nr
-            out.append(alone)
-        return tuple(out) if len(out) > 1 else out[0]
+        return error(*[None if t is None else t.detach().requires_grad_() for t in found])
 
     return wrapper
 

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph.history import edge_of, replace_history
-from ..graph.node import Node
 from ..ops import FUNCTIONS
 from ..tensor import Tensor
+from .by_hand import UndefinedGrad
 from .derivatives import grad
 
 
@@ -24,26 +23,6 @@ class GradcheckError(RuntimeError):
     """What a failed check raises."""
 
     __module__ = "torch.autograd.gradcheck"
-
-
-class _UndefinedGrad(Node):
-    """Lets values through and no gradient."""
-
-    __slots__ = ()
-
-    def name(self) -> str:
-        return "torch::autograd::UndefinedGradBackward"
-
-    def apply(self, grads: tuple) -> tuple:
-        return (None,)
-
-
-def _without_gradient(t: Tensor) -> Tensor:
-    fn = _UndefinedGrad((edge_of(t),), ())
-    fn.describe(t)
-    out = t.detach()
-    replace_history(out, fn)
-    return out
 
 
 def _as_tuple(x: Any) -> tuple:
@@ -173,7 +152,7 @@ def _check_undefined(func: Callable, count: int, inputs: tuple) -> None:
     wanted = _differentiable(inputs)
     blind = [set(range(count))] + ([{i} for i in range(count)] if count > 1 else [])
     for cut in blind:
-        outs = [_without_gradient(o) if i in cut else o for i, o in enumerate(_differentiable(func(*inputs)))]
+        outs = [UndefinedGrad()(o) if i in cut else o for i, o in enumerate(_differentiable(func(*inputs)))]
         notes = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
         try:
             found = grad(outs, wanted, [_zeros(o) for o in outs], allow_unused=True)

@@ -5,15 +5,67 @@ Source: `torch.autograd.graph`.
 
 from __future__ import annotations
 
+import abc
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
-from ..graph.backward import RUNNING
 from ..graph.history import edge_of
-from ..graph.node import Node, RemovableHandle, shown_edge
+from ..graph.modes import enable_grad
+from ..graph.node import Node as _EngineNode
+from ..graph.node import RemovableHandle, shown_edge
 from ..graph.saved import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..tensor import Tensor
+from .by_hand import DelayedError, UndefinedGrad
+from .function import BackwardCFunction
+from .running import current_graph_task_id, will_engine_execute_node
+
+
+class Node(abc.ABC):
+    """What every node of the graph is an instance of, whatever its kind; for `isinstance` alone.
+
+    Source: `torch.autograd.graph.Node`.
+    """
+
+    __module__ = "torch.autograd.graph"
+
+    @abc.abstractmethod
+    def name(self) -> str:
+        """The name torch prints, such as `MulBackward0`."""
+
+    @property
+    @abc.abstractmethod
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes that this node's gradients flow into, one pair (node, output number) an input."""
+
+    @abc.abstractmethod
+    def metadata(self) -> dict:
+        """A dictionary for the user's own notes on this node."""
+
+    @property
+    @abc.abstractmethod
+    def _input_metadata(self) -> tuple:
+        """What the gradient of each output must look like."""
+
+    @abc.abstractmethod
+    def _register_hook_dict(self, tensor: Tensor) -> None:
+        """Have the hooks of a tensor run when its gradient is there."""
+
+    @abc.abstractmethod
+    def _sequence_nr(self) -> int:
+        """Of the nodes that are ready, the one with the highest number runs next."""
+
+    @abc.abstractmethod
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` after this node ran."""
+
+    @abc.abstractmethod
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call `fn(grad_outputs)` before this node runs."""
+
+    @classmethod
+    def __subclasshook__(cls, subclass: type, /) -> bool:
+        return cls is Node and (issubclass(subclass, (_EngineNode, DelayedError, UndefinedGrad)))
 
 
 class GradientEdge(NamedTuple):
@@ -35,10 +87,22 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
     RuntimeError for tensors that do not require grad. Source: `torch.autograd.graph.get_gradient_edge`.
     """
-    edge = edge_of(tensor)
-    if edge is None:
+    if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return GradientEdge(*shown_edge(edge))
+    node, token = _get_grad_fn_or_grad_acc(tensor), None
+    if isinstance(node, BackwardCFunction):
+        with enable_grad():
+            token = tensor.view_as(tensor).grad_fn
+    return GradientEdge(node, tensor.output_nr, token)
+
+
+def _get_grad_fn_or_grad_acc(t: Any) -> Any:
+    """A tensor's node, or the accumulator of a leaf. AssertionError if it has neither."""
+    if isinstance(t, GradientEdge):
+        return t.node
+    if not (t.requires_grad and t.grad_fn is None) and t.grad_fn is None:
+        raise AssertionError("Expected gradient function to be set")
+    return shown_edge(edge_of(t))[0]
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -77,8 +141,10 @@ class allow_mutation_on_saved_tensors:
         return kept
 
 
-class _Handles(RemovableHandle):
+class _MultiHandle(RemovableHandle):
     """Removes several hooks at once."""
+
+    __module__ = "torch.autograd.graph"
 
     def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
         self.handles = handles
@@ -97,29 +163,30 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
-        return _Handles(_on_first(tensors, fn))
-    nodes = []
-    for t in tensors:
-        edge = edge_of(t)
-        if edge is None:
-            raise AssertionError("Expected gradient function to be set")
-        nodes.append(edge[0])
+        return _MultiHandle(_on_first(tensors, fn))
+    nodes = [_get_grad_fn_or_grad_acc(t) for t in tensors]
     arrived: dict[int, list] = {}
     missing: dict[int, int] = {}
 
     def note(i: int, grad: Any) -> None:
-        task = RUNNING.task
-        assert task is not None
-        if task.id not in missing:
-            missing[task.id] = sum(task.will_run(n) for n in nodes)
-            arrived[task.id] = [None] * len(nodes)
-        arrived[task.id][i] = grad
-        missing[task.id] -= 1
-        if not missing[task.id]:
-            del missing[task.id]
-            fn(arrived.pop(task.id))
+        task = _inside_backward()
+        if task not in arrived:
+            arrived[task] = [None] * len(nodes)
+            missing[task] = sum(map(will_engine_execute_node, nodes))
+        arrived[task][i] = grad
+        missing[task] -= 1
+        if not missing[task]:
+            fn(arrived[task])
+            del missing[task], arrived[task]
 
-    return _Handles(tuple(t.register_hook(functools.partial(note, i)) for i, t in enumerate(tensors)))
+    return _MultiHandle(tuple([t.register_hook(functools.partial(note, i)) for i, t in enumerate(tensors)]))
+
+
+def _inside_backward() -> int:
+    task = current_graph_task_id()
+    if task == -1:
+        raise AssertionError("expected this hook to be called inside a backward call")
+    return task
 
 
 def _on_first(tensors: Sequence[Tensor], fn: Callable) -> tuple[RemovableHandle, ...]:
@@ -127,12 +194,19 @@ def _on_first(tensors: Sequence[Tensor], fn: Callable) -> tuple[RemovableHandle,
 
     @functools.wraps(fn)
     def first(grad: Any) -> None:
-        assert RUNNING.task is not None
-        if RUNNING.task.id not in seen:
-            seen.add(RUNNING.task.id)
+        task = _inside_backward()
+        if task not in seen:
+            seen.add(task)
             fn(grad)
 
-    return tuple(t.register_hook(first) for t in tensors if t.requires_grad)
+    return tuple([t.register_hook(first) for t in tensors if t.requires_grad])
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
+    """Whether torch warns of gradients made on another CUDA stream; there are no streams here, and no warnings.
+
+    Source: `torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch`.
+    """
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
@@ -183,4 +257,5 @@ def _unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[in
 __all__ = [
     "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
     "increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
+    "set_warn_on_accumulate_grad_stream_mismatch",
 ]  # fmt: skip

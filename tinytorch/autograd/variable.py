@@ -7,6 +7,7 @@ from typing import Any
 from ..ops import FUNCTIONS
 from ..tensor import Tensor
 from ..warn import warn_user
+from .running import _EngineBase
 
 
 class VariableMeta(type):
@@ -21,6 +22,8 @@ class Variable(metaclass=VariableMeta):
 
     TypeError unless `data` is a tensor or missing. Source: `torch.autograd.Variable`.
     """
+
+    _execution_engine = _EngineBase()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make the tensor that shares the data's memory."""

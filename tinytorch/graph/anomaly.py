@@ -10,7 +10,6 @@ import sys
 from types import FrameType
 from typing import Any
 
-from ..warn import warn_in_torch
 from .modes import MODES
 from .node import TRACED, Node
 
@@ -70,8 +69,8 @@ def run(fn: Node, call: Any, *args: Any) -> Any:
     return outputs
 
 
-def explain(fn: Node) -> None:
-    """Warn where the node that failed was made, and the nodes that it came from."""
+def explain(fn: Node, warnings: list) -> None:
+    """Add to `warnings` where the node that failed was made, and the nodes that it came from."""
     said = "Error detected in {}. Traceback of forward call that caused the error:\n{}"
     line = 122
     node: Node | None = fn
@@ -79,13 +78,12 @@ def explain(fn: Node) -> None:
         place = "torch/csrc/autograd/python_anomaly_mode.cpp:"
         stack = node.metadata.get("traceback_")
         if stack is None:
-            warn_in_torch(
+            unknown = (
                 f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during "
-                "forward pass for more information.",
-                f"{place}100",
             )
+            warnings.append((unknown + "forward pass for more information.", f"{place}100"))
             return
-        warn_in_torch(said.format(node.name(), "".join(stack)), f"{place}{line}")
+        warnings.append((said.format(node.name(), "".join(stack)), f"{place}{line}"))
         said = (
             "\n\nPrevious calculation was induced by {}. Traceback of forward call that induced the previous "
             "calculation:\n{}"

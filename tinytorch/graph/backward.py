@@ -103,12 +103,20 @@ def _on_the_way(root: Node, goals: set[Node]) -> set[Node]:
 class Task:
     """One walk: what it was asked for, and which nodes it will run."""
 
-    __slots__ = ("captured", "captures", "id", "keep_graph", "needed", "waits")
+    __slots__ = ("callbacks", "captured", "captures", "id", "keep_graph", "needed", "roots", "waits", "warnings")
     _ids = itertools.count()
 
     def will_run(self, fn: Node) -> bool:
         """Whether this walk comes to a node."""
         return fn in self.waits if self.needed is None else fn in self.needed or fn in self.captures
+
+
+_CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
+    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
+    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid "
+    "the leak."
+)
 
 
 class _Running(threading.local):
@@ -136,10 +144,14 @@ def run(
     task.keep_graph = keep_graph
     task.captures = {}
     task.captured = []
-    task.needed = None
+    task.callbacks = []
+    task.warnings = []  # what torch's engine has to say comes when the walk is over
+    task.needed, task.roots = None, edges
     starts: list = []
     for i, (fn, nr) in enumerate(edges):
         starts.append(None if grads[i] is None else _fitted(None, i, grads[i], *fn.expects(nr)))
+    if create_graph and accumulate:
+        task.warnings.append((_CYCLE, "torch/csrc/autograd/engine.cpp:1307", True))
     if len(edges) == 1:
         (root, nr), first = edges[0], starts[0]
     else:
@@ -153,8 +165,12 @@ def run(
     outer, RUNNING.task = RUNNING.task, task
     try:
         _walk(task, root, nr, first)
+        for callback in task.callbacks:
+            callback()
     finally:
         here.grad, RUNNING.task = outside, outer
+        for said in task.warnings:
+            warn_in_torch(*said)
     return task.captured
 
 
@@ -208,7 +224,7 @@ def _walk(task: Task, root: Node, nr: Any, first: Any) -> None:
             elif leaf is not None and leaf._hooks is not None:
                 grads = _tensor_hooks(fn, leaf, tuple(grads))
             if leaf is not None:
-                _accumulate(leaf, grads)
+                _accumulate(leaf, grads, task)
                 if fn._hooks is not None and fn._hooks.post:
                     hooks.after_node(fn, (), tuple(grads))
                 del grads
@@ -251,7 +267,7 @@ def _walk(task: Task, root: Node, nr: Any, first: Any) -> None:
             del outputs
     except Exception:
         if MODES.anomaly:
-            anomaly.explain(fn)
+            anomaly.explain(fn, task.warnings)
         raise
 
 
@@ -307,7 +323,7 @@ def _fitted(fn: Node | None, i: int, grad: Any, shape: tuple, kind: Any, device:
                 f"compatible with {list(shape)}"
             )
         grad = grad.sum_to_size(shape)
-    if grad._data.dtype != kind:
+    if kind is not None and grad._data.dtype != kind:
         grad = grad._to_numpy_dtype(kind)
     if grad._device is not device:
         if grad._data.ndim == 0:
@@ -316,41 +332,49 @@ def _fitted(fn: Node | None, i: int, grad: Any, shape: tuple, kind: Any, device:
     return grad
 
 
-def _accumulate(leaf: Any, grads: Any) -> None:
+def _accumulate(leaf: Any, grads: Any, task: Task) -> None:
     """Add a gradient to a leaf's `.grad`: in place, or out of place if the graph of the gradient is being built."""
     grad = grads[0]
-    if grad is None:
-        return
-    if (leaf._grad_fn if leaf._view is None else leaf.grad_fn) is not None:
-        raise RuntimeError("leaf variable has been moved into the graph interior")
-    if not leaf._requires_grad:
-        return
-    old = leaf._grad
-    if old is None:
-        # Nobody else holds a fresh gradient (only the tuple and this frame do), so its memory can become `.grad`.
-        if not MODES.here.grad and sys.getrefcount(grad) <= _ALONE and grad._obeys_layout(leaf):
-            plain = grad._view is None and grad._grad_fn is None and not grad._requires_grad and grad._hooks is None
-            leaf._grad = grad if plain else grad._alias()
+    if grad is not None:
+        if (leaf._fn if leaf._view is None else leaf.grad_fn) is not None:
+            raise RuntimeError("leaf variable has been moved into the graph interior")
+        old = leaf._grad
+        if not leaf._requires_grad:
+            pass
+        elif old is None:
+            # Nobody else holds a fresh gradient (only the tuple and this frame do), so its memory can become `.grad`.
+            if not MODES.here.grad and sys.getrefcount(grad) <= _ALONE and grad._obeys_layout(leaf):
+                plain = grad._view is None and grad._fn is None and not grad._requires_grad and grad._hooks is None
+                leaf._grad = grad if plain else grad._alias()
+            else:
+                leaf._grad = grad._clone_in_layout(leaf)
+        elif MODES.here.grad:
+            leaf._grad = old + grad
         else:
-            leaf._grad = grad._clone_in_layout(leaf)
-    elif MODES.here.grad:
-        leaf._grad = old + grad
-    else:
-        old.add_(grad)
-        if old._data.strides != leaf._data.strides and not old._obeys_layout(leaf):
-            _warn_of_layout(old, leaf)
+            old.add_(grad)
+            if old._data.strides != leaf._data.strides and not old._obeys_layout(leaf):
+                task.warnings.append((_layouts(old, leaf), "torch/csrc/autograd/functions/accumulate_grad.h:252", True))
     if leaf._hooks is not None:
         for hook in list(leaf._hooks.after_accumulate.values()):
-            new = hook(leaf)
-            if new is not None:
-                raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}'")
+            if hook(leaf) is not None:
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
-def _warn_of_layout(grad: Any, leaf: Any) -> None:
-    who = "".join(
+def _layouts(grad: Any, leaf: Any) -> str:
+    return (
+        "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance."
+    ) + "".join(
         f"\n{n}.sizes() = {list(t.shape)}, strides() = {list(t.stride())}" for n, t in (("grad", grad), ("param", leaf))
     )
-    warn_in_torch(
-        "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance."
-        + who, "torch/csrc/autograd/functions/accumulate_grad.h:252", once=True,
-    )  # fmt: skip
+
+
+def _call_accumulator(node: AccumulateGrad, grads: tuple) -> tuple:
+    leaf, task = node.variable, Task()
+    task.warnings = []
+    if grads[0] is not None and grads[0].shape != leaf.shape:
+        leaf.detach() + grads[0]  # for its error
+    _accumulate(leaf, grads, task)
+    return ()
+
+
+AccumulateGrad.apply = _call_accumulator  # type: ignore[method-assign]

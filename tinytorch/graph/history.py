@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..dtypes import BY_NUM, cpp_name
 from ..slots import TensorBase
 from .modes import MODES
 from .node import Edge, Node, edge_to_leaf, keep, node
@@ -35,9 +36,9 @@ def grad_fn_of(t: Any) -> Node | None:
     """The tensor's `grad_fn`; for a view whose memory was written to since, made anew from its base."""
     view = t._view
     if view is None:
-        return t._grad_fn
+        return t._fn
     base = view.base
-    if t._grad_fn is None and not base._requires_grad:
+    if t._fn is None and not base._requires_grad:
         return None
     version = t._counter.version
     if version != view.version:
@@ -46,16 +47,16 @@ def grad_fn_of(t: Any) -> Node | None:
         saved = {"_geometry": Geometry.of(base), "size": g.shape, "stride": g.stride, "storage_offset": g.offset}
         fn = AsStridedBackward0(edges, keep(AsStridedBackward0, edges, saved))
         fn.describe(t)
-        old, t._grad_fn, t._output_nr, t._requires_grad = t._grad_fn, fn, 0, True
+        old, t._fn, t._output_nr, t._requires_grad = t._fn, fn, 0, True
         view.version = version
         if t._hooks is not None:
             t._hooks.moved(t, old, fn)
-    return t._grad_fn
+    return t._fn
 
 
 def edge_of(t: Any) -> Edge | None:
     """Where a gradient for this tensor flows: its `grad_fn`, a leaf's accumulator, or nowhere."""
-    fn = t._grad_fn if t._view is None else grad_fn_of(t)
+    fn = t._fn if t._view is None else grad_fn_of(t)
     if fn is not None:
         return (fn, t._output_nr)
     if t._requires_grad:
@@ -65,7 +66,7 @@ def edge_of(t: Any) -> Edge | None:
 
 def set_history(t: Any, fn: Node, nr: int = 0) -> None:
     """Make `t` output `nr` of `fn`."""
-    t._grad_fn = fn
+    t._fn = fn
     t._output_nr = nr
     t._requires_grad = True
 
@@ -98,7 +99,7 @@ def check_view(t: Any, indirect: bool = False) -> None:
     if creation == DEFAULT:
         return
     what = "its base or another view of its base has been" if indirect else "is being"
-    fn = t._grad_fn
+    fn = t._fn
     if creation in (INFERENCE, NO_GRAD) or fn is None:
         head = (
             "A view was created in"
@@ -139,11 +140,11 @@ def check_inplace(t: Any, recorded: bool) -> None:
     if recorded and MODES.here.grad:
         if t._view is not None:
             check_view(t)
-            if t._view.base._grad_fn is None and needs_grad(t):
+            if t._view.base._fn is None and needs_grad(t):
                 raise RuntimeError(
                     "a view of a leaf Variable that requires grad is being used in an in-place operation."
                 )
-        if t._grad_fn is None and needs_grad(t):  # of a view, as it was last made: torch does not make it anew here
+        if t._fn is None and needs_grad(t):  # of a view, as it was last made: torch does not make it anew here
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
@@ -164,7 +165,7 @@ def rebase_history(t: Any, fn: Node) -> None:
         check_view(t)
         base = view.base
         fn = CopySlices(base, t, fn)
-    old = base._grad_fn
+    old = base._fn
     set_history(base, fn)
     if base._hooks is not None:
         base._hooks.moved(base, old, fn)
@@ -302,11 +303,11 @@ def check_assigned_grad(t: Any, grad: Any) -> None:
         raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")  # fmt: skip
     if grad is t:
         raise RuntimeError("can't assign Variable as its own grad")
-    if grad.dtype is not t.dtype:
-        short = grad.dtype.aliases[-1] if grad.dtype.aliases else grad.dtype.name
+    expected = t._data.dtype if t._hooks is None else t._hooks.dtype_of_grad(t)
+    if expected is not None and grad._data.dtype is not expected:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{short}' to a tensor with grad_dtype "
-            f"'{t.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
+            f"attempting to assign a gradient with dtype '{cpp_name(grad.dtype)}' to a tensor with grad_dtype "
+            f"'{BY_NUM[expected.num].scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
             "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
             "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient "
             "may break downstream systems that assume they match."

@@ -11,18 +11,23 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from .node import RemovableHandle, hooks_of
+from .handles import RemovableHandle, hooks_of
 
 
 class TensorHooks:
     """The hooks that were registered on one tensor."""
 
-    __slots__ = ("after_accumulate", "on_grad", "retains")
+    __slots__ = ("after_accumulate", "grad_dtype", "on_grad", "retains")
 
     def __init__(self) -> None:
         self.on_grad: dict[int, Callable] | None = None
-        self.after_accumulate: dict[int, Callable] = {}
+        self.after_accumulate: dict[int, Callable] = OrderedDict()
         self.retains = False
+        self.grad_dtype: Any = ...  # NumPy's; None if `.grad` may be of any dtype, ... if it is of the tensor's own
+
+    def dtype_of_grad(self, tensor: Any) -> Any:
+        """The dtype that `.grad` of the tensor is to have, as NumPy's; None if it may be any."""
+        return tensor._data.dtype if self.grad_dtype is ... else self.grad_dtype
 
     def moved(self, tensor: Any, old: Any, new: Any) -> None:
         """The tensor's history was replaced: new hooks go to the new one, retain_grad moves along."""
@@ -34,7 +39,8 @@ class TensorHooks:
                     hooks_of(new).retain[tensor._output_nr] = hook
 
 
-def _tensor_hooks(tensor: Any) -> TensorHooks:
+def tensor_hooks(tensor: Any) -> TensorHooks:
+    """The hooks of a tensor, which has none until someone asks."""
     if tensor._hooks is None:
         tensor._hooks = TensorHooks()
     return tensor._hooks
@@ -48,7 +54,7 @@ def register_hook(tensor: Any, hook: Callable) -> RemovableHandle:
     if not tensor.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     fn = tensor.grad_fn
-    hooks = _tensor_hooks(tensor)
+    hooks = tensor_hooks(tensor)
     if hooks.on_grad is None:
         hooks.on_grad = OrderedDict()
         if fn is not None:
@@ -62,7 +68,7 @@ def register_post_accumulate_grad_hook(tensor: Any, hook: Callable) -> Removable
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if tensor.grad_fn is not None:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    return RemovableHandle(_tensor_hooks(tensor).after_accumulate, hook)
+    return RemovableHandle(tensor_hooks(tensor).after_accumulate, hook)
 
 
 class _Retain:
@@ -84,9 +90,9 @@ def retain_grad(tensor: Any) -> None:
     """
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if tensor._grad_fn is None:
+    if tensor._fn is None:
         return
-    fn, hooks = tensor.grad_fn, _tensor_hooks(tensor)
+    fn, hooks = tensor.grad_fn, tensor_hooks(tensor)
     if hooks.retains:
         return
     hooks.retains = True

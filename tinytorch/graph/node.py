@@ -11,10 +11,15 @@ import itertools
 import re
 import weakref
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
+import numpy as np
+
+from ..devices import CPU
 from ..dtypes import BY_NUM
-from .saved import FREED, Kept, SavedResult, SavedTensor, freed, kept, shown, value_of
+from ..slots import TensorBase
+from .handles import RemovableHandle, hooks_of
+from .saved import FREED, Kept, KeptMany, SavedNothing, SavedResult, SavedTensor, freed, kept, shown, value_of
 
 next_number = itertools.count().__next__
 TRACED: list[bool] = []  # not empty while anomaly mode holds, in which nodes remember where they were made
@@ -25,14 +30,31 @@ LAST = (1 << 64) - 1  # AccumulateGrad runs before every other ready node, as in
 class TensorMetadata:
     """What the gradient of one output must look like."""
 
+    is_nested_tensor = is_cpp_nested_tensor = False
+
     def __init__(self, **known: Any) -> None:
         self.__dict__.update(known)
+
+
+TensorMetadata.__name__, TensorMetadata.__module__ = "_InputMetadata", "torch._C._autograd"
+_NOTHING = ((), np.dtype(np.float32), CPU)  # what torch expects of the gradient of an output that is no tensor
+
+
+class _Shown(property):
+    """What can be read off a node, and not be set."""
+
+    def __set__(self, fn: Any, value: Any) -> None:
+        name = self.fget.__name__  # type: ignore[union-attr]
+        raise AttributeError(f"attribute '{name}' of '{type(fn).__name__}' objects is not writable")
+
+    def __delete__(self, fn: Any) -> None:
+        self.__set__(fn, None)
 
 
 class Node:
     """One recorded operation: where its gradients go (`next_functions`) and what it saved for that."""
 
-    __slots__ = ("__dict__", "__weakref__", "_device", "_dtype", "_edges", "_hooks", "_saved", "_seq", "_shape")
+    __slots__ = ("__weakref__", "_device", "_dtype", "_edges", "_hooks", "_metadata", "_saved", "_seq", "_shape")
 
     # What is the engine's own has names with an underscore: a custom Function's node takes the user's attributes too.
     saved_names: tuple[str, ...] = ()
@@ -56,7 +78,7 @@ class Node:
         """The name without its suffix, as torch's in-place errors say it (`Mul`)."""
         return re.sub(r"Backward0?(\d*)$", r"\1", self.name())
 
-    @property
+    @_Shown
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """The nodes that this node's gradients flow into, one pair (node, output number) an input."""
         for i, edge in enumerate(self._edges):
@@ -65,12 +87,14 @@ class Node:
                 self._edges = (*self._edges[:i], (edge[0], None), *self._edges[i + 1 :])
         return tuple([shown_edge(e) for e in self._edges])
 
-    @property
+    @_Shown
     def metadata(self) -> dict:
         """A dictionary for the user's own notes on this node."""
-        return self.__dict__.setdefault("_metadata", {})
+        if not hasattr(self, "_metadata"):
+            self._metadata: dict = {}
+        return self._metadata
 
-    @property
+    @_Shown
     def requires_grad(self) -> bool:
         """Always True: only nodes that need a gradient are recorded."""
         return True
@@ -78,21 +102,23 @@ class Node:
     def _sequence_nr(self) -> int:
         return self._seq
 
-    @property
-    def _input_metadata(self) -> list[TensorMetadata]:
+    def _set_sequence_nr(self, sequence_nr: int) -> None:
+        """Change when the node runs: of those that are ready, the one with the highest number is next."""
+        self._seq = sequence_nr
+
+    @_Shown
+    def _input_metadata(self) -> tuple[TensorMetadata, ...]:
         """What the gradient of each output must look like."""
         found = []
         for nr in range(self._outputs):
-            shape, kind, device = self.expects(nr)
-            found.append(
-                TensorMetadata(shape=list(shape), dtype=BY_NUM[kind.num], device=device, is_nested_tensor=False)
-            )
-        return found
+            shape, kind, device = self.expects(nr) or _NOTHING
+            found.append(TensorMetadata(shape=list(shape), dtype=kind and BY_NUM[kind.num], device=device))
+        return tuple(found)
 
     def __dir__(self) -> list[str]:
-        raw = {f"_raw_saved_{n}" for n, v in zip(self.saved_names, self._saved or (), strict=False)
-               if not (type(v) is Kept or isinstance(v, SavedTensor))}  # fmt: skip
-        return [n for n in super().__dir__() if n not in raw and n not in Node.__slots__]
+        shown_raw = {f"_raw_saved_{n}" for n, v in zip(self.saved_names, self._saved or (), strict=False)
+                     if _is_tensor(n, v)}  # fmt: skip
+        return [n for n in super().__dir__() if n in _PUBLIC or n in shown_raw or n.startswith(("_saved_", "__"))]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at 0x{id(self):x}>"
@@ -101,11 +127,11 @@ class Node:
 
     def register_hook(self, hook: Callable) -> Any:
         """Call `hook(grad_inputs, grad_outputs)` after this node ran; what it returns replaces `grad_inputs`."""
-        return _hooks_of(self).add_post(hook)
+        return hooks_of(self).add_post(hook)
 
     def register_prehook(self, hook: Callable) -> Any:
         """Call `hook(grad_outputs)` before this node runs; what it returns replaces `grad_outputs`."""
-        return _hooks_of(self).add_pre(hook)
+        return hooks_of(self).add_pre(hook)
 
     # what backward does ---------------------------------------------------------------------------------------------
 
@@ -136,17 +162,24 @@ class Node:
                 value.pack_by_default(tensor)
 
     def __call__(self, *grads: Any) -> Any:
-        """Run the node alone. TypeError for another number of gradients than outputs."""
+        """Run the node alone. TypeError for another number of gradients than outputs, and for what is no tensor."""
         if len(grads) != self._outputs:
             raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
+        for i, grad in enumerate(grads):
+            if grad is not None and not isinstance(grad, TensorBase):
+                raise TypeError(f"argument {i} is not a Variable")
         out = tuple(self.apply(grads))
         return out[0] if len(out) == 1 else out
+
+
+_PUBLIC = {"_input_metadata", "_sequence_nr", "_set_sequence_nr", "metadata", "name", "next_functions",
+           "register_hook", "register_prehook", "requires_grad", "variable"}  # fmt: skip
 
 
 class MultiNode(Node):
     """A node with several outputs; `_metas` holds what each of their gradients must look like."""
 
-    __slots__ = ("_metas",)
+    __slots__ = ("_metas", "_outputs")
     _several = True
 
     def expects(self, nr: int) -> Any:
@@ -236,6 +269,8 @@ class AccumulateGrad(Node):
         self._seq = LAST
         data = leaf._data
         self._shape, self._dtype, self._device = data.shape, data.dtype, leaf._device
+        if leaf._hooks is not None:
+            self._dtype = leaf._hooks.dtype_of_grad(leaf)
 
     def name(self) -> str:
         """The name of the node, as torch has it."""
@@ -274,64 +309,20 @@ def shown_edge(edge: Any) -> tuple[Any, int]:
     return (node, 0)
 
 
-class _Hooks:
-    """The hooks of one node: tensor hooks and retain_grad by output, then node prehooks and posthooks."""
-
-    __slots__ = ("on_output", "post", "pre", "retain")
-
-    def __init__(self) -> None:
-        self.on_output: list[tuple[int, dict]] = []
-        self.retain: dict[int, Callable] = {}
-        self.pre: dict[int, Callable] = {}
-        self.post: dict[int, Callable] = {}
-
-    def add_pre(self, hook: Callable) -> Any:
-        return RemovableHandle(self.pre, hook)
-
-    def add_post(self, hook: Callable) -> Any:
-        return RemovableHandle(self.post, hook)
-
-
-def _hooks_of(node: Node) -> Any:
-    if node._hooks is None:
-        node._hooks = _Hooks()
-    return node._hooks
-
-
-hooks_of = _hooks_of
-
-
-class RemovableHandle:
-    """What registering a hook returns; `remove()` takes the hook back. Works as a context manager."""
-
-    __module__ = "torch.utils.hooks"
-
-    _ids = itertools.count()
-
-    def __init__(self, hooks: dict, hook: Callable) -> None:
-        self.id = next(RemovableHandle._ids)
-        self.hooks_dict_ref = weakref.ref(hooks) if type(hooks) is not dict else (lambda: hooks)
-        hooks[self.id] = hook
-
-    def remove(self) -> None:
-        """Unregister the hook; removing it twice does nothing."""
-        hooks = self.hooks_dict_ref()
-        if hooks is not None:
-            hooks.pop(self.id, None)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.remove()
-
-
 # declaring kinds of nodes -----------------------------------------------------------------------------------------
 
 
 def _parameters(formula: Callable) -> tuple[str, ...]:
     code = formula.__code__
     return code.co_varnames[1 : code.co_argcount]
+
+
+_OPTIONAL = {"exponent", "index", "mat1", "mat2", "other", "result", "self", "source", "tensor1", "tensor2", "weight"}
+
+
+def _is_tensor(name: str, value: Any) -> bool:
+    """Whether torch keeps this saved value as a tensor; None may stand for one."""
+    return type(value) in (Kept, KeptMany) or isinstance(value, SavedTensor) or (value is None and name in _OPTIONAL)
 
 
 class _Saved:
@@ -349,15 +340,21 @@ class _Saved:
         if not self.raw:
             value = shown(value, fn)
             return _as_torch_shows(value) if self.name in _INTS else value
+        if type(value) is KeptMany:
+            if any(type(v) is Kept or v is None for v in value):
+                value = KeptMany([SavedTensor.of(v) if type(v) is Kept else v or SavedNothing() for v in value])
+                fn._saved = (*fn._saved[: self.at], value, *fn._saved[self.at + 1 :])
+            return tuple(value)
         if type(value) is Kept:
             value = SavedTensor.of(value)
             fn._saved = (*fn._saved[: self.at], value, *fn._saved[self.at + 1 :])
-        if isinstance(value, SavedTensor):
-            return value
+        if _is_tensor(self.name, value):
+            return value or SavedNothing()
         raise AttributeError(f"'{type(fn).__name__}' object has no attribute '_raw_saved_{self.name}'")
 
     def __set__(self, fn: Any, value: Any) -> None:
-        raise AttributeError(f"attribute '{self.name}' of '{type(fn).__name__}' objects is not writable")
+        name = f"{'_raw' if self.raw else ''}_saved_{self.name}"
+        raise AttributeError(f"attribute '{name}' of '{type(fn).__name__}' objects is not writable")
 
 
 def node(

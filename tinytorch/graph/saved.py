@@ -66,14 +66,14 @@ def kept_tensor(tensor: Any) -> Kept:
             "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
         )
     counter = tensor._counter
-    return [tensor, 0 if counter is None else counter.version, tensor._grad_fn is None]
+    return [tensor, 0 if counter is None else counter.version, tensor._fn is None]
 
 
 def value_of(value: Any, node: Any) -> Any:
     """A kept value as a formula reads it. RuntimeError, in torch's words, if it was freed or changed in place since."""
     if type(value) is Kept:
         tensor, version, leaf = value
-        if tensor is not None and (leaf or tensor._grad_fn is not None):
+        if tensor is not None and (leaf or tensor._fn is not None):
             counter = tensor._counter
             if version == (0 if counter is None else counter.version):
                 return tensor
@@ -110,7 +110,9 @@ class SavedTensor:
 
     __slots__ = ("_hooks", "_leaf", "_origin", "_tensor", "_version")
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: Any = None) -> None:
+        if tensor is None:
+            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
         self._tensor, self._version, self._leaf = kept_tensor(tensor)
         self._hooks = None
         if HOOKS and (pair := _hooks_here()) is not None:
@@ -142,7 +144,7 @@ class SavedTensor:
     def for_formula(self, node: Any) -> Any:
         """The saved tensor as backward reads it: an input that `detach_()` cut off since is refused."""
         tensor = self._tensor
-        if not self._leaf and self._hooks is None and tensor is not None and tensor._grad_fn is None:
+        if not self._leaf and self._hooks is None and tensor is not None and tensor._fn is None:
             raise RuntimeError(
                 "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
                 "supported, please use out-of-place `.detach()` instead"
@@ -186,13 +188,26 @@ class SavedTensor:
 
     # saved-tensor hooks ------------------------------------------------------------------------------------------
 
-    def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
-        """Replace what is kept by `pack_hook(tensor)`; `unpack_hook` of that is what backward reads."""
-        if not (callable(pack_hook) and callable(unpack_hook)):
+    @property
+    def data(self) -> Any:
+        """What is kept: the tensor, or what a pack hook made of it; None once it was freed."""
+        return self._tensor
+
+    @property
+    def unpack_hook(self) -> Callable | None:
+        """The hook by which the tensor is read, if there is one."""
+        return None if self._hooks is None else self._hooks[1]
+
+    def register_hooks(self, *hooks: Callable) -> None:
+        """Replace what is kept by `pack_hook(tensor)`; `unpack_hook` of that is what backward reads.
+
+        RuntimeError if there are hooks, if the tensor was freed, or if the pack hook writes to it.
+        """
+        if len(hooks) != 2 or not (callable(hooks[0]) and callable(hooks[1])):
             raise TypeError(
                 "register_hooks(): incompatible function arguments. The following argument types are supported:\n    "
                 "1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: "
-                f"collections.abc.Callable) -> None\n\nInvoked with: {self!r}, {pack_hook!r}, {unpack_hook!r}"
+                f"collections.abc.Callable) -> None\n\nInvoked with: {', '.join(map(repr, (self, *hooks)))}"
             )
         if self._hooks is not None:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
@@ -205,7 +220,7 @@ class SavedTensor:
                 "to backward through the graph a second time or if you need to access saved variables after calling "
                 "backward."
             )
-        self._pack((pack_hook, unpack_hook), tensor, tensor.detach())
+        self._pack(hooks, tensor, tensor.detach())
 
     def _pack(self, pair: tuple[Callable, Callable], tensor: Any, shown: Any) -> None:
         """Keep `pack_hook(shown)` in place of `tensor`, and where the tensor stood in the graph."""
@@ -251,6 +266,25 @@ def _type_name(x: Any) -> str:
 SavedTensor.__module__ = "torch._C._autograd"
 
 
+class SavedNothing(SavedTensor):
+    """Stands where a tensor might have been saved and none was."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self._tensor = self._hooks = None
+
+    def unpack(self, node: Any = None) -> None:
+        """None."""
+
+    def release(self) -> None:
+        """Nothing to let go."""
+
+    def register_hooks(self, *hooks: Callable) -> None:
+        """RuntimeError, in torch's words: there is nothing to pack."""
+        raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+
+
 class SavedResult(SavedTensor):
     """A node's own output, kept for its backward."""
 
@@ -259,8 +293,8 @@ class SavedResult(SavedTensor):
     def __init__(self, tensor: Any, nr: int = 0) -> None:
         self._nr = nr
         self._of_view = None
-        if tensor._view is not None and tensor._grad_fn is not None:  # written to in place, which made its history anew
-            self._of_view = weakref.ref(tensor._grad_fn)
+        if tensor._view is not None and tensor._fn is not None:  # written to in place, which made its history anew
+            self._of_view = weakref.ref(tensor._fn)
         self._tensor = alias = tensor._alias()
         self._version = alias._counter.version
         self._hooks = None
@@ -294,6 +328,11 @@ class _Disabled(threading.local):
 
 
 _disabled = _Disabled()
+
+
+def hooks_are_enabled() -> bool:
+    """Whether hooks on saved tensors may be set."""
+    return _disabled.message is None
 
 
 class saved_tensors_hooks:

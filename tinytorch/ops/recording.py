@@ -102,7 +102,7 @@ def recorder(kind: Any) -> Callable:
             saved.append(n)
         else:
             needed = f"e{by[0]} is not None" if len(by) == 1 else "True"
-            tensor = f"[{n}, 0 if counter_ is None else counter_.version, {n}._grad_fn is None]"
+            tensor = f"[{n}, 0 if counter_ is None else counter_.version, {n}._fn is None]"
             lines += [f"    if type({n}) is Tensor and not {n}._inference:",
                       f"        counter_ = {n}._counter",
                       f"        {n} = {tensor}" + (f" if {needed} else None" if len(by) == 1 else ""),
@@ -121,7 +121,7 @@ def recorder(kind: Any) -> Callable:
               "    fn._shape = data.shape",
               "    fn._dtype = dtype",
               "    fn._device = out_._device",
-              "    out_._grad_fn = fn",
+              "    out_._fn = fn",
               "    out_._output_nr = 0",
               "    out_._requires_grad = True",
               "    return out_"]  # fmt: skip
