@@ -6,11 +6,28 @@ Source: `torch.nn`.
 from typing import Any
 
 from ..missing import missing
-from . import activations, containers, functional, init, layers, parameter, parameter_containers, utils
+from . import (
+    activations,
+    containers,
+    distances,
+    embedding,
+    functional,
+    init,
+    layers,
+    loss_layers,
+    normalization,
+    parameter,
+    parameter_containers,
+    utils,
+)
 from .activations import *  # noqa: F403 - the table of layers
 from .containers import *  # noqa: F403
+from .distances import *  # noqa: F403
+from .embedding import *  # noqa: F403
 from .layers import *  # noqa: F403
+from .loss_layers import *  # noqa: F403
 from .module import Module
+from .normalization import *  # noqa: F403
 from .parameter import Buffer, Parameter
 from .parameter_containers import *  # noqa: F403
 
@@ -20,4 +37,5 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["Buffer", "Module", "Parameter", "functional", "init", "parameter", "utils"]
-__all__ += activations.__all__ + containers.__all__ + layers.__all__ + parameter_containers.__all__
+__all__ += activations.__all__ + containers.__all__ + distances.__all__ + embedding.__all__ + layers.__all__
+__all__ += loss_layers.__all__ + normalization.__all__ + parameter_containers.__all__

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..graph.node import node
 from ..ops.composite import one_node
-from ..ops.core import common_device, quiet, record, recording, result
+from ..ops.core import common_device, expect_tensor, quiet, record, recording, result
 from ..ops.scalars import over, plus, times
 from ..tensor import Tensor, fresh
 from ..warn import warn_user
@@ -175,6 +175,8 @@ def cross_entropy(
 ) -> Tensor:
     """The cross entropy of softmax(input) with classes (int64) or with probabilities of each class."""
     how = _reduction(reduction, size_average, reduce)
+    expect_tensor(input, "cross_entropy_loss")
+    expect_tensor(target, "cross_entropy_loss", "target", 2)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if input.shape == target.shape:

@@ -9,22 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.node import node
 from ..missing import missing
 from ..ops.added import linear
 from ..ops.core import (
     FUNCTIONS,
-    common_device,
     expect_tensor,
-    record,
-    recording,
     result,
-    tensor_type,
 )
 from ..ops.norms import vector_norm
 from ..ops.softmax import implicit_dim
 from ..tensor import Tensor
 from .class_losses import cross_entropy, kl_div, nll_loss
+from .distances import cosine_similarity, gumbel_softmax, pad, pairwise_distance
+from .embedding import embedding
 from .hard_slopes import (
     glu,
     hardshrink,
@@ -49,6 +46,7 @@ from .losses import (
     mse_loss,
     smooth_l1_loss,
 )
+from .normalization import batch_norm, layer_norm
 from .slopes import celu, elu, gelu, leaky_relu, logsigmoid, selu, silu, softplus
 
 
@@ -145,45 +143,17 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     return result((a[..., None] == np.arange(n)).astype(np.int64), tensor._device)
 
 
-def _embedding_back(grad: Tensor, indices: Tensor, weight_sym_argsize_0: int) -> Tensor:
-    rows = grad.new_zeros(weight_sym_argsize_0, grad.shape[-1])
-    return rows.index_add(0, indices.reshape(-1), grad.reshape(-1, grad.shape[-1]))
-
-
-_EmbeddingBackward0 = node(
-    "EmbeddingBackward0",
-    lambda grad, indices, weight_sym_argsize_0: _embedding_back(grad, indices, weight_sym_argsize_0),
-    also=("padding_idx", "scale_grad_by_freq", "sparse"),
-)
-
-
-def embedding(input: Tensor, weight: Tensor) -> Tensor:
-    """Rows of a table by their numbers: input int64 or int32 (...), weight (n, d), output (..., d). IndexError out of range."""
-    expect_tensor(input, "embedding", "indices", 2)
-    if input._data.dtype.kind not in "iu" or input._data.itemsize < 4:
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"{tensor_type(input)} instead (while checking arguments for embedding)"
-        )
-    if input._data.size and not (input._data.min() >= 0 and input._data.max() < weight._data.shape[0]):
-        raise IndexError("index out of range in self")
-    common_device("_index_select", weight, input, names=("self", "index"))
-    made = result(weight._data[input._data], weight._device)
-    if recording(weight):
-        record(made, _EmbeddingBackward0, (weight,), indices=input, weight_sym_argsize_0=weight._data.shape[0],
-               padding_idx=(1 << 64) - 1, scale_grad_by_freq=False, sparse=False)  # fmt: skip
-    return made
-
-
 def __getattr__(name: str) -> Any:
     raise missing("module 'torch.nn.functional' has no attribute '{}'", name)
 
 
 __all__ = [
+    "batch_norm",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
     "celu_",
+    "cosine_similarity",
     "cross_entropy",
     "dropout",
     "elu",
@@ -191,6 +161,7 @@ __all__ = [
     "embedding",
     "gelu",
     "glu",
+    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -199,6 +170,7 @@ __all__ = [
     "huber_loss",
     "kl_div",
     "l1_loss",
+    "layer_norm",
     "leaky_relu",
     "leaky_relu_",
     "linear",
@@ -209,6 +181,8 @@ __all__ = [
     "nll_loss",
     "normalize",
     "one_hot",
+    "pad",
+    "pairwise_distance",
     "prelu",
     "relu",
     "relu6",

@@ -8,14 +8,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import dtypes
-from ..devices import as_device
 from ..ops.added import linear
 from ..ops.core import FUNCTIONS
-from ..ops.shaped import filled
 from ..tensor import Tensor
 from . import init
-from .functional import embedding
+from .hard_slopes import prelu
+from .init import constant_
 from .module import Module
 from .parameter import Parameter
 
@@ -34,6 +32,8 @@ class Identity(Module):
 class Linear(Module):
     """`x @ weight.T + bias`: x (..., in_features), weight (out_features, in_features), bias (out_features)."""
 
+    __constants__ = ["in_features", "out_features"]  # noqa: RUF012 - as it is in torch
+
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
@@ -41,7 +41,7 @@ class Linear(Module):
         self.in_features = in_features
         self.out_features = out_features
         empty = FUNCTIONS["empty"]
-        self.weight = Parameter(empty(out_features, in_features, dtype=dtype, device=device))
+        self.weight = Parameter(empty((out_features, in_features), dtype=dtype, device=device))
         if bias:
             self.bias = Parameter(empty(out_features, dtype=dtype, device=device))
         else:
@@ -65,27 +65,27 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
-class Embedding(Module):
-    """Rows of a table, by their numbers: input int64 (...), output (..., embedding_dim)."""
+class PReLU(Module):
+    """x where positive, else x times a weight that is trained: one, or one for each channel."""
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+        self.num_parameters = num_parameters
         super().__init__()
-        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        d, where = dtype or dtypes.get_default_dtype(), as_device(device)
-        self.weight = Parameter(filled((num_embeddings, embedding_dim), None, d, where))
+        self.init = init
+        self.weight = Parameter(FUNCTIONS["empty"](num_parameters, device=device, dtype=dtype))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Fill the table with torch's initial numbers."""
-        init.normal_(self.weight)
+        """Fill the weight with its first value."""
+        constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The rows that the indices name, of shape (*input.shape, embedding_dim)."""
-        return embedding(input, self.weight)
+        """The activation, in the input's shape."""
+        return prelu(input, self.weight)
 
     def extra_repr(self) -> str:
         """The options, as the layer prints them."""
-        return f"{self.num_embeddings}, {self.embedding_dim}"
+        return f"num_parameters={self.num_parameters}"
 
 
-__all__ = ["Embedding", "Identity", "Linear"]
+__all__ = ["Identity", "Linear", "PReLU"]

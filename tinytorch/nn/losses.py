@@ -22,10 +22,18 @@ from .slopes import logsigmoid
 _NONE, _MEAN, _SUM = range(3)
 
 
+def reduction_of(size_average: Any, reduce: Any) -> str:
+    """The reduction that torch's two switches of old stand for, with torch's warning."""
+    reduced = reduce is None or bool(reduce)
+    mean = size_average is None or bool(size_average)
+    reduction = "none" if not reduced else "mean" if mean else "sum"
+    warn_user(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
+    return reduction
+
+
 def _reduction(reduction: str, size_average: Any = None, reduce: Any = None) -> int:
     if size_average is not None or reduce is not None:
-        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-        warn_user(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
+        reduction = reduction_of(size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return ("none", "mean", "sum").index(reduction)
@@ -175,8 +183,10 @@ _HuberLossBackward0 = node(
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Tensor:
-    """Squared differences below `delta`, linear ones above."""
+    """Squared differences below `delta`, linear ones above. RuntimeError for a `delta` that is not positive."""
     _sizes_differ(input, target)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
 
     def forward(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         z = np.abs(a - b)
@@ -214,6 +224,8 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         raise RuntimeError(f"Found dtype {target.dtype.scalar_name} but expected {input.dtype.scalar_name}")
     if input._data.size and not bool(((input._data >= 0) & (input._data <= 1)).all()):
         raise RuntimeError("all elements of input should be between 0 and 1")
+    if target._data.size and not bool(((target._data >= 0) & (target._data <= 1)).all()):
+        raise RuntimeError("all elements of target should be between 0 and 1")
 
     def forward(p: np.ndarray, t: np.ndarray) -> np.ndarray:
         low = p.dtype.type(-100)
@@ -261,6 +273,10 @@ def binary_cross_entropy_with_logits(
     """The cross entropy of sigmoid(input) with targets between 0 and 1. ValueError for shapes that differ."""
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    if not target.is_floating_point():
+        raise RuntimeError(
+            f"result type {input.dtype.scalar_name} can't be cast to the desired output type {target.dtype.scalar_name}"
+        )
 
     def forward(x: np.ndarray, t: np.ndarray) -> np.ndarray:
         log_weight = 1 if pos_weight is None else (pos_weight._data - 1) * t + 1

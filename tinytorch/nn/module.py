@@ -29,7 +29,9 @@ def indented(text: str, spaces: int) -> str:
 
 _PLACES = {"Linear": "linear", "Identity": "linear", "Embedding": "sparse", "Module": "module", "Flatten": "flatten",
            "Unflatten": "flatten", "Dropout": "dropout", "Sequential": "container", "ModuleList": "container",
-           "ModuleDict": "container", "ParameterList": "container", "ParameterDict": "container"}  # fmt: skip
+           "ModuleDict": "container", "ParameterList": "container", "ParameterDict": "container",
+           "LayerNorm": "normalization", "BatchNorm1d": "batchnorm", "BatchNorm2d": "batchnorm",
+           "CosineSimilarity": "distance", "PairwiseDistance": "distance"}  # fmt: skip
 
 
 class ModuleMeta(type):

@@ -1,0 +1,61 @@
+"""Losses as modules.
+
+Source: `torch.nn`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import functional as F
+from .layer import layer
+from .losses import reduction_of
+
+_REDUCED = {"size_average": None, "reduce": None, "reduction": "mean"}
+
+
+def _options(module: Any, values: dict[str, Any]) -> None:
+    old = [values.pop(name, None) for name in ("size_average", "reduce")]
+    if any(x is not None for x in old):
+        values["reduction"] = reduction_of(*old)
+    for name in ("weight", "pos_weight"):
+        if name in values:
+            module.register_buffer(name, values.pop(name))
+    vars(module).update(values)
+
+
+def _loss(name: str, function: Callable, what: str, base: str = "", **options: Any) -> type:
+    return layer(name, function, what, inputs="input, target", base=base, set_up=_options, **options)
+
+
+MSELoss = _loss("MSELoss", lambda m, x, t: F.mse_loss(x, t, reduction=m.reduction), "Squared differences.", "_Loss",
+                **_REDUCED)  # fmt: skip
+L1Loss = _loss("L1Loss", lambda m, x, t: F.l1_loss(x, t, reduction=m.reduction), "Absolute differences.", **_REDUCED)
+SmoothL1Loss = _loss("SmoothL1Loss", lambda m, x, t: F.smooth_l1_loss(x, t, reduction=m.reduction, beta=m.beta),
+                     "Squared differences near 0, absolute ones beyond.", **_REDUCED, beta=1.0)  # fmt: skip
+HuberLoss = _loss("HuberLoss", lambda m, x, t: F.huber_loss(x, t, m.reduction, m.delta),
+                  "Squared differences near 0, linear beyond.", reduction="mean", delta=1.0)  # fmt: skip
+BCELoss = _loss("BCELoss", lambda m, x, t: F.binary_cross_entropy(x, t, m.weight, reduction=m.reduction),
+                "Cross entropy of probabilities.", "_WeightedLoss", weight=None, **_REDUCED)  # fmt: skip
+BCEWithLogitsLoss = _loss(
+    "BCEWithLogitsLoss",
+    lambda m, x, t: F.binary_cross_entropy_with_logits(x, t, m.weight, reduction=m.reduction, pos_weight=m.pos_weight),
+    "Cross entropy of sigmoid(input).", weight=None, **_REDUCED, pos_weight=None,
+)  # fmt: skip
+NLLLoss = _loss("NLLLoss", lambda m, x, t: F.nll_loss(x, t, m.weight, ignore_index=m.ignore_index, reduction=m.reduction),
+                "Minus the log-probability of the right class.", weight=None, size_average=None, ignore_index=-100,
+                reduce=None, reduction="mean")  # fmt: skip
+CrossEntropyLoss = _loss(
+    "CrossEntropyLoss",
+    lambda m, x, t: F.cross_entropy(
+        x, t, m.weight, ignore_index=m.ignore_index, reduction=m.reduction, label_smoothing=m.label_smoothing
+    ),
+    "Cross entropy of softmax(input).", weight=None, size_average=None, ignore_index=-100, reduce=None,
+    reduction="mean", label_smoothing=0.0,
+)  # fmt: skip
+KLDivLoss = _loss("KLDivLoss", lambda m, x, t: F.kl_div(x, t, reduction=m.reduction, log_target=m.log_target),
+                  "The Kullback-Leibler divergence.", **_REDUCED, log_target=False)  # fmt: skip
+
+__all__ = ["BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "NLLLoss",
+           "SmoothL1Loss"]  # fmt: skip
