@@ -22,6 +22,19 @@ def _check(condition: bool, what: str, value: Any) -> None:
         raise ValueError(f"Invalid {what}: {value}")
 
 
+def _check_rate(lr: Any) -> None:
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    _check(lr >= 0.0, "learning rate", lr)
+
+
+def _check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
 def _add_scaled_(target: Tensor, other: Tensor, factor: Any) -> None:
     """`target.add_(other, alpha=factor)`, the shortest way where nothing is recorded and the two are alike."""
     a, b = target._data, other._data
@@ -42,7 +55,7 @@ class SGD(Optimizer):
     def __init__(self, params: Any, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0,
                  nesterov: bool = False, *, maximize: bool = False, foreach: Any = None, differentiable: bool = False,
                  fused: Any = None) -> None:  # fmt: skip
-        _check(lr >= 0.0, "learning rate", lr)
+        _check_rate(lr)
         _check(momentum >= 0.0, "momentum value", momentum)
         _check(weight_decay >= 0.0, "weight_decay value", weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
@@ -51,6 +64,7 @@ class SGD(Optimizer):
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
+        _check_fused(fused, foreach, differentiable)
 
     def _update(self, p: Tensor, grad: Tensor, group: dict[str, Any]) -> None:
         if group["maximize"]:
@@ -78,7 +92,9 @@ class Adam(Optimizer):
                  weight_decay: float = 0, amsgrad: bool = False, *, foreach: Any = None, maximize: bool = False,
                  capturable: bool = False, differentiable: bool = False, fused: Any = None,
                  decoupled_weight_decay: bool | None = None) -> None:  # fmt: skip
-        _check(lr >= 0.0, "learning rate", lr)
+        if isinstance(lr, Tensor) and foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        _check_rate(lr)
         _check(eps >= 0.0, "epsilon value", eps)
         _check(0.0 <= betas[0] < 1.0, "beta parameter at index 0", betas[0])
         _check(0.0 <= betas[1] < 1.0, "beta parameter at index 1", betas[1])
@@ -89,6 +105,7 @@ class Adam(Optimizer):
             "fused": fused,
             "decoupled_weight_decay": self.decoupled if decoupled_weight_decay is None else decoupled_weight_decay,
         })  # fmt: skip
+        _check_fused(fused, foreach, differentiable)
 
     def _update(self, p: Tensor, grad: Tensor, group: dict[str, Any]) -> None:
         state = self.state[p]
@@ -97,6 +114,7 @@ class Adam(Optimizer):
             for name in ("exp_avg", "exp_avg_sq", *(("max_exp_avg_sq",) if group["amsgrad"] else ())):
                 state[name] = FUNCTIONS["zeros_like"](p)
         (beta1, beta2), lr = group["betas"], group["lr"]
+        lr = lr.item() if isinstance(lr, Tensor) else lr
         state["step"] += 1
         step = state["step"].item()
         if group["maximize"]:
