@@ -32,15 +32,14 @@ class Absent:
 
 # What torch.Tensor has and tinytorch's has not.
 OF_TENSOR = """
-    angle as_strided_scatter as_subclass bfloat16 ccol_indices cdouble cfloat chalf cholesky cholesky_inverse
-    cholesky_solve coalesce col_indices conj_physical conj_physical_ const_data_ptr corrcoef cov crow_indices
-    dense_dim dequantize dim_order eig float_power_ frexp geqrf grad_dtype hardshrink hash_tensor histogram i0 i0_
-    igamma igamma_ igammac igammac_ index index_reduce index_reduce_ indices int_repr ipu is_coalesced
-    is_distributed istft logdet lstsq lu lu_solve matrix_exp module_load mtia mvlgamma mvlgamma_ name nanquantile
-    narrow_copy nextafter nextafter_ nonzero_static orgqr ormqr pinverse polygamma polygamma_ prelu
+    angle as_subclass bfloat16 ccol_indices cdouble cfloat chalf cholesky cholesky_inverse cholesky_solve coalesce
+    col_indices conj_physical_ const_data_ptr corrcoef cov crow_indices dense_dim dequantize
+    dim_order eig float_power_ frexp geqrf hardshrink hash_tensor histogram i0 i0_ igamma igamma_ igammac igammac_
+    index indices int_repr ipu is_coalesced is_distributed istft logdet lstsq lu lu_solve matrix_exp module_load
+    mtia mvlgamma mvlgamma_ nanquantile nextafter nextafter_ orgqr ormqr pinverse polygamma polygamma_ prelu
     q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qr qscheme quantile
-    record_stream reinforce renorm renorm_ resize resize_as resize_as_sparse_ row_indices scatter_reduce
-    scatter_reduce_ share_memory_ sinc sinc_ slice_inverse slogdet smm solve sparse_dim sparse_mask sparse_resize_
-    sparse_resize_and_clear_ sspaddmm stft storage_type svd symeig to_dense to_mkldnn to_padded_tensor to_sparse
-    to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr triangular_solve values xpu
+    record_stream reinforce renorm renorm_ resize resize_as resize_as_sparse_ row_indices share_memory_ sinc sinc_
+    slice_inverse slogdet smm solve sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft
+    storage_type svd symeig to_dense to_mkldnn to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr
+    to_sparse_coo to_sparse_csc to_sparse_csr triangular_solve values xpu
 """.split()  # noqa: SIM905 - a list of strings would take a line for each

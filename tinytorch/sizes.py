@@ -73,7 +73,9 @@ strided = Layout()
 def wrap_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the end brought to one from the start. IndexError in torch's words out of range."""
     n = max(ndim, 1)
-    if not isinstance(dim, int):
+    if type(dim) is not int:
+        if isinstance(dim, bool):
+            raise TypeError("a dimension must be int, not bool")
         dim = dim.__index__()
     if not -n <= dim < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")

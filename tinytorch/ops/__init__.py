@@ -22,7 +22,7 @@ from . import (
 )
 
 from . import arithmetic, arranging, bitwise, cumulative, extremes, joining, norms, pairs, promotion, sorting  # isort: skip
-from . import index_writes, indexing, masking, reshaping, scatter, selecting, splitting, view_inplace  # isort: skip
+from . import index_reduce, index_writes, indexing, masking, reshaping, scatter, selecting, splitting, view_inplace  # isort: skip
 from .core import FUNCTIONS
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "diagonals",
     "exchange",
     "extremes",
+    "index_reduce",
     "index_writes",
     "indexing",
     "joining",

@@ -23,6 +23,7 @@ from ..graph.modes import MODES
 from ..storage import UntypedStorage
 from ..tensor import Layout, Tensor
 from ..warn import warn_in_torch
+from .combinations import invalid_combination, type_name
 
 ABSENT: Any = object()  # the default of a parameter that must be given
 
@@ -32,20 +33,13 @@ def is_number(x: Any) -> bool:
     return isinstance(x, (numbers.Number, np.number, np.bool_))
 
 
-def type_name(x: Any) -> str:
-    """The type of an argument as torch's messages name it: what is written in C has its module before its name."""
-    kind = type(x)
-    module = kind.__module__.partition(".")[0]
-    if isinstance(x, (dtypes.dtype, device)) or kind.__name__ in ("Size", "Generator", "memory_format", "layout"):
-        module = "torch"
-    return f"{module}.{kind.__name__}" if module in ("numpy", "torch") and not isinstance(x, Tensor) else kind.__name__
-
-
 # what a parameter takes ---------------------------------------------------------------------------------------------------
 
 
 def _is_index(x: Any) -> bool:
-    return hasattr(x, "__index__") and not isinstance(x, (bool, Tensor))
+    if isinstance(x, Tensor):
+        return _is_int(x)
+    return hasattr(x, "__index__") and not isinstance(x, bool) and getattr(x, "ndim", 0) == 0
 
 
 def _is_int(x: Any) -> bool:
@@ -54,7 +48,8 @@ def _is_int(x: Any) -> bool:
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
-def _is_symint(x: Any) -> bool:
+def is_symint(x: Any) -> bool:
+    """Whether torch would take `x` as one of its sizes."""
     return (x._data.size == 1 and x._data.dtype.kind in "iub") if isinstance(x, Tensor) else _is_index(x)
 
 
@@ -68,7 +63,7 @@ _TAKES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "Tensor": ("Tensor", lambda x: isinstance(x, Tensor)),
     "Scalar": ("Number", lambda x: is_number(x) or _is_float(x)),
     "int64_t": ("int", _is_int),
-    "SymInt": ("int", _is_symint),
+    "SymInt": ("int", is_symint),
     "double": ("float", _is_float),
     "bool": ("bool", lambda x: isinstance(x, bool)),
     "c10::string_view": ("str", lambda x: isinstance(x, str)),
@@ -81,7 +76,7 @@ _TAKES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "TensorList": ("tuple of Tensors", lambda x: isinstance(x, (tuple, list))),
     "c10::List<::std::optional<Tensor>>": ("tuple of Tensors", lambda x: isinstance(x, (tuple, list))),
     "IntArrayRef": ("tuple of ints", _is_index),
-    "SymIntArrayRef": ("tuple of ints", _is_symint),
+    "SymIntArrayRef": ("tuple of ints", is_symint),
     "ArrayRef<double>": ("tuple of floats", _is_float),
     "ArrayRef<Scalar>": ("tuple of Scalars", is_number),
     "PyObject*": ("object", lambda x: True),
@@ -217,7 +212,7 @@ class _Signature:
                 one_by_one = p is self.params[0] and self.positional == 1 and x is not None
                 sizes = x if isinstance(x, (tuple, list)) else by_position if one_by_one else ()
                 for i, n in enumerate(sizes):
-                    if not (_is_symint(n) or isinstance(n, bool)):
+                    if not (is_symint(n) or isinstance(n, bool)):
                         raise TypeError(
                             f"{self.name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} with error "
                             f'"type must be tuple of ints,but got {type_name(n)}"'
@@ -286,7 +281,7 @@ def signatures_of(key: str) -> tuple[_Signature, ...]:
     return tuple(_Signature(line) for line in lines if "(" in line)
 
 
-def _mismatch(key: str, found: tuple[_Signature, ...], args: tuple, kwargs: dict) -> TypeError:
+def mismatch(key: str, found: tuple[_Signature, ...], args: tuple, kwargs: dict) -> TypeError:
     """torch's TypeError for a call that fits none of these signatures."""
     n = len(args) + len(kwargs)
     name = key.removeprefix("Tensor.")
@@ -300,95 +295,7 @@ def _mismatch(key: str, found: tuple[_Signature, ...], args: tuple, kwargs: dict
             (plausible if len(found) > 1 else found)[0].match(args, kwargs)
         except MisfitError as why:
             return TypeError(str(why))
-    return _invalid_combination(name, args, kwargs, [str(s) for s in found if not s.hidden])
-
-
-def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str]) -> TypeError:
-    """torch's TypeError for arguments that fit none of several signatures."""
-    named = _as_hashed(kwargs)
-    head = f"{name}() received an invalid combination of arguments - got "
-    given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in named.items()]
-    got = f"({', '.join(given)}{', ' if named and not args else ''}), but expected "
-    if len(lines) == 1:
-        options = _options(lines[0])
-        wrong = _unmatched(options, named)
-        if wrong:
-            return TypeError(f"{head}unrecognized keyword arguments: {', '.join(wrong)}")
-        if len(options) == len(given):
-            got = f"{_described(lines[0], args, named, options)}, but expected "
-        return TypeError(head + got + lines[0])
-    text = [f"{head}{got}one of:"]
-    for line in lines:
-        text.append(f" * {line}")
-        options = _options(line)
-        if len(options) != len(given):  # torch counts the star as well, and nothing as one
-            continue
-        wrong = _unmatched(options, named)
-        if wrong:
-            text.append(f"      didn't match because some of the keywords were incorrect: {', '.join(wrong)}")
-        else:
-            why = _described(line, args, named, options)
-            text.append(f"      didn't match because some of the arguments have invalid types: {why}")
-    return TypeError("\n".join(text) + "\n")
-
-
-def _options(line: str) -> list[str]:
-    """The names of a signature's parameters; of those with a default, the default, which torch takes for the name."""
-    return [p.rpartition(" ")[2] for p in line[1:-1].split(", ")]
-
-
-def _unmatched(options: list[str], named: dict) -> list[str]:
-    return [k for k in named if k not in options[max(len(options) - len(named), 0) :]]
-
-
-def _hash(text: str) -> int:
-    """The C++ standard library's hash of a string (MurmurHash64A with its seed)."""
-    key, size, factor = text.encode(), len(text.encode()), 0xC6A4A7935BD1E995
-    mixed = lambda v: v ^ (v >> 47)  # noqa: E731
-    h = 0xC70F6907 ^ (size * factor % 2**64)
-    for at in range(0, size - 7, 8):
-        part = int.from_bytes(key[at : at + 8], "little") * factor % 2**64
-        h = (h ^ (mixed(part) * factor % 2**64)) * factor % 2**64
-    if size % 8:
-        h = (h ^ int.from_bytes(key[size // 8 * 8 :], "little")) * factor % 2**64
-    return mixed(mixed(h) * factor % 2**64)
-
-
-def _as_hashed(kwargs: dict) -> dict:
-    """Keywords in the order of torch's `std::unordered_map`: the latest first, unless it falls in an earlier's bucket."""
-    order: list[str] = []
-    for name in kwargs:
-        same = (i for i, other in enumerate(order) if _hash(other) % 13 == _hash(name) % 13)
-        order.insert(next(same, 0), name)
-    return {name: kwargs[name] for name in order}
-
-
-_SIMPLE = {
-    "Tensor": ("Tensor",),
-    "float": ("float", "int", "long"),
-    "int": ("int", "long"),
-    "bool": ("bool",),
-    "str": ("str",),
-}
-
-
-def _described(line: str, args: tuple, named: dict, options: list[str]) -> str:
-    """The types of the arguments, those in exclamation marks that are not a signature's."""
-    kinds = [p.rpartition(" ")[0] for p in line[1:-1].split(", ")]
-    out = []
-    for i in range(len(args) + len(named)):
-        by_name = i >= len(args)
-        if by_name and (i >= len(options) or options[i] not in named):
-            continue
-        x = named[options[i]] if by_name else args[i]
-        fits = i < len(kinds) and type_name(x) in _SIMPLE.get(kinds[i], (kinds[i],))
-        shown = type_name(x)
-        if isinstance(x, (tuple, list)):
-            inner = ", ".join(type_name(e) for e in x)
-            shown += f" of ({inner}{',' * (len(x) == 1)})" if isinstance(x, tuple) else f" of [{inner}]"
-        shown = (f"{options[i]}=" if by_name else "") + shown
-        out.append(shown if fits else f"!{shown}!")
-    return f"({', '.join(out)}{', ' if out and not args else ''})"
+    return invalid_combination(name, args, kwargs, [str(s) for s in found if not s.hidden])
 
 
 def parsed(key: str, args: tuple, kwargs: dict) -> tuple[list, dict] | None:
@@ -405,7 +312,7 @@ def parsed(key: str, args: tuple, kwargs: dict) -> tuple[list, dict] | None:
         s.unpack(*out)
         return _as_now(s, out, found) if s.deprecated else out
     if found:
-        raise _mismatch(key, found, args, kwargs)
+        raise mismatch(key, found, args, kwargs)
     return None
 
 
@@ -452,6 +359,23 @@ def unfit(name: str) -> TypeError:
     return TypeError(f"{name}(): invalid arguments")
 
 
+def _bool_parameters(f: Callable) -> dict[str, int]:
+    """The names and positions of parameters that are declared as bool."""
+    kinds = f.__annotations__
+    return {n: i for i, n in enumerate(f.__code__.co_varnames) if kinds.get(n) == "bool"} if "bool" in kinds.values() else {}  # fmt: skip
+
+
+def _not_bool(bools: dict[str, int], args: tuple, kwargs: dict) -> bool:
+    """Whether something else than a bool was given for a bool, which Python would take for true or false."""
+    for name, at in bools.items():
+        if name in kwargs:
+            if type(kwargs[name]) is not bool:
+                return True
+        elif at < len(args) and type(args[at]) is not bool:
+            return True
+    return False
+
+
 def guarded(f: Callable, name: str, method: bool, of_view: bool = False, strict: bool = False) -> Callable:
     """`f` with torch's rules for arguments: other names for them are accepted, and errors are torch's.
 
@@ -460,9 +384,10 @@ def guarded(f: Callable, name: str, method: bool, of_view: bool = False, strict:
     """
     key = f"Tensor.{name}" if method else name
     no_out = method and "out" in f.__code__.co_varnames
+    bools = _bool_parameters(f)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if strict or (no_out and "out" in kwargs):
+        if strict or (no_out and "out" in kwargs) or (bools and _not_bool(bools, args, kwargs)):
             parsed(key, args[method:], kwargs)
         try:
             return f(*args, **kwargs) if kwargs else f(*args)

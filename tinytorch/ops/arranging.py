@@ -84,6 +84,12 @@ def tile(input: Tensor, *dims: Any) -> Tensor:
 
 
 @op("repeat_interleave")
+def _check_counted(counts: Tensor) -> None:
+    if counts._data.dtype.kind == "f":
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{counts.dtype.scalar_name}'")
+
+
+@op()
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
@@ -92,9 +98,8 @@ def repeat_interleave(
     RuntimeError for negative numbers. Source: `torch.repeat_interleave`.
     """
     counted = input if repeats is None else repeats
-    if isinstance(counted, Tensor) and counted._data.dtype.kind == "f":
-        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{counted.dtype.scalar_name}'")
     if repeats is None:  # the numbers alone: the indices they stand for
+        _check_counted(counted)
         if input._data.dtype.itemsize < 4:
             raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{input.dtype.scalar_name}'")
         if input._data.ndim != 1:
@@ -103,6 +108,8 @@ def repeat_interleave(
     if not isinstance(repeats, Tensor) and not hasattr(repeats, "__index__"):
         raise unfit("repeat_interleave")
     t = input.flatten() if dim is None else input
+    if not t._data.ndim and isinstance(repeats, Tensor):
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     d = wrap_dim(0 if dim is None else dim, t._data.ndim)
     n = t.shape[d] if t._data.ndim else 1
     if not isinstance(repeats, Tensor):
@@ -121,6 +128,7 @@ def repeat_interleave(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "
             f"input.size({d}) = {n}"
         )
+    _check_counted(counted)
     if (counts < 0).any():
         raise RuntimeError("repeats can not be negative")
     index = np.repeat(np.arange(n), np.broadcast_to(counts.reshape(-1), (n,)))
@@ -232,6 +240,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         made = flip(turned, at[0]).transpose_(*at)
     else:
         made = turned.clone(memory_format=contiguous_format)
+    made._counter = None  # it was turned before anyone saw it
     return record(made, _Rot90Backward0, (input,), k=k, dims=given) if recording(input) else made
 
 

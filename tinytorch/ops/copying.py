@@ -150,7 +150,7 @@ def contiguous(self: Tensor, *, memory_format: MemoryFormat = contiguous_format)
     """
     if not isinstance(memory_format, MemoryFormat):
         raise unfit("contiguous")
-    if memory_format is preserve_format:
+    if memory_format is preserve_format and not self.is_contiguous():
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     return self if self.is_contiguous(memory_format=memory_format) else clone(self, memory_format=memory_format)
 

@@ -31,6 +31,33 @@ def _same_device(method: str, self: Tensor, index: Tensor, source: Tensor) -> No
         common_device(method, self, index, source, names=("self", "index", "source"))
 
 
+def check_indexed(name: str, self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
+    """What torch looks at before it adds or reduces by index: the index, dtypes, how many parts there are."""
+    _same_device(name, self, index, source)
+    a, i, s = self._data, index._data, source._data
+    d, n = wrap_dim(dim, a.ndim), i.size
+    if i.ndim > 1:
+        raise IndexError(
+            f"{name}_(): Index is supposed to be a vector, but got dim: {i.ndim} with type: "
+            f"{index.dtype.scalar_name} and size: {list(i.shape)}"
+        )
+    if i.dtype not in (np.int64, np.int32):
+        raise RuntimeError(f"{name}_(): Expected dtype int32/int64 for index but got: {index.dtype.scalar_name}")
+    if self.dtype is not source.dtype:
+        raise RuntimeError(
+            f"{name}_(): self ({self.dtype.scalar_name}) and source ({source.dtype.scalar_name}) must have the same "
+            "scalar type"
+        )
+    if d and d >= s.ndim:
+        raise RuntimeError(f"{name}_(): Indexing dim {d} is out of bounds of the source tensor with dim {s.ndim}")
+    if not s.ndim and n != 1:
+        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+    if s.ndim and s.shape[d] != n:
+        raise RuntimeError(
+            f"{name}_(): Number of indices ({n}) should be equal to source.size(dim): ({s.shape[d]}), for dim: {d}"
+        )
+
+
 def _source_grad(grad: Tensor, source: Tensor, dim: int, index: Tensor, source_dim: int) -> Tensor:
     if source_dim > 0:
         return expand(index_select(grad, dim, index), source.shape)
@@ -86,29 +113,9 @@ def from_value(of_number: type, of_tensor: type) -> Any:
 @both_forms("Parts of the source, times `alpha`, added at the given indices of one dimension.",
             _from_source(_IndexAddBackward0), layout=contiguous_format)  # fmt: skip
 def _index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> None:
-    _same_device("index_add", self, index, source)
     a, i, s = self._data, index._data, source._data
-    d, n = wrap_dim(dim, a.ndim), i.size
-    if i.ndim > 1:
-        raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {i.ndim} with type: "
-            f"{index.dtype.scalar_name} and size: {list(i.shape)}"
-        )
-    if i.dtype not in (np.int64, np.int32):
-        raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {index.dtype.scalar_name}")
-    if self.dtype is not source.dtype:
-        raise RuntimeError(
-            f"index_add_(): self ({self.dtype.scalar_name}) and source ({source.dtype.scalar_name}) must have the same "
-            "scalar type"
-        )
-    if d and d >= s.ndim:
-        raise RuntimeError(f"index_add_(): Indexing dim {d} is out of bounds of the source tensor with dim {s.ndim}")
-    if not s.ndim and n != 1:
-        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
-    if s.ndim and s.shape[d] != n:
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({n}) should be equal to source.size(dim): ({s.shape[d]}), for dim: {d}"
-        )
+    d = wrap_dim(dim, a.ndim)
+    check_indexed("index_add", self, dim, index, source)
     if (a.shape[:d] + a.shape[d + 1 :]) != (s.shape[:d] + s.shape[d + 1 :]) or a.ndim != s.ndim:
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "

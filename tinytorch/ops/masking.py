@@ -189,6 +189,8 @@ def where(condition: Tensor, input: Any = ABSENT, other: Any = ABSENT, *, out: T
         return nonzero(condition, as_tuple=True)
     if not all(isinstance(x, Tensor) or is_number(x) for x in (input, other)):
         raise unfit("where")
+    if out is not None and not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+        raise unfit("where")
     if condition._data.dtype == np.uint8:
         warn_in_torch(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
@@ -261,3 +263,23 @@ def argwhere(input: Tensor) -> Tensor:
     Source: `torch.argwhere`.
     """
     return nonzero(input)
+
+
+@op()
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
+    """The indices of the first `size` elements that are not zero, a row for each; rows of `fill_value` if there are fewer.
+
+    Source: `torch.nonzero_static`.
+    """
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    found = np.argwhere(input._data)[:size] if input._data.ndim else np.empty((0, 0), np.int64)
+    data = np.full((size, input._data.ndim), fill_value, np.int64)
+    data[: len(found)] = found
+    if out is None:
+        return result(data, input._device)
+    if out._data.dtype != np.int64:
+        raise RuntimeError(
+            f"nonzero_static: Expected out tensor to have scalar type Long but got scalar type{out.dtype.scalar_name}"
+        )
+    return write_out(out, data, "nonzero_static")

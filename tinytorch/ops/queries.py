@@ -165,6 +165,7 @@ def _reversed(self: Tensor) -> Tensor:
 
 
 _ask("conj", lambda t: t, "The tensor itself, as it is for every dtype that is not complex.", True)
+_ask("conj_physical", lambda t: t, "The tensor itself, as it is for every dtype that is not complex.", True)
 _ask("real", lambda t: t, "The tensor itself, as it is for every dtype that is not complex.")
 
 

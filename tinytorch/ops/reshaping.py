@@ -6,9 +6,10 @@ from typing import Any
 
 from ..tensor import Size, Tensor, read_only, wrap_dim
 from ..warn import warn_in_torch
-from .arguments import unfit
+from .arguments import called_as_method, unfit
 from .core import op
-from .views import alias, expand, permute, reshape, shape_argument, transpose, view
+from .rejected import check_call
+from .views import alias, expand, infer_size, permute, reshape, shape_argument, transpose, view
 
 _SHAPE_FILE = "aten/src/ATen/native/TensorShape.cpp"
 
@@ -61,21 +62,27 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
     Source: `torch.unflatten`.
     """
-    a, want = input._data, shape_argument((sizes,), "unflatten")
-    d = wrap_dim(dim, a.ndim)
+    if not isinstance(sizes, (tuple, list)) or {type(dim), *map(type, sizes)} != {int}:
+        if called_as_method():
+            check_call("unflatten", dim, sizes, lines=("Tensor.unflatten(int64_t dim, SymIntArrayRef sizes)",))
+        else:
+            check_call("unflatten", input, dim, sizes)
+    want = shape_argument((sizes,), "unflatten")
     if not want:
         raise RuntimeError("unflatten: sizes must be non-empty")
-    if not a.ndim:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    n, known = a.shape[d], Size(s for s in want if s != -1).numel()
-    unknown = want.count(-1)
-    if unknown > 1:
-        raise RuntimeError("only one dimension can be inferred")
-    if known != n if not unknown else not known or n % known:
+    a = input._data
+    d = wrap_dim(dim, a.ndim)
+    try:
+        if not a.ndim:
+            raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+        new = infer_size(want, a.shape[d])
+    except (IndexError, RuntimeError) as e:
+        if "is invalid for input of size" not in str(e):
+            raise RuntimeError(f"unflatten got an unexpected error:\n{e}") from None
         raise RuntimeError(
-            f"unflatten: Provided sizes {list(want)} don't multiply up to the size of dim {d} ({n}) in the input tensor"
-        )
-    new = tuple(n // known if s == -1 else s for s in want)
+            f"unflatten: Provided sizes {list(want)} don't multiply up to the size of dim {d} ({a.shape[d]}) in the "
+            "input tensor"
+        ) from None
     return view(input, (*a.shape[:d], *new, *a.shape[d + 1 :]))
 
 

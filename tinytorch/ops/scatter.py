@@ -95,7 +95,7 @@ _TakeBackward0 = node(
 )
 
 
-def _points(a: np.ndarray, d: int, index: np.ndarray) -> tuple:
+def points(a: np.ndarray, d: int, index: np.ndarray) -> tuple:
     """NumPy's index for the elements that `gather` reads and `scatter` writes."""
     if not a.ndim:
         return (...,)
@@ -148,7 +148,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     elif not a.ndim:
         data = np.full(i.shape, a)
     else:
-        data = np.ascontiguousarray(a[_points(a, d, i.reshape(i.shape or (1,)))]).reshape(i.shape)
+        data = np.ascontiguousarray(a[points(a, d, i.reshape(i.shape or (1,)))]).reshape(i.shape)
     if out is not None:
         return write_out(out, data, "gather", input)
     made = fresh(data, input._device)
@@ -277,7 +277,7 @@ def write_scattered(self: Tensor, dim: int, index: Tensor, src: Any, how: Any) -
         values = values if a.ndim else values.reshape(-1)[-1]
     else:
         values = number_array(src, self.dtype)
-    at = _points(a, d, i.reshape(size))
+    at = points(a, d, i.reshape(size))
     if how is None:
         a[at] = values
     else:
@@ -293,7 +293,9 @@ def _scatter_node(self: Tensor, values: dict) -> Recorded:
     tensor = isinstance(src, Tensor)
     inputs = (self, src) if tensor else (self,)
     if index._device is not self._device or (tensor and src._device is not self._device):
-        name = "scatter_" + ("src" if tensor else "value") if reduce is ABSENT else "reduce" if tensor else "value_reduce"
+        name = (
+            "scatter_" + ("src" if tensor else "value") if reduce is ABSENT else "reduce" if tensor else "value_reduce"
+        )
         common_device(name, self, index, *inputs[1:], names=("self", "index", "src")[: len(inputs) + 1])
     if reduce is not ABSENT:
         return _NoBackward, inputs, {}
@@ -304,7 +306,9 @@ def _scatter_node(self: Tensor, values: dict) -> Recorded:
     "The source's elements, or one value, written at the places that `index` names along one dimension.", _scatter_node,
     layout=contiguous_format,
 )  # fmt: skip
-def _scatter(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = ABSENT) -> None:
+def _scatter(
+    self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = ABSENT
+) -> None:
     src = value if src is None else src
     if reduce is not ABSENT and isinstance(src, Tensor):
         warn_in_torch(

@@ -9,8 +9,9 @@ import numpy as np
 from ..graph.node import node
 from ..storage import VersionCounter
 from ..tensor import Tensor, fresh, wrap_dim
-from .core import is_internally_overlapping, op, record, recording
-from .views import as_view, viewed
+from .arguments import unfit
+from .core import FUNCTIONS, is_internally_overlapping, op, record, recording, result, write_out
+from .views import as_strided, as_view, viewed
 
 END = (1 << 63) - 1  # what a slice without an end saves
 
@@ -95,6 +96,8 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     a = input._data
     if not a.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    if type(index) is bool:
+        raise unfit("select")
     d, i = wrap_dim(dim, a.ndim), index.__index__()
     n = a.shape[d]
     if not -n <= i < n:
@@ -144,6 +147,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         if start._data.ndim or start._data.dtype.kind not in "iu":
             raise RuntimeError("start must be an 0-dim integral Tensor.")
         start = start.item()
+    if type(start) is bool or type(length) is bool:
+        raise unfit("narrow")
     if not a.ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
@@ -156,6 +161,41 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     if start > n - length:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
     return slice_(input, dim, start, start + length, 1)
+
+
+def _is_int(x: Any) -> bool:
+    return hasattr(x, "__index__") and not isinstance(x, bool)
+
+
+_NarrowCopyBackward0 = node(
+    "NarrowCopyBackward0",
+    lambda grad, self_sym_sizes, dim, start, length: _slice_backward(
+        grad, self_sym_sizes, dim, start, start + length, 1
+    ),
+)
+
+
+@op()
+def narrow_copy(input: Tensor, dim: int, start: Any, length: int, *, out: Tensor | None = None) -> Tensor:
+    """What `narrow` looks at, in a copy.
+
+    Source: `torch.narrow_copy`.
+    """
+    if isinstance(start, Tensor):
+        start = start.item()
+    if not (_is_int(start) and _is_int(length)):
+        raise unfit("narrow_copy")
+    n = input._data.shape[wrap_dim(dim, input._data.ndim)] if input._data.ndim else 0
+    if length < 0 and -n <= start <= n:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    data = np.ascontiguousarray(narrow(input.detach(), dim, start, length)._data)
+    if out is not None:
+        return write_out(out, data, "narrow_copy", input)
+    made = result(data if data.base is not input._data and data.base is None else data.copy(), input._device)
+    if recording(input):
+        record(made, _NarrowCopyBackward0, (input,), self_sym_sizes=input._data.shape, dim=dim, start=start,
+               length=length)  # fmt: skip
+    return made
 
 
 def diagonal_geometry(a: np.ndarray, offset: int, d1: int, d2: int) -> tuple[tuple, tuple, int]:
@@ -175,6 +215,8 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     """
     a = input._data
     d1, d2 = wrap_dim(dim1, a.ndim), wrap_dim(dim2, a.ndim)
+    if not hasattr(offset, "__index__") or type(offset) is bool:
+        raise unfit("diagonal")
     if d1 == d2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     shape, strides, start = diagonal_geometry(a, offset, d1, d2)
@@ -192,6 +234,8 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """
     a = self._data
     d = wrap_dim(dimension, a.ndim)
+    if type(size) is bool or type(step) is bool:
+        raise unfit("unfold")
     n, stride = (a.shape[d], a.strides[d]) if a.ndim else (1, a.itemsize)
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
@@ -229,6 +273,19 @@ _DiagonalScatterBackward0 = node(
         grad, grad.new_zeros(grad.diagonal(offset, dim1, dim2).shape), offset, dim1, dim2
     ),
     lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2),
+)
+
+
+_AsStridedScatterBackward0 = node(
+    "AsStridedScatterBackward0",
+    lambda grad, size, stride, storage_offset: as_strided_scatter(
+        FUNCTIONS["zeros_like"](grad),
+        as_strided(grad.contiguous(), size, stride, storage_offset),
+        size,
+        stride,
+        storage_offset,
+    ),
+    lambda grad, size, stride, storage_offset: as_strided(grad.contiguous(), size, stride, storage_offset),
 )
 
 
@@ -286,3 +343,15 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
     """
     where = {"offset": offset, "dim1": dim1, "dim2": dim2}
     return _with_part(input, src, lambda t: diagonal(t, **where), _DiagonalScatterBackward0, **where)
+
+
+@op()
+def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """A copy in which what `as_strided` looks at is replaced by `src`.
+
+    Source: `torch.as_strided_scatter`.
+    """
+    if type(storage_offset) is bool:
+        raise unfit("as_strided_scatter")
+    where = {"size": tuple(size), "stride": tuple(stride), "storage_offset": storage_offset}
+    return _with_part(input, src, lambda t: as_strided(t, **where), _AsStridedScatterBackward0, **where)

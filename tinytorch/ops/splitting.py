@@ -9,7 +9,9 @@ from ..graph.modes import MODES
 from ..graph.node import MultiNode, node
 from ..storage import VersionCounter
 from ..tensor import Tensor, wrap_dim
+from .arguments import ABSENT, unfit
 from .core import FUNCTIONS, node_for, op
+from .rejected import check_call
 from .selecting import slice_
 from .views import shape_argument
 
@@ -109,7 +111,9 @@ def _checked_size(self: Tensor, split_size: int, dim: int) -> list[int]:
 
 
 def _checked_sizes(self: Tensor, split_sizes: Any, dim: int) -> tuple[int, ...]:
-    a, sizes = self._data, shape_argument((split_sizes,))
+    if not isinstance(split_sizes, (tuple, list)):
+        raise unfit("split_with_sizes")
+    a, sizes = self._data, shape_argument((split_sizes,), "split_with_sizes")
     if not a.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     d = wrap_dim(dim, a.ndim)
@@ -135,20 +139,22 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
     return several_views(input, _parts(input, sizes, dim), _SplitWithSizesBackward0, split_sizes=sizes, dim=dim)
 
 
+_SPLIT = tuple(f"split(Tensor input, {kind} split_size, int64_t dim=0)" for kind in ("SymInt", "SymIntArrayRef"))
+
+
 def _split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of `split_size` indices each (the last may be shorter), or of the lengths given in a list.
 
     Source: `torch.Tensor.split`.
     """
-    if isinstance(split_size, Tensor):
+    if isinstance(split_size, Tensor) and split_size._data.size == 1:
         split_size = int(split_size)
     if not isinstance(split_size, int):
-        if not isinstance(split_size, (tuple, list)):
-            kind = type(split_size).__name__
-            raise TypeError(
-                f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {kind}"
-            )
+        if not isinstance(split_size, (tuple, list)) or {type(dim), *map(type, split_size)} != {int}:
+            check_call("split_with_sizes", self, split_size, dim)
         return split_with_sizes(self, split_size, dim)
+    if type(split_size) is not int or type(dim) is not int:
+        check_call("split", self, split_size, dim, lines=_SPLIT)
     lengths = _checked_size(self, split_size, dim)
     return several_views(self, _parts(self, lengths, dim), _SplitBackward0, split_size=split_size, dim=dim)
 
@@ -169,6 +175,8 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
 def _chunk_size(self: Tensor, chunks: int, dim: int) -> int:
     if not self._data.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if type(chunks) is bool:
+        raise unfit("chunk")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     return -(-self._data.shape[wrap_dim(dim, self._data.ndim)] // chunks)
@@ -228,13 +236,19 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 
 
 @op()
-def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, **kwargs: Any) -> tuple[Tensor, ...]:
+def tensor_split(
+    input: Tensor, where: Any = ABSENT, dim: int = 0, *, indices: Any = ABSENT, sections: Any = ABSENT,
+    tensor_indices_or_sections: Any = ABSENT,
+) -> tuple[Tensor, ...]:  # fmt: skip
     """Views cut at the given indices, or into sections of nearly equal length.
 
     Source: `torch.tensor_split`.
     """
+    given = [x for x in (where, indices, sections, tensor_indices_or_sections) if x is not ABSENT]
+    if len(given) != 1 or isinstance(given[0], bool):
+        raise unfit("tensor_split")
+    where = given[0]
     a = input._data
-    where = kwargs.get("indices", kwargs.get("sections", indices_or_sections))
     if not a.ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     d = wrap_dim(dim, a.ndim)
@@ -263,15 +277,18 @@ def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, *
 
 
 def _along(name: str, least: int, dim: int) -> None:
-    def cut(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
-        a = input._data
+    def cut(input: Tensor, where: Any = ABSENT, *, indices: Any = ABSENT, sections: Any = ABSENT) -> tuple[Tensor, ...]:
+        given = [x for x in (where, indices, sections) if x is not ABSENT]
+        if len(given) != 1 or isinstance(given[0], bool):
+            raise unfit(name)
+        a, indices_or_sections = input._data, given[0]
         if a.ndim < least:
             raise RuntimeError(
                 f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {a.ndim} "
                 "dimensions!"
             )
         d = 0 if a.ndim == 1 else dim
-        if isinstance(indices_or_sections, int) and (indices_or_sections <= 0 or a.shape[d] % indices_or_sections):
+        if isinstance(indices_or_sections, int) and (not indices_or_sections or a.shape[d] % abs(indices_or_sections)):
             raise RuntimeError(
                 f"torch.{name} attempted to split along dimension {d}, but the size of the dimension {a.shape[d]} is "
                 f"not divisible by the split_size {indices_or_sections}!"

@@ -16,7 +16,7 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor, wrap_dim
-from .arguments import ABSENT, unfit
+from .arguments import ABSENT, is_symint, unfit
 from .core import op, tensor_type
 
 _ndarray = np.ndarray
@@ -51,10 +51,19 @@ def shape_argument(args: tuple, name: str = "size") -> tuple[int, ...]:
     else:
         return args
     try:
+        if type(args[0]) is bool:
+            raise TypeError
         return tuple([int(a.__index__()) for a in args])
     except (AttributeError, TypeError):
         bad = next((a for a in args if not hasattr(a, "__index__")), args[0])
         raise TypeError(f"{name}(): argument must be tuple of ints, not {type(bad).__name__}") from None
+
+
+def _list_argument(given: Any) -> tuple[int, ...]:
+    """A list of ints, of which one alone is not taken for a list."""
+    if not isinstance(given, (tuple, list)):
+        raise unfit("size")
+    return shape_argument((given,))
 
 
 def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
@@ -155,6 +164,11 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tens
     return as_view(self, new, strides, self._offset, _ViewBackward0, self_sym_sizes=a.shape)
 
 
+def _check_last_step(a: np.ndarray, name: str) -> None:
+    if a.strides[-1] != a.itemsize:
+        raise RuntimeError(f"self.stride(-1) must be 1 to view {name}, but got {a.strides[-1] // a.itemsize}")
+
+
 def _reread(self: Tensor, kind: dtypes.dtype) -> Tensor:
     a, old, new = self._data, self._data.itemsize, kind.itemsize
     shape, strides, name = (
@@ -165,8 +179,6 @@ def _reread(self: Tensor, kind: dtypes.dtype) -> Tensor:
     if old != new:
         if not a.ndim:
             raise RuntimeError(f"self.dim() cannot be 0 to view {name}")
-        if a.strides[-1] != old:
-            raise RuntimeError(f"self.stride(-1) must be 1 to view {name}, but got {a.strides[-1] // old}")
         if new > old:
             times = new // old
             if shape[-1] % times:
@@ -175,11 +187,14 @@ def _reread(self: Tensor, kind: dtypes.dtype) -> Tensor:
                 raise RuntimeError(
                     f"self.storage_offset() must be divisible by {times} to view {name}, but got {self._offset // old}"
                 )
+            _check_last_step(a, name)
             for i, s in enumerate(strides[:-1]):
                 if s % new:
                     raise RuntimeError(
                         f"self.stride({i}) must be divisible by {times} to view {name}, but got {s // old}"
                     )
+        else:
+            _check_last_step(a, name)
         shape, strides = (*shape[:-1], shape[-1] * old // new), (*strides[:-1], new)
     out = self._alias()
     out._data = np.ndarray(shape, kind.np, out._storage.buffer, self._offset, strides)
@@ -345,7 +360,9 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     Source: `torch.as_strided`.
     """
     a = input._data
-    shape, steps = shape_argument((size,)), shape_argument((stride,))
+    shape, steps = _list_argument(size), _list_argument(stride)
+    if storage_offset is not None and type(storage_offset) is not int and not is_symint(storage_offset):
+        raise unfit("as_strided")
     if len(shape) != len(steps):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in steps):

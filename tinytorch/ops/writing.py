@@ -7,10 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tensor import Tensor
+from .arguments import called_as_method, signatures_of, unfit
 from .copying import copied, preserve_format
-from .core import op, record, recording, write_in_place
+from .core import op, record, recording, write_in_place, write_out
 
 Recorded = tuple[type, tuple[Tensor, ...], dict[str, Any]]
+
+
+def takes_out(name: str) -> bool:
+    """Whether torch's function of this name has a form with `out`."""
+    return any(p.name == "out" for s in signatures_of(name) for p in s.params)
 
 
 def both_forms(
@@ -44,10 +50,16 @@ def both_forms(
             return write_in_place(self, inputs, kind, values | more, lambda: write(self, **values))
 
         def on_a_copy(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+            out_ = kwargs.pop("out", None)
+            if out_ is not None and (called_as_method() or not takes_out(name)):
+                raise unfit(name)
             values = bind(args, kwargs)
             source = input if whole is None else whole(input, values)
             kind, inputs, more = node(source, values)
             out = copied(source, memory_format=layout)
+            if out_ is not None:
+                write(out.detach(), **values)
+                return write_out(out_, out._data, name, *inputs)
             write(out, **values)
             if recording(*inputs):
                 record(out, kind, inputs, **(values | more))
