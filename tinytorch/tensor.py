@@ -331,7 +331,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
             self._acc = None  # the accumulator was made for gradients of another dtype or device
         let_accumulator_go(self)
         self._storage, self._offset = value._own_storage(), value._offset
-        self._data, self._device = value._data, value._device
+        self._data, self._device, self._inference = value._data, value._device, value._inference
 
     @data.deleter
     def data(self) -> None:

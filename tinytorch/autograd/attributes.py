@@ -98,6 +98,3 @@ Tensor._backward_hooks = property(
     _backward_hooks, _set_backward_hooks, _refuse_deleting("Deletion of _backwards_hooks not allowed!")
 )
 Tensor.requires_grad = Tensor.requires_grad.deleter(_refuse_deleting("requires_grad must be a bool"))  # type: ignore[attr-defined]
-Tensor.data = Tensor.data.deleter(  # type: ignore[attr-defined]
-    _refuse_deleting("Deleting tensor data is not allowed. Delete tensor instead!")
-)

@@ -117,7 +117,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         """What `save_for_backward` kept. RuntimeError, in torch's words, if it was freed or changed in place since."""
         if self._saved is None:
             raise RuntimeError(FREED)
-        if getattr(self._forward_cls, "clear_saved_tensors_on_access", False):
+        if self._forward_cls.clear_saved_tensors_on_access:
             if self._was_read:
                 raise RuntimeError(
                     "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
@@ -125,7 +125,11 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                     "clear_saved_tensors_on_access=False."
                 )
             self._was_read = True
-        return tuple([s.unpack(self) for s in self._saved])
+        found = tuple([s.unpack(self) for s in self._saved])
+        if self._was_read:
+            for s in self._saved:
+                s.release()
+        return found
 
     @property
     def saved_variables(self) -> tuple:
@@ -391,11 +395,13 @@ def _output(
         if t._fn is None and needs_grad(t):  # not `is_leaf`, which brings the history of a view up to date
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if not is_input:
-            warn_in_torch(
+            complaint = (
                 "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
-                "should be passed to ctx.mark_dirty().",
-                "torch/csrc/autograd/custom_function.cpp:320",
+                "should be passed to ctx.mark_dirty()."
             )
+            if t._view is not None:
+                raise RuntimeError(complaint)
+            warn_in_torch(complaint, "torch/csrc/autograd/custom_function.cpp:320")
         if t._view is not None and count > 1:
             raise RuntimeError(
                 "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "

@@ -323,6 +323,10 @@ class SavedResult(SavedTensor):
         return out._with_history(node, self._nr) if node is not None else out
 
 
+for _kind in (SavedNothing, SavedResult):  # torch has one class for all
+    _kind.__name__, _kind.__module__ = "SavedTensor", "torch._C._autograd"
+
+
 class _Disabled(threading.local):
     message: str | None = None
 
@@ -345,13 +349,25 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
+        if not (callable(self.pack_hook) and callable(self.unpack_hook)):
+            raise TypeError(
+                "_push_saved_tensors_default_hooks(): incompatible function arguments. The following argument types are "
+                "supported:\n    1. (arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked "
+                f"with: {self.pack_hook!r}, {self.unpack_hook!r}"
+            )
         if _disabled.message is not None:
             raise RuntimeError(_disabled.message)
         HOOKS.append((threading.get_ident(), self.pack_hook, self.unpack_hook))
 
     def __exit__(self, *exc: object) -> None:
         me = threading.get_ident()
-        del HOOKS[max(i for i, hooks in enumerate(HOOKS) if hooks[0] == me)]
+        mine = [i for i, hooks in enumerate(HOOKS) if hooks[0] == me]
+        if not mine:
+            raise RuntimeError(
+                "is_initialized && !tls.stack.empty() INTERNAL ASSERT FAILED at "
+                '"/__w/pytorch/pytorch/aten/src/ATen/SavedTensorHooks.cpp":69, please report a bug to PyTorch. '
+            )
+        del HOOKS[mine[-1]]
 
 
 class disable_saved_tensors_hooks:

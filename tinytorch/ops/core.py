@@ -236,6 +236,9 @@ class SavedNumber(SavedTensor):
         self.number = None
 
 
+SavedNumber.__name__, SavedNumber.__module__ = "SavedTensor", "torch._C._autograd"
+
+
 # writing in place --------------------------------------------------------------------------------------------------------
 
 

@@ -157,6 +157,7 @@ def set_(self: Tensor, source: Any = _NOTHING, storage_offset: int = 0, size: An
         source = fresh(np.empty(0, self._data.dtype), self._device)
     kind = self._data.dtype
     let_accumulator_go(self)
+    self._acc = None  # what is recorded from now on flows to another one, even if the shape is the same
     if isinstance(source, Tensor) and size is None:
         self._storage, self._offset, self._data = source._own_storage(), source._offset, source._data
         self._device = source._device

@@ -25,7 +25,7 @@ _SQUEEZES = squeeze_kinds(3)
 
 def _look(self: Tensor, kind: type, look: Callable[[Tensor], Tensor], **saved: Any) -> Tensor:
     """Give `self` the geometry that `look` gives to an alias of it."""
-    recorded = recording(self)
+    recorded = recording(self) and not self._inference
     check_inplace(self, recorded)
     view = look(self._alias())
     fn = node_for(kind, (self,), saved) if recorded else None
