@@ -161,9 +161,13 @@ def _select(self: Tensor, d: int, i: int, position: int) -> Tensor:
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
                 "convert a 0-dim tensor to a number"
             )
+        if not -END - 1 <= i <= END:
+            raise ValueError("Overflow when unpacking long long")
         raise IndexError(f"index {i} is out of bounds for dimension {position} with size 0")
     n = a.shape[d]
     if not -n <= i < n:
+        if not -END - 1 <= i <= END:
+            raise ValueError("Overflow when unpacking long long")
         raise IndexError(f"index {i} is out of bounds for dimension {position} with size {n}")
     return selected(self, d, i)
 
@@ -174,8 +178,8 @@ def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
     if not (step == 1 and type(start) is int and type(end) is int and 0 <= start < END and 0 <= end < END):
         if step == 0:
             raise ValueError("slice step cannot be zero")
-        start = (0 if step > 0 else END) if start is None else max(min(_slice_number(start), END), -END - 1)
-        end = (END if step > 0 else -END - 1) if end is None else max(min(_slice_number(end), END), -END - 1)
+        start = (0 if step > 0 else END) if start is None else _cut_off(start)
+        end = (END if step > 0 else -END - 1) if end is None else _cut_off(end)
         if step < 0:
             raise ValueError("step must be greater than zero")
     a = self._data
@@ -184,6 +188,18 @@ def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
     if keep and start == 0 and step == 1 and end >= a.shape[d]:
         return self
     return slice_(self, d, start, end, step)
+
+
+def _cut_off(x: Any) -> int:
+    n = min(_slice_number(x), END)
+    if n < -END:
+        n = -END
+        warn_in_torch(
+            "Truncating the start/stop/step of slice. This is likely because of saved old models when the "
+            "start/stop/step were larger.",
+            "torch/csrc/autograd/python_variable_indexing.cpp:71",
+        )
+    return n
 
 
 def _slice_number(x: Any) -> int:
@@ -220,7 +236,7 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
         indices.append(tensor)
 
     for position, item in enumerate(items):
-        if isinstance(item, (list, range, np.ndarray, str, tuple)):
+        if isinstance(item, (list, range, np.ndarray, str, bytes, tuple)):
             item = _as_index_tensor(item)  # noqa: PLW2901
         if isinstance(item, slice):
             out = _slice(out, d, item, keep=True)
@@ -267,8 +283,8 @@ def _as_mask_index(value: bool) -> Tensor:
 
 def _as_index_tensor(item: Any) -> Tensor:
     """A list as an index: booleans make a mask, all other numbers become int64."""
-    if isinstance(item, str):
-        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(item, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
     from .creation import tensor
 
     made = tensor(item if isinstance(item, np.ndarray) else list(item))
@@ -340,14 +356,14 @@ def _check_bounds(shape: tuple, indices: list[np.ndarray | None], together: tupl
     rest = [n for d, n in enumerate(shape) if d >= len(indices) or indices[d] is None]
     if 0 in together or 0 in rest:
         return
-    where = 0
-    for d, i in enumerate(indices):
-        if i is not None:
-            n = shape[d]
-            bad = (i < -n) | (i >= n)
-            if bad.any():
-                raise IndexError(f"index {i[bad].flat[0]} is out of bounds for dimension {where} with size {n}")
-            where += 1
+    used = [(i, shape[d]) for d, i in enumerate(indices) if i is not None]
+    if not any(bool(((i < -n) | (i >= n)).any()) for i, n in used):
+        return
+    every = [(np.broadcast_to(i, together).reshape(-1), n) for i, n in used]
+    for k in range(every[0][0].size):  # torch goes from element to element and through the indices of each
+        for where, (i, n) in enumerate(every):
+            if not -n <= i[k] < n:
+                raise IndexError(f"index {i[k]} is out of bounds for dimension {where} with size {n}")
 
 
 def _taken(a: np.ndarray, indices: list[np.ndarray | None]) -> np.ndarray:
@@ -389,7 +405,7 @@ _IndexPutImplBackward0 = node(
 def _with_zeros(grad: Tensor, indices: Any) -> Tensor:
     """The gradient of what was not overwritten: zeros where the indices point."""
     out, zero = copied(grad), grad.new_zeros(())
-    _put(out, indices, zero, False)
+    _put(out, indices, zero, None)
     if recording(grad):
         record(out, _IndexPutBackward0, (grad, zero), indices=tuple(indices), accumulate=False)
     return out
@@ -431,8 +447,8 @@ def _as_one_mask(self: Tensor, indices: Any, value: Tensor) -> Tensor | None:
     return fresh(mask._data.reshape(mask._data.shape + (1,) * after))
 
 
-def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> None:
-    """Write `values` where `indices` point, in the memory of `self`."""
+def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool | None) -> None:
+    """Write `values` where `indices` point, in the memory of `self`; None: never by filling."""
     if is_internally_overlapping(self):
         warn_in_torch(
             "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
@@ -441,7 +457,7 @@ def _put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> None:
         )
     if len(indices) > self._data.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self._data.ndim} (got {len(indices)})")
-    if not accumulate:
+    if accumulate is False:
         mask = _as_one_mask(self, indices, values)
         if mask is not None:
             fill_where(self, mask, values._data.item())

@@ -99,6 +99,34 @@ def laid_out(data: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
     return out
 
 
+def view_strides(shape: tuple, strides: tuple, itemsize: int, new: tuple) -> tuple | None:
+    """The strides (bytes) with which `new` looks at the same memory, or None if a copy is needed.
+
+    Source: torch's `computeStride`.
+    """
+    if 0 in shape:
+        return strides if new == shape else contiguous_strides(new, itemsize)
+    if not shape:
+        return (itemsize,) * len(new)
+    out = [0] * len(new)
+    at = len(new) - 1
+    chunk = strides[-1]
+    elements = left = 1
+    for d in range(len(shape) - 1, -1, -1):
+        elements *= shape[d]
+        if d == 0 or (shape[d - 1] != 1 and strides[d - 1] != elements * chunk):
+            while at >= 0 and (left < elements or new[at] == 1):
+                out[at] = left * chunk
+                left *= new[at]
+                at -= 1
+            if left != elements:
+                return None
+            if d > 0:
+                chunk = strides[d - 1]
+                elements = left = 1
+    return tuple(out) if at == -1 else None
+
+
 def _is_dense(a: np.ndarray) -> bool:
     """Whether the elements fill their memory without gaps or repeats."""
     expected = a.itemsize
@@ -134,14 +162,13 @@ def index_layout(data: np.ndarray, a: np.ndarray, indices: list, together: tuple
     used = [d for d, i in enumerate(indices) if i is not None]
     at = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
     rest = [d for d in range(a.ndim) if d not in used]
-    around = (at, len(rest) - at)
     steps = [a.strides[d] for d in rest]
     operands = [_strided_as(data.shape, a.dtype, (*steps[:at], *(0,) * len(together), *steps[at:]))]
     for i in indices:
         if i is not None:
-            inner = np.broadcast_to(i, together).strides
-            shape, strides = ((*(n,) * around[0], *at, *(n,) * around[1]) for n, at in ((1, together), (0, inner)))
-            operands.append(_strided_as(shape, i.dtype, strides))
+            shape = ((1,) * at) + together + (1,) * (len(rest) - at)
+            strides = view_strides(together, np.broadcast_to(i, together).strides, i.itemsize, shape)
+            operands.append(_strided_as(shape, i.dtype, strides or contiguous_strides(shape, i.itemsize)))
     return torch_layout(data, tuple(operands))
 
 

@@ -18,6 +18,7 @@ from ..storage import contiguous_strides
 from ..tensor import Tensor, wrap_dim
 from .arguments import ABSENT, is_symint, unfit
 from .core import op, tensor_type
+from .layouts import view_strides
 
 _ndarray = np.ndarray
 
@@ -34,7 +35,7 @@ def viewed(self: Tensor, data: np.ndarray, offset: int, kind: Any, /, **saved: A
     """A view of `self` by an array over the same memory, recorded as a node of this kind."""
     here = MODES.here
     out = make_view(self._alias(data, offset), self, here)
-    if here.grad and (self._requires_grad or needs_grad(self)):
+    if here.grad and (self._requires_grad or needs_grad(self)) and not self._inference:
         kind.record(out, (self,), **saved)
     return out
 
@@ -90,34 +91,6 @@ def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
             )
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
     return (*shape[:unknown], numel // product, *shape[unknown + 1 :])
-
-
-def view_strides(shape: tuple, strides: tuple, itemsize: int, new: tuple) -> tuple | None:
-    """The strides (bytes) with which `new` looks at the same memory, or None if a copy is needed.
-
-    Source: torch's `computeStride`.
-    """
-    if 0 in shape:
-        return strides if new == shape else contiguous_strides(new, itemsize)
-    if not shape:
-        return (itemsize,) * len(new)
-    out = [0] * len(new)
-    at = len(new) - 1
-    chunk = strides[-1]
-    elements = left = 1
-    for d in range(len(shape) - 1, -1, -1):
-        elements *= shape[d]
-        if d == 0 or (shape[d - 1] != 1 and strides[d - 1] != elements * chunk):
-            while at >= 0 and (left < elements or new[at] == 1):
-                out[at] = left * chunk
-                left *= new[at]
-                at -= 1
-            if left != elements:
-                return None
-            if d > 0:
-                chunk = strides[d - 1]
-                elements = left = 1
-    return tuple(out) if at == -1 else None
 
 
 def _dense_in_shape(a: np.ndarray, shape: tuple) -> np.ndarray | None:
