@@ -6,6 +6,8 @@ Source: `torch.optim`.
 from typing import Any
 
 from ..missing import missing
+from . import lr_scheduler
+from .adaptive import Adagrad, RMSprop
 from .optimizer import Optimizer
 from .steps import SGD, Adam, AdamW
 
@@ -14,4 +16,4 @@ def __getattr__(name: str) -> Any:
     raise missing("module 'torch.optim' has no attribute '{}'", name)
 
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer"]
+__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]

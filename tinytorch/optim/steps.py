@@ -17,18 +17,21 @@ from ..tensor import Tensor
 from .optimizer import Optimizer
 
 
-def _check(condition: bool, what: str, value: Any) -> None:
+def check(condition: bool, what: str, value: Any) -> None:
+    """Refuse an option that is out of range, in torch's words: ValueError."""
     if not condition:
         raise ValueError(f"Invalid {what}: {value}")
 
 
-def _check_rate(lr: Any) -> None:
+def check_rate(lr: Any) -> None:
+    """Refuse a learning rate that is negative or not one number: ValueError."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
-    _check(lr >= 0.0, "learning rate", lr)
+    check(lr >= 0.0, "learning rate", lr)
 
 
-def _check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
+def check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
+    """Refuse options that torch's implementations exclude: RuntimeError."""
     if fused and differentiable:
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
@@ -55,16 +58,16 @@ class SGD(Optimizer):
     def __init__(self, params: Any, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0,
                  nesterov: bool = False, *, maximize: bool = False, foreach: Any = None, differentiable: bool = False,
                  fused: Any = None) -> None:  # fmt: skip
-        _check_rate(lr)
-        _check(momentum >= 0.0, "momentum value", momentum)
-        _check(weight_decay >= 0.0, "weight_decay value", weight_decay)
+        check_rate(lr)
+        check(momentum >= 0.0, "momentum value", momentum)
+        check(weight_decay >= 0.0, "weight_decay value", weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
-        _check_fused(fused, foreach, differentiable)
+        check_fused(fused, foreach, differentiable)
 
     def _update(self, p: Tensor, grad: Tensor, group: dict[str, Any]) -> None:
         if group["maximize"]:
@@ -94,18 +97,18 @@ class Adam(Optimizer):
                  decoupled_weight_decay: bool | None = None) -> None:  # fmt: skip
         if isinstance(lr, Tensor) and foreach and not capturable:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
-        _check_rate(lr)
-        _check(eps >= 0.0, "epsilon value", eps)
-        _check(0.0 <= betas[0] < 1.0, "beta parameter at index 0", betas[0])
-        _check(0.0 <= betas[1] < 1.0, "beta parameter at index 1", betas[1])
-        _check(weight_decay >= 0.0, "weight_decay value", weight_decay)
+        check_rate(lr)
+        check(eps >= 0.0, "epsilon value", eps)
+        check(0.0 <= betas[0] < 1.0, "beta parameter at index 0", betas[0])
+        check(0.0 <= betas[1] < 1.0, "beta parameter at index 1", betas[1])
+        check(weight_decay >= 0.0, "weight_decay value", weight_decay)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
             "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
             "fused": fused,
             "decoupled_weight_decay": self.decoupled if decoupled_weight_decay is None else decoupled_weight_decay,
         })  # fmt: skip
-        _check_fused(fused, foreach, differentiable)
+        check_fused(fused, foreach, differentiable)
 
     def _update(self, p: Tensor, grad: Tensor, group: dict[str, Any]) -> None:
         state = self.state[p]
