@@ -213,7 +213,15 @@ def _tensor_backward(
 
     Source: `torch.Tensor.backward`.
     """
-    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    data = self._data
+    if (
+        gradient is None and inputs is None and create_graph is False and not data.ndim and data.dtype.kind == "f"
+        and (retain_graph is None or type(retain_graph) is bool) and type(self) is Tensor
+        and (edge := edge_of(self)) is not None
+    ):  # fmt: skip
+        _engine.run_from(edge, fresh(array(1, data.dtype), self._device), retain_graph is True)
+    else:
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 _tensor_backward.__name__ = "backward"

@@ -14,7 +14,7 @@ from typing import Any
 from ..warn import warn_in_torch
 from . import anomaly, hooks
 from .modes import MODES
-from .node import AccumulateGrad, Node
+from .node import AccumulateGrad, Edge, Node
 
 
 def _count(holder: tuple) -> int:
@@ -78,7 +78,8 @@ def _dependencies(root: Node) -> dict[Node, int]:
                     waits[fn] += 1
                 else:
                     waits[fn] = 1
-                    stack.append(fn)
+                    if fn._edges:
+                        stack.append(fn)
     return waits
 
 
@@ -100,11 +101,23 @@ def _on_the_way(root: Node, goals: set[Node]) -> set[Node]:
     return needed
 
 
+_next_id = itertools.count().__next__
+
+
 class Task:
     """One walk: what it was asked for, and which nodes it will run."""
 
     __slots__ = ("callbacks", "captured", "captures", "id", "keep_graph", "needed", "roots", "waits", "warnings")
-    _ids = itertools.count()
+    waits: dict[Node, int]
+
+    def __init__(self, keep_graph: bool, roots: tuple) -> None:
+        self.id = _next_id()
+        self.keep_graph, self.roots = keep_graph, roots
+        self.captures: dict[Node, list] = {}
+        self.captured: list[Any] = []
+        self.needed: set[Node] | None = None
+        self.callbacks: list = []
+        self.warnings: list = []  # what torch's engine has to say comes when the walk is over
 
     def will_run(self, fn: Node) -> bool:
         """Whether this walk comes to a node."""
@@ -139,14 +152,7 @@ def run(
     `inputs`: edges to stop at, or None for every leaf. Returns one gradient (or None) for each of `inputs` if not
     `accumulate`.
     """
-    task = Task()
-    task.id = next(Task._ids)
-    task.keep_graph = keep_graph
-    task.captures = {}
-    task.captured = []
-    task.callbacks = []
-    task.warnings = []  # what torch's engine has to say comes when the walk is over
-    task.needed, task.roots = None, edges
+    task = Task(keep_graph, edges)
     starts: list = []
     for i, (fn, nr) in enumerate(edges):
         starts.append(None if grads[i] is None else _fitted(None, i, grads[i], *fn.expects(nr)))
@@ -160,18 +166,30 @@ def run(
     task.waits = _dependencies(root)
     if inputs is not None:
         _aim(task, root, inputs, accumulate)
-    here = MODES.here
+    _walk_in_its_mode(task, root, nr, first, create_graph)
+    return task.captured
+
+
+def run_from(edge: Edge, grad: Any, keep_graph: bool) -> None:
+    """Walk backward from one edge to every leaf, with a gradient that is as the edge expects it: the usual `backward()`."""
+    task = Task(keep_graph, (edge,))
+    root, nr = edge
+    task.waits = _dependencies(root)
+    _walk_in_its_mode(task, root, nr, grad, False)
+
+
+def _walk_in_its_mode(task: Task, root: Node, nr: Any, first: Any, create_graph: bool) -> None:
+    here, running = MODES.here, RUNNING
     outside, here.grad = here.grad, create_graph
-    outer, RUNNING.task = RUNNING.task, task
+    outer, running.task = running.task, task
     try:
-        _walk(task, root, nr, first)
+        _walk(here, task, root, nr, first)
         for callback in task.callbacks:
             callback()
     finally:
-        here.grad, RUNNING.task = outside, outer
+        here.grad, running.task = outside, outer
         for said in task.warnings:
             warn_in_torch(*said)
-    return task.captured
 
 
 def _aim(task: Task, root: Node, inputs: tuple, accumulate: bool) -> None:
@@ -194,9 +212,10 @@ def _buffer(edge: Any) -> list[Any]:
     return [None, at] if type(node) is AccumulateGrad else [None] * node._outputs
 
 
-def _walk(task: Task, root: Node, nr: Any, first: Any) -> None:
-    here, waits, needed, captures, captured = MODES.here, task.waits, task.needed, task.captures, task.captured
-    anomalous = MODES.anomaly
+def _walk(here: Any, task: Task, root: Node, nr: Any, first: Any) -> None:
+    waits, needed, captures, captured = task.waits, task.needed, task.captures, task.captured
+    anomalous, keep_graph = MODES.anomaly, task.keep_graph
+    watched = anomalous or needed is not None
     buffer = _buffer((root, nr))
     buffer[0 if type(root) is AccumulateGrad else nr] = first
     buffers: dict[Node, list[Any]] = {root: buffer}
@@ -211,13 +230,13 @@ def _walk(task: Task, root: Node, nr: Any, first: Any) -> None:
                 leaf = grads.pop()
                 if leaf is None:  # the accumulator itself knows it, since someone has seen it
                     leaf = fn.variable
-            if needed is not None and fn not in needed:  # wanted for its own sake: hooks on the tensor come first
-                grads = _tensor_hooks(fn, leaf, tuple(grads))
+            if needed is not None:
+                if fn not in needed:  # wanted for its own sake: hooks on the tensor come first
+                    grads = _tensor_hooks(fn, leaf, tuple(grads))
+                    for position, at in captures.get(fn, ()):
+                        captured[at] = grads[position]
+                    continue
                 for position, at in captures.get(fn, ()):
-                    captured[at] = grads[position]
-                continue
-            if captures and fn in captures:
-                for position, at in captures[fn]:
                     captured[at] = grads[position]
             if fn._hooks is not None:
                 grads = hooks.before_node(fn, _tensor_hooks(fn, leaf, tuple(grads)))
@@ -229,7 +248,13 @@ def _walk(task: Task, root: Node, nr: Any, first: Any) -> None:
                     hooks.after_node(fn, (), tuple(grads))
                 del grads
                 continue
-            outputs = anomaly.run(fn, _call, grads, task) if anomalous else _call(fn, grads, task)
+            alone = not watched and fn._hooks is None  # else there is more to it than its formulas
+            if alone:
+                outputs = fn.apply(grads)
+                if type(outputs) is not list:
+                    outputs = list(outputs)
+            else:
+                outputs = anomaly.run(fn, _call, grads, task) if anomalous else _call(fn, grads, task)
             del grads
             for i, edge in enumerate(fn._edges):
                 if edge is None:
@@ -238,33 +263,48 @@ def _walk(task: Task, root: Node, nr: Any, first: Any) -> None:
                 left = waits[below] - 1
                 if left:
                     waits[below] = left
+                grad = outputs[i]
+                if grad is not None:
+                    data = grad._data
+                    if below._several:
+                        shape, kind, device = below.expects(position)
+                    else:
+                        shape, kind, device = below._shape, below._dtype, below._device
+                    if data.shape != shape or data.dtype is not kind or grad._device is not device:
+                        outputs[i] = grad = _fitted(fn, i, grad, shape, kind, device)
                 buffer = buffers.get(below)
                 if buffer is None:
                     if needed is not None and below not in needed and below not in captures:
                         continue
-                    buffer = buffers[below] = (
-                        [None, position] if type(below) is AccumulateGrad else [None] * below._outputs
-                    )
-                grad = outputs[i]
-                if grad is not None:
+                    if type(below) is AccumulateGrad:
+                        buffers[below] = [grad, position]
+                    elif below._outputs == 1:
+                        buffers[below] = [grad]
+                    else:
+                        buffers[below] = buffer = [None] * below._outputs
+                        buffer[position] = grad
+                    outputs[i] = None  # handed on; what is added stays held until all outputs are, as in torch
+                elif grad is not None:
                     if type(below) is AccumulateGrad:
                         position = 0
                     before = buffer[position]
                     if before is None:
                         buffer[position] = grad
-                        outputs[i] = None  # handed on; what is added stays held until all outputs are, as in torch
+                        outputs[i] = None
                     elif here.grad or sys.getrefcount(before) > _ALONE or not _ours(before):
                         buffer[position] = before + grad
                     else:  # nobody else holds it, so its memory can take the sum
                         before.add_(grad)
                     before = None
-                grad = buffer = None  # or they would count as holders of the gradient
+                grad = data = buffer = None  # or they would count as holders of the gradient
                 if not left:
                     if heap:
                         _push(heap, below)
                     else:
                         heap.append(below)
             del outputs
+            if alone and not keep_graph:
+                fn.release()
     except Exception:
         if MODES.anomaly:
             anomaly.explain(fn, task.warnings)
@@ -281,7 +321,7 @@ def _tensor_hooks(fn: Node, leaf: Any, grads: tuple) -> tuple:
 
 
 def _call(fn: Node, grads: Any, task: Task) -> list[Any]:
-    """Run one node: its formulas, the check of what came out, its posthooks; then free what it saved."""
+    """Run a node that is watched: its formulas, the check of what came out, its posthooks; then free what it saved."""
     outputs: Any = fn.apply(grads)
     if type(outputs) is not list:
         outputs = list(outputs)
@@ -369,8 +409,7 @@ def _layouts(grad: Any, leaf: Any) -> str:
 
 
 def _call_accumulator(node: AccumulateGrad, grads: tuple) -> tuple:
-    leaf, task = node.variable, Task()
-    task.warnings = []
+    leaf, task = node.variable, Task(False, ())
     if grads[0] is not None and grads[0].shape != leaf.shape:
         leaf.detach() + grads[0]  # for its error
     _accumulate(leaf, grads, task)

@@ -153,7 +153,10 @@ class Node:
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
         for value in self._saved or ():
-            freed(value)
+            if type(value) is Kept:
+                value[0] = None
+            elif value is not None:
+                freed(value)
 
     def pack_results(self, tensor: Any) -> None:
         """Let the hooks on saved tensors that hold now see this node's saved output."""
@@ -414,6 +417,18 @@ def _apply(self: Any, grads: Any) -> list:
     return out
 
 
+# What `value_of` does first, without the call.
+_READ = """
+    if v{0} is not None:
+        kept = v{0}
+        if type(kept) is Kept and (v{0} := kept[0]) is not None and (kept[2] or v{0}._fn is not None):
+            counter = v{0}._counter
+            if kept[1] != (0 if counter is None else counter.version):
+                v{0} = value_of(kept, node)
+        else:
+            v{0} = value_of(kept, node)"""
+
+
 def _apply_first(self: Any, grads: Any) -> list:
     """Write out `_apply` for this kind of node, as straight-line code, and run it.
 
@@ -422,7 +437,7 @@ def _apply_first(self: Any, grads: Any) -> list:
     def apply(node, grads):
         e0, e1, = node._edges
         v0, v1, = node._saved
-        v0 = value_of(v0, node)
+        v0 = <the tensor that was kept, where nothing happened to it since, as `value_of` has it>
         ...
         return [f0(grad, v0) if e0 is not None else None, f1(grad, v1) if e1 is not None else None]
     """
@@ -441,10 +456,12 @@ def apply(node, grads):
         return general(node, grads)
     {"".join(f"e{i}, " for i in range(count))} = edges
     {"".join(f"v{at}, " for at in saved) + "= saved" if saved else ""}
-    {"; ".join(f"v{at} = value_of(v{at}, node)" for at in saved)}
+    {"".join(_READ.format(at) for at in saved)}
     return [{", ".join(calls)}]
 """
-    names: dict[str, Any] = {"general": _apply, "value_of": value_of, "len": len, "__name__": __name__}
+    names: dict[str, Any] = {
+        "general": _apply, "value_of": value_of, "len": len, "type": type, "Kept": Kept, "__name__": __name__
+    }  # fmt: skip
     names |= {f"f{i}": formula for i, formula in enumerate(kind.formulas)}
     exec(code, names)
     kind._written = names["apply"]

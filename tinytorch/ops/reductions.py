@@ -20,6 +20,7 @@ from .outputs import check_same_dtype
 from .pointwise import check_kernel
 from .scalars import over, zeros
 from .summing import add_reduce
+from .views import as_view
 
 _EVERY = [tuple(range(n)) for n in range(8)]
 
@@ -91,7 +92,14 @@ _NO_FLOAT = "{}(): could not infer output dtype. {} dtype must be either a float
 
 # sums and means -------------------------------------------------------------------------------------------------------
 
-_SumBackward0 = node("SumBackward0", lambda grad, self_sym_sizes: grad.expand(self_sym_sizes))
+
+def _to_all(grad: Tensor, self_sym_sizes: tuple) -> Tensor:
+    if grad._data.ndim or MODES.here.grad:
+        return grad.expand(self_sym_sizes)
+    return as_view(grad, self_sym_sizes, (0,) * len(self_sym_sizes), grad._offset, None)  # what `expand` comes to
+
+
+_SumBackward0 = node("SumBackward0", _to_all)
 _SumBackward1 = node(
     "SumBackward1", lambda grad, self_sym_sizes, dim, keepdim: spread(grad, self_sym_sizes, dim, keepdim)
 )
