@@ -91,7 +91,7 @@ def one_less_square(a: np.ndarray) -> np.ndarray:
 
 
 _NEGATIVE_ZERO = np.iinfo(np.int32).min  # its bits
-_BY_BLAS = 4096  # elements from which on a matrix product is worth its preparation
+_PIECE = 1 << 15  # elements that a matrix product takes at a time; their copies stay in the processor's cache
 
 
 def add_scaled(a: np.ndarray, b: np.ndarray, factor: float, out: np.ndarray | None = None) -> np.ndarray:
@@ -100,9 +100,14 @@ def add_scaled(a: np.ndarray, b: np.ndarray, factor: float, out: np.ndarray | No
     if a.dtype != np.float32 or not alike or (out is not None and not out.flags.c_contiguous):
         return _into(out, multiply_add(b, np.asarray(factor, a.dtype), a))
     factor = float(np.float32(factor))
-    # BLAS begins with 0.0, and a -0.0 would be lost
-    if a.size >= _BY_BLAS and _product_fuses() and np.minimum.reduce(a.view(np.int32), None) != _NEGATIVE_ZERO:
-        return _product(a, b, factor, np.empty(a.shape, a.dtype) if out is None else out)
+    # BLAS multiplies a column of one number in another way; and it begins with 0.0, by which a -0.0 would be lost
+    if (
+        a.size
+        and a.size % _PIECE != 1
+        and _product_fuses()
+        and np.minimum.reduce(a.view(np.int32), None) != _NEGATIVE_ZERO
+    ):
+        return _product(a, b, factor, empty(a.shape, a.dtype) if out is None else out)
     wide = np.multiply(b, factor, dtype=np.float64)  # exact
     wide += a
     if ((wide.view(np.int64) & 0x1FFFFFFF) == 0x10000000).any():  # see fma32
@@ -118,9 +123,22 @@ def _into(out: np.ndarray | None, data: np.ndarray) -> np.ndarray:
 
 
 def _product(a: np.ndarray, b: np.ndarray, factor: float, out: np.ndarray) -> np.ndarray:
-    rows = empty((2, a.size), a.dtype)
-    rows[0], rows[1] = a.reshape(-1), b.reshape(-1)
-    np.matmul(np.array([1.0, factor], a.dtype), rows, out.reshape(-1))
+    factors, n = np.array([1.0, factor], a.dtype), a.size
+    if a.ndim != 1:
+        a, b, into = a.reshape(-1), b.reshape(-1), out.reshape(-1)
+    else:
+        into = out
+    rows = np.empty((2, min(n, _PIECE)), a.dtype)
+    if n <= _PIECE:
+        rows[0], rows[1] = a, b
+        np.matmul(factors, rows, into)
+        return out
+    for start in range(0, n, _PIECE):
+        part = a[start : start + _PIECE]
+        if part.size != rows.shape[1]:
+            rows = rows[:, : part.size]
+        rows[0], rows[1] = part, b[start : start + _PIECE]
+        np.matmul(factors, rows, into[start : start + _PIECE])
     return out
 
 
@@ -128,16 +146,19 @@ def _product(a: np.ndarray, b: np.ndarray, factor: float, out: np.ndarray) -> np
 def _product_fuses() -> bool:
     """Whether the matrix product of NumPy's BLAS adds to the first product the second one with a single rounding.
 
-    It does where its kernel for this processor is written with AVX-512. Rounding twice shows in one of a hundred
-    elements, so a few thousand tell, of any length that may be left over at the end of a vector.
+    It does where its kernel for this processor is written with AVX-512. Looked at are sums in which rounding twice
+    shows, in rows of any length that may be left over at the end of a vector.
     """
-    for n in (*range(_BY_BLAS, _BY_BLAS + 32), 50_001):
-        a, b = np.sin(np.arange(n, dtype=np.float32)), np.cos(np.arange(n, dtype=np.float32)) * np.float32(0.3)
-        wide = np.multiply(b, float(np.float32(-0.01)), dtype=np.float64) + a
-        halfway = (wide.view(np.int64) & 0x1FFFFFFF) == 0x10000000
-        if ((_product(a, b, -0.01, np.empty_like(a)) != wide.astype(np.float32)) & ~halfway).any():
-            return False
-    return True
+    n, factor = np.arange(50_001, dtype=np.float32), np.float32(-0.01)
+    a, b = np.sin(n), np.cos(n) * np.float32(0.3)
+    wide = np.multiply(b, float(factor), dtype=np.float64) + a
+    once = wide.astype(np.float32)
+    shows = (once != a + b * factor) & ((wide.view(np.int64) & 0x1FFFFFFF) != 0x10000000)
+    a, b, once = a[shows], b[shows], once[shows]
+    return bool(once.size) and all(
+        np.array_equal(_product(np.resize(a, n), np.resize(b, n), -0.01, np.empty(n, np.float32)), np.resize(once, n))
+        for n in (*range(2, 65), 1000, *range(4096, 4128), _PIECE)
+    )
 
 
 def _float32(*constants: float) -> list[float]:

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.history import needs_grad
+from ..graph.modes import MODES
 from ..graph.node import node
 from ..ops.composite import one_node
-from ..ops.core import common_device, expect_tensor, quiet, record, recording, result
+from ..ops.core import common_device, expect_tensor, quiet
 from ..ops.scalars import over, plus, times
+from ..ops.softmax import log_softmax
 from ..tensor import Tensor, fresh
 from ..warn import warn_user
 from .losses import _MEAN, _NONE, _SUM, _reduction
@@ -27,7 +30,7 @@ def _nll_backward(name: str) -> Any:
         grad: Tensor, self: Tensor, target: Tensor, weight: Any, total_weight: Tensor, reduction: int, ignore_index: int
     ) -> Tensor:
         ignore = ignore_index - (1 << 64) if ignore_index >= 1 << 63 else ignore_index
-        if weight is None and self._data.ndim == 2 and reduction == _MEAN and not recording(grad, self):
+        if weight is None and self._data.ndim == 2 and reduction == _MEAN and not MODES.here.grad:
             return _to_rows(grad, self, target, total_weight, ignore)
         dim = _class_dim(self)
         where = target.unsqueeze(dim) if target.dim() or self.dim() > 1 else target.reshape(1)
@@ -56,11 +59,11 @@ def _to_rows(grad: Tensor, self: Tensor, target: Tensor, total_weight: Tensor, i
     a, classes = self._data, target._data
     out = np.zeros(a.shape, a.dtype)
     rows = np.arange(classes.size)
-    if (classes == ignore).any():
+    if total_weight._data != classes.size:  # some were ignored
         rows = rows[classes != ignore]
         classes = classes[rows]
-    out[rows, classes] = -quiet.run(np.divide, grad._data, total_weight._data)
-    return result(out, self._device)
+    out[rows, classes] = -MODES.here.run(np.divide, grad._data, total_weight._data)
+    return fresh(out, self._device)
 
 
 def _nll_kind(name: str) -> type:
@@ -120,10 +123,13 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     )
     a, t = input._data, target._data
     dim = _class_dim(input)
-    rows = np.arange(t.size) if a.ndim == 2 and weight is None and how == _MEAN and t.size else None
-    if rows is not None and t.min() >= 0 and t.max() < a.shape[1] and (ignore_index < 0 or ignore_index not in t):
-        total = fresh(np.asarray(t.size, a.dtype), input._device)  # the usual case, in few steps
-        data = quiet.run(np.divide, (-a[rows, t]).sum(dtype=a.dtype), total._data)
+    if (
+        a.ndim == 2 and weight is None and how == _MEAN and t.size and np.minimum.reduce(t) >= 0
+        and np.maximum.reduce(t) < a.shape[1] and (ignore_index < 0 or ignore_index not in t)
+    ):  # fmt: skip
+        total = fresh(np.array(t.size, a.dtype), input._device)  # the usual case, in few steps
+        losses = -a[np.arange(t.size), t]
+        data = MODES.here.run(np.divide, np.add.reduce(losses, None, a.dtype), total._data)
         return _nll_recorded(data, total, input, target, weight, ignore_index, how)
     index = t.reshape(1) if a.ndim == 1 else np.expand_dims(t, dim)
     kept = index != ignore_index
@@ -146,12 +152,11 @@ def _nll_recorded(
     data: Any, total: Tensor, input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, how: int
 ) -> Tensor:
     a = input._data
-    made = result(np.asarray(data, a.dtype), input._device)
-    if recording(input):
-        kind = _NllLossBackward0 if a.ndim < 3 else _NllLoss2DBackward0
-        record(
+    made = fresh(np.asarray(data, a.dtype), input._device)
+    if MODES.here.grad and needs_grad(input):
+        kind: Any = _NllLossBackward0 if a.ndim < 3 else _NllLoss2DBackward0
+        kind.record(
             made,
-            kind,
             (input,),
             self=input,
             target=target,
@@ -174,6 +179,12 @@ def cross_entropy(
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """The cross entropy of softmax(input) with classes (int64) or with probabilities of each class."""
+    if (
+        isinstance(input, Tensor) and isinstance(target, Tensor)
+        and (a := input._data).ndim == 2 and (t := target._data).ndim == 1 and weight is None and label_smoothing == 0.0 and reduction == "mean"
+        and size_average is None and reduce is None and a.shape[0] == t.shape[0] and t.dtype.char in "lqB"
+    ):  # fmt: skip
+        return _nll(log_softmax(input, 1), target, None, ignore_index, _MEAN)  # what all that follows comes to
     how = _reduction(reduction, size_average, reduce)
     expect_tensor(input, "cross_entropy_loss")
     expect_tensor(target, "cross_entropy_loss", "target", 2)

@@ -12,6 +12,7 @@ from ..buffers import empty
 _FEW = 512  # elements below which `np.where` is as quick
 _BLOCK = 1 << 14
 _BITS = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+_LOWEST = {n: int(np.iinfo(bits).min) for n, bits in _BITS.items()}
 
 
 def _in_bits(a: np.ndarray) -> bool:
@@ -23,8 +24,7 @@ def rectified(a: np.ndarray) -> np.ndarray:
     if not _in_bits(a):
         return np.where(a < 0, a.dtype.type(0), a)
     out = np.maximum(a, a.dtype.type(0), out=empty(a.shape, a.dtype))
-    bits = a.view(_BITS[a.itemsize])
-    lowest = np.iinfo(bits.dtype).min  # -0.0, of which either zero may have come out
+    bits, lowest = a.view(_BITS[a.itemsize]), _LOWEST[a.itemsize]  # -0.0, of which either zero may have come out
     if np.minimum.reduce(bits, None) == lowest:
         out[bits == lowest] = -0.0
     return out
@@ -42,12 +42,19 @@ def where_positive(values: np.ndarray, a: np.ndarray) -> np.ndarray:
     out = empty(a.shape, a.dtype)
     kind = _BITS[a.itemsize]
     flat, into, kept = a.reshape(-1), out.reshape(-1).view(kind), values.reshape(-1).view(kind)
-    for start in range(0, flat.size, _BLOCK):
-        part = into[start : start + _BLOCK]
-        positive = np.logical_not(flat[start : start + _BLOCK] <= 0)
-        np.negative(positive.view(np.int8), part, dtype=kind)  # all bits set, or none
-        np.bitwise_and(part, kept[start : start + _BLOCK] if kept.size > 1 else kept, part)
+    if flat.size <= _BLOCK:
+        _masked(flat, kept, into)
+    else:
+        for start in range(0, flat.size, _BLOCK):
+            end = start + _BLOCK
+            _masked(flat[start:end], kept[start:end] if kept.size > 1 else kept, into[start:end])
     return out
+
+
+def _masked(a: np.ndarray, kept: np.ndarray, into: np.ndarray) -> None:
+    positive = np.logical_not(a <= 0)
+    np.negative(positive.view(np.int8), into, dtype=into.dtype)  # all bits set, or none
+    np.bitwise_and(into, kept, into)
 
 
 rectified.whole = True  # type: ignore[attr-defined]

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..graph.history import needs_grad
+from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_user
 from .composite import one_node
-from .core import op, quiet, record, recording, result, write_out
+from .core import op, quiet, recording, result, write_out
 from .pointwise import through_double
 from .summing import add_reduce, lane_sum
 
@@ -31,7 +33,13 @@ def _softmax_backward(grad: Tensor, result: Tensor, dim: int) -> Tensor:
 
 def _along(name: str, formula: Any) -> Any:
     """A backward along a dimension, as one node."""
-    return lambda grad, result, dim: one_node(name, lambda g, r: formula(g, r, dim))(grad, result)
+
+    def backward(grad: Tensor, result: Tensor, dim: int) -> Tensor:
+        if not MODES.here.grad:  # no node at all
+            return formula(grad, result, dim)
+        return one_node(name, lambda g, r: formula(g, r, dim))(grad, result)
+
+    return backward
 
 
 def _log_softmax_backward(grad: Tensor, result: Tensor, dim: int) -> Tensor:
@@ -45,17 +53,15 @@ def _log_softmax_slope(g: np.ndarray, r: np.ndarray) -> np.ndarray:
     return g - _exp(r) * add_reduce(g, (1,), True)
 
 
-_softmax_node = _along("SoftmaxBackwardDataBackward0", _softmax_backward)
-_log_softmax_node = _along("LogSoftmaxBackwardDataBackward0", _log_softmax_backward)
-_SoftmaxBackward0 = node("SoftmaxBackward0", lambda grad, result, dim: _softmax_node(grad, result, dim))
-_LogSoftmaxBackward0 = node("LogSoftmaxBackward0", lambda grad, result, dim: _log_softmax_node(grad, result, dim))
+_SoftmaxBackward0 = node("SoftmaxBackward0", _along("SoftmaxBackwardDataBackward0", _softmax_backward))
+_LogSoftmaxBackward0 = node("LogSoftmaxBackward0", _along("LogSoftmaxBackwardDataBackward0", _log_softmax_backward))
 
 
 _exp, _log = through_double(np.exp), through_double(np.log)
 
 
 def _shifted(a: np.ndarray, axis: int) -> np.ndarray:
-    return a - a.max(axis=axis, keepdims=True) if a.size else a
+    return a - np.maximum.reduce(a, axis, None, None, True) if a.size else a
 
 
 def _softmax(a: np.ndarray, axis: int) -> np.ndarray:
@@ -83,7 +89,7 @@ def _log_softmax(a: np.ndarray, axis: int) -> np.ndarray:
 
 def _normalised(name: str, kernel: Any, kind: type, what: str) -> Any:
     def function(input: Tensor, dim: int, dtype: Any = None, *, out: Any = None) -> Tensor:
-        d = dtypes.as_dtype(dtype, name)
+        d = dtype if dtype is None else dtypes.as_dtype(dtype, name)
         source = input if d is None else input.to(d)
         axis = wrap_dim(dim, input._data.ndim)
         if source._data.dtype.kind != "f" and source._data.size:
@@ -93,13 +99,19 @@ def _normalised(name: str, kernel: Any, kind: type, what: str) -> Any:
             if name != "softmax":
                 kernel_name = "log_" + kernel_name
             raise NotImplementedError(f"\"{kernel_name}\" not implemented for '{source.dtype.scalar_name}'")
-        a = source._data
-        wide = a.astype(np.float32) if a.dtype.itemsize < 4 else a
-        data = np.ascontiguousarray(quiet.run(kernel, wide, axis)).astype(a.dtype, copy=False)
+        a, here = source._data, MODES.here
+        if a.dtype.char in "fd" and a.ndim and a.size:
+            data = here.run(kernel, a, axis)
+            data = data if data.flags.c_contiguous else np.ascontiguousarray(data)
+        else:
+            wide = a.astype(np.float32) if a.dtype.itemsize < 4 else a
+            data = np.ascontiguousarray(quiet.run(kernel, wide, axis)).astype(a.dtype, copy=False).reshape(a.shape)
         if out is not None:
-            return write_out(out, data.reshape(a.shape), name, source)
-        made = result(data.reshape(a.shape), source._device)
-        return record(made, kind, (source,), dim=_unsigned(dim)) if recording(source) else made
+            return write_out(out, data, name, source)
+        made = fresh(data, source._device, here.inference) if a.size else result(data, source._device)
+        if here.grad and needs_grad(source):
+            kind.record(made, (source,), dim=_unsigned(dim))
+        return made
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{what}\n\nSource: `torch.{name}`."

@@ -58,7 +58,7 @@ def _inner(x: np.ndarray, dense: bool) -> np.ndarray:
     if n < width or not dense:
         return _row(x[:, :, None])[:, 0]
     vectors = n // width
-    lanes = _row(x[:, : vectors * width].reshape(b, vectors, width))
+    lanes = _row(x[:, : vectors * width].reshape(b, vectors, width)) if vectors > 1 else x[:, :width]
     return np.ascontiguousarray(np.add.accumulate(np.concatenate([x[:, vectors * width :], lanes], 1), 1)[:, -1])
 
 
@@ -121,6 +121,9 @@ def add_reduce(a: np.ndarray, axes: tuple[int, ...], keepdim: bool = False) -> n
     if axes == (0,) and a.ndim == 2 and a.flags.c_contiguous and shape[0] > 1 and shape[1] > 1 and a.size >= 4:
         out = _outer(a[None], True)  # what the rest comes to for the sum of rows, such as a bias's gradient
         return out if keepdim else out[0]
+    if axes == (1,) and a.ndim == 2 and a.flags.c_contiguous and shape[0] > 1 and shape[1] > 1 and a.size >= 4:
+        out = _inner(a, True)  # and for the sum of each row
+        return out.reshape(-1, 1) if keepdim else out
     order = [d for d in range(a.ndim) if shape[d] != 1]
     if not a.flags.c_contiguous:
         order.sort(key=lambda d: -a.strides[d])

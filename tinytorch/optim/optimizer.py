@@ -113,12 +113,13 @@ class Optimizer(metaclass=_OptimizerMeta):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients, or set them to zero."""
         for p in chain.from_iterable(g["params"] for g in self.param_groups):
-            if p.grad is not None:
+            grad = p.grad
+            if grad is not None:
                 if set_to_none:
                     p.grad = None
                 else:
-                    p.grad.detach_() if p.grad.grad_fn is not None else p.grad.requires_grad_(False)
-                    p.grad.zero_()
+                    grad.detach_() if grad.grad_fn is not None else grad.requires_grad_(False)
+                    grad.zero_()
 
     def step(self, closure: Callable | None = None) -> Any:
         """Update the parameters from their `.grad`; `closure` computes the loss anew if given."""
@@ -134,8 +135,9 @@ class Optimizer(metaclass=_OptimizerMeta):
                     self._uncounted(group)
                     continue
                 for p in group["params"]:
-                    if p.grad is not None:
-                        self._update(p, p.grad, group)
+                    grad = p.grad
+                    if grad is not None:
+                        self._update(p, grad, group)
         return loss
 
     def _uncounted(self, group: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..fused import add_scaled
 from ..graph.modes import MODES
-from ..ops.core import FUNCTIONS, quiet
+from ..ops.core import FUNCTIONS
 from ..ops.creation import tensor
 from ..tensor import Tensor
 from .optimizer import Optimizer
@@ -41,13 +41,14 @@ def check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
 def _add_scaled_(target: Tensor, other: Tensor, factor: Any) -> None:
     """`target.add_(other, alpha=factor)`, the shortest way where nothing is recorded and the two are alike."""
     a, b = target._data, other._data
+    here = MODES.here
     if (
-        a.dtype.char == "f" and b.dtype is a.dtype and a.shape == b.shape and type(factor) is float and not MODES.here.grad
+        a.dtype.char == "f" and b.dtype is a.dtype and a.shape == b.shape and type(factor) is float and not here.grad
         and a.flags.c_contiguous and b.flags.c_contiguous and target._device is other._device
-        and not np.may_share_memory(a, b)
+        and (target._storage is None or other._storage is None or not np.may_share_memory(a, b))
     ):  # fmt: skip
-        quiet.run(add_scaled, a, b, factor, a)
-        target._vc.version += 1
+        here.run(add_scaled, a, b, factor, a)
+        target._own_counter().version += 1
     else:
         target.add_(other, alpha=factor)
 
