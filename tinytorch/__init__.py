@@ -46,9 +46,9 @@ from .tensor import Size, Tensor, strided
 from .warn import is_warn_always_enabled, set_warn_always
 
 from .ops import FUNCTIONS as _FUNCTIONS  # isort: skip
+from .typed_storage import TypedStorage  # isort: skip
 from . import _C, alias as _alias, autograd, cuda, linalg  # isort: skip
 from .serialization import load, save  # isort: skip
-from .typed_storage import TypedStorage  # isort: skip
 
 __version__ = "0.1.0"
 
@@ -65,7 +65,7 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-_LATER = ("backends", "nn", "optim", "utils", "version", "viz")  # what is loaded when it is first asked for
+_LATER = ("backends", "func", "nn", "optim", "utils", "version", "viz")  # what is loaded when it is first asked for
 
 
 def __getattr__(name: str) -> Any:
@@ -82,6 +82,7 @@ def __dir__() -> list[str]:
 
 __all__ = [n for n in globals() if not n.startswith("_") and n not in ("Any", "annotations")] + [
     "backends",
+    "func",
     "nn",
     "optim",
     "utils",

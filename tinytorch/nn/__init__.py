@@ -15,6 +15,7 @@ from . import (
     init,
     layers,
     loss_layers,
+    modules,
     normalization,
     parameter,
     parameter_containers,
@@ -36,6 +37,6 @@ def __getattr__(name: str) -> Any:
     raise missing("module 'torch.nn' has no attribute '{}'", name)
 
 
-__all__ = ["Buffer", "Module", "Parameter", "functional", "init", "parameter", "utils"]
+__all__ = ["Buffer", "Module", "Parameter", "functional", "init", "modules", "parameter", "utils"]
 __all__ += activations.__all__ + containers.__all__ + distances.__all__ + embedding.__all__ + layers.__all__
 __all__ += loss_layers.__all__ + normalization.__all__ + parameter_containers.__all__

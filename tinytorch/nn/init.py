@@ -5,7 +5,9 @@ Source: `torch.nn.init`.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,10 +76,10 @@ def eye_(tensor: Tensor) -> Tensor:
     """Fill a matrix with the identity. ValueError for other dimensions."""
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    from ..ops.ranges import eye
+    from ..ops.ranges import eye as identity
 
     with no_grad():
-        return tensor.copy_(eye(*tensor.shape))
+        return tensor.copy_(identity(*tensor.shape))
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
@@ -193,9 +195,73 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     return tensor
 
 
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Fill the weight of a convolution so that it hands on its input: tensor (out, in, size, ...), 3 to 5 dimensions.
+
+    ValueError for other dimensions, and where `groups` does not divide the first one.
+    """
+    if tensor.ndimension() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.size(0) % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    each = tensor.size(0) // groups
+    middle = [n // 2 for n in tensor.shape[2:]]
+    with no_grad():
+        tensor.zero_()
+        for g in range(groups):
+            for d in range(min(each, tensor.size(1))):
+                tensor[(g * each + d, d, *middle)] = 1
+    return tensor
+
+
+def _old(new: Callable) -> Callable:
+    """The name of old, without the underscore: it warns."""
+    name = new.__name__[:-1]
+
+    @functools.wraps(new)
+    def old(*args: Any, **kwargs: Any) -> Tensor:
+        warn_user(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning)
+        return new(*args, **kwargs)
+
+    old.__name__ = old.__qualname__ = name
+    return old
+
+
+uniform, normal, constant, eye, dirac = _old(uniform_), _old(normal_), _old(constant_), _old(eye_), _old(dirac_)
+xavier_uniform, xavier_normal = _old(xavier_uniform_), _old(xavier_normal_)
+kaiming_uniform, kaiming_normal = _old(kaiming_uniform_), _old(kaiming_normal_)
+orthogonal, sparse = _old(orthogonal_), _old(sparse_)
+
+
 def __getattr__(name: str) -> Any:
     raise missing("module 'torch.nn.init' has no attribute '{}'", name)
 
 
-__all__ = ["calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_",
-           "orthogonal_", "sparse_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_"]  # fmt: skip
+__all__ = [
+    "calculate_gain",
+    "constant",
+    "constant_",
+    "dirac",
+    "dirac_",
+    "eye",
+    "eye_",
+    "kaiming_normal",
+    "kaiming_normal_",
+    "kaiming_uniform",
+    "kaiming_uniform_",
+    "normal",
+    "normal_",
+    "ones_",
+    "orthogonal",
+    "orthogonal_",
+    "sparse",
+    "sparse_",
+    "trunc_normal_",
+    "uniform",
+    "uniform_",
+    "xavier_normal",
+    "xavier_normal_",
+    "xavier_uniform",
+    "xavier_uniform_",
+    "zeros_",
+]

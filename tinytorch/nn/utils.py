@@ -5,7 +5,7 @@ Source: `torch.nn.utils`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import Any
 
 from ..graph.modes import no_grad
@@ -13,6 +13,18 @@ from ..missing import missing
 from ..ops.core import FUNCTIONS
 from ..ops.norms import vector_norm
 from ..tensor import Tensor
+from ..warn import warn_user
+from . import stateless
+
+
+def _checked(parameters: Any) -> list[Tensor]:
+    """The parameters in a list, with torch's warning if a generator is used up already."""
+    if isinstance(parameters, Tensor):
+        return [parameters]
+    found = list(parameters)
+    if not found and isinstance(parameters, Generator):
+        warn_user("`parameters` is an empty generator, no gradient clipping will occur.")
+    return found
 
 
 def _grads(parameters: Any) -> list[Tensor]:
@@ -42,12 +54,28 @@ def clip_grad_norm_(
     parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None
 ) -> Tensor:
     """Scale the gradients so that their norm is at most `max_norm`; the norm before is returned."""
-    grads = _grads(parameters)
-    total = get_total_norm(grads, norm_type, error_if_nonfinite)
-    scale = (float(max_norm) / (total + 1e-6)).clamp(max=1.0)
-    for g in grads:
-        g.mul_(scale.to(g.device))
+    found = _checked(parameters)
+    total = get_total_norm(_grads(found), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(found, max_norm, total)
     return total
+
+
+def clip_grad_norm(
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None
+) -> Tensor:
+    """The old name of `clip_grad_norm_`, which warns."""
+    warn_user(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.", FutureWarning
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+@no_grad()
+def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: Any = None) -> None:
+    """Scale the gradients by `max_norm / total_norm`, where that is below 1."""
+    scale = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
+    for g in _grads(parameters):
+        g.mul_(scale.to(g.device))
 
 
 @no_grad()
@@ -77,4 +105,5 @@ def __getattr__(name: str) -> Any:
     raise missing("module 'torch.nn.utils' has no attribute '{}'", name)
 
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_", "get_total_norm", "parameters_to_vector", "vector_to_parameters"]
+__all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm",
+           "parameters_to_vector", "stateless", "vector_to_parameters"]  # fmt: skip

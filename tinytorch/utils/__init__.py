@@ -3,11 +3,11 @@
 from typing import Any
 
 from ..missing import missing
-from . import dlpack
+from . import data, dlpack
 
 
 def __getattr__(name: str) -> Any:
     raise missing("module 'torch.utils' has no attribute '{}'", name)
 
 
-__all__ = ["dlpack"]
+__all__ = ["data", "dlpack"]
