@@ -392,41 +392,44 @@ def _output(
             return t.detach()
         return t if t._view is not None else t.detach_()
     if is_dirty:
-        if t._fn is None and needs_grad(t):  # not `is_leaf`, which brings the history of a view up to date
-            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-        if not is_input:
-            complaint = (
-                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
-                "should be passed to ctx.mark_dirty()."
-            )
-            if t._view is not None:
-                raise RuntimeError(complaint)
-            warn_in_torch(complaint, "torch/csrc/autograd/custom_function.cpp:320")
-        if t._view is not None and count > 1:
-            raise RuntimeError(
-                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
-                "return more than one Tensor. This is not supported by the current autograd engine. You should either "
-                "make sure the input is not a view (using .clone() for example) or make your Function only return one "
-                "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
-                "Tensor and a second one that does the other operations). You can ask on the forum "
-                "https://discuss.pytorch.org/ if you need help to do this change."
-            )
-        t._grad = None
-        if t._view is not None:
-            check_view(t)
-            base = t._view.base
-            if base._fn is None and base._requires_grad:
-                raise RuntimeError(
-                    "a view of a leaf Variable that requires grad is being used in an in-place operation."
-                )
-        rebase_history(t, ctx)
-        if t._view is None:
-            t._output_nr = nr
-        return t
+        return _written(ctx, t, nr, is_input, count)
     if is_input:
         t = _same(t)
     replace_history(t, ctx)
     t._output_nr = nr
+    return t
+
+
+def _written(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, count: int) -> Tensor:
+    """An output that forward wrote to in place: its history goes on from here."""
+    if t._fn is None and needs_grad(t):  # not `is_leaf`, which brings the history of a view up to date
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if not is_input:
+        complaint = (
+            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
+            "should be passed to ctx.mark_dirty()."
+        )
+        if t._view is not None:
+            raise RuntimeError(complaint)
+        warn_in_torch(complaint, "torch/csrc/autograd/custom_function.cpp:320")
+    if t._view is not None and count > 1:
+        raise RuntimeError(
+            "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
+            "return more than one Tensor. This is not supported by the current autograd engine. You should either "
+            "make sure the input is not a view (using .clone() for example) or make your Function only return one "
+            "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
+            "Tensor and a second one that does the other operations). You can ask on the forum "
+            "https://discuss.pytorch.org/ if you need help to do this change."
+        )
+    t._grad = None
+    if t._view is not None:
+        check_view(t)
+        base = t._view.base
+        if base._fn is None and base._requires_grad:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    rebase_history(t, ctx)
+    if t._view is None:
+        t._output_nr = nr
     return t
 
 
