@@ -26,14 +26,16 @@ class TensorBase:
         "__dict__", "__weakref__",
         "_acc",            # weak reference to the leaf's AccumulateGrad
         "_counter",        # the version counter: None until the tensor is written to or shared, `_vc` makes it
+        "_creation",       # of a view: how it came about; unset for other tensors, as `_seen` is
         "_data",           # the ndarray: shape, strides and dtype come from it
         "_device",
         "_fn", "_grad", "_hooks", "_inference",
         "_offset",         # of the first element in the storage, in bytes
         "_output_nr",
         "_requires_grad",  # True for leaves that ask for it and for every result with a grad_fn
+        "_seen",           # of a view: the version that its `grad_fn` belongs to
         "_storage",        # None until someone shares or looks at it: the ndarray alone then owns its memory
-        "_view",           # None, or what makes this tensor a view
+        "_view",           # None, or the base of which this tensor is a view
     )  # fmt: skip
 
 

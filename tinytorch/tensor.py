@@ -224,7 +224,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     @property
     def _base(self) -> Tensor | None:
-        return None if self._view is None else self._view.base
+        return self._view
 
     def _is_view(self) -> bool:
         return self._view is not None
@@ -254,7 +254,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     @property
     def requires_grad(self) -> bool:
         """Whether gradients are to be computed with respect to this tensor."""
-        return self._requires_grad or (self._view is not None and self._view.base._requires_grad)
+        return self._requires_grad or (self._view is not None and self._view._requires_grad)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

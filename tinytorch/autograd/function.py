@@ -367,13 +367,13 @@ def _recorded(ctx: BackwardCFunction, inputs: list, outputs: tuple, recorded: bo
             ctx._blind.append(nr)
         out = _output(ctx, t, nr, is_input, is_dirty, smooth, len(outputs))
         if out._view is not None and not (is_input and is_dirty):
-            out._view.creation = IN_FUNCTION
+            out._creation = IN_FUNCTION
         differentiable += smooth
         result.append(out)
     if differentiable > 1:
         for t in result:
             if isinstance(t, Tensor) and t._view is not None:
-                t._view.creation = MULTI_OUTPUT
+                t._creation = MULTI_OUTPUT
     if not dirty <= {id(t) for t in outputs}:
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
@@ -424,7 +424,7 @@ def _written(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, count: 
     t._grad = None
     if t._view is not None:
         check_view(t)
-        base = t._view.base
+        base = t._view
         if base._fn is None and base._requires_grad:
             raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     rebase_history(t, ctx)

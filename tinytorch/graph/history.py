@@ -18,37 +18,27 @@ from .saved import FREED
 DEFAULT, IN_FUNCTION, MULTI_OUTPUT, NO_GRAD, INFERENCE = range(5)
 
 
-class View:
-    """What makes a tensor a view: its base, how it was made, and the version that its `grad_fn` belongs to."""
-
-    __slots__ = ("base", "creation", "version")
-
-
-_new = object.__new__
-
-
 def needs_grad(t: Any) -> bool:
     """Whether a tensor requires grad. A view does if its base does."""
-    return t._requires_grad or (t._view is not None and t._view.base._requires_grad)
+    return t._requires_grad or (t._view is not None and t._view._requires_grad)
 
 
 def grad_fn_of(t: Any) -> Node | None:
     """The tensor's `grad_fn`; for a view whose memory was written to since, made anew from its base."""
-    view = t._view
-    if view is None:
+    base = t._view
+    if base is None:
         return t._fn
-    base = view.base
     if t._fn is None and not base._requires_grad:
         return None
     version = t._counter.version
-    if version != view.version:
+    if version != t._seen:
         check_view(t, indirect=True)
         g, edges = Geometry.of(t), (edge_of(base),)
         saved = {"_geometry": Geometry.of(base), "size": g.shape, "stride": g.stride, "storage_offset": g.offset}
         fn = AsStridedBackward0(edges, keep(AsStridedBackward0, edges, saved))
         fn.describe(t)
         old, t._fn, t._output_nr, t._requires_grad = t._fn, fn, 0, True
-        view.version = version
+        t._seen = version
         if t._hooks is not None:
             t._hooks.moved(t, old, fn)
     return t._fn
@@ -80,22 +70,25 @@ def make_view(out: Any, source: Any, here: Any, creation: int | None = None) -> 
         return out
     if creation is None:
         creation = DEFAULT if here.grad else INFERENCE if here.inference else NO_GRAD
-    view = out._view = _new(View)
-    view.version = out._counter.version
-    outer = source._view
-    if outer is None:
-        view.base = source
+    out._seen = out._counter.version
+    base = source._view
+    if base is None:
+        out._view = source
     else:
-        view.base = outer.base
-        if creation == DEFAULT or outer.creation == INFERENCE:
-            creation = outer.creation
-    view.creation = creation
+        out._view = base
+        creation = inherited(creation, source._creation)
+    out._creation = creation
     return out
+
+
+def inherited(creation: int, outer: int) -> int:
+    """How a view of a view came about, from how it was made itself and how the outer one was."""
+    return outer if creation == DEFAULT or outer == INFERENCE else creation
 
 
 def check_view(t: Any, indirect: bool = False) -> None:
     """Raise torch's error if this view may not be written to (or regenerated after a write elsewhere)."""
-    creation = t._view.creation
+    creation = t._creation
     if creation == DEFAULT:
         return
     what = "its base or another view of its base has been" if indirect else "is being"
@@ -140,7 +133,7 @@ def check_inplace(t: Any, recorded: bool) -> None:
     if recorded and MODES.here.grad:
         if t._view is not None:
             check_view(t)
-            if t._view.base._fn is None and needs_grad(t):
+            if t._view._fn is None and needs_grad(t):
                 raise RuntimeError(
                     "a view of a leaf Variable that requires grad is being used in an in-place operation."
                 )
@@ -155,15 +148,15 @@ def replace_history(t: Any, fn: Node) -> None:
     """
     set_history(t, fn)
     if t._view is not None:
-        t._view.version = t._vc.version
+        t._seen = t._vc.version
 
 
 def rebase_history(t: Any, fn: Node) -> None:
     """After an in-place write recorded as `fn`: `t` is now its output; if `t` is a view, its base becomes CopySlices."""
-    view, base = t._view, t
+    base, view = t, t._view
     if view is not None:
         check_view(t)
-        base = view.base
+        base = view
         fn = CopySlices(base, t, fn)
     old = base._fn
     set_history(base, fn)

@@ -12,6 +12,7 @@ import numbers
 import re
 import sys
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -392,17 +393,10 @@ def guarded(f: Callable, name: str, method: bool, of_view: bool = False, strict:
         try:
             return f(*args, **kwargs) if kwargs else f(*args)
         except Exception as e:
-            if sys._getframe(1).f_globals.get("__name__", "").startswith(("tinytorch.ops", "tinytorch.graph")):
+            if _is_own(sys._getframe(1)):
                 raise
             error = e
-        found = parsed(key, args[method:], kwargs)
-        at_the_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
-        if found is None or not at_the_call or _same(args[method:], kwargs, *found):
-            recorded = MODES.here.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)
-            if of_view or (recorded and not name.endswith("_")):
-                _refuse_stale(args)  # a recorded operation looks at histories before shapes
-            raise error
-        return f(*args[:method], *found[0], **found[1])
+        return _once_more(f, name, method, args, kwargs, error, of_view)
 
     # what `functools.wraps` does, which takes longer; there are some six hundred of these
     call.__name__, call.__qualname__, call.__doc__, call.__module__ = (
@@ -413,6 +407,37 @@ def guarded(f: Callable, name: str, method: bool, of_view: bool = False, strict:
     )
     call.__wrapped__ = f  # type: ignore[attr-defined]
     return call
+
+
+def in_full(f: Callable, name: str, args: tuple, kwargs: dict, of_view: bool = True) -> Any:
+    """Call an operation from its short way, which did not lead to the result; as `guarded` calls others."""
+    args = tuple([a for a in args if a is not ABSENT])
+    if kwargs and _not_bool(_bool_parameters(f), args, kwargs):
+        parsed(f"Tensor.{name}" if called_as_method() else name, args[called_as_method() :], kwargs)
+    try:
+        return f(*args, **kwargs)
+    except Exception as e:
+        if _is_own(sys._getframe(2)):
+            raise
+        error = e
+    return _once_more(f, name, called_as_method(), args, kwargs, error, of_view)
+
+
+def _is_own(caller: FrameType) -> bool:
+    """Whether the engine itself made a call: then its errors are as they are."""
+    return caller.f_globals.get("__name__", "").startswith(("tinytorch.ops", "tinytorch.graph"))
+
+
+def _once_more(f: Callable, name: str, method: bool, args: tuple, kwargs: dict, error: Exception, of_view: bool) -> Any:
+    """A call that failed, looked at as torch looks at it: called again as torch takes it, or torch's error."""
+    found = parsed(f"Tensor.{name}" if method else name, args[method:], kwargs)
+    at_the_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
+    if found is None or not at_the_call or _same(args[method:], kwargs, *found):
+        recorded = MODES.here.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)
+        if of_view or (recorded and not name.endswith("_")):
+            _refuse_stale(args)  # a recorded operation looks at histories before shapes
+        raise error
+    return f(*args[:method], *found[0], **found[1])
 
 
 def _refuse_stale(args: tuple) -> None:

@@ -41,10 +41,19 @@ from .writing import both_forms
 
 def _getitem(self: Tensor, index: Any) -> Tensor:
     kind = type(index)
-    if kind is int or isinstance(index, np.integer):
-        return _select(self, 0, int(index), 0)
+    if kind is int:
+        try:
+            return selected(self, 0, index)
+        except IndexError:
+            return _select(self, 0, index, 0)  # which says why
     if kind is slice:
         return _slice(self, 0, index, keep=False)
+    if isinstance(index, np.integer):
+        return _select(self, 0, int(index), 0)
+    if kind is tuple and 0 < len(index) <= self._data.ndim and {*map(type, index)} == {int}:
+        for position, item in enumerate(index):
+            self = _select(self, 0, item, position)
+        return self
     if index is None or index is Ellipsis:
         return unsqueeze(self, 0) if index is None else alias(self)
     out, indices = _worked_off(self, _as_tuple(index))
@@ -175,11 +184,14 @@ def _select(self: Tensor, d: int, i: int, position: int) -> Tensor:
 def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
     """A slice of dimension `d`; with `keep`, a slice that takes all is the tensor itself."""
     start, end, step = s.start, s.stop, 1 if s.step is None else _slice_number(s.step)
-    if not (step == 1 and type(start) is int and type(end) is int and 0 <= start < END and 0 <= end < END):
+    if start is None:
+        start = 0
+    if end is None:
+        end = END
+    if not (step == 1 and type(start) is int and type(end) is int and -END <= start <= END and -END <= end <= END):
         if step == 0:
             raise ValueError("slice step cannot be zero")
-        start = (0 if step > 0 else END) if start is None else _cut_off(start)
-        end = (END if step > 0 else -END - 1) if end is None else _cut_off(end)
+        start, end = _cut_off(start), _cut_off(end)
         if step < 0:
             raise ValueError("step must be greater than zero")
     a = self._data

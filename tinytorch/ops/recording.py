@@ -40,7 +40,7 @@ _NOT_FLOAT = "Autograd not support dtype: {}"
 
 def wants_grad(x: Any) -> bool:
     """Whether an operand is a tensor that requires grad. A view does if its base does."""
-    return isinstance(x, Tensor) and (x._requires_grad or (x._view is not None and x._view.base._requires_grad))
+    return isinstance(x, Tensor) and (x._requires_grad or (x._view is not None and x._view._requires_grad))
 
 
 def recording(*operands: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..tensor import Size, Tensor, read_only, wrap_dim
 from ..warn import warn_in_torch
-from .arguments import called_as_method, unfit
+from .arguments import ABSENT, called_as_method, in_full, unfit
 from .core import op
 from .rejected import check_call
 from .views import alias, expand, infer_size, permute, reshape, shape_argument, transpose, view
@@ -39,12 +39,18 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     return permute(input, tuple(at[to.index(d)] if d in to else next(rest) for d in range(a.ndim)))
 
 
-@op()
-def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+@op(guard=False)
+def flatten(input: Tensor = ABSENT, /, *dims: Any, **named: Any) -> Tensor:
     """Dimensions from `start_dim` to `end_dim` joined into one; the tensor itself if that is one already.
 
     Source: `torch.flatten`.
     """
+    if not (dims or named) and isinstance(input, Tensor):
+        return input if input._data.ndim == 1 else reshape(input, -1 if input._data.size else input._data.size)
+    return in_full(_flatten, "flatten", (input, *dims), named, of_view=False)
+
+
+def _flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     shape = input._data.shape
     first, last = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
     if first > last:

@@ -9,9 +9,10 @@ import numpy as np
 from ..graph.node import node
 from ..storage import VersionCounter
 from ..tensor import Tensor, fresh, wrap_dim
-from .arguments import unfit
+from .arguments import ABSENT, in_full, unfit
 from .core import FUNCTIONS, is_internally_overlapping, op, record, recording, result, write_out
-from .views import as_strided, as_view, viewed
+from .viewing import as_view, viewed
+from .views import as_strided
 
 END = (1 << 63) - 1  # what a slice without an end saves
 
@@ -87,12 +88,24 @@ _UnfoldBackward0 = node(
 )
 
 
-@op(view=True)
-def select(input: Tensor, dim: int, index: int) -> Tensor:
+@op(guard=False)
+def select(input: Tensor = ABSENT, /, *where: int, **named: Any) -> Tensor:
     """The part at one index, without that dimension.
 
     Source: `torch.select`.
     """
+    if len(where) == 2 and not named and isinstance(input, Tensor):
+        dim, index = where
+        n = input._data.ndim
+        if type(dim) is int and type(index) is int and -n <= dim < n:
+            try:
+                return selected(input, dim if dim >= 0 else dim + n, index, dim)
+            except IndexError:
+                pass
+    return in_full(_select, "select", (input, *where), named)
+
+
+def _select(input: Tensor, dim: int, index: int) -> Tensor:
     a = input._data
     if not a.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -109,39 +122,58 @@ def selected(self: Tensor, d: int, i: int, dim: int | None = None) -> Tensor:
     """`select` with its arguments checked; `dim` as it was given."""
     a = self._data
     shape, strides = a.shape, a.strides
+    if d == 0:  # which NumPy does by itself, and raises IndexError
+        offset = self._offset + (i + shape[0] if i < 0 else i) * strides[0]
+        return viewed(self, a[i, ...], offset, _SelectBackward0, (0 if dim is None else dim, i, shape))
+    if not -shape[d] <= i < shape[d]:
+        raise IndexError
     return as_view(
         self, shape[:d] + shape[d + 1 :], strides[:d] + strides[d + 1 :],
         self._offset + (i + shape[d] if i < 0 else i) * strides[d], _SelectBackward0,
-        self_sym_sizes=shape, dim=d if dim is None else dim, index=i,
+        d if dim is None else dim, i, shape,
     )  # fmt: skip
 
 
 def slice_(self: Tensor, dim: int, start: int, end: int, step: int) -> Tensor:
     """Every `step`-th index from `start` up to `end`, which are clamped to the size."""
     a = self._data
-    d = dim + a.ndim if dim < 0 else dim
-    n = a.shape[d]
-    first = min(max(start + n if start < 0 else start, 0), n)
-    last = min(max(end + n if end < 0 else end, first), n)
-    if a.ndim == 1 and first < last:
-        return viewed(self, a[first:last:step], self._offset + first * a.strides[0], _SliceBackward0,
-                      self_sym_sizes=a.shape, dim=dim, start=start, end=end, step=step)  # fmt: skip
-    shape, strides = list(a.shape), list(a.strides)
+    shape, strides = a.shape, a.strides
+    d = dim + len(shape) if dim < 0 else dim
+    n = shape[d]
+    first = start if 0 <= start <= n else min(max(start + n if start < 0 else start, 0), n)
+    last = end if first <= end <= n else n if end > n else min(max(end + n if end < 0 else end, first), n)
+    if d == 0 and first < last:
+        saved = (dim, end, shape, start, step)
+        return viewed(self, a[first:last:step], self._offset + first * strides[0], _SliceBackward0, saved)
+    shape, strides = list(shape), list(strides)
     shape[d] = (last - first + step - 1) // step
     offset = self._offset + first * strides[d]
     strides[d] *= step
     return as_view(
         self, tuple(shape), tuple(strides), offset, _SliceBackward0,
-        self_sym_sizes=a.shape, dim=dim, start=start, end=end, step=step,
+        dim, end, a.shape, start, step,
     )  # fmt: skip
 
 
-@op()
-def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+@op(guard=False)
+def narrow(input: Tensor = ABSENT, /, *where: Any, **named: Any) -> Tensor:
     """`length` indices of a dimension, from `start` on.
 
     Source: `torch.narrow`.
     """
+    if len(where) == 3 and not named and isinstance(input, Tensor):
+        dim, start, length = where
+        shape = input._data.shape
+        if (
+            type(dim) is type(start) is type(length) is int
+            and -len(shape) <= dim < len(shape)
+            and 0 <= start <= start + length <= shape[dim]
+        ):
+            return slice_(input, dim, start, start + length, 1)
+    return in_full(_narrow, "narrow", (input, *where), named, of_view=False)
+
+
+def _narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     a = input._data
     if isinstance(start, Tensor):
         if start._data.ndim or start._data.dtype.kind not in "iu":
@@ -222,7 +254,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     shape, strides, start = diagonal_geometry(a, offset, d1, d2)
     return as_view(
         input, shape, strides, input._offset + start, _DiagonalBackward0,
-        self_sym_sizes=a.shape, offset=offset, dim1=dim1, dim2=dim2,
+        dim1, dim2, offset, a.shape,
     )  # fmt: skip
 
 
@@ -249,7 +281,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
         strides = (*strides[:d], step * stride, *strides[d + 1 :])
     return as_view(
         self, shape, strides, self._offset, _UnfoldBackward0,
-        self_sym_sizes=a.shape, dimension=dimension, size=size, step=step,
+        dimension, a.shape, size, step,
     )  # fmt: skip
 
 

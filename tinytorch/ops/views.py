@@ -1,7 +1,9 @@
 """Views: tensors that look at another tensor's storage with a shape, strides and offset of their own.
 
-Every view op is geometry (in bytes) and a backward node; `as_view` does the rest: it shares the storage and the version
-counter, and remembers the base.
+Every view op is geometry (in bytes) and a backward node; `viewing.as_view` does the rest.
+
+Most are called with what makes their geometry plain, and have a short way for that; `in_full` leads all other calls to
+the operation as a whole, whose name has an underscore.
 """
 
 from __future__ import annotations
@@ -11,53 +13,16 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph.history import AsStridedBackward0, Geometry, make_view, needs_grad
+from ..graph.history import AsStridedBackward0, Geometry, needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor, wrap_dim
-from .arguments import ABSENT, is_symint, unfit
+from .arguments import ABSENT, in_full, is_symint, unfit
 from .core import op, tensor_type
+from .geometry import dense_in_shape, infer_size, shape_argument
 from .layouts import view_strides
-
-_ndarray = np.ndarray
-
-
-def as_view(self: Tensor, shape: tuple, strides: tuple, offset: int, kind: Any, /, **saved: Any) -> Tensor:
-    """A view of `self` with this geometry (strides and offset in bytes), recorded as a node of this kind."""
-    buffer = self._own_storage().buffer
-    return viewed(
-        self, _ndarray(shape, self._data.dtype, buffer, min(offset, buffer.nbytes), strides), offset, kind, **saved
-    )
-
-
-def viewed(self: Tensor, data: np.ndarray, offset: int, kind: Any, /, **saved: Any) -> Tensor:
-    """A view of `self` by an array over the same memory, recorded as a node of this kind."""
-    here = MODES.here
-    out = make_view(self._alias(data, offset), self, here)
-    if here.grad and (self._requires_grad or needs_grad(self)) and not self._inference:
-        kind.record(out, (self,), **saved)
-    return out
-
-
-def shape_argument(args: tuple, name: str = "size") -> tuple[int, ...]:
-    """A shape given as separate ints, as one tuple or list, or as 0-d tensors."""
-    if len(args) == 1 and isinstance(args[0], (tuple, list)):
-        args = tuple(args[0])
-    elif not args:
-        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-    for a in args:
-        if type(a) is not int:
-            break
-    else:
-        return args
-    try:
-        if type(args[0]) is bool:
-            raise TypeError
-        return tuple([int(a.__index__()) for a in args])
-    except (AttributeError, TypeError):
-        bad = next((a for a in args if not hasattr(a, "__index__")), args[0])
-        raise TypeError(f"{name}(): argument must be tuple of ints, not {type(bad).__name__}") from None
+from .viewing import as_view, viewed
 
 
 def _list_argument(given: Any) -> tuple[int, ...]:
@@ -67,63 +32,27 @@ def _list_argument(given: Any) -> tuple[int, ...]:
     return shape_argument((given,))
 
 
-def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
-    """Fill in the one -1 of a shape. RuntimeError in torch's words if the shape does not fit."""
-    product, unknown = 1, None
-    for i, n in enumerate(shape):
-        if n == -1:
-            if unknown is not None:
-                raise RuntimeError("only one dimension can be inferred")
-            unknown = i
-        elif n < 0:
-            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
-        else:
-            product *= n
-    if unknown is None:
-        if product != numel:
-            raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
-        return shape
-    if product == 0 or numel % product:
-        if product == 0 and numel == 0:
-            raise RuntimeError(
-                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size "
-                "-1 can be any value and is ambiguous"
-            )
-        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
-    return (*shape[:unknown], numel // product, *shape[unknown + 1 :])
-
-
-def _dense_in_shape(a: np.ndarray, shape: tuple) -> np.ndarray | None:
-    """A row-major array in a shape given outright, by NumPy's own hand; None for all else."""
-    if shape and a.flags.c_contiguous and a.size and (not a.ndim or a.strides[-1] == a.itemsize):
-        want = shape if type(shape[0]) is int else shape[0]
-        if isinstance(want, tuple):
-            try:
-                data = a.reshape(want)
-            except (TypeError, ValueError):
-                return None
-            if data.shape == want and (a.ndim < 2 or a.shape != want):  # NumPy keeps the strides of an unchanged shape
-                return data
-    return None
-
-
 _ViewBackward0 = node("ViewBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
 _ReshapeAliasBackward0 = node("ReshapeAliasBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
 _UnsafeViewBackward0 = node("UnsafeViewBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
 _AliasBackward0 = node("AliasBackward0", lambda grad: grad)
 
 
-@op(function=False, view=True)
-def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
+@op(function=False, guard=False)
+def view(self: Tensor = ABSENT, /, *shape: Any, **named: Any) -> Tensor:
     """The same memory in another shape (one size may be -1). RuntimeError if the strides do not allow it.
 
     With a dtype, the same bytes read as elements of that dtype, which autograd does not follow.
     Source: `torch.Tensor.view`.
     """
+    if not named and isinstance(self, Tensor) and (data := dense_in_shape(self._data, shape)) is not None:
+        return viewed(self, data, self._offset, _ViewBackward0, (self._data.shape,))
+    return in_full(_view, "view", (self, *shape), named)
+
+
+def _view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     if size is not None or dtype is not None:
         shape = (dtype if size is None else size,)
-    if (data := _dense_in_shape(self._data, shape)) is not None:
-        return viewed(self, data, self._offset, _ViewBackward0, self_sym_sizes=self._data.shape)
     if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
         return _reread(self, shape[0])
     a = self._data
@@ -134,7 +63,7 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tens
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
-    return as_view(self, new, strides, self._offset, _ViewBackward0, self_sym_sizes=a.shape)
+    return as_view(self, new, strides, self._offset, _ViewBackward0, a.shape)
 
 
 def _check_last_step(a: np.ndarray, name: str) -> None:
@@ -183,20 +112,24 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
     return view(self, other._data.shape)
 
 
-@op()
-def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
+@op(guard=False)
+def reshape(input: Tensor = ABSENT, /, *sizes: Any, **named: Any) -> Tensor:
     """Another shape: a view where the strides allow it, else a copy.
 
     Source: `torch.reshape`.
     """
+    if not named and isinstance(input, Tensor) and (data := dense_in_shape(input._data, sizes)) is not None:
+        return viewed(input, data, input._offset, _ViewBackward0, (input._data.shape,))
+    return in_full(_reshape, "reshape", (input, *sizes), named, of_view=False)
+
+
+def _reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     a = input._data
-    if shape is None and (data := _dense_in_shape(a, sizes)) is not None:
-        return viewed(input, data, input._offset, _ViewBackward0, self_sym_sizes=a.shape)
     new = infer_size(shape_argument(sizes if shape is None else (shape,), "reshape"), a.size)
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
     if strides is not None:
         kind = _ViewBackward0 if a.flags.c_contiguous else _ReshapeAliasBackward0
-        return as_view(input, new, strides, input._offset, kind, self_sym_sizes=a.shape)
+        return as_view(input, new, strides, input._offset, kind, a.shape)
     from .copying import clone, contiguous_format
 
     dense = clone(input, memory_format=contiguous_format)
@@ -232,8 +165,22 @@ def _swapped(values: tuple, i: int, j: int) -> tuple:
     return tuple(out)
 
 
-@op("transpose", "swapaxes", "swapdims", view=True)
-def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
+@op(guard=False)
+def transpose(input: Tensor = ABSENT, /, *dims: int, **named: Any) -> Tensor:
+    """Two dimensions swapped.
+
+    Source: `torch.transpose`.
+    """
+    if len(dims) == 2 and not named and isinstance(input, Tensor) and type(dims[0]) is int and type(dims[1]) is int:
+        try:
+            return viewed(input, input._data.swapaxes(*dims), input._offset, _TransposeBackward0, dims)
+        except (ValueError, OverflowError):
+            pass
+    return in_full(_transpose, "transpose", (input, *dims), named)
+
+
+@op("swapaxes", "swapdims", view=True)
+def _transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions swapped.
 
     Source: `torch.transpose`.
@@ -242,28 +189,48 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     i, j = wrap_dim(dim0, a.ndim), wrap_dim(dim1, a.ndim)
     return as_view(
         input, _swapped(a.shape, i, j), _swapped(a.strides, i, j), input._offset, _TransposeBackward0,
-        dim0=dim0, dim1=dim1,
+        dim0, dim1,
     )  # fmt: skip
 
 
-@op(view=True)
-def t(input: Tensor) -> Tensor:
+@op(guard=False)
+def t(input: Tensor = ABSENT, /, *rest: Any, **named: Any) -> Tensor:
     """A matrix transposed; tensors of fewer dimensions as they are. RuntimeError for more than two.
 
     Source: `torch.t`.
     """
-    a = input._data
-    if a.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {a.ndim}D")
-    return as_view(input, a.shape[::-1], a.strides[::-1], input._offset, _TBackward0)
+    if not (rest or named) and isinstance(input, Tensor) and input._data.ndim < 3:
+        return viewed(input, input._data.T, input._offset, _TBackward0, ())
+    return in_full(_t, "t", (input, *rest), named)
 
 
-@op(view=True)
-def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
+def _t(input: Tensor) -> Tensor:
+    if input._data.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input._data.ndim}D")
+    return t(input)
+
+
+@op(guard=False)
+def permute(input: Tensor = ABSENT, /, *order: Any, **named: Any) -> Tensor:
     """The dimensions in another order.
 
     Source: `torch.permute`.
     """
+    if not named and isinstance(input, Tensor):
+        given = order[0] if len(order) == 1 and type(order[0]) is tuple else order
+        for d in given:
+            if type(d) is not int:
+                break
+        else:
+            if given:  # none at all is all of them for NumPy
+                try:
+                    return viewed(input, input._data.transpose(given), input._offset, _PermuteBackward0, (given,))
+                except (ValueError, OverflowError):
+                    pass
+    return in_full(_permute, "permute", (input, *order), named)
+
+
+def _permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     a = input._data
     given = shape_argument(order if dims is None else (dims,), "permute")
     order = given
@@ -277,23 +244,45 @@ def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
         raise RuntimeError("permute(): duplicate dims are not allowed.")
     return as_view(
         input, tuple(a.shape[d] for d in order), tuple(a.strides[d] for d in order), input._offset, _PermuteBackward0,
-        dims=given,
+        given,
     )  # fmt: skip
 
 
 _ExpandBackward0 = node("ExpandBackward0", lambda grad, self_sym_sizes: grad.sum_to_size(self_sym_sizes))
 
 
-@op(function=False, view=True)
-def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
+@op(function=False, guard=False)
+def expand(self: Tensor = ABSENT, /, *sizes: Any, **named: Any) -> Tensor:
     """Dimensions of size 1 (and new leading ones) repeated with stride 0, without a copy; -1 keeps a size.
 
     Source: `torch.Tensor.expand`.
     """
+    if not named and isinstance(self, Tensor):
+        want = sizes[0] if len(sizes) == 1 and type(sizes[0]) is tuple else sizes
+        shape, strides = self._data.shape, self._data.strides
+        at = len(shape) - len(want)  # where the shapes are aligned, of this tensor's dimensions
+        steps = []
+        for n in want:
+            if type(n) is not int:
+                break
+            if at >= 0 and n == shape[at]:
+                steps.append(strides[at])
+            elif n > 1 and (at < 0 or shape[at] == 1):
+                steps.append(0)
+            else:
+                break
+            at += 1
+        else:
+            if shape and len(steps) >= len(shape):
+                return as_view(self, want, tuple(steps), self._offset, _ExpandBackward0, shape)
+    return in_full(_expand, "expand", (self, *sizes), named)
+
+
+def _expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
     a = self._data
     want = shape_argument(sizes if size is None else (size,), "expand")
     if not a.ndim and (not want or min(want) >= 0):
-        return as_view(self, want, (0,) * len(want), self._offset, _ExpandBackward0, self_sym_sizes=())
+        return as_view(self, want, (0,) * len(want), self._offset, _ExpandBackward0, ())
     lead = len(want) - a.ndim
     if lead < 0:
         name = "CPUBoolType" if a.dtype.kind == "b" else tensor_type(self)
@@ -323,7 +312,7 @@ def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) 
             )
     if any(n < 0 for n in shape):
         raise RuntimeError("numel: integer multiplication overflow")
-    return as_view(self, tuple(shape), tuple(strides), self._offset, _ExpandBackward0, self_sym_sizes=a.shape)
+    return as_view(self, tuple(shape), tuple(strides), self._offset, _ExpandBackward0, a.shape)
 
 
 @op(view=True)
@@ -356,25 +345,34 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     n = a.itemsize
     return as_view(
         input, shape, tuple(s * n for s in steps), offset * n, AsStridedBackward0,
-        _geometry=Geometry.of(input), size=shape, stride=steps, storage_offset=storage_offset,
+        Geometry.of(input), shape, storage_offset, steps,
     )  # fmt: skip
 
 
 _UnsqueezeBackward0 = node("UnsqueezeBackward0", lambda grad, dim: grad.squeeze(dim))
 
 
-@op(view=True)
-def unsqueeze(input: Tensor, dim: int) -> Tensor:
+@op(guard=False)
+def unsqueeze(input: Tensor = ABSENT, /, *where: int, **named: Any) -> Tensor:
     """A new dimension of size 1.
 
     Source: `torch.unsqueeze`.
     """
-    a = input._data
-    d = wrap_dim(dim, a.ndim + 1)
-    step = a.itemsize if d >= a.ndim else a.shape[d] * a.strides[d]
-    shape = (*a.shape[:d], 1, *a.shape[d:])
-    strides = (*a.strides[:d], step, *a.strides[d:])
-    return as_view(input, shape, strides, input._offset, _UnsqueezeBackward0, dim=dim)
+    if len(where) == 1 and not named and isinstance(input, Tensor) and type(dim := where[0]) is int:
+        shape, strides = input._data.shape, input._data.strides
+        n = len(shape)
+        if -n - 2 < dim <= n:
+            d = dim if dim >= 0 else dim + n + 1
+            step = input._data.itemsize if d == n else shape[d] * strides[d]
+            return as_view(
+                input, (*shape[:d], 1, *shape[d:]), (*strides[:d], step, *strides[d:]), input._offset,
+                _UnsqueezeBackward0, dim,
+            )  # fmt: skip
+    return in_full(_unsqueeze, "unsqueeze", (input, *where), named)
+
+
+def _unsqueeze(input: Tensor, dim: int) -> Tensor:
+    return unsqueeze(input, int(wrap_dim(dim, input._data.ndim + 1)))
 
 
 def _unsqueezed(grad: Tensor, sizes: tuple, dims: Any) -> Tensor:
@@ -397,12 +395,24 @@ def squeeze_kinds(first: int) -> tuple[type, type, type]:
 _SQUEEZES = squeeze_kinds(0)
 
 
-@op(view=True)
-def squeeze(input: Tensor, dim: Any = ABSENT, *more: int) -> Tensor:
+@op(guard=False)
+def squeeze(input: Tensor = ABSENT, /, *dims: Any, **named: Any) -> Tensor:
     """Without the dimensions of size 1 (all, or those named).
 
     Source: `torch.squeeze`.
     """
+    if len(dims) < 2 and not named and isinstance(input, Tensor):
+        a = input._data
+        if not dims:
+            return viewed(input, a.squeeze(), input._offset, _SQUEEZES[0], (a.shape,))
+        dim = dims[0]
+        if type(dim) is int and -a.ndim <= dim < a.ndim:
+            data = a.squeeze(dim) if a.shape[dim] == 1 else a
+            return viewed(input, data, input._offset, _SQUEEZES[1], (dim, a.shape))
+    return in_full(_squeeze, "squeeze", (input, *dims), named)
+
+
+def _squeeze(input: Tensor, dim: Any = ABSENT, *more: int) -> Tensor:
     a = input._data
     dim = (dim, *more) if more else dim
     if dim is ABSENT:
@@ -419,7 +429,8 @@ def squeeze(input: Tensor, dim: Any = ABSENT, *more: int) -> Tensor:
         which, dims = 1, (wrap_dim(dim, a.ndim),)
     keep = [i for i in range(a.ndim) if not (i in dims and a.shape[i] == 1)]
     shape, strides = tuple(a.shape[i] for i in keep), tuple(a.strides[i] for i in keep)
-    return as_view(input, shape, strides, input._offset, _SQUEEZES[which], self_sym_sizes=a.shape, dim=dim)
+    saved = (dim, a.shape) if which else (a.shape,)
+    return as_view(input, shape, strides, input._offset, _SQUEEZES[which], *saved)
 
 
 def alias(self: Tensor) -> Tensor:
