@@ -17,6 +17,7 @@ import numpy as np
 
 from . import dtypes
 from .devices import as_device, device
+from .graph.hooks import warn_of_hooks
 from .storage import UntypedStorage
 from .tensor import Size, Tensor, fresh
 
@@ -28,7 +29,9 @@ def _rebuild_storage(data: bytes, device: str) -> UntypedStorage:
 
 
 def _rebuild_tensor(storage: UntypedStorage, d: str, shape: tuple, strides: tuple, offset: int, requires_grad: bool) -> Tensor:  # fmt: skip
-    t = fresh(np.ndarray(shape, dtypes.BY_NAME[d].np, storage.buffer, offset, strides), storage.device)
+    data = np.ndarray(shape, dtypes.BY_NAME[d].np, storage.buffer, offset, strides)
+    t = fresh(data, storage.device)
+    t._data = data  # an empty one keeps its strides too
     t._storage, t._offset = storage, offset
     t._requires_grad = requires_grad
     t._vc.version = 1  # torch makes an empty tensor and then sets its storage
@@ -40,6 +43,7 @@ def _reduce_storage(self: UntypedStorage, protocol: Any) -> tuple:
 
 
 def _parts(t: Tensor, storage: Any) -> tuple:
+    warn_of_hooks(t)
     a = t._data
     return storage, t.dtype.name, a.shape, a.strides, t._offset, t.requires_grad
 

@@ -176,7 +176,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
             if t is None:
                 kept.append(SavedNothing())
             elif isinstance(t, Tensor):
-                mine = t._fn is self
+                mine = t._fn is self or (t._view is not None and any(t is d for d in self.dirty_tensors or ()))
                 kept.append(SavedResult(t, t._output_nr) if mine else SavedTensor(t))
             else:
                 raise TypeError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import abc
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from ..graph.history import edge_of
 from ..graph.modes import enable_grad
@@ -18,6 +18,7 @@ from ..graph.saved import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..tensor import Tensor
 from .by_hand import DelayedError, UndefinedGrad
 from .function import BackwardCFunction
+from .mutation import allow_mutation_on_saved_tensors
 from .running import current_graph_task_id, will_engine_execute_node
 
 
@@ -113,32 +114,6 @@ class save_on_cpu(saved_tensors_hooks):
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda t: (t.device, t.cpu()), lambda packed: packed[1].to(packed[0]))
-
-
-class allow_mutation_on_saved_tensors:
-    """Inside, tensors saved for backward may be written to: backward uses copies made when they were saved.
-
-    AssertionError if the graph's backward runs outside. torch copies when a tensor is first written to, which saves
-    memory; what is computed is the same. Source: `torch.autograd.graph.allow_mutation_on_saved_tensors`.
-    """
-
-    def __enter__(self) -> Self:
-        self.holds = True
-        self._hooks = saved_tensors_hooks(lambda t: t.detach().clone(), self._unpack)
-        self._hooks.__enter__()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._hooks.__exit__()
-        self.holds = False
-
-    def _unpack(self, kept: Tensor) -> Tensor:
-        if not self.holds:
-            raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
-                "originally recorded."
-            )
-        return kept
 
 
 class _MultiHandle(RemovableHandle):

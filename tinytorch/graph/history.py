@@ -247,6 +247,7 @@ class CopySlices(Node):
     """
 
     __slots__ = ("base", "fn", "view")
+    __module__ = "builtins"  # as torch prints it
 
     def __init__(self, base: Any, view: Any, fn: Node) -> None:
         super().__init__((edge_of(base), *fn._edges[1:]), ())
@@ -260,9 +261,6 @@ class CopySlices(Node):
     def short_name(self) -> str:
         """The name in messages."""
         return self.name()
-
-    def __repr__(self) -> str:
-        return f"<torch::autograd::CopySlices object at 0x{id(self):x}>"
 
     def apply(self, grads: tuple) -> tuple:
         """The gradients for the inputs, from those of the outputs."""

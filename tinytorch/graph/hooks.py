@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from ..warn import warn_user
 from .handles import RemovableHandle, hooks_of
 
 
@@ -97,6 +98,16 @@ def retain_grad(tensor: Any) -> None:
         return
     hooks.retains = True
     hooks_of(fn).retain[tensor._output_nr] = _Retain(tensor)
+
+
+def warn_of_hooks(t: Any) -> None:
+    """Warn of each hook on a tensor's gradient that it does not go with a copy, unless it is marked as one that does not."""
+    for hook in (t._backward_hooks or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warn_user(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+                "function with @torch.utils.hooks.unserializable_hook to suppress this warning"
+            )
 
 
 def call(hooks: dict[int, Callable], grad: Any) -> Any:

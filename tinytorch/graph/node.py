@@ -123,6 +123,9 @@ class Node:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at 0x{id(self):x}>"
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
     # hooks ----------------------------------------------------------------------------------------------------------
 
     def register_hook(self, hook: Callable) -> Any:
