@@ -159,6 +159,7 @@ class CopyBackwards(Node):
     """The backward of `copy_`: nothing for the overwritten values, the gradient for the source."""
 
     __slots__ = ("source",)
+    __module__ = "builtins"  # as torch prints it
 
     def name(self) -> str:
         """The name of the node, as torch has it."""
@@ -168,9 +169,6 @@ class CopyBackwards(Node):
         """The name in messages."""
         return self.name()
 
-    def __repr__(self) -> str:
-        return f"<torch::autograd::CopyBackwards object at 0x{id(self):x}>"
-
     def apply(self, grads: tuple) -> tuple:
         """The gradients for the inputs, from those of the outputs."""
         grad = grads[0]
@@ -179,9 +177,6 @@ class CopyBackwards(Node):
         kind, where = self.source
         to_source = None if self._edges[1] is None else grad.to(kind, device=where)
         return (None if self._edges[0] is None else grad.new_zeros(grad.shape), to_source)
-
-
-CopyBackwards.__module__ = "torch.autograd"
 
 
 @op(function=False, guard=False)
