@@ -1,0 +1,75 @@
+"""Every initialiser's numbers, its old name, what it refuses."""
+
+import torch
+import torch.nn as nn
+from torch.nn import init
+torch.manual_seed(0)
+w = torch.empty(3, 5)
+init.uniform_(w)
+init.uniform_(w, -1, 1)
+init.normal_(w, 1, 0.1)
+init.normal_(w, mean=0.0, std=0.02)
+init.constant_(w, 0.3)
+init.ones_(w)
+init.zeros_(w)
+init.eye_(w)
+init.xavier_uniform_(w)
+init.xavier_uniform_(w, gain=init.calculate_gain("relu"))
+init.xavier_normal_(w)
+init.kaiming_uniform_(w)
+init.kaiming_uniform_(w, mode="fan_out", nonlinearity="relu")
+init.kaiming_normal_(w)
+init.kaiming_normal_(w, mode="fan_out", nonlinearity="relu")
+init.trunc_normal_(w)
+init.trunc_normal_(w, std=0.02)
+init.trunc_normal_(w, 0, 1, 3, 4)
+init.orthogonal_(w)
+init.orthogonal_(w, 2)
+init.sparse_(w, 0.4)
+init.dirac_(torch.empty(3, 2, 3))
+init.xavier_uniform_(torch.empty(3))
+init.kaiming_uniform_(torch.empty(3))
+init.eye_(torch.empty(3))
+init.orthogonal_(torch.empty(3))
+init.kaiming_uniform_(w, mode="x")
+init.kaiming_uniform_(w, nonlinearity="x")
+init.kaiming_normal_(w, nonlinearity="gelu")
+init.calculate_gain("tanh")
+init.calculate_gain("leaky_relu", 0.2)
+init.calculate_gain("leaky_relu", "a")
+init.calculate_gain("selu")
+init.calculate_gain("foo")
+init.kaiming_uniform_(torch.empty(0, 3))
+init.xavier_uniform_(torch.empty(0, 3))
+init.uniform_(torch.zeros(3, dtype=torch.int64))
+init.normal_(nn.Parameter(torch.empty(4)))
+p = nn.Parameter(torch.empty(2, 2))
+init.constant_(p, 1.)
+p._version
+init.kaiming_normal(w)
+init.xavier_normal(w)
+init.xavier_uniform(w)
+init.uniform(w)
+init.normal(w)
+init.constant(w, 2)
+init.eye(torch.zeros(2, 2))
+init.orthogonal(torch.zeros(2, 2))
+g = torch.Generator().manual_seed(3)
+init.uniform_(w, generator=g)
+init.kaiming_normal_(torch.empty(20, 10), generator=g)[0]
+torch.manual_seed(42)
+lin = nn.Linear(4, 3)
+lin.weight, lin.bias
+lin.reset_parameters()
+lin.weight
+def weights_init(m):
+    if isinstance(m, nn.Linear):
+        nn.init.xavier_uniform_(m.weight)
+        m.bias.data.fill_(0.01)
+net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+net.apply(weights_init)
+net[0].weight, net[2].bias
+nn.Embedding(4, 3).weight
+torch.manual_seed(0); torch.nn.init.xavier_normal_(torch.empty(5, 4, dtype=torch.float64))
+nn.init.kaiming_uniform_(torch.empty(2, 3, 4, 5), a=5 ** 0.5)[0, 0]
+nn.Linear(100, 50).weight.std()
