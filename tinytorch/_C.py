@@ -12,10 +12,15 @@ from .autograd.running import current_autograd_node as _current_autograd_node
 from .autograd.running import current_graph_task_execution_order as _current_graph_task_execution_order
 from .autograd.running import current_graph_task_id as _current_graph_task_id
 from .autograd.running import will_engine_execute_node as _will_engine_execute_node
-from .graph.modes import is_grad_enabled, is_inference_mode_enabled
+from .graph.modes import is_grad_enabled, is_inference_mode_enabled, set_grad_enabled
 from .graph.node import AccumulateGrad, Node
 from .graph.saved import SavedResult, SavedTensor, hooks_are_enabled
 from .missing import missing
+
+
+def _set_grad_enabled(enabled: bool, /) -> None:
+    """Switch grad mode. Source: `torch._C._set_grad_enabled`."""
+    set_grad_enabled(enabled)
 
 
 def _make_saved_tensor(tensor: Any, is_output: bool) -> SavedTensor:
@@ -69,5 +74,5 @@ _autograd = SimpleNamespace(
 
 __all__ = [
     "_WeakTensorRef", "_autograd", "_current_autograd_node", "_current_graph_task_execution_order",
-    "_current_graph_task_id", "_functions", "_will_engine_execute_node", "is_grad_enabled", "is_inference_mode_enabled",
+    "_current_graph_task_id", "_functions", "_set_grad_enabled", "_will_engine_execute_node", "is_grad_enabled", "is_inference_mode_enabled",
 ]  # fmt: skip

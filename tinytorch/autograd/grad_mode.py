@@ -32,7 +32,8 @@ class set_multithreading_enabled(_Switch):
         self.mode, self.prev = mode, THREADS.allowed
         THREADS.allowed = mode
 
-    def _again(self) -> set_multithreading_enabled:
+    def clone(self) -> set_multithreading_enabled:
+        """Another switch to the same mode."""
         return self.__class__(self.mode)
 
     def __enter__(self) -> None:

@@ -16,9 +16,7 @@ import numpy as np
 from ..graph.saved import saved_tensors_hooks
 from ..tensor import Tensor
 
-_OUTSIDE = (
-    "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally recorded."
-)
+_OUTSIDE = "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally recorded."
 
 
 class _Handle:

@@ -85,11 +85,11 @@ class _Switch:
             return self._around_generator(function)
 
         @functools.wraps(function)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            with self._again():
+        def decorate_context(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
                 return function(*args, **kwargs)
 
-        return wrapper
+        return decorate_context
 
     def _around_generator(self, function: Callable) -> Callable:
         """The mode holds while the generator runs, not while it is suspended."""
@@ -100,14 +100,14 @@ class _Switch:
             step: Callable = functools.partial(running.send, None)
             while True:
                 try:
-                    with self._again():
+                    with self.clone():
                         value = step()
                 except StopIteration as stop:
                     return stop.value
                 try:
                     step = functools.partial(running.send, (yield value))
                 except GeneratorExit:
-                    with self._again():
+                    with self.clone():
                         running.close()
                     raise
                 except BaseException as error:  # noqa: BLE001 - whatever was thrown in is handed on
@@ -115,7 +115,8 @@ class _Switch:
 
         return generator
 
-    def _again(self) -> _Switch:
+    def clone(self) -> _Switch:
+        """Another switch like this one."""
         return self.__class__()
 
     def __enter__(self) -> None:
@@ -180,7 +181,8 @@ class set_grad_enabled(_Switch):
         _switch(self._before)  # as a decorator it acts inside the function alone
         return super().__call__(function)
 
-    def _again(self) -> _Switch:
+    def clone(self) -> _Switch:
+        """Another switch to the same mode."""
         return self.__class__(self.mode)
 
     def __enter__(self) -> None:
@@ -209,7 +211,8 @@ class inference_mode(_Switch):
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
 
-    def _again(self) -> _Switch:
+    def clone(self) -> _Switch:
+        """Another switch to the same mode."""
         return self.__class__(self.mode)
 
     def __enter__(self) -> None:
