@@ -13,6 +13,7 @@ from typing import Any
 from ..graph.modes import no_grad
 from ..graph.node import RemovableHandle
 from ..tensor import Tensor
+from ..warn import warn_user
 from .parameter import Parameter
 
 
@@ -56,7 +57,14 @@ class States:
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """Parameters and persistent buffers by dotted name, detached: they share memory and version counter."""
         if args:
-            destination = args[0]
+            warn_user(
+                "Positional args are being deprecated, use kwargs instead. Refer to https://pytorch.org/docs/main/generated/"
+                "torch.nn.Module.html#torch.nn.Module.state_dict for details.",
+                FutureWarning,
+            )
+            destination = args[0] if destination is None else destination
+            prefix = args[1] if len(args) > 1 and prefix == "" else prefix
+            keep_vars = args[2] if len(args) > 2 and keep_vars is False else keep_vars
         out = OrderedDict() if destination is None else destination
         if destination is None:
             out._metadata = OrderedDict()
