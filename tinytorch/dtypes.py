@@ -200,7 +200,7 @@ class finfo(metaclass=ShownAs):
         i = np.finfo(d.np)
         self.bits, self.dtype = i.bits, d.name
         self.eps, self.max, self.min, self.tiny = float(i.eps), float(i.max), float(i.min), float(i.tiny)
-        self.smallest_normal, self.resolution = float(i.tiny), float(i.resolution)
+        self.smallest_normal, self.resolution = float(i.tiny), 10.0**-i.precision
 
     def __repr__(self) -> str:
         return (
@@ -215,10 +215,12 @@ class iinfo(metaclass=ShownAs):
     shown_as = "torch.iinfo"
 
     def __init__(self, d: dtype) -> None:
+        if d is bool_:
+            raise TypeError("torch.bool is not supported by torch.iinfo")
         if d.np.kind not in "iu":
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         i = np.iinfo(d.np)
         self.bits, self.max, self.min, self.dtype = i.bits, int(i.max), int(i.min), d.name
 
     def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

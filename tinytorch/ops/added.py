@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import cpp_name
 from ..graph.node import node
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap_dim
 from .arguments import guarded
-from .core import common_device, op, quiet, record, recording, result, write_in_place, write_out
+from .core import common_device, op, quiet, record, recording, result, result_dtype, write_in_place, write_out
 from .linalg import check_bmm, check_mm, mat_grad_left, mat_grad_right, product, same_dtype, strides_for
 from .scalars import times
 from .views import expand
@@ -35,6 +36,10 @@ def _check_addmm(input: Tensor, x: Tensor, y: Tensor) -> None:
         if t._data.ndim != 2:
             raise RuntimeError(f"{n} must be a matrix, got {t._data.ndim}-D tensor")
     check_mm(x, y)
+    _check_dtypes(input, x, y)
+
+
+def _check_dtypes(input: Tensor, x: Tensor, y: Tensor) -> None:
     if input.dtype is not y.dtype:
         raise RuntimeError(
             f"self and mat2 must have the same dtype, but got {input.dtype.scalar_name} and {y.dtype.scalar_name}"
@@ -65,9 +70,34 @@ def _check_addr(input: Tensor, x: Tensor, y: Tensor) -> None:
             raise RuntimeError(f"addr: Expected 1-D argument {n}, but got {t._data.ndim}-D")
 
 
-def _check_batches(input: Tensor, x: Tensor, y: Tensor) -> None:
+def _check_factors(kind: np.dtype, beta: Any, alpha: Any) -> None:
+    """What `addr` says of factors of another category than its result's."""
+    for name, factor in (("beta", beta), ("alpha", alpha)):
+        if isinstance(factor, bool) and kind.kind != "b":
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+        if isinstance(factor, float) and kind.kind != "f":
+            raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+
+
+def _check_sizes(x: Tensor, y: Tensor) -> None:
+    """torch asks for the sizes of the result before it counts the dimensions."""
+    for t, d in ((x, 1), (y, 2)):
+        wrap_dim(d, t._data.ndim)
     check_bmm(x, y)
-    same_dtype("baddbmm", x, y)
+
+
+def _check_baddbmm(input: Tensor, x: Tensor, y: Tensor) -> None:
+    _check_sizes(x, y)
+    if input.dtype is x.dtype:
+        same_dtype("bmm", x, y)
+    else:
+        names = (cpp_name(t.dtype) for t in (input, x, y))
+        raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
+
+
+def _check_addbmm(input: Tensor, x: Tensor, y: Tensor) -> None:
+    _check_sizes(x, y)
+    _check_dtypes(input, x, y)
 
 
 def _outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -75,7 +105,26 @@ def _outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _summed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return product(a, b).sum(axis=0, dtype=a.dtype)
+    return product(a, b, "addmm_impl_cpu_").sum(axis=0, dtype=a.dtype)
+
+
+def _batches(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return product(a, b, "baddbmm")
+
+
+def _shape(name: str, a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
+    """The shape of the result."""
+    return (
+        (*a.shape, *b.shape)
+        if name == "addr"
+        else (*a.shape[name == "addbmm" : -1], *b.shape[2 if b.ndim == 3 else 1 :])
+    )
+
+
+def _sum(a: np.ndarray, input: Tensor, made: np.ndarray, beta: Any, alpha: Any) -> np.ndarray:
+    if a.shape != made.shape:
+        expand(input, made.shape)
+    return quiet.run(_blend, a, made, beta, alpha)
 
 
 # the operations ----------------------------------------------------------------------------------------------------------
@@ -97,9 +146,11 @@ def _added(name: str, x_name: str, y_name: str, kernel: Callable, check: Callabl
         check(input, x, y)
         common_device(name, input, x, y, names=("self", x_name, y_name))
         made = kernel(x._data, y._data)
-        if input._data.shape != made.shape:
-            expand(input, made.shape)
-        return quiet.run(_blend, input._data, made, beta, alpha)
+        if name == "addr":
+            made = made.astype(result_dtype(input, x, y).np, copy=False)
+            _check_factors(made.dtype, beta, alpha)
+            return _sum(input._data.astype(made.dtype, copy=False), input, made, beta, alpha)
+        return _sum(input._data, input, made, beta, alpha)
 
     def function(
         input: Tensor, x: Tensor, y: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
@@ -111,11 +162,16 @@ def _added(name: str, x_name: str, y_name: str, kernel: Callable, check: Callabl
         return record(made, kind, (input, x, y), **saved(x, y, beta, alpha)) if recording(input, x, y) else made
 
     def in_place(self: Tensor, x: Tensor, y: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-        data = computed(self, x, y, beta, alpha)
-        if data.shape != self._data.shape:
+        check(self, x, y)
+        shape = _shape(name, x._data, y._data)
+        if shape != self._data.shape and name != "addbmm":
             raise RuntimeError(
-                f"Bad in-place call: input tensor size {list(self.shape)} and output tensor size {list(data.shape)} should match"
+                f"size mismatch, input: {list(self.shape)}, v1: {list(x.shape)}, v2: {list(y.shape)}"
+                if name == "addr"
+                else f"Bad in-place call: input tensor size {list(self.shape)} and output tensor size {list(shape)} "
+                "should match"
             )
+        data = computed(self, x, y, beta, alpha)
         return write_in_place(self, (self, x, y), kind, saved(x, y, beta, alpha), lambda: data)
 
     function.__name__ = function.__qualname__ = name
@@ -164,9 +220,9 @@ _AddbmmBackward0 = node(
 addmm = _added("addmm", "mat1", "mat2", product, _check_addmm, _AddmmBackward0, "(mat1 @ mat2)")
 _added("addmv", "mat", "vec", product, _check_addmv, _AddmvBackward0, "(mat @ vec)")
 _added("addr", "vec1", "vec2", _outer, _check_addr, _AddrBackward0, "the outer product of vec1 and vec2")
-_added("baddbmm", "batch1", "batch2", product, _check_batches, _BaddbmmBackward0, "(batch1 @ batch2)")
+_added("baddbmm", "batch1", "batch2", _batches, _check_baddbmm, _BaddbmmBackward0, "(batch1 @ batch2)")
 _added(
-    "addbmm", "batch1", "batch2", _summed, _check_batches, _AddbmmBackward0, "the sum of the products batch1 @ batch2"
+    "addbmm", "batch1", "batch2", _summed, _check_addbmm, _AddbmmBackward0, "the sum of the products batch1 @ batch2"
 )
 
 

@@ -247,15 +247,17 @@ def _contract(ops: list[Tensor], kept: int, total: int, uses: Counter) -> Tensor
 
 def contracted(a: Tensor, b: Tensor, dims_a: list[int], dims_b: list[int]) -> Tensor:
     """The sum of products over pairs of dimensions."""
+    if a.dtype is not b.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     if len(dims_a) != len(dims_b):
         raise RuntimeError("both dimension lists should have same length")
     inner = 1
     for i, j in zip(dims_a, dims_b, strict=True):
         m, n = a.size(i), b.size(j)
         if n == 1:
-            a = a.sum(i, True)
+            a = a.sum(i, True, dtype=a.dtype)
         elif m == 1:
-            b = b.sum(j, True)
+            b = b.sum(j, True, dtype=a.dtype)
         elif m != n:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {m} in dim {i} and second has size {n} in dim {j}"
@@ -287,6 +289,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     if isinstance(dims, (tuple, list)):
         first, second = (list(d) if isinstance(d, (tuple, list)) else [d] for d in dims)
     else:
+        if isinstance(dims, Tensor) and dims.numel() > 1:
+            return tensordot(a, b, dims.tolist(), out)
         n = dims.item() if isinstance(dims, Tensor) else dims
         if n < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={n}")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..devices import CPU as _CPU
 from ..graph.node import node
 from ..tensor import Size, Tensor, wrap_dim
 from ..warn import warn_in_torch
@@ -288,6 +289,14 @@ def block_diag(*tensors: Any) -> Tensor:
 
     Source: `torch.block_diag`.
     """
+    for i, t in enumerate(tensors):
+        if t._data.ndim > 2:
+            raise RuntimeError(
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
+                f"Input {i} has {t._data.ndim} dimensions"
+            )
+    if not tensors:
+        return result(np.zeros((1, 0), dtypes.get_default_dtype().np), _CPU)
     parts = [
         t.expand(1, 1) if not t._data.ndim else t.expand(1, t._data.size) if t._data.ndim == 1 else t for t in tensors
     ]

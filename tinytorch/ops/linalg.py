@@ -5,6 +5,7 @@ The graph is torch's: a product of tensors with more dimensions folds into `mm` 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,26 +16,20 @@ from ..graph.history import needs_grad
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor
-from .core import common_device, op, quiet, record, recording, result, takes_out, write_out
+from .core import broadcast_error, common_device, op, quiet, record, recording, result, takes_out, write_out
 from .large import MANY
 from .views import _UnsafeViewBackward0
 
 
-def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A matrix product; float16 goes through float32, bool is refused as torch refuses it."""
+def product(a: np.ndarray, b: np.ndarray, name: str = "") -> np.ndarray:
+    """A matrix product; float16 goes through float32, bool is refused as torch refuses it (with a kernel's `name`)."""
     if a.dtype == np.float16:
         return quiet.run(np.matmul, a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
     if a.dtype == bool:
-        kernel = (
-            "dot"
-            if a.ndim == 1
-            else "addmv_impl_cpu"
-            if b.ndim == 1
-            else "baddbmm_cpu"
-            if a.ndim == 3
-            else "addmm_impl_cpu_"
-        )
+        kernel = name or ("dot" if a.ndim == 1 else "addmv_impl_cpu" if b.ndim == 1 else "addmm_impl_cpu_")
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
+    if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] == 1 and a.shape[0] > 1 < b.shape[1] and a.dtype.kind == "f":
+        return quiet.run(np.multiply, a, b)  # where zeros keep their signs
     if a.ndim == b.ndim == 3 and a.dtype.kind == "f" and a.shape[1] * a.shape[2] * b.shape[2] < 400:
         return quiet.run(_few_products, a, b)
     if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and a.shape[0] * b.shape[1] >= MANY and a.dtype is b.dtype:
@@ -53,7 +48,7 @@ def _few_products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def same_dtype(name: str, a: Tensor, b: Tensor) -> None:
     """RuntimeError in torch's words for factors of two dtypes."""
     if a.dtype is not b.dtype:
-        if name in ("bmm", "baddbmm"):
+        if name == "bmm":
             raise RuntimeError(f"expected scalar type {a.dtype.scalar_name} but found {b.dtype.scalar_name}")
         if name == "mv":
             x, y = a.dtype.scalar_name, b.dtype.scalar_name
@@ -129,6 +124,8 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     Source: `torch.mv`.
     """
+    if input._data.ndim == 0:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if input._data.ndim != 2 or vec._data.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {1}, {input._data.ndim}, {vec._data.ndim}")
     if input._data.shape[1] != vec._data.shape[0]:
@@ -209,8 +206,9 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     Source: `torch.bmm`.
     """
     check_bmm(input, mat2)
-    same_dtype("bmm", input, mat2)
-    data = product(input._data, mat2._data)
+    if input._data.dtype.kind != "b":
+        same_dtype("bmm", input, mat2)
+    data = product(input._data, mat2._data, "bmm")
     if out is not None:
         return write_out(out, data, "bmm", input, mat2)
     made = result(data, common_device("bmm", input, mat2, names=("self", "mat2")))
@@ -283,14 +281,18 @@ def _matmul(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _fold(x: Tensor, y: Tensor) -> Tensor | None:
-    """A product with one matrix or vector: the batch becomes rows of one matrix, where that copies nothing."""
+    """A product with one matrix or vector: the batch becomes rows of one matrix.
+
+    Only where that copies nothing, or where the matrix wants a gradient, which would have to be summed over the batch.
+    """
     flip = y._data.ndim > x._data.ndim
-    big = y.mT if flip else x
-    small = y if not flip else x.t() if x._data.ndim == 2 else x
-    if not (recording(x, y) or small._data.ndim == 1 or _rows_lie_dense(big)):
+    big, small = (y, x) if flip else (x, y)
+    free = x._data.ndim != 2 and (big._data.size == 0 or _rows_lie_dense(y.mT if flip else x))
+    if not (free or small.requires_grad):
         return None
+    big, small = y.mT if flip else x, x.t() if flip and x._data.ndim == 2 else small
     shape = big._data.shape
-    rows = big.reshape(-1, shape[-1])
+    rows = big.reshape(math.prod(shape[:-1]), shape[-1])
     if small._data.ndim == 1:
         return unsafe_view(rows.mv(small), shape[:-1])
     out = unsafe_view(mm(rows, small), (*shape[:-1], small._data.shape[1]))
@@ -306,20 +308,27 @@ def _batched(x: Tensor, y: Tensor) -> Tensor:
     n, m = x._data.ndim, y._data.ndim
     rows = x._data.shape[-2] if n > 1 else 1
     inner = x._data.shape[-1]
-    cols = y._data.shape[-1] if m > 1 else 1
     batch_x = x._data.shape[:-2] if n > 2 else ()
     batch_y = y._data.shape[:-2] if m > 2 else ()
+    if n == m == 3 and batch_x != batch_y:  # as in `_fold`
+        if batch_x[0] == 1 and x.requires_grad:
+            return matmul(x.squeeze(0), y)
+        if batch_y[0] == 1 and y.requires_grad:
+            return matmul(x, y.squeeze(0))
     try:
         batch = np.broadcast_shapes(batch_x, batch_y)
     except ValueError:
-        from .core import broadcast_error
-
         raise broadcast_error(batch_x, batch_y) from None
-    left = x.expand(*batch, *((rows,) if n > 1 else (1,)), inner).reshape(-1, rows, inner)
-    depth = y._data.shape[-2] if m > 1 else y._data.shape[0]
-    right = (y if m > 1 else y.unsqueeze(1)).expand(*batch, depth, cols).reshape(-1, depth, cols)
-    shape = (*batch, *((rows,) if n > 1 else ()), *((cols,) if m > 1 else ()))
-    return unsafe_view(bmm(left, right), shape)
+    count = math.prod(batch)
+    left = x.expand(*batch, rows, inner).reshape(count, rows, inner)
+    shape = (*batch, rows) if n > 1 else batch
+    if m == 1:
+        k = y._data.shape[0]
+        right = y.expand(*batch, k).reshape(count, k).unsqueeze(2)
+        return unsafe_view(bmm(left, right).squeeze(-1), shape)
+    k, cols = y._data.shape[-2:]
+    right = y.expand(*batch, k, cols).reshape(count, k, cols)
+    return unsafe_view(bmm(left, right), (*shape, cols))
 
 
 def _matmul_operator(self: Tensor, other: Any) -> Any:

@@ -227,22 +227,6 @@ def _number(p: float) -> str:
 
 
 @op()
-def norm(
-    input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Tensor | None = None, dtype: Any = None
-) -> Tensor:
-    """The p-norm of all elements, or along dimensions. RuntimeError for integers.
-
-    Source: `torch.norm`.
-    """
-    if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
-    order = 2 if p in ("fro", None) else p
-    return vector_norm(
-        input, order, None if isinstance(dim, (list, tuple)) and not dim else dim, keepdim, dtype=dtype, out=out
-    )
-
-
-@op()
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of the difference.
 

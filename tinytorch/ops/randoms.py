@@ -287,6 +287,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
 
     RuntimeError for weights that are no distribution. Source: `torch.multinomial`.
     """
+    if not hasattr(num_samples, "__index__"):
+        raise unfit("multinomial")
     return fresh(
         sampling.multinomial(input._data, num_samples, replacement, _source(generator, input._device)), input._device
     )

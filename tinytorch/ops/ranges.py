@@ -117,7 +117,9 @@ def _evenly(start: Any, end: Any, steps: int, kind: np.dtype) -> np.ndarray:
     i = np.arange(steps, dtype=np.float64)
     back = steps - 1 - i
     if kind.kind in "iu":
-        start, end = int(start), int(end)
+        for x in (start, end):
+            dtypes.check_range(x, dtypes.BY_NUM[kind.num], in_c=True)
+        start, end = (int(np.array(int(x)).astype(kind)) for x in (start, end))
         step = (float(end) - float(start)) / max(steps - 1, 1)
         return np.where(i < steps // 2, fma64(i, step, start), fma64(back, -step, end)).astype(kind)
     first, last = kind.type(start), kind.type(end)
@@ -147,6 +149,7 @@ def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = 
     RuntimeError for a negative count. Source: `torch.linspace`.
     """
     start, end = _ends("linspace", start, end, steps)
+    steps = int(steps)
     requires_grad = kw.get("requires_grad", False)
     d, where = options("linspace", kw | {"dtype": dtype}, None if out is None else out.dtype)
     _refuse_bool("linspace", d)
@@ -163,6 +166,7 @@ def logspace(
     Source: `torch.logspace`.
     """
     start, end = _ends("logspace", start, end, steps)
+    steps = int(steps)
     requires_grad = kw.get("requires_grad", False)
     d, where = options("logspace", kw | {"dtype": dtype}, None if out is None else out.dtype)
     _refuse_bool("logspace", d)
@@ -200,6 +204,9 @@ def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, **k
 
 def _indices(name: str, lower: bool) -> None:
     def function(row: int, col: int, offset: int = 0, **kw: Any) -> Tensor:
+        for what, n in (("row", row), ("col", col)):
+            if n < 0:
+                raise RuntimeError(f"{what} must be non-negative, got{n}")
         d, where = options(name, kw, dtypes.int64)
         found = (np.tril_indices if lower else np.triu_indices)(row, offset, col)
         return moved(fresh(np.array(found, d.np)), where)

@@ -147,6 +147,8 @@ def _shaped(name: str, value: Any, what: str) -> None:
         if out is not None:
             return into(out, np.full(shape, value or 0), name, kw.get("dtype"))
         made = filled(shape, value, *options(name, kw), requires_grad)
+        if memory_format is not None and value is not None:
+            raise unfit(name)
         if memory_format in (None, contiguous_format):
             return made
         if memory_format is preserve_format:

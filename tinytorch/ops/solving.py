@@ -5,14 +5,18 @@ Results lie column by column, as LAPACK leaves them and torch gives them.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from ..dtypes import cpp_name
 from ..graph.node import node
 from ..tensor import Tensor, fresh
-from ..warn import warn_user
-from .core import common_device, laid_out, op, record, recording, result, write_out
+from ..warn import warn_in_torch, warn_user
+from .arguments import type_name
+from .copying import contiguous_format
+from .core import common_device, laid_out, op, record, recording, result, takes_out, write_out
 from .pointwise import check_kernel
 
 
@@ -23,7 +27,7 @@ class _LinAlgError(RuntimeError):
 _LinAlgError.__module__ = "torch._C"
 
 
-def _square(name: str, t: Tensor, letter: str = "A") -> np.ndarray:
+def _square(name: str, t: Tensor, letter: str = "A", any_dtype: bool = False) -> np.ndarray:
     a = t._data
     if a.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor {letter} must have at least 2 dimensions.")
@@ -31,6 +35,8 @@ def _square(name: str, t: Tensor, letter: str = "A") -> np.ndarray:
         raise RuntimeError(
             f"{name}: {letter} must be batches of square matrices, but they are {a.shape[-2]} by {a.shape[-1]} matrices"
         )
+    if any_dtype:
+        return a
     if a.dtype.kind != "f":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {t.dtype.scalar_name}")
     if a.dtype == np.float16:
@@ -95,11 +101,14 @@ def _det_backward(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
 _LinalgDetBackward0 = node("LinalgDetBackward0", _det_backward, also=("LU", "pivots"))
 
 
+@takes_out("linalg_det")
 def linalg_det(A: Tensor) -> Tensor:
     """The determinant of square matrices (..., n, n).
 
     Source: `torch.linalg.det`.
     """
+    if A._data.dtype == np.float16:
+        raise NotImplementedError("\"lu_cpu\" not implemented for 'Half'")
     a = _square("linalg.det", A)
     lu, pivots = _lu(a)
     flips = (pivots != np.arange(1, a.shape[-1] + 1)).sum(axis=-1)
@@ -111,6 +120,7 @@ def linalg_det(A: Tensor) -> Tensor:
 _LinalgInvExBackward0 = node("LinalgInvExBackward0", lambda grad, inverse: -inverse.mT.matmul(grad.matmul(inverse.mT)))
 
 
+@takes_out("linalg_inv_ex")
 def linalg_inv(A: Tensor) -> Tensor:
     """The inverse of square matrices (..., n, n). An error that is a RuntimeError for singular ones.
 
@@ -126,6 +136,12 @@ def linalg_inv(A: Tensor) -> Tensor:
 
 
 # linear equations ------------------------------------------------------------------------------------------------------------
+
+
+_NO_VECTOR = (
+    "linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. In this case "
+    "linalg.solve is equivalent to B / A.squeeze(-1)"
+)
 
 
 def _solve_left(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
@@ -149,59 +165,69 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 
     An error that is a RuntimeError for singular A. Source: `torch.linalg.solve`.
     """
-    a, b = _square("linalg.solve", A), B._data
-    vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
-    if not left:
-        return linalg_solve(A.mT, B.mT).mT
-    if b.shape[-1 if vector else -2] != a.shape[-1]:
-        shape = (*b.shape, 1)[-2:] if vector else b.shape[-2:]
-        raise RuntimeError(
-            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({a.shape[-2]}x{a.shape[-1]} and "
-            f"{shape[0]}x{shape[1]})"
-        )
-    if A.dtype is not B.dtype:
+    if A.dtype.is_floating_point and A.dtype is not B.dtype:
         raise RuntimeError(
             f"linalg.solve: Expected A and B to have the same dtype, but found A of type {A.dtype.scalar_name} and B of "
             f"type {B.dtype.scalar_name} instead"
         )
+    a, b = _square("linalg.solve", A), B._data
+    vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
+    if b.shape[-1 if vector or not left else -2] != a.shape[-1]:
+        shape = (*b.shape, 1)[-2:] if vector else b.shape[-2:]
+        raise RuntimeError(
+            f"linalg.solve: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B "
+            f"({a.shape[-2]}x{a.shape[-1]} and {shape[0]}x{shape[1]})"
+        )
+    if not left:
+        if vector:
+            raise RuntimeError(_NO_VECTOR)
+        return linalg_solve(A.mT, B.mT).mT
     try:
         data = np.linalg.solve(a, b[..., None])[..., 0] if vector else np.linalg.solve(a, b)
     except np.linalg.LinAlgError:
-        raise _singular("torch.linalg.solve", a, "solve") from None
-    made = fresh(np.ascontiguousarray(data) if vector else _columns(data), common_device("linalg.solve", A, B))
+        raise _LinAlgError("torch.linalg.solve: The solver failed because the input matrix is singular.") from None
+    made = fresh(
+        (data if data.ndim < 2 else _columns(data)) if vector else _columns(data), common_device("linalg.solve", A, B)
+    )
     return record(made, _LinalgSolveExBackward0, (A, B), A=A, left=left, **_decomposed(A)) if recording(A, B) else made
 
 
 # Cholesky -----------------------------------------------------------------------------------------------------------------------
 
 
-def _cholesky_backward(grad: Tensor, L: Tensor) -> Tensor:
+def _cholesky_backward(grad: Tensor, L: Tensor, upper: bool) -> Tensor:
+    if upper:
+        return _cholesky_backward(grad.mT, L.mT, False)
     inner = L.mT.matmul(grad).tril()
     inner = inner - _as_diagonal(inner.diagonal(0, -2, -1)) / 2
     inverse = linalg_inv(L)
     return inverse.mT.matmul((inner + inner.mT) / 2).matmul(inverse)
 
 
-_LinalgCholeskyExBackward0 = node("LinalgCholeskyExBackward0", _cholesky_backward, also=("upper",))
+_LinalgCholeskyExBackward0 = node("LinalgCholeskyExBackward0", _cholesky_backward)
 
 
-def linalg_cholesky(A: Tensor) -> Tensor:
-    """The lower triangular L with L @ L.T = A, for symmetric positive definite A (..., n, n).
+def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
+    """The lower triangular L with L @ L.T = A, for symmetric positive definite A (..., n, n); `upper`: L.T.
 
     An error that is a RuntimeError where A is not positive definite. Source: `torch.linalg.cholesky`.
     """
-    a = _square("linalg.cholesky", A)
+    return _cholesky("linalg.cholesky", A, upper)
+
+
+def _cholesky(name: str, A: Tensor, upper: bool) -> Tensor:
+    a = _square(name, A)
     try:
         data = np.linalg.cholesky(a)
     except np.linalg.LinAlgError:
         flat = a.reshape(-1, *a.shape[-2:])
-        minor = next(k for m in flat for k in range(1, len(m) + 1) if np.linalg.det(m[:k, :k]) <= 0)
+        minor = next(k for m in flat for k in range(1, len(m) + 1) if not np.linalg.det(m[:k, :k]) > 0)
         raise _LinAlgError(
-            "linalg.cholesky: The factorization could not be completed because the input is not positive-definite (the "
+            f"{name}: The factorization could not be completed because the input is not positive-definite (the "
             f"leading minor of order {minor} is not positive-definite)."
         ) from None
-    made = fresh(_columns(data), A._device)
-    return record(made, _LinalgCholeskyExBackward0, (A,), L=made, upper=False) if recording(A) else made
+    made = fresh(_columns(data.swapaxes(-1, -2) if upper else data), A._device)
+    return record(made, _LinalgCholeskyExBackward0, (A,), L=made, upper=upper) if recording(A) else made
 
 
 # under torch's own names ------------------------------------------------------------------------------------------------------
@@ -213,10 +239,28 @@ def det(input: Tensor) -> Tensor:
     return linalg_det(input)
 
 
+_DEPRECATED = """torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch release.
+L = torch.cholesky(A)
+should be replaced with
+L = torch.linalg.cholesky(A)
+and
+U = torch.cholesky(A, upper=True)
+should be replaced with
+U = torch.linalg.cholesky(A).mH
+This transform will produce equivalent results for all valid (symmetric positive definite) inputs."""
+
+
 @op()
-def inverse(input: Tensor) -> Tensor:
+def cholesky(input: Tensor, upper: bool = False) -> Tensor:
+    """The Cholesky decomposition, deprecated in torch, which warns; see `linalg_cholesky`. Source: `torch.cholesky`."""
+    warn_in_torch(_DEPRECATED, "aten/src/ATen/native/BatchLinearAlgebra.cpp:1765")
+    return _cholesky("cholesky", input, upper)
+
+
+@op()
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of a square matrix, or of each of a batch. Source: `torch.inverse`."""
-    return linalg_inv(input)
+    return linalg_inv(input, out=out)
 
 
 def _trace_back(grad: Tensor, self_sym_sizes: tuple) -> Tensor:
@@ -249,9 +293,9 @@ def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
 
     Source: `torch.matrix_power`.
     """
-    a = _square("linalg.matrix_power", input)
+    a = _square("linalg.matrix_power", input, any_dtype=n >= 0)
     if n == 0:
-        return input.new_zeros(input.shape).add_(input.new_tensor(np.eye(a.shape[-1]).tolist()))
+        return input.clone(memory_format=contiguous_format).copy_(input.new_tensor(np.eye(a.shape[-1]).tolist()))
     base = linalg_inv(input) if n < 0 else input
     made, power, n = None, base, abs(n)
     while n:
@@ -264,7 +308,7 @@ def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
 
 
 @op(method=False)
-def chain_matmul(*matrices: Tensor) -> Tensor:
+def chain_matmul(*matrices: Tensor, out: Any = None) -> Tensor:
     """The product of several matrices, deprecated in torch, which warns.
 
     Source: `torch.chain_matmul`.
@@ -273,16 +317,49 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters."
     )
-    return multi_dot(matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices)
+    if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
+        matrices = tuple(matrices[0])
+    for m in matrices:
+        if m.dim() != 2:
+            raise RuntimeError(f"Tensor dimension is {m.dim()}, expected 2 instead.")
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    return matrices[0] if len(matrices) == 1 else multi_dot(matrices, out=out)
 
 
+def _check_chain(tensors: Any) -> None:
+    ends = {0: "first", len(tensors) - 1: "last"}
+    for i, t in enumerate(tensors):
+        if i in ends and t.dim() not in (1, 2):
+            raise RuntimeError(f"multi_dot(): the {ends[i]} tensor must be 1D or 2D but got {t.dim()}D")
+        if i not in ends and t.dim() != 2:
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {t.dim()}D")
+        if t.dtype is not tensors[0].dtype:
+            raise RuntimeError(
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                f"{cpp_name(tensors[0].dtype)} and tensor {i} {cpp_name(t.dtype)}"
+            )
+    for i, (t, u) in enumerate(pairwise(tensors)):
+        if t.shape[-1] != u.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(t.shape)} and {list(u.shape)} cannot be "
+                "multiplied"
+            )
+
+
+@takes_out("multi_dot")
 def multi_dot(tensors: Any) -> Tensor:
     """The product of two or more matrices, in the order that takes the fewest multiplications.
 
     Source: `torch.linalg.multi_dot`.
     """
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(
+            f"linalg_multi_dot(): argument 'tensors' (position 1) must be tuple of Tensors, not {type_name(tensors)}"
+        )
     if len(tensors) < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    _check_chain(tensors)
     first = tensors[0].unsqueeze(0) if tensors[0].dim() == 1 else tensors[0]
     last = tensors[-1].unsqueeze(-1) if tensors[-1].dim() == 1 else tensors[-1]
     chain = [first, *tensors[1:-1], last]
