@@ -11,6 +11,7 @@ from .autograd.graph import _unsafe_set_version_counter
 from .autograd.running import current_autograd_node as _current_autograd_node
 from .autograd.running import current_graph_task_execution_order as _current_graph_task_execution_order
 from .autograd.running import current_graph_task_id as _current_graph_task_id
+from .autograd.running import current_graph_task_keep_graph
 from .autograd.running import will_engine_execute_node as _will_engine_execute_node
 from .graph.modes import is_grad_enabled, is_inference_mode_enabled, set_grad_enabled
 from .graph.node import AccumulateGrad, Node
@@ -67,6 +68,7 @@ _functions.__dict__.update(
 )
 _autograd = SimpleNamespace(
     SavedTensor=SavedTensor,
+    _get_current_graph_task_keep_graph=current_graph_task_keep_graph,
     _make_saved_tensor=_make_saved_tensor,
     _saved_tensors_hooks_is_enabled=hooks_are_enabled,
     _unsafe_set_version_counter=_unsafe_set_version_counter,

@@ -10,6 +10,8 @@ from ..graph.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, se
 class detect_anomaly:
     """Inside, backward says where what failed was made, and raises if a gradient is nan (with `check_nan`)."""
 
+    __module__ = "torch.autograd.anomaly_mode"
+
     def __init__(self, check_nan: bool = True) -> None:
         self.before = is_anomaly_enabled(), is_anomaly_check_nan_enabled()
         self.check_nan = check_nan
@@ -28,6 +30,8 @@ class detect_anomaly:
 
 class set_detect_anomaly:
     """Switch anomaly mode: at once when called, until the block ends when used as a context manager."""
+
+    __module__ = "torch.autograd.anomaly_mode"
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.before = is_anomaly_enabled(), is_anomaly_check_nan_enabled()

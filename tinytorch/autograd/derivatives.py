@@ -6,7 +6,7 @@ Source: `torch.autograd`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy import array
@@ -21,6 +21,22 @@ from .graph import GradientEdge
 
 def _as_tuple(x: Any) -> tuple:
     return (x,) if isinstance(x, (Tensor, GradientEdge)) else tuple(x)
+
+
+def _inputs(inputs: Any, function: str) -> tuple:
+    """Inputs as a tuple; those of a dictionary in its order. TypeError for other mappings, RuntimeError for none."""
+    if type(inputs) is dict:
+        found = tuple(inputs.values())
+    elif isinstance(inputs, Mapping):
+        raise TypeError(
+            f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are "
+            "not supported."
+        )
+    else:
+        found = _as_tuple(inputs)
+    if not found:
+        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
+    return found
 
 
 def _starts(grads: Any, count: int) -> tuple:
@@ -140,9 +156,7 @@ def backward(
             )
         grad_tensors = grad_variables
     if inputs is not None:
-        inputs = _as_tuple(inputs.values() if isinstance(inputs, dict) else inputs)
-        if not inputs:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        inputs = _inputs(inputs, "backward")
     outputs = _as_tuple(tensors)
     grads = _start_gradients(outputs, _starts(grad_tensors, len(outputs)))
     if len(grads) < len(outputs):
@@ -154,8 +168,8 @@ def grad(
     outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
     only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:  # fmt: skip
-    """The gradients of outputs with respect to inputs, as a tuple; no `.grad` is touched.
+) -> Any:  # fmt: skip
+    """The gradients of outputs with respect to inputs, as a tuple or, by name, a dictionary; no `.grad` is touched.
 
     With `is_grads_batched`, one gradient for each row of `grad_outputs`, stacked. RuntimeError if an input was not
     used (unless `allow_unused` or `materialize_grads`). Source: `torch.autograd.grad`.
@@ -165,9 +179,7 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
-    outs, ins = _as_tuple(outputs), _as_tuple(inputs)
-    if not ins:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    outs, ins = _as_tuple(outputs), _inputs(inputs, "grad")
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
@@ -192,11 +204,17 @@ def grad(
                 if not isinstance(ins[i], Tensor):
                     raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
                 found[i] = FUNCTIONS["zeros_like"](ins[i], requires_grad=create_graph)
-    return tuple(found)
+    return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else tuple(found)
 
 
 def _batched(outputs: tuple, grads: tuple, keep: bool, create: bool, inputs: tuple) -> list:
     """Row by row, where torch runs all rows at once."""
+    for g in grads:
+        if g is not None and not g.dim():
+            raise ValueError(
+                "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of "
+                "dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
+            )
     rows = max(len(g) for g in grads if g is not None)
     found = []
     for i in range(rows):
@@ -224,6 +242,7 @@ def _tensor_backward(
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
+backward.__module__ = grad.__module__ = "torch.autograd"
 _tensor_backward.__name__ = "backward"
 _tensor_backward.__qualname__ = "Tensor.backward"
 Tensor.backward = _tensor_backward

@@ -25,6 +25,7 @@ from ..graph.history import (
 from ..graph.modes import MODES, no_grad
 from ..graph.node import MultiNode
 from ..graph.saved import FREED, SavedNothing, SavedResult, SavedTensor
+from ..missing import missing
 from ..ops import FUNCTIONS
 from ..tensor import Tensor
 from ..warn import warn_in_torch
@@ -33,6 +34,8 @@ from .by_hand import DelayedError
 
 class FunctionCtx:
     """What forward may ask of its `ctx`."""
+
+    __module__ = "torch.autograd.function"
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors (or None) with the versions they have; backward reads them from `ctx.saved_tensors`."""
@@ -84,6 +87,7 @@ _PUBLIC = {"_forward_cls", "_input_metadata", "_materialize_non_diff_grads", "_r
 class BackwardCFunction(MultiNode, FunctionCtx):
     """The node of a custom Function, and the `ctx` of its forward and backward."""
 
+    __module__ = "torch.autograd.function"
     __slots__ = (
         "_blind",
         "_materialize",
@@ -234,6 +238,8 @@ def _zeros(meta: tuple) -> Tensor:
 class FunctionMeta(type):
     """Gives each Function a kind of node of its own, named after it."""
 
+    __module__ = "torch.autograd.function"
+
     def __init__(cls, name: str, bases: tuple, attrs: dict) -> None:
         body = {"_forward_cls": cls, "__module__": "torch.autograd.function"}
         cls._backward_cls = type(name + "Backward", (BackwardCFunction,), body)
@@ -246,6 +252,7 @@ class Function(metaclass=FunctionMeta):
     Source: `torch.autograd.Function`.
     """
 
+    __module__ = "torch.autograd.function"
     clear_saved_tensors_on_access = False
     generate_vmap_rule = False
 
@@ -459,9 +466,15 @@ def once_differentiable(fn: Callable) -> Callable:
 class InplaceFunction(Function):
     """A Function that remembers whether it was asked to work in place."""
 
+    __module__ = "torch.autograd.function"
+
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
+
+
+def __getattr__(name: str) -> object:
+    raise missing("module 'torch.autograd.function' has no attribute '{}'", name)
 
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "once_differentiable"]

@@ -15,6 +15,7 @@ from ..graph.modes import enable_grad
 from ..graph.node import Node as _EngineNode
 from ..graph.node import RemovableHandle, shown_edge
 from ..graph.saved import disable_saved_tensors_hooks, saved_tensors_hooks
+from ..missing import missing
 from ..tensor import Tensor
 from .by_hand import DelayedError, UndefinedGrad
 from .function import BackwardCFunction
@@ -111,6 +112,8 @@ class save_on_cpu(saved_tensors_hooks):
 
     Source: `torch.autograd.graph.save_on_cpu`.
     """
+
+    __module__ = "torch.autograd.graph"
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda t: (t.device, t.cpu()), lambda packed: packed[1].to(packed[0]))
@@ -227,6 +230,10 @@ def _unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[in
                 "Was it created in inference mode?"
             )
         t._vc.version = version
+
+
+def __getattr__(name: str) -> object:
+    raise missing("module 'torch.autograd.graph' has no attribute '{}'", name)
 
 
 __all__ = [

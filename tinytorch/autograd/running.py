@@ -21,6 +21,11 @@ def current_graph_task_id() -> int:
     return -1 if RUNNING.task is None else RUNNING.task.id
 
 
+def current_graph_task_keep_graph() -> bool:
+    """Whether the running backward keeps the graph; True if none runs."""
+    return True if RUNNING.task is None else bool(RUNNING.task.keep_graph)
+
+
 _RUN, _WALK = engine._call.__code__, engine._walk.__code__
 
 
@@ -93,5 +98,5 @@ class _EngineBase:
         RUNNING.task.callbacks.append(callback)
 
 
-__all__ = ["current_autograd_node", "current_graph_task_execution_order", "current_graph_task_id",
+__all__ = ["current_autograd_node", "current_graph_task_execution_order", "current_graph_task_id", "current_graph_task_keep_graph",
            "will_engine_execute_node"]  # fmt: skip

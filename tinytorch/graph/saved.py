@@ -6,9 +6,10 @@ that node and result do not hold each other, and is given its `grad_fn` back whe
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..slots import TensorBase
@@ -345,6 +346,8 @@ class saved_tensors_hooks:
     Source: `torch.autograd.graph.saved_tensors_hooks`.
     """
 
+    __module__ = "torch.autograd.graph"
+
     def __init__(self, pack_hook: Callable, unpack_hook: Callable) -> None:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
@@ -370,19 +373,16 @@ class saved_tensors_hooks:
         del HOOKS[mine[-1]]
 
 
-class disable_saved_tensors_hooks:
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """Inside, hooks on saved tensors may not be set: doing so is a RuntimeError with this message.
 
     Source: `torch.autograd.graph.disable_saved_tensors_hooks`.
     """
-
-    def __init__(self, error_message: str) -> None:
-        self.message = error_message
-
-    def __enter__(self) -> None:
-        if _hooks_here() is not None:
-            raise RuntimeError(self.message)
-        self.before, _disabled.message = _disabled.message, self.message
-
-    def __exit__(self, *exc: object) -> None:
-        _disabled.message = self.before
+    if _hooks_here() is not None:
+        raise RuntimeError(error_message)
+    before, _disabled.message = _disabled.message, error_message
+    try:
+        yield
+    finally:
+        _disabled.message = before
