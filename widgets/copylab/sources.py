@@ -173,7 +173,8 @@ class Source:
         100,000. `note` says which. Its history, hooks and `.grad` are not taken over, nor is a subclass. Looking
         changes nothing.
 
-        Raises TypeError for anything else, and ValueError for a tensor without strides or values.
+        Raises TypeError for anything else, and ValueError for a tensor without strides or plain numbers (sparse,
+        nested, meta, quantised, of a dtype that is not in DTYPES), with the way out where there is one.
         """
         if thing is None:
             return cls()
@@ -195,24 +196,69 @@ class Source:
 
 
 def _stand_in(tensor: Any) -> Source:
-    layout = str(getattr(tensor, "layout", "torch.strided"))
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    _fits(tensor, dtype)
     try:
-        if layout != "torch.strided" or tensor.device.type == "meta" or getattr(tensor, "is_nested", False):
-            raise RuntimeError(f"layout {layout}, device {tensor.device}")
         shape, stride, offset = tuple(tensor.shape), tuple(tensor.stride()), int(tensor.storage_offset())
     except (RuntimeError, NotImplementedError) as error:
-        raise ValueError(f"a source must have strides and values, this tensor has not: {error}") from None
-    dtype = str(tensor.dtype).removeprefix("torch.")
+        raise ValueError(f"{_NEEDS}: {error}") from None
+    made = _of(tensor, dtype, shape, stride, offset)
+    note = ", and ".join(filter(None, [made.note, *_unlike(tensor)]))
+    return replace(made, note=note) if note != made.note else made
+
+
+_NEEDS = "a source must have strides and plain numbers, and this tensor has not"
+
+
+def _fits(tensor: Any, dtype: str) -> None:
+    """Raise ValueError for a tensor that no stand-in can be made of."""
+    layout = str(getattr(tensor, "layout", "torch.strided")).removeprefix("torch.")
+    if getattr(tensor, "is_nested", False):
+        raise ValueError(f"{_NEEDS}: it is nested; x.unbind() gives its tensors")
+    if layout != "strided":
+        raise ValueError(f"{_NEEDS}: its layout is {layout}; x.to_dense() has them")
+    if tensor.device.type == "meta":
+        raise ValueError(f"{_NEEDS}: a meta tensor has no values; torch.empty_like(x, device='cpu') makes some")
+    if getattr(tensor, "is_quantized", False):
+        raise ValueError(f"{_NEEDS}: it is quantised ({dtype}); x.dequantize() has them")
+    if dtype not in DTYPES:
+        way = "complex64" if dtype.startswith("complex") else "float32" if "float" in dtype else "int64"
+        known = ", ".join(DTYPES)
+        raise ValueError(f"there is no source of dtype {dtype!r}; there are {known}: try x.to(torch.{way})")
+
+
+def _unlike(tensor: Any) -> list[str]:
+    """What of a tensor no stand-in has, in words."""
+    said = []
+    kind = type(tensor)
+    if kind.__name__ not in ("Tensor", "Parameter"):
+        said.append(f"it is a plain tensor and no {kind.__name__}")
+    if getattr(tensor, "is_inference", bool)():
+        said.append("it is no inference tensor")
+    if getattr(tensor, "is_conj", bool)() or getattr(tensor, "is_neg", bool)():
+        said.append("its numbers are written out, where yours turns a sign whenever it is read")
+    return said
+
+
+def _of(tensor: Any, dtype: str, shape: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Source:
     kind: Kind = "plain" if not tensor.requires_grad else "leaf" if tensor.is_leaf else "result"
     device = str(tensor.device)
     reach = 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True)) if 0 not in shape else 0
     if max(offset + reach, math.prod(shape)) <= EXACT:
-        values = np.asarray(tensor.detach().tolist(), dtype=object).reshape(shape)
+        try:
+            values = np.asarray(tensor.detach().tolist(), dtype=object).reshape(shape)
+        except Exception as error:  # noqa: BLE001  # whatever a kind of tensor raises that tells no values
+            raise ValueError(f"{_NEEDS}: {error}") from None
         return _exact(Source(kind, shape, dtype, device=device), stride, offset, values)
     about = "its memory is long, so the stand-in has other values"
     if math.prod(shape) > LARGEST:
         about = f"it has {math.prod(shape):,} elements, so the stand-in is smaller and has other values"
-        shape = _smaller(shape)
+        small = _smaller(shape)
+        if 0 in stride:  # several elements in one place, as after expand: that is what such a tensor is about
+            stride = _packed(small, stride)
+            room = 1 + sum((size - 1) * step for size, step in zip(small, stride, strict=True))
+            return Source(kind, small, dtype, False, device, room, stride, 0, about)
+        shape = small
         stride = tuple(np.argsort(np.argsort(stride)).tolist())  # only their order can be kept
     turned = len(shape) >= 2 and stride[-2] < stride[-1]
     if _runs(shape, stride, turned=turned) or math.prod(shape) != math.prod(tensor.shape):
@@ -251,6 +297,15 @@ def _runs(shape: tuple[int, ...], stride: tuple[int, ...], *, turned: bool) -> b
             return False
         step *= size
     return True
+
+
+def _packed(shape: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides in the order of `stride` with nothing between; what was 0 stays 0."""
+    made, step = [0] * len(shape), 1
+    for at in sorted(range(len(shape)), key=lambda at: (stride[at], -at)):
+        if stride[at]:
+            made[at], step = step, step * shape[at]
+    return tuple(made)
 
 
 def _smaller(shape: tuple[int, ...]) -> tuple[int, ...]:
