@@ -19,11 +19,14 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, Self
 
+import numpy as np
+
 from .capture import cut, steady
 from .changes import listed
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 _TEMPORARY = "a temporary file"
+RANDOM = "the global random state"
 _RANDOM_NAME = re.compile(r"tmp[a-z0-9_]{8}(?![a-z0-9_])")
 
 _watching: list[Effects] = []
@@ -116,7 +119,7 @@ class Effects:
         differ = [name for name, state in self._before.items() if self._after.get(name) != state]
         if generators := [name for name in differ if name not in _SETTINGS]:
             yield (
-                f"The code changed the global random state of {listed(generators)} (it drew numbers or set a seed): "
+                f"The code changed {RANDOM} of {listed(generators)} (it drew numbers or set a seed): "
                 "what your session draws next differs."
             )
         if settings := [name for name in differ if name in _SETTINGS]:
@@ -134,10 +137,9 @@ def _states(engine: Any) -> dict[str, object]:
     found: dict[str, object] = {}
     with contextlib.suppress(Exception):
         found["torch"] = engine.get_rng_state().numpy().tobytes()
-    numbers: Any = sys.modules.get("numpy.random")
-    if numbers is not None:
-        state = numbers.get_state(legacy=False)
-        found["NumPy"] = (state["state"]["key"].tobytes(), state["state"]["pos"], state["has_gauss"], state["gauss"])
+    # This loads the module: a run that is the first to seed it is seen, too.
+    state: Any = np.random.get_state(legacy=False)  # noqa: NPY002  # the global state is what is asked about
+    found["NumPy"] = (state["state"]["key"].tobytes(), state["state"]["pos"], state["has_gauss"], state["gauss"])
     found["Python"] = random.getstate()
     for name, ask in _SETTINGS.items():
         with contextlib.suppress(Exception):

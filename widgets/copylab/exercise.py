@@ -185,8 +185,10 @@ class Exercise:
 
     def _checked(self, found: Mapping[str, Any]) -> Verdict:
         engine = self._engine or engine_for(found)
-        attempt = look(found, self.names)
-        verdict = self._judge(attempt, engine)
+        try:
+            verdict = self._judge(look(found, self.names), engine)
+        except KeyboardInterrupt:
+            return Verdict("not attempted", "the check was interrupted before it had an answer.")
         if verdict.state != "not attempted":
             note("exercises", self.key, {"state": self._best(verdict)})
         return verdict
@@ -226,7 +228,9 @@ class Exercise:
                 said = self._check(**given)
         except _ObjectionError as objection:
             said = str(objection)
-        except Exception as error:  # noqa: BLE001  # learners make anything; what the check did not expect is no crash
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  # learners make anything, and even SystemExit is no crash
             return Verdict("wrong", f"looking at it raises {describe_error(error).partition(chr(10))[0]}")
         if said is None or said is True:
             return Verdict("right", self.right)

@@ -14,11 +14,17 @@ from types import ModuleType
 
 from .capture import describe_error, steady
 from .engines import checked, engine_for
+from .limits import Stop, Watch
 from .methods import Method, method
 from .plain_run import execute, seeded
 from .sources import Source
 
 Answer = bool | int | str | None
+
+SECONDS = 10.0
+"""How long all programs about one copy may run together."""
+LATE = f"Stopped: it ran for more than {SECONDS:.0f} seconds"
+_UNCAUGHT = (LATE, "SystemExit", "GeneratorExit")  # what ends a program that catches every Exception
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,10 @@ def facts(
     copy itself raises is a fact, the one called "raises".
     """
     module = checked(engine) or engine_for(sys._getframe(1).f_globals)
-    return _facts(method(how), Source.of(source), module, tuple(then))
+    found = _facts(method(how), Source.of(source), module, tuple(then))
+    if any(fact.printed == LATE for fact in found.values()):  # the next time there may be more time
+        _facts.cache_clear()
+    return found
 
 
 @lru_cache(maxsize=256)
@@ -109,18 +118,20 @@ def _facts(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...
     after = (*before, f"{how.code}\n", *(f"{line}\n" for line in then))
     found = []
     failed = ""
-    with seeded(engine):
+    with seeded(engine), Watch(SECONDS) as watch:
         for question in QUESTIONS:
             program = (*(before if question.early else after), question.body(source, how))
             why = question.needs(source) or (f"the copy was not made: {failed}" if failed else "")
-            answer, printed, error = (None, "", why) if why else _run(program, engine)
-            if question.key == "raises" and answer is not None:
-                failed = str(answer)
+            answer, printed, error = (None, "", why) if why else _run(program, engine, watch)
+            if question.key == "raises" and printed.startswith(_UNCAUGHT):
+                answer, error = printed, ""
+            if not why and (watch.reason or (question.key == "raises" and answer is not None)):
+                failed = printed
             found.append(Fact(question.key, question.text, answer, "".join(program), printed, error))
     return Facts(how, source, engine.__name__, then, tuple(found))
 
 
-def _run(program: tuple[str, ...], engine: ModuleType) -> tuple[Answer, str, str]:
+def _run(program: tuple[str, ...], engine: ModuleType, watch: Watch) -> tuple[Answer, str, str]:
     """The answer that a program prints last, what it printed, and why there is no answer."""
     lines: list[str] = []
 
@@ -128,10 +139,17 @@ def _run(program: tuple[str, ...], engine: ModuleType) -> tuple[Answer, str, str
         lines.append(" ".join(map(str, things)))
 
     try:
+        watch.busy = False
+        watch.check()
         execute(program, engine, say)
-    except Exception as error:  # noqa: BLE001  # whatever the engine raises is the answer
-        raised = describe_error(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # whatever the engine raises is the answer
+        watch.busy = True
+        raised = LATE if isinstance(error, Stop) else describe_error(error)
         return None, raised, f"the question cannot be asked: {raised}"
+    finally:
+        watch.busy = True
     printed = steady(lines[-1]) if lines else ""
     return _value(printed), printed, ""
 

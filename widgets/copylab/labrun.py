@@ -15,6 +15,7 @@ from tinytorch.viz.records import Snapshot
 
 from .blame import Past, blame
 from .changes import describe
+from .effects import RANDOM
 from .facts import Facts, facts
 from .frames import Looker, Seen
 from .methods import Method
@@ -62,6 +63,8 @@ class Result:
     before: Snapshot | None
     snapshot: Snapshot | None
     facts: Facts | None
+    effects: tuple[str, ...] = ()
+    """Sentences on what the program did to files and the like. Random numbers are put back."""
 
     @property
     def copied(self) -> bool:
@@ -110,6 +113,7 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
         before=before.snapshot if before else None,
         snapshot=after.snapshot if after else None,
         facts=None if stopped else facts(method, source, engine, actions[:ran] if quick else ()),
+        effects=tuple(said for said in made.effects if RANDOM not in said),
     )
 
 

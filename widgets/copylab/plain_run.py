@@ -6,12 +6,15 @@ The lines are the project's own or a user's copy method: there is no time limit 
 from __future__ import annotations
 
 import builtins
+import random
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from .trace import _importer
 
@@ -42,12 +45,23 @@ def compiled(code: str) -> CodeType:
 @contextmanager
 def seeded(engine: ModuleType) -> Iterator[None]:
     """Inside, random numbers begin as after `torch.manual_seed(0)`; afterwards the user's own go on where they were."""
-    before: Any = engine.get_rng_state()
-    engine.set_rng_state(_beginning(engine))
+    with same_random_numbers(engine):
+        engine.set_rng_state(_beginning(engine))
+        yield
+
+
+@contextmanager
+def same_random_numbers(engine: ModuleType) -> Iterator[None]:
+    """Leave the random numbers of the engine, of NumPy and of Python where they were, so that a run can be repeated."""
+    drawn: Any = engine.get_rng_state() if hasattr(engine, "get_rng_state") else None
+    numbers, own = np.random.get_state(legacy=False), random.getstate()  # noqa: NPY002  # the global state it is
     try:
         yield
     finally:
-        engine.set_rng_state(before)
+        random.setstate(own)
+        np.random.set_state(numbers)  # noqa: NPY002
+        if drawn is not None:
+            engine.set_rng_state(drawn)
 
 
 @lru_cache(maxsize=4)

@@ -10,6 +10,7 @@ found by running; so are the facts told against a wrong one.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -42,6 +43,7 @@ __all__ = [
 
 YES_NO = ("yes", "no")
 ENDS = "it runs to its end"
+ENDLESS = "it goes on without an end"
 _Wrongs = Mapping[Any, Wrong] | None
 
 
@@ -258,17 +260,25 @@ def gets_gradient(
 
 
 def outcome(*, prompt: str | None = None, wrong: _Wrongs = None) -> Question:
-    """Ask what happens when the code runs: it ends, or which line raises an error."""
+    """Ask what happens when the code runs: it ends, or which line raises an error.
+
+    Where there is a `while` or a function, which may call itself, it may also go on without an end.
+    """
     return _made(
         "outcome",
         "What happens when this runs?",
-        lambda code: (ENDS, *(f"line {line} raises an error" for line in statements(code))),
-        lambda run: ENDS if run.error is None else f"line {run.error_line} raises an error",
+        _endings,
+        lambda run: ENDLESS if run.endless else ENDS if run.error is None else f"line {run.error_line} raises an error",
         at=None,
         prompt=prompt,
         wrong=wrong,
         because=tellings.outcome,
     )
+
+
+def _endings(code: str) -> tuple[str, ...]:
+    able = any(isinstance(node, ast.While | ast.FunctionDef) for node in ast.walk(ast.parse(code)))
+    return (ENDS, *([ENDLESS] if able else []), *(f"line {line} raises an error" for line in statements(code)))
 
 
 def printed(line: int, *, prompt: str | None = None, wrong: _Wrongs = None) -> Question:

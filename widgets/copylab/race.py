@@ -16,6 +16,7 @@ import traitlets
 from tinytorch.viz.picture import Picture
 
 from . import raceplot, raceviews
+from .capture import describe_error
 from .exhibit import Exhibit, Panel
 from .limits import Stop, Watch
 from .methods import Method, method
@@ -213,8 +214,8 @@ class Race(Exhibit, ipywidgets.VBox):
             ended = "time"
         except KeyboardInterrupt:
             ended = "stopped" if self._halt else "interrupted"
-        except Exception as error:  # noqa: BLE001 - shown in the place of the results
-            ended, self._problem = "error", f"{type(error).__name__}: {error}"
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - shown in the place of the results
+            ended, self._problem = "error", describe_error(error)
         finally:
             self._finish(ended)
 

@@ -14,6 +14,7 @@ from .answers import shown
 from .prose import inline, plain
 from .question import Question, Refutation
 from .runs import Run
+from .tellings import stopped
 
 if TYPE_CHECKING:
     from .stepping import Steps
@@ -96,6 +97,7 @@ class Reveal:
             lines += [f"   not so: you wrote {row.given}, the run says {row.right}"]
             lines += [f"   {plain(sentence)}" for sentence in sentences]
         memory = self._memory
+        lines += ["", *self._ending] if self._ending else []
         return "\n".join([*lines, *(["", "At the end of the run:", memory.text] if memory else [])])
 
     @cached_property
@@ -113,7 +115,13 @@ class Reveal:
             drawn = memory.svg if live else memory._repr_mimebundle_()["text/html"]
             words = f"<details><summary>Memory in words</summary><pre>{escape(memory.text)}</pre></details>"
             picture = f"<p><strong>The memory at the end of the run</strong></p><div>{drawn}</div>{words}"
-        return f"<table class='cl-reveal'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{picture}"
+        ending = "".join(f"<p>{escape(sentence)}</p>" for sentence in self._ending)
+        return f"<table class='cl-reveal'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{ending}{picture}"
+
+    @property
+    def _ending(self) -> list[str]:
+        """What else there is to say of the run: that it was stopped, and what it did besides."""
+        return [*([stopped(self._run)] if self._run.endless else []), *self._run.aftermath]
 
     @cached_property
     def _told(self) -> list[tuple[Row, list[str]]]:

@@ -7,9 +7,8 @@ to do something (write, call backward) get fresh names of a run of their own, so
 from __future__ import annotations
 
 import ast
-import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
@@ -18,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 from tinytorch.viz.naming import collect, is_tensor
 from tinytorch.viz.quiet import quietly, undisturbed
 
+from .effects import RANDOM
 from .endings import ending
 from .frames import Looker, Seen
+from .plain_run import same_random_numbers
 from .program import from_code, tidy
 from .trace import Trace
 from .trace import run as trace
@@ -90,9 +91,12 @@ class Run:
 
     @cached_property
     def trace(self) -> Trace:
-        """The run, step by step. Raises SyntaxError if the code cannot be read."""
+        """The run, step by step. Raises SyntaxError if the code cannot be read, RuntimeError if it was interrupted."""
         with same_random_numbers(self.engine):
-            return trace(from_code(self.code, None), _Reader(), engine=self.engine, **self._limits)
+            made = trace(from_code(self.code, None), _Reader(), engine=self.engine, **self._limits)
+        if made.ended == "interrupted":  # half a run says nothing, and is not kept
+            raise RuntimeError("the run was interrupted, so there is nothing to compare with: commit again")
+        return made
 
     @cached_property
     def steps(self) -> Steps:
@@ -106,6 +110,16 @@ class Run:
         """The error that ended the run, as `Type: message`; None if it came to its end."""
         steps = self.trace.steps
         return steps[-1].error if steps and self.trace.ended == "error" else None
+
+    @property
+    def endless(self) -> bool:
+        """Whether the run was stopped at its limits, and so is taken not to end by itself."""
+        return self.trace.ended in ("steps", "time")
+
+    @property
+    def aftermath(self) -> tuple[str, ...]:
+        """Sentences on what the run did to files and the like. Random numbers are put back."""
+        return tuple(said for said in self.trace.effects if RANDOM not in said)
 
     @property
     def error_line(self) -> int | None:
@@ -181,17 +195,6 @@ def head(code: str, line: int) -> str:
     """The statements of `code` that begin at or before `line`."""
     body = [statement for statement in ast.parse(code).body if statement.lineno <= line]
     return "\n".join(code.splitlines()[: body[-1].end_lineno if body else 0])
-
-
-@contextlib.contextmanager
-def same_random_numbers(engine: ModuleType) -> Iterator[None]:
-    """Leave the engine's random numbers where they were, so that a run that draws some can be repeated."""
-    state = engine.get_rng_state() if hasattr(engine, "get_rng_state") else None
-    try:
-        yield
-    finally:
-        if state is not None:
-            engine.set_rng_state(state)
 
 
 __all__ = ["Moment", "Run", "head", "is_tensor", "same_random_numbers"]

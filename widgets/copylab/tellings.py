@@ -102,10 +102,15 @@ def _what(now: Any, source: str) -> str:
 def outcome(run: Run) -> str:
     """How the run ended."""
     if run.error is None:
-        return "No line raised an error." if run.trace.ended == "finished" else run.steps.end
+        return stopped(run) if run.endless else "No line raised an error."
     error = run.error.partition("\n")[0]
     why = " ".join(run.steps[-1].explanation)
     return f"Line {run.error_line} raises {error if len(error) < 400 else error[:400] + ' ...'} {why}".rstrip()
+
+
+def stopped(run: Run) -> str:
+    """That the run did not come to its end, and when it was stopped."""
+    return f"It was stopped after {len(run.trace.steps):,} steps, and was still running."
 
 
 def flat(value: Any) -> list[Any]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from .capture import describe_error
 from .methods import Method
 
 PORTION = 0.0005
@@ -204,6 +205,6 @@ class Timings(Mapping[Lane, Timing]):
                 self._clocks[lane] = Clocked(method, engine)
             # A new x each time: one that is kept lies well or badly in memory, which made 7 % between equal methods.
             self._samples[lane].append(self._clocks[lane].sample(self._source(engine, lane.size)))
-        except Exception as error:  # noqa: BLE001 - any error of the code is a result to show
-            self._errors[lane] = f"{type(error).__name__}: {error}"
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - any error of the code is a result to show
+            self._errors[lane] = describe_error(error)
             self._samples[lane].clear()
