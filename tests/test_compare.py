@@ -29,8 +29,10 @@ def table(made: Comparison) -> dict[str, dict[str, str]]:
     found = root.find("table")
     assert found is not None
     heads = ["".join(cell.itertext()) for cell in found.iter("th") if cell.get("scope") == "col"]
-    rows = [["".join(cell.itertext()) for cell in row] for row in found.iter("tr")][1:]
-    return {name: dict(zip(heads[1:], cells, strict=True)) for name, *cells in rows}
+    rows = [(str(row.findtext("th/code")), row.findall("td")) for row in found.iter("tr")][1:]
+    return {
+        name: dict(zip(heads[1:], ("".join(cell.itertext()) for cell in cells), strict=True)) for name, cells in rows
+    }
 
 
 def test_all_there_are(engine: ModuleType) -> None:
@@ -172,6 +174,7 @@ def test_what_fails_says_so(engine: ModuleType) -> None:
     assert "raises: RuntimeError: Only Tensors created" in made.text
     assert "No answer: the copy was not made: RuntimeError" in form(made)
     assert table(made)["deepcopy"]["same tensor"] == "-"
+    assert "<code>deepcopy</code> <small>RuntimeError</small>" in form(made)
 
 
 def test_the_form_needs_nothing_from_elsewhere() -> None:

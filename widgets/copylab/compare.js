@@ -163,6 +163,8 @@ class Table {
       return made;
     });
     const name = element("th", { scope: "row", title: way.code }, element("code", {}, way.name));
+    const raises = way.facts.get("raises")?.said;
+    if (raises !== "no") name.append(" ", element("small", {}, raises.split(":")[0]));
     return element("tr", { "data-way": way.name }, name, ...cells);
   }
 

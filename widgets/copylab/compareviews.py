@@ -101,7 +101,13 @@ def form(comparison: Comparison) -> str:
 
 def _row(name: str, found: Facts) -> str:
     cells = "".join(f'<td class="{_kind(found[key])}">{_short(found[key])}</td>' for key in MAIN)
-    return f'<tr><th scope="row"><code>{escape(name)}</code></th>{cells}</tr>'
+    return f'<tr><th scope="row"><code>{escape(name)}</code>{_failed(found)}</th>{cells}</tr>'
+
+
+def _failed(found: Facts) -> str:
+    """Why there are no answers, beside the name; the whole error stands in the cells and below the table."""
+    error = found["raises"].answer
+    return "" if error is None else f" <small>{escape(str(error).partition(':')[0])}</small>"
 
 
 def _short(fact: Fact) -> str:

@@ -136,7 +136,7 @@ def make(trace: Trace) -> tuple[Frame, ...]:
         if seen.snapshot.tensors:
             pictures["memory"] = _memory(seen.snapshot, before.snapshot, number, known)
         if seen.snapshot.nodes:
-            pictures["graph"] = _graph(seen.snapshot, number, known)
+            pictures["graph"] = _graph(seen.snapshot, before.snapshot, number, known)
         frames.append(Frame(number, step, changes, pictures, blame(past, step.error, seen.snapshot)))
         past.append(Past(step.site.line, step.site.source, seen.snapshot))
         before = seen
@@ -153,8 +153,8 @@ def _memory(now: Snapshot, before: Snapshot, number: int, known: dict[tuple[str,
     return known.setdefault(("memory", drawn.svg, drawn.text), Picture(drawn.svg, drawn.text, number))
 
 
-def _graph(now: Snapshot, number: int, known: dict[tuple[str, ...], Picture]) -> Picture:
-    drawn = viz.graph(now)
+def _graph(now: Snapshot, before: Snapshot, number: int, known: dict[tuple[str, ...], Picture]) -> Picture:
+    drawn = viz.graph(now, since=before)
     key = ("graph", drawn.source, drawn.text)  # known before it is laid out, which is what takes its time
     if key not in known:
         try:

@@ -114,7 +114,7 @@ def text(result: Result) -> str:
         lines += ["", "Verdicts:", *(f"  {fact.question:<{wide}}  {_said(fact)}" for fact in result.facts.values())]
     if result.snapshot is not None:
         pictures = [viz.memory(result.snapshot, since=result.before).text]
-        pictures += [viz.graph(result.snapshot).text] if result.snapshot.nodes else []
+        pictures += [viz.graph(result.snapshot, since=result.before).text] if result.snapshot.nodes else []
         for picture in pictures:
             lines += ["", picture]
     return "\n".join(line.rstrip() for line in lines)
@@ -181,7 +181,9 @@ def _story(result: Result) -> str:
     parts = []
     for title, said in _outputs(result):
         kind = title.partition(" ")[0].lower()
-        parts.append(f'<div class="cl-lab-out cl-lab-{kind}"><strong>{title}</strong><pre>{escape(said)}</pre></div>')
+        long = f' tabindex="0" role="region" aria-label="{title}"' if len(said) > 500 or said.count("\n") > 9 else ""
+        pre = f"<pre{long}>{escape(said)}</pre>"
+        parts.append(f'<div class="cl-lab-out cl-lab-{kind}"><strong>{title}</strong>{pre}</div>')
     if result.explanation:
         told = "".join(f"<p>{escape(shown(one))}</p>" for one in result.explanation)
         kind, title = ("why", "Why") if result.error else ("wrong", WRONG)
@@ -202,6 +204,7 @@ def _also(result: Result) -> list[str]:
     """Remarks on the source and on what was not run."""
     left = len(result.actions) - result.ran - 1
     said = [f"x is a stand-in for your tensor: {result.source.note}."] if result.source.note else []
+    said += [*result.effects, "The program is run anew for each look, and does this again."] if result.effects else []
     if result.error and left >= 0 and result.ended == "error" and result.facts is not None:
         said += ["The next action takes the place of the line that raised."] if result.copied else []
     return said
@@ -235,7 +238,7 @@ def _pictures(result: Result, key: str) -> str:
     memory = viz.memory(result.snapshot, since=result.before)
     made = [_picture("memory", memory.svg, memory.text, key)]
     if result.snapshot.nodes:
-        graph = viz.graph(result.snapshot)
+        graph = viz.graph(result.snapshot, since=result.before)
         try:
             made.append(_picture("graph", graph.svg, graph.text, key))
         except viz.LayoutError as error:  # the words need no Graphviz

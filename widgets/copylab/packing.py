@@ -1,34 +1,125 @@
-"""Keep many pictures small: together, as one table of parts."""
+"""Keep many pictures small: together, as one table of parts, and each as what differs from the one before it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+SHORTEST = 3
+"""A reference to the text before stands for so many parts at least."""
+
+Row = list[int | list[int]]
+
+
+@dataclass
+class _Text:
+    kind: str
+    number: int
+    ids: list[int]
+    fresh: int
+    """Characters, as they are written, of the parts that no text before it has."""
+    against: list[int] | None = None
+    """What `row` refers to."""
+    row: Row = field(default_factory=list)
 
 
 class Pack:
-    """Texts that have much in common, as lists of numbers into one table of their parts.
+    """Texts of a few kinds, each kind in the order of its numbers.
 
-    A general compressor would do better, but its output differs from one zlib to the next, and stored outputs are
-    compared.
+    A text is a list of places in one table of parts; `[start, count]` in it stands for that many entries of the text
+    of its kind before it, from `start` on. A general compressor would do better, but its output differs from one zlib
+    to the next, and stored outputs are compared.
     """
 
     def __init__(self) -> None:
         self._parts: dict[str, int] = {}
-        self._texts: dict[str, list[int]] = {}
+        self._texts: list[_Text] = []
 
-    def add(self, name: str, text: str) -> None:
-        """Put in `text` under `name`."""
-        known = self._parts
-        self._texts[name] = [known.setdefault(part, len(known)) for part in _parts(text)]
+    def add(self, kind: str, number: int, text: str) -> None:
+        """Put in a text; of each kind, the numbers go up."""
+        parts = list(_parts(text))
+        fresh = sum(len(part) + part.count('"') + 9 for part in set(parts) - self._parts.keys())
+        ids = [self._parts.setdefault(part, len(self._parts)) for part in parts]
+        self._texts.append(_Text(kind, number, ids, fresh))
 
     def __bool__(self) -> bool:
         return bool(self._texts)
 
-    def json(self) -> str:
-        """The table and the texts, safe to stand in a <script>."""
-        made = json.dumps({"parts": list(self._parts), "texts": self._texts}, separators=(",", ":"))
-        return made.replace("<", "\\u003c")
+    def json(self, room: int, spare: Sequence[str] = ()) -> str:
+        """The table and the texts, safe to stand in a <script>.
+
+        room: so many characters are aimed at; if it takes more, texts of the kinds `spare` are left out, those of the
+        first kind first, and of each kind the dearest first. All others are always there.
+        """
+        kept = self._texts
+        while len(made := self._written(kept)) > room and (able := [one for one in kept if one.kind in spare]):
+            over = len(made) - room
+            left: set[int] = set()
+            for one in sorted(able, key=lambda one: (spare.index(one.kind), -_cost(one), one.number)):
+                if over <= 0:
+                    break
+                left.add(id(one))
+                over -= _cost(one)
+            kept = [one for one in kept if id(one) not in left]
+        return made
+
+    def _written(self, kept: Sequence[_Text]) -> str:
+        names = list(self._parts)
+        places: dict[int, int] = {}
+        before: dict[str, list[int]] = {}
+        texts: dict[str, dict[int, Row]] = {}
+        for one in kept:
+            base = before.get(one.kind, [])
+            if one.against is not base:
+                one.against, one.row = base, _differing(base, one.ids)
+            before[one.kind] = one.ids
+            row: Row = [
+                entry if isinstance(entry, list) else places.setdefault(entry, len(places)) for entry in one.row
+            ]
+            texts.setdefault(one.kind, {})[one.number] = row
+        made = {"parts": [names[part] for part in places], "texts": texts}
+        return json.dumps(made, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _cost(one: _Text) -> int:
+    return one.fresh + 7 * len(one.row)
+
+
+def _differing(before: list[int], now: list[int]) -> Row:
+    """`now` as entries of its own and stretches of `before`."""
+    places: dict[tuple[int, int], int] = {}
+    for at, pair in enumerate(pairwise(before)):
+        places.setdefault(pair, at)
+    made: Row = []
+    at = expected = 0
+    while at < len(now):
+        start = expected
+        if before[start : start + SHORTEST] != now[at : at + SHORTEST]:
+            start = places.get((now[at], now[at + 1]), len(before)) if at + 1 < len(now) else len(before)
+        length = _common(before, start, now, at)
+        if length < SHORTEST:
+            made.append(now[at])
+            at, expected = at + 1, expected + 1
+        else:
+            made.append([start, length])
+            at, expected = at + length, start + length
+    return made
+
+
+def _common(one: list[int], at: int, other: list[int], there: int) -> int:
+    """How many entries are the same from these two places on."""
+    most = min(len(one) - at, len(other) - there)
+    length, step = 0, 64
+    while step:
+        while (
+            length + step <= most
+            and one[at + length : at + length + step] == (other[there + length : there + length + step])
+        ):
+            length += step
+        step //= 4
+    return max(length, 0)
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -38,7 +38,7 @@ function read(root) {
     says: [...details.querySelectorAll(":scope > .cl-says > li")],
   }));
   const packed = root.querySelector(':scope > script[type="application/json"]');
-  const pack = packed ? JSON.parse(packed.textContent) : null;
+  const pack = packed ? unpack(JSON.parse(packed.textContent)) : null;
   for (const step of steps) {
     for (const [kind, holder] of step.pictures) {
       const same = holder.dataset.as ? steps[holder.dataset.as - 1].pictures.get(kind) : null;
@@ -48,12 +48,30 @@ function read(root) {
   return { lines, steps, groups, end: root.querySelector(".cl-end")?.textContent ?? "" };
 }
 
+/** The texts in the table of parts: what a text has of the one before it is a stretch of that, [start, count]. */
+function unpack({ parts, texts }) {
+  const made = {};
+  for (const [kind, rows] of Object.entries(texts)) {
+    let before = [];
+    made[kind] = new Map();
+    for (const [number, row] of Object.entries(rows)) {
+      before = row.flatMap((entry) => (Array.isArray(entry) ? before.slice(entry[0], entry[0] + entry[1]) : [entry]));
+      made[kind].set(number, before);
+    }
+  }
+  return {
+    has: (kind, number) => made[kind]?.has(number) ?? false,
+    join: (kind, number) => made[kind]?.get(number)?.map((part) => parts[part]).join("") ?? "",
+  };
+}
+
 /** A picture of the static form: an image that carries its SVG in its address, or parts from the table. */
 function picture(holder, pack) {
-  const { packed } = holder.dataset;
+  const { packed, picture: kind } = holder.dataset;
   if (packed) {
-    const join = (what) => pack.texts[`${packed} ${what}`].map((part) => pack.parts[part]).join("");
-    return { svg: () => join("svg"), text: () => join("text") };
+    const drawn = pack.has(`${kind} svg`, packed);
+    const left = `Not drawn, to keep the page small: s[${packed - 1}].pictures["${kind}"].svg has it.\n\n`;
+    return { svg: () => pack.join(`${kind} svg`, packed), text: () => (drawn ? "" : left) + pack.join(`${kind} text`, packed) };
   }
   const body = holder.querySelector("img")?.getAttribute("src").split(",")[1];
   return {

@@ -70,8 +70,8 @@ def bar(race: Race) -> str:
     done = round(100 * race.progress)
     doing = f"{done} %" if race.progress else "Getting ready: a cell that is running comes first"
     return (
-        f'<div style="display:flex;gap:.75rem;align-items:center"><progress id="bar" aria-label="Progress of the race" '
-        f'max="100" value="{done}" style="flex:1 1 auto;min-width:8rem;height:1.1rem;accent-color:var(--tt-name-line)">'
+        f'<div style="display:flex;gap:12px;align-items:center"><progress id="bar" aria-label="Progress of the race" '
+        f'max="100" value="{done}" style="flex:1 1 auto;min-width:128px;height:18px;accent-color:var(--tt-name-line)">'
         f"</progress><span>{doing}</span></div>"
     )
 
@@ -105,7 +105,7 @@ def results(race: Race) -> str:
     pictures = race.pictures
     timed = any(timing.samples for timing in race.results)
     figures = "".join(
-        f'<figure style="flex:1 1 26rem;max-width:44rem;min-width:0">{picture.svg}'
+        f'<figure style="flex:1 1 416px;max-width:704px;min-width:0">{picture.svg}'
         f"{'' if race.running else _said(race.of(name))}</figure>"
         for name, picture in pictures.items()
     )
@@ -113,14 +113,14 @@ def results(race: Race) -> str:
     body = figures if timed else _said(race.results)
     return (
         f"<p id='ended'><strong>{escape(how_it_ended(race))}</strong></p>"
-        f'<div style="display:flex;flex-wrap:wrap;gap:.75rem;margin:.5rem 0">{body}</div>'
+        f'<div style="display:flex;flex-wrap:wrap;gap:12px;margin:8px 0">{body}</div>'
         f"{_details('times', 'All times', tables) if tables else ''}{_code(race)}{_method()}"
     )
 
 
 def _said(timings: Sequence[Timing]) -> str:
-    items = "".join(f'<li style="margin:.2rem 0">{escape(one)}</li>' for one in findings(timings))
-    return f'<ul style="margin:.4rem 0 .5rem 1.2rem;list-style:disc">{items}</ul>'
+    items = "".join(f'<li style="margin:3px 0">{escape(one)}</li>' for one in findings(timings))
+    return f'<ul style="margin:6px 0 8px 19px;list-style:disc">{items}</ul>'
 
 
 def _table(name: str, timings: Sequence[Timing]) -> str:
@@ -163,7 +163,7 @@ def _method() -> str:
 
 def _details(name: str, title: str, body: str) -> str:
     summary = f'<summary style="cursor:pointer;width:fit-content">{title}</summary>'
-    return f'<details id="{name}" style="margin-top:.4rem">{summary}{body}</details>'
+    return f'<details id="{name}" style="margin-top:6px">{summary}{body}</details>'
 
 
 def _heading(race: Race, *, engines: bool = False) -> str:

@@ -22,11 +22,15 @@ from .theme import colours
 ROOM = 400_000
 """Characters that a form gives to images; what is over goes into the table of parts."""
 
+PACKED = 1_200_000
+"""Characters that this table may take; if it would take more, the largest pictures are told in words alone."""
+
 SHORT = 12
 """A loop or call of no more steps is open from the start."""
 
 _NOTHING = "Nothing changed in memory or on the graph."
 _TITLES = {"memory": "Memory", "graph": "Graph"}
+_SPARE = ("graph svg", "memory svg")  # of many tensors, the graph is the harder one to read
 _KINDS = {"out": "Output", "err": "Error output", "warning": "Warning", "value": "Value", "cut": "Cut"}
 
 
@@ -51,7 +55,7 @@ def form(source: str, parts: Sequence[Part], summary: str, end: str) -> str:
     count = _last(parts)
     steps = "".join(_part(part, count, pictures, opened=True) for part in parts)
     ending = f"<p class='cl-end'>{escape(end)}</p>" if end else ""
-    packed = f'<script type="application/json">{pictures.pack.json()}</script>' if pictures.pack else ""
+    packed = f'<script type="application/json">{pictures.pack.json(PACKED, _SPARE)}</script>' if pictures.pack else ""
     return (
         f'<div class="copylab-steps" aria-label="{escape(summary)}">'
         f"<p><strong>{escape(summary)}</strong></p><pre class='cl-code'>{code}</pre>{steps}{ending}{packed}</div>"
@@ -138,10 +142,9 @@ class _Pictures:
         source = base64.b64encode(picture.svg.encode()).decode() if self._room > 0 else ""
         self._room -= len(source) + len(picture.text)
         if self._room <= 0:
-            name = f"{kind} {frame.number}"
-            self.pack.add(f"{name} svg", picture.svg)
-            self.pack.add(f"{name} text", picture.text)
-            return f'<p {about} data-packed="{name}">{title}: not shown here, there are too many pictures.</p>'
+            self.pack.add(f"{kind} svg", frame.number, picture.svg)
+            self.pack.add(f"{kind} text", frame.number, picture.text)
+            return f'<p {about} data-packed="{frame.number}">{title}: not shown here, there are too many pictures.</p>'
         return (
             f"<figure {about}><figcaption>{title} after step {frame.number}</figcaption>"
             f'<img alt="{title} after step {frame.number}, told in words below" '

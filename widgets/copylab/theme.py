@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tinytorch.viz.style import PALETTE
 
+_KIND = "[data-vscode-theme-kind=vscode-high-contrast{}]"
 _HOSTS = {
-    "light": ("[data-jp-theme-light=true]", ".vscode-light", "html[theme=light]"),
-    "dark": ("[data-jp-theme-light=false]", ".vscode-dark", "html[theme=dark]"),
+    "light": ("[data-jp-theme-light=true]", ".vscode-light", _KIND.format("-light"), "html[theme=light]"),
+    "dark": ("[data-jp-theme-light=false]", ".vscode-dark", _KIND.format(""), "html[theme=dark]"),
 }
 
 
