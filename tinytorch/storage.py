@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .devices import CPU, device
+from .devices import CPU, as_device
 from .missing import missing
 from .naming import ShownAs
 
@@ -32,11 +32,12 @@ class UntypedStorage(metaclass=ShownAs):
 
     __slots__ = ("__weakref__", "_resizable", "buffer", "device")
 
-    def __init__(self, buffer: np.ndarray | int = 0, device: device = CPU, resizable: bool = True) -> None:
-        if not isinstance(buffer, np.ndarray):
-            buffer = np.zeros(buffer, np.uint8) if isinstance(buffer, int) else np.array(buffer, np.uint8)
-        self.buffer = buffer
-        self.device = device
+    is_sparse = False
+    filename = None
+
+    def __init__(self, size: Any = 0, device: Any = CPU, resizable: bool = True) -> None:
+        self.buffer = size if isinstance(size, np.ndarray) else _bytes_of(size)
+        self.device = as_device(device)
         self._resizable = resizable
 
     def _bytes(self) -> np.ndarray:
@@ -73,20 +74,34 @@ class UntypedStorage(metaclass=ShownAs):
         """Address of the first byte; 0 for an empty storage."""
         return self.buffer.__array_interface__["data"][0] if self.buffer.nbytes else 0
 
-    def __getitem__(self, i: int | slice) -> int | UntypedStorage:
+    def _place(self, i: Any, error: type[Exception]) -> int | slice:
+        """An index as NumPy takes it. `error` for what is none."""
         if isinstance(i, slice):
             start, stop, step = i.indices(self.nbytes())
             if step != 1:
                 raise RuntimeError(f"Trying to slice with a step of {step}, but only a step of 1 is supported")
-            return UntypedStorage(self._bytes()[start:stop], self.device, resizable=False)
-        if not hasattr(i, "__index__"):
-            raise TypeError(f"can't index a torch.UntypedStorage with {type(i).__name__}")
-        if not -self.nbytes() <= i < self.nbytes():
-            raise IndexError(f"index {i} out of range for storage of size {self.nbytes()}")
-        return int(self._bytes()[i])
+            return slice(start, stop)
+        if isinstance(i, (bool, np.bool_)) or not isinstance(i, (int, np.integer)):
+            raise error(f"can't index a torch.UntypedStorage with {type(i).__name__}")
+        return int(i)
+
+    def __getitem__(self, i: int | slice) -> int | UntypedStorage:
+        at = self._place(i, TypeError)
+        if isinstance(at, slice):
+            return UntypedStorage(self._bytes()[at], self.device, resizable=False)
+        n = self.nbytes()
+        if not -n <= at < n:
+            raise IndexError(f"index {at if at >= 0 else at + n} out of range for storage of size {n}")
+        return int(self._bytes()[at])
 
     def __setitem__(self, i: int | slice, value: int) -> None:
-        self._bytes()[i] = value
+        at = self._place(i, RuntimeError)
+        if not isinstance(value, (int, np.integer)):
+            name = getattr(type(value), "shown_as", type(value).__name__)
+            raise RuntimeError(f"can only set storage content with a int types, but got {name} instead")
+        if isinstance(at, int) and not 0 <= at < self.nbytes():
+            raise RuntimeError("out of bounds")
+        self._bytes()[at] = int(value) % 256
 
     def __iter__(self):
         return iter(self._bytes().tolist())
@@ -97,13 +112,39 @@ class UntypedStorage(metaclass=ShownAs):
 
     def fill_(self, value: int) -> UntypedStorage:
         """Set every byte."""
-        self._bytes()[...] = value
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise RuntimeError(f"fill_ expects int, but got {type(value).__name__}")
+        self._bytes()[...] = int(value) % 256
         return self
 
-    def copy_(self, source: UntypedStorage, non_blocking: bool = False) -> UntypedStorage:
-        """Copy another storage's bytes into this one."""
+    def copy_(self, source: Any, non_blocking: bool = False) -> UntypedStorage:
+        """Copy another storage's bytes into this one. RuntimeError for another size."""
+        if not hasattr(source, "untyped"):
+            raise TypeError(f"copy_(): argument 'src' (position 1) must be torch.Storage, not {type(source).__name__}")
+        source = source.untyped()
+        if source.nbytes() != self.nbytes():
+            raise RuntimeError(
+                f"size does not match, self was {self.nbytes()} bytes but src was {source.nbytes()} bytes"
+            )
         self._bytes()[...] = source._bytes()
         return self
+
+    def byteswap(self, dtype: Any) -> None:
+        """Turn the order of the bytes of each element of a dtype."""
+        self._bytes().view(dtype.np).byteswap(inplace=True)
+
+    def get_device(self) -> int | None:
+        """The index of the device, None for the CPU."""
+        return self.device.index
+
+    def is_pinned(self, device: Any = None) -> bool:
+        """Whether the memory is pinned: never."""
+        return False
+
+    def to(self, *, device: Any, non_blocking: bool = False) -> UntypedStorage:
+        """The storage itself if it is on the device, else a copy there."""
+        where = as_device(device)
+        return self if where is self.device else UntypedStorage(self.buffer.copy(), where)
 
     def clone(self) -> UntypedStorage:
         """A storage with the same bytes and memory of its own."""
@@ -114,10 +155,12 @@ class UntypedStorage(metaclass=ShownAs):
 
         RuntimeError for memory that is not ours to resize (shared with a NumPy array).
         """
+        if isinstance(nbytes, bool) or not isinstance(nbytes, (int, np.integer)):
+            raise RuntimeError(f"resize_ expects an int, but got {type(nbytes).__name__}")
         if not self._resizable:
             raise RuntimeError("Trying to resize storage that is not resizable")
         old = self._bytes()
-        new = np.zeros(nbytes, np.uint8)
+        new = _bytes_of(nbytes)
         keep = min(nbytes, old.size)
         new[:keep] = old[:keep]
         self.buffer = new
@@ -138,12 +181,39 @@ class UntypedStorage(metaclass=ShownAs):
 
     __hash__ = object.__hash__
 
+    def __copy__(self) -> UntypedStorage:
+        return self.clone()
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
     def __getattr__(self, name: str) -> Any:
         raise missing("'torch.storage.UntypedStorage' object has no attribute '{}'", name)
 
     def __repr__(self) -> str:
         lines = "".join(f" {b}\n" for b in self.tolist()) or " \n"
         return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
+
+
+def _bytes_of(given: Any) -> np.ndarray:
+    """New bytes: that many, or those of a sequence of ints. RuntimeError, in torch's words, for anything else."""
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        if given < 0:
+            raise RuntimeError(
+                "[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with "
+                f"negative number: {2**64 + int(given)}"
+            )
+        return np.zeros(int(given), np.uint8)
+    what = "torch.UntypedStorage(): "
+    if not hasattr(given, "__len__") or hasattr(given, "untyped_storage"):
+        raise RuntimeError(f"{what}Expected a sequence type, but got {type(given).__name__}")
+    for item in given:
+        if not isinstance(item, (int, np.integer)) or isinstance(item, bool):
+            raise RuntimeError(
+                f"{what}tried to construct a storage from a sequence ({type(given).__name__}), but one of the items was of "
+                f"type {type(item).__name__} instead of int"
+            )
+    return np.array([int(item) % 256 for item in given], np.uint8)
 
 
 def contiguous_strides(shape: tuple[int, ...], itemsize: int = 1) -> tuple[int, ...]:

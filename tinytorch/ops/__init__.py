@@ -22,7 +22,7 @@ from . import (
 )
 
 from . import arithmetic, arranging, bitwise, cumulative, extremes, joining, norms, pairs, promotion, sorting  # isort: skip
-from . import index_reduce, index_writes, indexing, masking, reshaping, scatter, selecting, splitting, view_inplace  # isort: skip
+from . import index_reduce, index_tensors, index_writes, indexing, masking, reshaping, scatter, selecting, splitting, view_inplace  # isort: skip
 from .core import FUNCTIONS
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "extremes",
     "factoring",
     "index_reduce",
+    "index_tensors",
     "index_writes",
     "indexing",
     "joining",

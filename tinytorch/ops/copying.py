@@ -13,12 +13,12 @@ from .. import dtypes
 from ..buffers import empty
 from ..devices import CPU, Transfers, as_device, device
 from ..graph.history import Geometry, check_inplace, edge_of, needs_grad, rebase_history
+from ..graph.hooks import warn_of_hooks
 from ..graph.modes import MODES, no_grad
 from ..graph.node import Node, node
 from ..naming import ShownAs
 from ..storage import UntypedStorage, VersionCounter
 from ..tensor import Tensor, empty_strided, fresh
-from ..warn import warn_user
 from .arguments import ABSENT, again, is_number, unfit
 from .core import check_overlap, op, recording, store
 from .large import MANY
@@ -59,6 +59,18 @@ def channels_last_strides(shape: tuple[int, ...], memory_format: Any, itemsize: 
         strides[d] = step
         step *= max(shape[d], 1)
     return tuple(strides)
+
+
+def _suggested(a: np.ndarray) -> MemoryFormat:
+    """The format that torch reads from strides: row-major unless they are plainly those of channels last."""
+    if a.ndim not in (4, 5) or not a.size or not a.strides[1]:
+        return contiguous_format
+    least = 0
+    for d in (1, *range(a.ndim - 1, 1, -1), 0):
+        if a.strides[d] < least or (d == 0 and least == a.strides[1]):
+            return contiguous_format
+        least = a.strides[d] * a.shape[d]
+    return channels_last if a.ndim == 4 else channels_last_3d
 
 
 _IN_ORDER = (None, preserve_format, contiguous_format)  # what keeps a dense vector's strides
@@ -241,9 +253,8 @@ def converted(
     """The tensor itself if it has this dtype and device already (and no copy is asked for), else a recorded copy."""
     kind = self._data.dtype if d is None else d.np
     where = self._device if where is None else where
-    if not copy and kind == self._data.dtype and where is self._device:
-        if memory_format is not preserve_format and not self.is_contiguous(memory_format=memory_format):
-            return clone(self, memory_format=memory_format)
+    same = not copy and kind == self._data.dtype and where is self._device
+    if same and (memory_format is preserve_format or memory_format is _suggested(self._data)):
         return self
     out = copied(self, kind, where, memory_format)
     if kind.kind == "f" and recording(self):
@@ -258,7 +269,10 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     Returns the very tensor if nothing changes and `copy` is False. Source: `torch.Tensor.to`.
     """
     copy = kwargs.pop("copy", False)
-    memory_format = kwargs.pop("memory_format", preserve_format) or preserve_format
+    memory_format = preserve_format if kwargs.get("memory_format") is None else kwargs["memory_format"]
+    if not isinstance(memory_format, MemoryFormat):
+        raise unfit("to")
+    kwargs.pop("memory_format", None)
     kwargs.pop("non_blocking", None)
     d, where = dtypes.as_dtype(kwargs.pop("dtype", None), "to"), kwargs.pop("device", None)
     other = kwargs.pop("tensor", None)
@@ -461,11 +475,7 @@ def _storage_deepcopy(self: UntypedStorage, memo: dict) -> UntypedStorage:
 
 def _shallow_copy(self: Tensor) -> Tensor:
     """`copy.copy`: the same memory, a version counter of its own, a leaf."""
-    for hook in (self._backward_hooks or {}).values():
-        warn_user(
-            f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
-            "function with @torch.utils.hooks.unserializable_hook to suppress this warning"
-        )
+    warn_of_hooks(self)
     out = self._alias()
     out._inference = MODES.here.inference
     out._vc = VersionCounter()

@@ -151,6 +151,13 @@ def _from_data(
     if isinstance(data, Tensor):
         warn_user(_CLEARER.format(call))
         return finish(copied(data, None if d is None else d.np, where), requires_grad)
+    if type(data) is np.ndarray and data.ndim > 1:
+        _check_byte_order(data)
+        kind = d or dtypes.from_numpy_dtype(data.dtype)
+        _check_strides(data)
+        there = fresh(data)
+        there._data = data  # an empty array too keeps its strides
+        return finish(moved(copied(there, kind.np), where or as_device(None)), requires_grad)
     return finish(moved(fresh(array_of(data, d)), where or as_device(None)), requires_grad)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,11 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     shape = sized(size, "resize_", signed=True)
     if any(n < 0 for n in shape):
         raise RuntimeError("numel: integer multiplication overflow")
+    count = math.prod(shape)
+    if count >= 1 << 63:
+        raise RuntimeError("numel: integer multiplication overflow")
+    if count * self._data.itemsize >= 1 << 63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
     return _resized(self, shape, memory_format)
 
 
@@ -107,7 +113,7 @@ def _resized(self: Tensor, shape: tuple[int, ...], memory_format: Any = None) ->
         if (shape, strides) == (a.shape, a.strides):
             return self
     let_accumulator_go(self)
-    need = 0 if 0 in shape else self._offset + int(np.prod(shape, dtype=np.int64)) * a.itemsize
+    need = 0 if 0 in shape else self._offset + math.prod(shape) * a.itemsize
     if need > storage.nbytes():
         storage.resize_(need)
     self._data = np.ndarray(shape, a.dtype, storage.buffer, min(self._offset, storage.nbytes()), strides)  # fmt: skip
@@ -115,14 +121,14 @@ def _resized(self: Tensor, shape: tuple[int, ...], memory_format: Any = None) ->
     return self
 
 
-@op(function=False)
-def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+@op()
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
     """Another tensor's shape, like `resize_`.
 
     Source: `torch.Tensor.resize_as_`.
     """
-    _refuse_resize(self)
-    out = _resized(self, expect_tensor(the_template, "resize_as_", "the_template")._data.shape)
+    _refuse_resize(input)
+    out = _resized(input, expect_tensor(the_template, "resize_as_", "the_template")._data.shape)
     if memory_format not in (None, contiguous_format):
         as_there = memory_format is preserve_format
         strides = the_template._data.strides if as_there else channels_last_strides(out._data.shape, memory_format, 1)
@@ -138,15 +144,23 @@ _NOTHING = object()
 
 
 @op(function=False)
-def set_(self: Tensor, source: Any = _NOTHING, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
+def set_(
+    self: Tensor, source: Any = _NOTHING, storage_offset: Any = None, size: Any = None, stride: Any = None
+) -> Tensor:
     """Look at another tensor's or storage's memory from now on (an empty one if none is given).
 
     RuntimeError for another dtype. Source: `torch.Tensor.set_`.
     """
     from ..graph.history import edge_of
 
-    if source is None:
+    if source is None or (source is not _NOTHING and storage_offset is not None) != (size is not None):
         raise unfit("set_")
+    storage_offset = storage_offset or 0
+    if hasattr(source, "untyped") and getattr(source, "dtype", self.dtype) is not self.dtype:
+        raise RuntimeError(
+            f"Expected a Storage of type {cpp_name(self.dtype)} or an UntypedStorage, but got type "
+            f"{source.dtype.scalar_name} for argument 1 'storage'"
+        )
     if isinstance(source, Tensor) and source.dtype is not self.dtype:
         theirs, ours = cpp_name(source.dtype), cpp_name(self.dtype)
         raise RuntimeError(f"Could not set tensor of type {theirs} to a tensor of type {ours}")
@@ -168,6 +182,12 @@ def set_(self: Tensor, source: Any = _NOTHING, storage_offset: int = 0, size: An
         steps = contiguous_strides(shape) if stride is None else shape_argument((stride,))
         if storage_offset < 0:
             raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
+        if any(n < 0 for n in shape):
+            raise RuntimeError("numel: integer multiplication overflow")
+        if any(s < 0 for s in steps):
+            raise RuntimeError(
+                f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(steps)}"
+            )
         if len(shape) != len(steps):
             raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(steps)})")
         reach = 0 if 0 in shape else 1 + sum(s * (k - 1) for s, k in zip(steps, shape, strict=True))
