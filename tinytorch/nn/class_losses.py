@@ -79,18 +79,32 @@ def _nll_kind(name: str) -> type:
 _NllLossBackward0, _NllLoss2DBackward0 = _nll_kind("NllLoss"), _nll_kind("NllLoss2D")
 
 
+def _check_places(a: tuple[int, ...], t: tuple[int, ...]) -> None:
+    """Whether there is one class for each place of the input; the batch is known to fit."""
+    if len(a) <= 2:
+        if len(t) > 1:
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    elif len(a) != 4:
+        if a[2:] != t[1:]:
+            raise RuntimeError(f"Expected target size {[a[0], *a[2:]]}, got {list(t)}")
+    elif len(t) != 3:
+        raise RuntimeError(
+            f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(t)}"
+        )
+    elif a[2:] != t[1:]:
+        raise RuntimeError(f"size mismatch (got input: {list(a)} , target: {list(t)}")
+
+
 def _check_nll(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
     a, t = input._data, target._data
+    if a.ndim == 0:
+        raise ValueError(f"Expected 1 or more dimensions (got {a.ndim})")
     if a.ndim == 1 and t.ndim == 1 and t.shape[0] != 1:
         raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t.shape[0]}")
-    if a.ndim > 1 and (t.ndim == 0 or a.shape[0] != t.shape[0]):
-        if t.ndim:
-            raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({t.shape[0]}).")
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if a.ndim == 2 and t.ndim != 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if a.ndim > 2 and (a.shape[0], *a.shape[2:]) != t.shape:
-        raise RuntimeError(f"size mismatch (got input: {list(a.shape)}, target: {list(t.shape)})")
+    batch = t.shape[0] if t.ndim else 0
+    if a.ndim > 1 and a.shape[0] != batch:
+        raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({batch}).")
+    _check_places(a.shape, t.shape)
     if target.dtype.name not in ("int64", "uint8"):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}")
     classes = a.shape[_class_dim(input)]
@@ -99,14 +113,16 @@ def _check_nll(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
             f"shape: {list(weight.shape)}"
         )
+    if weight is not None and weight.dtype is not input.dtype:
+        raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {weight.dtype.scalar_name}")
 
 
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None, ignore_index: int = -100,
              reduce: Any = None, reduction: str = "mean") -> Tensor:  # fmt: skip
     """Minus the log-probability of the right class: input (N, C, ...) or (C), target int64 (N, ...) or ()."""
     how = _reduction(reduction, size_average, reduce)
-    if input.dim() == 0:
-        raise ValueError(f"Expected 1 or more dimensions (got {input.dim()})")
+    expect_tensor(input, "nll_loss_nd")
+    expect_tensor(target, "nll_loss_nd", "target", 2)
     _check_nll(input, target, weight)
     shape = target.shape
     if input.dim() > 2 and input.dim() != 4:
@@ -195,6 +211,8 @@ def cross_entropy(
             raise RuntimeError(
                 f"Expected floating point type for target with class probabilities, got {target.dtype.scalar_name}"
             )
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
         return _with_probabilities(input.log_softmax(_class_dim(input)), target, weight, how, label_smoothing)
     logp = input.log_softmax(_class_dim(input))
     hard = nll_loss(logp, target, weight, ignore_index=ignore_index, reduction=("none", "mean", "sum")[how])
@@ -252,6 +270,8 @@ def kl_div(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any 
             "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
             "same as 'batchmean' in the next major release."
         )
+    if not (input.is_floating_point() and target.is_floating_point()):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     out = target.exp() * (target - input) if log_target else target.xlogy(target) - target * input
     if reduction == "batchmean":
         return out.sum() / input.size(0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..graph.node import node
 from ..ops.composite import one_node
-from ..ops.core import common_device, quiet, record, recording, result
+from ..ops.core import FUNCTIONS, broadcast_error, common_device, quiet, record, recording, result
 from ..ops.scalars import over, times
 from ..ops.summing import add_reduce
 from ..tensor import Tensor
@@ -73,8 +73,6 @@ def _sizes_differ(input: Tensor, target: Tensor) -> None:
 
 
 def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    from ..ops.core import broadcast_error
-
     try:
         shape = np.broadcast_shapes(input._data.shape, target._data.shape)
     except ValueError:
@@ -82,10 +80,18 @@ def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return tuple(t if t._data.shape == shape else t.expand(shape) for t in (input, target))  # type: ignore[return-value]
 
 
+def fit(a: Tensor, b: Tensor) -> None:
+    """RuntimeError in torch's words unless two tensors broadcast."""
+    try:
+        np.broadcast_shapes(a._data.shape, b._data.shape)
+    except ValueError:
+        raise broadcast_error(a._data.shape, b._data.shape) from None
+
+
 def _pointwise(kind: type, forward: Callable, input: Tensor, target: Tensor, reduction: int, **saved: Any) -> Tensor:
     """One loss that compares elements: broadcast, computed, reduced, recorded."""
     input, target = _broadcast(input, target)
-    if input.dtype is not target.dtype:
+    if input.dtype is not target.dtype and kind is not _BinaryCrossEntropyWithLogitsBackward0:
         from ..dtypes import promote_types
 
         d = promote_types(input.dtype, target.dtype)
@@ -227,6 +233,9 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     if target._data.size and not bool(((target._data >= 0) & (target._data <= 1)).all()):
         raise RuntimeError("all elements of target should be between 0 and 1")
 
+    if weight is not None:
+        weight = weight.expand(FUNCTIONS["broadcast_shapes"](target.shape, weight.shape))
+
     def forward(p: np.ndarray, t: np.ndarray) -> np.ndarray:
         low = p.dtype.type(-100)
         loss = (t - 1) * np.maximum(np.log1p(-p), low) - t * np.maximum(np.log(p), low)
@@ -273,15 +282,22 @@ def binary_cross_entropy_with_logits(
     """The cross entropy of sigmoid(input) with targets between 0 and 1. ValueError for shapes that differ."""
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    if not input.is_floating_point():
+        raise NotImplementedError(f"\"log_sigmoid_cpu\" not implemented for '{input.dtype.scalar_name}'")
     if not target.is_floating_point():
         raise RuntimeError(
             f"result type {input.dtype.scalar_name} can't be cast to the desired output type {target.dtype.scalar_name}"
         )
 
+    for factor in (pos_weight, weight):
+        if factor is not None:
+            fit(factor, target) if factor is pos_weight else fit(target, factor)
+
     def forward(x: np.ndarray, t: np.ndarray) -> np.ndarray:
         log_weight = 1 if pos_weight is None else (pos_weight._data - 1) * t + 1
         loss = (1 - t) * x - log_weight * (np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))))
-        return loss if weight is None else loss * weight._data
+        loss = loss if weight is None else loss * weight._data
+        return loss.astype(target._data.dtype, copy=False)  # as torch computes it in the target's place
 
     return _pointwise(
         _BinaryCrossEntropyWithLogitsBackward0, forward, input, target, _reduction(reduction, size_average, reduce), weight=weight,

@@ -105,7 +105,7 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
     made = result(out, input._device)
     if recording(input, weight, bias):
         record(made, _NativeLayerNormBackward0, (input, weight, bias), input=input, weight=weight, bias=bias,
-               normalized_shape=shape, eps=eps, result1=fresh(mean), result2=fresh(rstd))  # fmt: skip
+               normalized_shape=shape, eps=eps, result1=fresh(mean, input._device), result2=fresh(rstd, input._device))  # fmt: skip
     return made
 
 
@@ -204,19 +204,22 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     for name, t in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if t is not None and t.numel() != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {t.numel()}")
-    a, axes = input._data, _others(input)
+    a, axes, where = input._data, _others(input), input._device
     shape = [-1 if d == 1 else 1 for d in range(a.ndim)]
-    saved: dict[str, Any] = {"result1": fresh(np.empty(0, a.dtype)), "result2": fresh(np.empty(0, a.dtype))}
+    saved: dict[str, Any] = {
+        "result1": fresh(np.empty(0, a.dtype), where),
+        "result2": fresh(np.empty(0, a.dtype), where),
+    }
     if training or running_mean is None or running_var is None:
         mean, var, rstd = quiet.run(_moments, a, axes, eps)
-        saved = {"result1": fresh(mean.reshape(-1)), "result2": fresh(rstd.reshape(-1))}
+        saved = {"result1": fresh(mean.reshape(-1), where), "result2": fresh(rstd.reshape(-1), where)}
         count = a.size // channels
         with no_grad():
             if running_mean is not None:
-                running_mean.copy_(running_mean * (1 - momentum) + fresh(mean.reshape(-1)) * momentum)
+                running_mean.copy_(running_mean * (1 - momentum) + fresh(mean.reshape(-1), where) * momentum)
             if running_var is not None:
                 unbiased = (var.reshape(-1).astype(np.float64) * count / (count - 1)).astype(a.dtype)
-                running_var.copy_(running_var * (1 - momentum) + fresh(unbiased) * momentum)
+                running_var.copy_(running_var * (1 - momentum) + fresh(unbiased, where) * momentum)
     else:
         mean, var = (t._data.reshape(shape) for t in (running_mean, running_var))
         rstd = quiet.run(lambda: (1 / np.sqrt(var + a.dtype.type(eps))).astype(a.dtype))
