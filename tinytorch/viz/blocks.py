@@ -62,12 +62,14 @@ def address_of(tensor: Any) -> tuple[Any, ...]:
 def lasting(tensor: Any) -> tuple[Any, ...]:
     """As `address_of`, but never equal to that of a tensor that lay there before and is gone."""
     place = address_of(tensor)
-    return place if len(place) == 1 else (_identity(tensor, tensor.untyped_storage()), *place[1:])
+    if len(place) == 1:
+        return place
+    storage = tensor.untyped_storage()
+    return (_identity(tensor, storage, _pointer(storage)), *place[1:])
 
 
-def _identity(tensor: Any, storage: Any) -> Any:
+def _identity(tensor: Any, storage: Any, pointer: int) -> Any:
     """Equal for one storage object at two looks. torch 2.1 makes a new object at each; there its address has to do."""
-    pointer = _pointer(storage)
     return serial(storage) if not pointer or tensor.untyped_storage() is storage else ("address", pointer)
 
 
@@ -81,7 +83,8 @@ def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
             place.stride = tuple(int(step) for step in tensor.stride())
             place.offset = int(tensor.storage_offset())
             storage = tensor.untyped_storage()
-            found = _identity(tensor, storage), _pointer(storage), int(storage.nbytes())
+            pointer = _pointer(storage)
+            found = _identity(tensor, storage, pointer), pointer, int(storage.nbytes())
             if (place.shape, place.stride) == (tuple(tensor.shape), tuple(tensor.stride())):
                 return found
         place.notes = ("it changes while it is looked at",)
@@ -161,7 +164,7 @@ class Blocks:
         nbytes = block.stop - block.start
         cells = nbytes // itemsize
         # The storage object that spans the most, so that one read sees the whole block.
-        widest = max(block.members, key=lambda i: (_span(self.tensors[i]), -i))
+        widest = max(block.members, key=lambda i: (_span(self.tensors[i]), -i)) if len(block.members) > 1 else first
         runs, notes = self._read(widest, block, itemsize, cells) if shown else ((), ())
         return Storage(
             id=block.id,
@@ -192,7 +195,9 @@ class Blocks:
             for start, stop in self._windows(block, itemsize, cells):
                 low, high = max(start - shift, 0), min(stop - shift, limit)
                 if low < high:
-                    values = flat.as_strided((high - low,), (1,), low).tolist()
+                    asked = ((high - low,), (1,), low)
+                    this = (tuple(flat.shape), tuple(flat.stride()), flat.storage_offset())
+                    values = (flat if this == asked else flat.as_strided(*asked)).tolist()
                     runs.append(Run(low + shift, tuple(values)))
         except Exception as error:  # noqa: BLE001 - each kind of tensor without values refuses in its own way
             return (), (_unread(tensor, error),)

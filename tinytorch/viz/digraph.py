@@ -84,7 +84,7 @@ class GraphPicture(graphviz.Digraph):
     @property
     def text(self) -> str:
         """Everything that the picture says, in words; needs no Graphviz."""
-        return graph_text(self._snap, self._since) if self._snap is not None else self.source
+        return graph_text(self._snap, changes(self._snap, self._since)) if self._snap is not None else self.source
 
     @property
     def dot(self) -> str:

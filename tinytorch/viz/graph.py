@@ -5,8 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from .cards import Card, Wire, build
+from .changes import changes
+from .picture import Picture
 from .records import Snapshot
+from .route import draw
 from .snapshot import read
+from .text import graph_text
 
 if TYPE_CHECKING:
     from .digraph import GraphPicture
@@ -25,3 +30,14 @@ def graph(*tensors: Any, since: Snapshot | None = None, **named: Any) -> GraphPi
     from .digraph import GraphPicture
 
     return GraphPicture(snap, since)
+
+
+def drawing(snap: Snapshot, since: Snapshot | None = None) -> tuple[tuple[Card | Wire, ...], Picture]:
+    """The same picture without a Digraph, for those who draw many; and what it shows, before it is laid out.
+
+    Two pictures that show the same look the same.
+    """
+    changed = changes(snap, since)
+    cards, wires = build(snap, changed)
+    picture = Picture(lambda theme: draw(snap, cards, wires, changed, theme), lambda: graph_text(snap, changed))
+    return (*cards, *wires), picture

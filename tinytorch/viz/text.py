@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from . import words
-from .changes import Changes, changes
+from .changes import Changes
 from .fold import Fold, View, view
+from .look import Look, Memo, said_of, was
 from .records import Node, Saved, Snapshot, Storage, Tensor
 from .style import clean, show
-from .trouble import nameless, perhaps, troubles
+from .trouble import nameless, perhaps
 
 
 def memory_text(snap: Snapshot, since: Snapshot | None = None) -> str:
     """The memory picture in words."""
-    changed, bad = changes(snap, since), troubles(snap)
+    return told_by(Look.at(snap, since))
+
+
+_storages: Memo[str] = Memo(1024)
+
+
+def told_by(look: Look) -> str:
+    """A memory picture in words."""
+    snap, changed, bad = look.snap, look.changes, look.bad
     bands = words.shown_storages(snap)
     loose = [snap.tensor(tid) for _, tid in snap.names if snap.tensor(tid).storage is None]
     if not bands and not loose:
@@ -20,13 +29,17 @@ def memory_text(snap: Snapshot, since: Snapshot | None = None) -> str:
     else:
         tensors = len({one.id for _, members in bands for one in members} | {one.id for one in loose})
         lines = [f"Memory: {words.plural(tensors, 'tensor')} in {words.plural(len(bands), 'storage')}."]
+    parts = [told(lines)]
     for storage, members in bands:
-        lines += ["", *_storage_lines(snap, storage, members, changed, bad)]
+        said = said_of(look, storage, members)
+        parts.append(_storages.get(said, lambda: told(["", *_storage_lines(look, storage, members)])))  # noqa: B023
+    lines = []
     for tensor in dict.fromkeys(loose):
         lines += ["", *_tensor_lines(snap, tensor, changed, bad)]
     shown = {one.id for _, members in bands for one in members} | {one.id for one in loose}
     tail = [sentence[:1].upper() + sentence[1:] + "." for sentence in footer(snap, changed, shown)]
-    return told([*lines, *([""] if tail else []), *tail])
+    rest = [*lines, *([""] if tail else []), *tail]
+    return "\n".join([*parts, *([told(rest)] if rest else [])])
 
 
 def told(lines: list[str]) -> str:
@@ -46,9 +59,8 @@ def footer(snap: Snapshot, changed: Changes, shown: set[str]) -> list[str]:
     return [*lines, *snap.notes]
 
 
-def _storage_lines(
-    snap: Snapshot, storage: Storage, members: list[Tensor], changed: Changes, bad: dict[str, tuple[str, ...]]
-) -> list[str]:
+def _storage_lines(look: Look, storage: Storage, members: list[Tensor]) -> list[str]:
+    snap, changed = look.snap, look.changes
     lines = [f"{storage.id}, {words.title(snap, storage, members)}: {words.size(storage)}."]
     if storage.objects > 1:
         lines.append(f"  The same memory is seen through {storage.objects} storage objects.")
@@ -60,10 +72,10 @@ def _storage_lines(
         cells = ", ".join(f"cell {cell} was {show(value)}" for cell, value in sorted(was.items()))
         lines.append(f"  changed: {cells}.")
     for tensor in members:
-        lines += ["  " + line for line in _tensor_lines(snap, tensor, changed, bad)]
+        lines += ["  " + line for line in _tensor_lines(snap, tensor, changed, look.bad)]
     counted = [tensor for tensor in members if words.counted(snap, tensor)]
     for which in dict.fromkeys(tensor.counter for tensor in counted):
-        lines += ["  " + line for line in _counter_lines(snap, which, counted, changed)]
+        lines += ["  " + line for line in _counter_lines(look, which, counted)]
     return lines
 
 
@@ -102,7 +114,8 @@ def _tensor_lines(snap: Snapshot, tensor: Tensor, changed: Changes, bad: dict[st
     return lines
 
 
-def _counter_lines(snap: Snapshot, which: str | None, members: list[Tensor], changed: Changes) -> list[str]:
+def _counter_lines(look: Look, which: str | None, members: list[Tensor]) -> list[str]:
+    snap = look.snap
     if which is None:
         return [
             f"{words.label(snap, one.id)}: no version counter (an inference tensor)."
@@ -112,18 +125,15 @@ def _counter_lines(snap: Snapshot, which: str | None, members: list[Tensor], cha
             if one.counter is None
         ]
     counter = snap.counter(which)
-    seen = [one.id for _, inside in words.shown_storages(snap) for one in inside if one.counter == which]
-    names = [words.label(snap, tid) for tid in seen]
-    was = next((changed.versions[tid] for tid in counter.tensors if tid in changed.versions), None)
-    now = f"at version {counter.version}" + ("" if was is None else f" (was {was})")
+    names, then = look.sharers[which], was(look.changes, counter)
+    now = f"at version {counter.version}" + ("" if then is None else f" (was {then})")
     owner = f"shared by {words.listed(names)}" if len(names) > 1 else f"of {names[0]} alone"
     return [f"version counter {which}, {owner}: {now}."]
 
 
-def graph_text(snap: Snapshot, since: Snapshot | None = None) -> str:
-    """The graph picture in words."""
+def graph_text(snap: Snapshot, changed: Changes) -> str:
+    """The graph picture in words, with what changed."""
     named = [snap.tensor(tid) for tid in dict.fromkeys(tid for _, tid in snap.names)]
-    changed = changes(snap, since)
     if named:
         lines = [
             f"Graph: {words.plural(len(snap.nodes), 'node')}{' and more' if snap.notes else ''}."
