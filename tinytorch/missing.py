@@ -32,14 +32,13 @@ class Absent:
 
 # What torch.Tensor has and tinytorch's has not.
 OF_TENSOR = """
-    angle as_subclass bfloat16 ccol_indices cdouble cfloat chalf cholesky_inverse cholesky_solve coalesce
-    col_indices conj_physical_ const_data_ptr corrcoef cov crow_indices dense_dim dequantize dim_order eig
-    float_power_ frexp geqrf hardshrink hash_tensor histogram i0 i0_ igamma igamma_ igammac igammac_ index
-    indices int_repr ipu is_coalesced is_distributed istft lstsq lu lu_solve matrix_exp module_load mtia
-    mvlgamma mvlgamma_ nanquantile nextafter nextafter_ orgqr ormqr polygamma polygamma_ prelu
-    q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme quantile
-    record_stream reinforce renorm renorm_ resize resize_as resize_as_sparse_ row_indices share_memory_ sinc
-    sinc_ slice_inverse smm solve sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft
+    as_subclass bfloat16 ccol_indices cdouble cfloat chalf cholesky_inverse cholesky_solve coalesce
+    col_indices conj_physical_ const_data_ptr crow_indices dense_dim dequantize dim_order eig geqrf hardshrink
+    hash_tensor histogram i0 i0_ igamma igamma_ igammac igammac_ index indices int_repr ipu is_coalesced
+    is_distributed istft lstsq lu lu_solve matrix_exp module_load mtia mvlgamma mvlgamma_ orgqr ormqr
+    polygamma polygamma_ prelu q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
+    q_zero_point qscheme record_stream reinforce resize resize_as resize_as_sparse_ row_indices share_memory_
+    slice_inverse smm solve sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft
     symeig to_dense to_mkldnn to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo
     to_sparse_csc to_sparse_csr triangular_solve values xpu
 """.split()  # noqa: SIM905 - a list of strings would take a line for each

@@ -22,7 +22,19 @@ from . import (
 )
 
 from . import arithmetic, arranging, bitwise, cumulative, extremes, joining, norms, pairs, promotion, sorting  # isort: skip
-from . import index_reduce, index_tensors, index_writes, indexing, masking, reshaping, scatter, selecting, splitting, view_inplace  # isort: skip
+from . import factoring, matrix_norms, special_table, statistics  # isort: skip
+from . import (
+    index_reduce,
+    index_tensors,
+    index_writes,
+    indexing,
+    masking,
+    reshaping,
+    scatter,
+    selecting,
+    splitting,
+    view_inplace,
+)  # isort: skip
 from .core import FUNCTIONS
 
 __all__ = [
@@ -64,7 +76,9 @@ __all__ = [
     "softmax",
     "solving",
     "sorting",
+    "special_table",
     "splitting",
+    "statistics",
     "view_inplace",
     "views",
 ]

@@ -121,7 +121,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     a = input._data
     d = wrap_dim(dim, a.ndim)
     check_kernel(a, "f", "logcumsumexp_out_cpu")
-    wide = a.astype(np.float32) if a.dtype == np.float16 else a
+    wide = a.astype(np.float32 if a.dtype == np.float16 else np.float64)
     data = quiet.run(np.logaddexp.accumulate, wide, d).astype(a.dtype) if a.ndim else a.copy()
     if out is not None:
         if out.dtype is not input.dtype:

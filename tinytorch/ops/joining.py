@@ -230,7 +230,8 @@ def broadcast_shapes(*shapes: Any) -> Size:
             if s[i] != 1 and shape[i] not in (1, s[i]):
                 raise RuntimeError(
                     f"Attempting to broadcast a dimension of length {s[i]} at {i}! Mismatching argument at index {at} "
-                    f"had {s}; but expected shape should be broadcastable to {shape}"
+                    f"had {s if isinstance(given, int) else given}; but expected shape should be broadcastable to "
+                    f"{shape}"
                 )
             if s[i] != 1:
                 shape[i] = s[i]
@@ -281,6 +282,49 @@ def cartesian_prod(*tensors: Any) -> Tensor:
         return tensors[0]
     grids = meshgrid(*tensors, indexing="ij")
     return stack([g.flatten() for g in grids], 1)
+
+
+@op(method=False)
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of `r` elements of a vector, one a row. RuntimeError for other dimensions.
+
+    Source: `torch.combinations`.
+    """
+    if input._data.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return input.new_zeros(0)
+    n = input._data.size
+    places = np.indices((n,) * r)
+    chosen = np.ones((n,) * r, bool)
+    for i in range(r - 1):
+        chosen &= places[i] <= places[i + 1] if with_replacement else places[i] < places[i + 1]
+    mask = result(chosen, input._device)
+    return stack([g.masked_select(mask) for g in meshgrid(*[input] * r, indexing="ij")], 1)
+
+
+@op(method=False)
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of a vector's elements, one a row, from the highest down unless `increasing`.
+
+    RuntimeError for other dimensions. Source: `torch.vander`.
+    """
+    if x._data.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    n = x._data.size if N is None else N
+    if n < 0:
+        raise RuntimeError("N must be non-negative.")
+    whole = x._data.dtype.kind != "f"
+    made = x.new_empty((x._data.size, n), dtype=dtypes.int64 if whole else x.dtype)
+    if n > 0:
+        made.select(1, 0).fill_(1)
+    if n > 1:
+        rest = made[:, 1:]
+        rest.copy_(x.unsqueeze(1))
+        rest.copy_(rest.cumprod(1))
+    return made if increasing else made.flip(1)
 
 
 @op(method=False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..fused import multiply_add
+from ..graph.history import needs_grad
 from ..graph.node import node, not_differentiable
 from ..tensor import Tensor
 from .arguments import is_number, unfit
@@ -207,7 +208,9 @@ def _as_number(x: Any) -> Any:
 
 def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, into: bool) -> Tensor:
     """`clamp` and its one-sided forms, out of place or into `self`."""
-    if isinstance(self, Tensor) and isinstance(low, Tensor) != isinstance(high, Tensor):
+    if not isinstance(self, Tensor):
+        raise unfit(name)
+    if isinstance(low, Tensor) != isinstance(high, Tensor):
         # a number goes with a 0-d tensor, which then counts as a number, and with no other
         low, high = (_as_number(x) if None not in (low, high) else x for x in (low, high))
     mixed = (is_number(low) and isinstance(high, Tensor)) or (is_number(high) and isinstance(low, Tensor))
@@ -333,13 +336,13 @@ _LerpBackward1 = node("LerpBackward1",
 
 def _lerp(self: Tensor, end: Tensor, weight: Any) -> tuple[Any, tuple]:
     for name, x in (("end", end), ("weight", weight)):
-        if isinstance(x, Tensor) and x.dtype is not self.dtype:
+        if isinstance(x, Tensor) and x.dtype is not self.dtype and (x is end or x._data.ndim):
             raise RuntimeError(
                 f"expected dtype {_CPP[self.dtype.name]} for `{name}` but got dtype {_CPP[x.dtype.name]}"
             )
     a, b = self._data, end._data
     check_kernel(a, "f", f"lerp_kernel_{'tensor' if isinstance(weight, Tensor) else 'scalar'}")
-    w = weight._data if isinstance(weight, Tensor) else np.array(weight, a.dtype)
+    w = weight._data.astype(a.dtype, copy=False) if isinstance(weight, Tensor) else np.array(weight, a.dtype)
     wide = [x.astype(np.float32) if a.dtype == np.float16 else x for x in (a, b, w)]
 
     def kernel() -> np.ndarray:
@@ -364,7 +367,8 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) 
     made = result(data, input._device, *arrays)
     if isinstance(weight, Tensor):
         if recording(input, end, weight):
-            record(made, _LerpBackward1, (input, end, weight), self=input, end=end, weight=weight)
+            others = {"self": input, "end": end} if needs_grad(weight) else {"self": None, "end": None}
+            record(made, _LerpBackward1, (input, end, weight), weight=weight, **others)
     elif recording(input, end):
         record(made, _LerpBackward0, (input, end), weight=weight)
     return made
