@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
+
 from . import layout
 from .cards import PAD, ROW, Card, Wire
 from .changes import Changes
@@ -39,7 +42,7 @@ def draw(snap: Snapshot, cards: list[Card], wires: list[Wire], changed: Changes,
         for k, note in enumerate(notes):
             canvas.text(EDGE, 46 + 18 * k, note, "m", 90)
         return canvas.svg(max(320, 2 * EDGE + notes_w), 44 + 18 * len(notes), "Graph picture without tensors", theme)
-    places, routes, w, h = _places(layout.render(dot_for(cards, wires)))
+    places, routes, w, h = _laid_out(layout.render, dot_for(cards, wires))
     top = EDGE + 22
     head = "backward follows the arrows" if snap.nodes else "nothing here was computed from a tensor that requires grad"
     canvas.text(EDGE, EDGE + 10, head, "m")
@@ -62,6 +65,14 @@ def draw(snap: Snapshot, cards: list[Card], wires: list[Wire], changed: Changes,
         bottom += 18
     least = max(least, min(notes_w, NOTE) + 2 * EDGE)
     return canvas.svg(max(w + 2 * EDGE, least), bottom + EDGE, _summary(snap, changed), theme)
+
+
+@lru_cache(maxsize=128)
+def _laid_out(
+    render: Callable[[str], str], dot: str
+) -> tuple[dict[str, Point], list[tuple[str, str, list[Point]]], float, float]:
+    """What `_places` makes of a layout; what changes from step to step of a program often leaves it as it is."""
+    return _places(render(dot))
 
 
 def _places(plain: str) -> tuple[dict[str, Point], list[tuple[str, str, list[Point]]], float, float]:

@@ -12,6 +12,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tinytorch import viz
+from tinytorch.viz.graph import drawing
 from tinytorch.viz.records import Snapshot
 
 from .blame import Past, blame
@@ -123,7 +124,7 @@ def _one_line(source: str) -> str:
 def make(trace: Trace) -> tuple[Frame, ...]:
     """The frames of a run."""
     frames: list[Frame] = []
-    known: dict[tuple[str, ...], Picture] = {}
+    known: dict[tuple[Any, ...], Picture] = {}
     before: Seen | None = trace.before
     past = [] if before is None else [Past(0, "", before.snapshot)]
     for number, step in enumerate(trace.steps, 1):
@@ -148,14 +149,14 @@ def _unseen(step: Step) -> tuple[str, ...]:
     return (f"Before this, {rounds} of the loop ran in one go.",) if step.folded else ()
 
 
-def _memory(now: Snapshot, before: Snapshot, number: int, known: dict[tuple[str, ...], Picture]) -> Picture:
+def _memory(now: Snapshot, before: Snapshot, number: int, known: dict[tuple[Any, ...], Picture]) -> Picture:
     drawn = viz.memory(now, since=before)
     return known.setdefault(("memory", drawn.svg, drawn.text), Picture(drawn.svg, drawn.text, number))
 
 
-def _graph(now: Snapshot, before: Snapshot, number: int, known: dict[tuple[str, ...], Picture]) -> Picture:
-    drawn = viz.graph(now, since=before)
-    key = ("graph", drawn.source, drawn.text)  # known before it is laid out, which is what takes its time
+def _graph(now: Snapshot, before: Snapshot, number: int, known: dict[tuple[Any, ...], Picture]) -> Picture:
+    shows, drawn = drawing(now, before)
+    key = ("graph", shows, drawn.text)  # known before it is laid out, which is what takes its time
     if key not in known:
         try:
             known[key] = Picture(drawn.svg, drawn.text, number)
