@@ -20,6 +20,15 @@ from ..ops.norms import vector_norm
 from ..ops.softmax import implicit_dim
 from ..tensor import Tensor
 from .class_losses import cross_entropy, kl_div, nll_loss
+from .distance_losses import (
+    cosine_embedding_loss,
+    gaussian_nll_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    poisson_nll_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+)
 from .distances import cosine_similarity, gumbel_softmax, pad, pairwise_distance
 from .embedding import embedding
 from .hard_slopes import (
@@ -153,12 +162,14 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "celu",
     "celu_",
+    "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
     "dropout",
     "elu",
     "elu_",
     "embedding",
+    "gaussian_nll_loss",
     "gelu",
     "glu",
     "gumbel_softmax",
@@ -167,6 +178,7 @@ __all__ = [
     "hardswish",
     "hardtanh",
     "hardtanh_",
+    "hinge_embedding_loss",
     "huber_loss",
     "kl_div",
     "l1_loss",
@@ -176,6 +188,7 @@ __all__ = [
     "linear",
     "log_softmax",
     "logsigmoid",
+    "margin_ranking_loss",
     "mish",
     "mse_loss",
     "nll_loss",
@@ -183,6 +196,7 @@ __all__ = [
     "one_hot",
     "pad",
     "pairwise_distance",
+    "poisson_nll_loss",
     "prelu",
     "relu",
     "relu6",
@@ -192,6 +206,7 @@ __all__ = [
     "sigmoid",
     "silu",
     "smooth_l1_loss",
+    "soft_margin_loss",
     "softmax",
     "softmin",
     "softplus",
@@ -201,4 +216,5 @@ __all__ = [
     "tanhshrink",
     "threshold",
     "threshold_",
+    "triplet_margin_loss",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..tensor import Tensor
 from . import functional as F
 from .layer import layer
 from .losses import reduction_of
@@ -25,8 +26,8 @@ def _options(module: Any, values: dict[str, Any]) -> None:
     vars(module).update(values)
 
 
-def _loss(name: str, function: Callable, what: str, base: str = "", **options: Any) -> type:
-    return layer(name, function, what, inputs="input, target", base=base, set_up=_options, **options)
+def _loss(name: str, function: Callable, what: str, base: str = "", **values: Any) -> type:
+    return layer(name, function, what, inputs="input, target", base=base, set_up=_options, **values)
 
 
 MSELoss = _loss("MSELoss", lambda m, x, t: F.mse_loss(x, t, reduction=m.reduction), "Squared differences.", "_Loss",
@@ -57,5 +58,51 @@ CrossEntropyLoss = _loss(
 KLDivLoss = _loss("KLDivLoss", lambda m, x, t: F.kl_div(x, t, reduction=m.reduction, log_target=m.log_target),
                   "The Kullback-Leibler divergence.", **_REDUCED, log_target=False)  # fmt: skip
 
-__all__ = ["BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "NLLLoss",
-           "SmoothL1Loss"]  # fmt: skip
+# of pairs and triplets, and likelihoods ----------------------------------------------------------------------------------
+
+
+def _pairs(name: str, function: Any, what: str, inputs: str, **defaults: Any) -> type:
+    kept = [k for k in defaults if k not in ("size_average", "reduce")]
+
+    def forward(module: Any, *given: Tensor) -> Tensor:
+        return function(*given, **{k: getattr(module, k) for k in kept})
+
+    return layer(name, forward, what, inputs=inputs, set_up=_options, **defaults)
+
+
+MarginRankingLoss = _pairs("MarginRankingLoss", F.margin_ranking_loss, "Two scores in the wanted order.",
+                           "input1, input2, target", margin=0.0, **_REDUCED)  # fmt: skip
+HingeEmbeddingLoss = _pairs("HingeEmbeddingLoss", F.hinge_embedding_loss, "Distances, short or beyond a margin.",
+                            "input, target", margin=1.0, **_REDUCED)  # fmt: skip
+CosineEmbeddingLoss = _pairs("CosineEmbeddingLoss", F.cosine_embedding_loss, "Vectors alike or apart.",
+                             "input1, input2, target", margin=0.0, **_REDUCED)  # fmt: skip
+TripletMarginLoss = _pairs("TripletMarginLoss", F.triplet_margin_loss, "Nearer to the positive than to the negative.",
+                           "anchor, positive, negative", margin=1.0, p=2.0, eps=1e-6, swap=False, **_REDUCED)  # fmt: skip
+SoftMarginLoss = _pairs("SoftMarginLoss", F.soft_margin_loss, "A smooth margin for classes 1 and -1.", "input, target",
+                        **_REDUCED)  # fmt: skip
+PoissonNLLLoss = _pairs("PoissonNLLLoss", F.poisson_nll_loss, "Counts under a Poisson distribution.", "log_input, target",
+                        log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean")  # fmt: skip
+GaussianNLLLoss = layer(
+    "GaussianNLLLoss",
+    lambda m, x, t, v: F.gaussian_nll_loss(x, t, v, full=m.full, eps=m.eps, reduction=m.reduction),
+    "Values under a normal distribution.", inputs="input, target, var", full=False, eps=1e-6, reduction="mean",
+)  # fmt: skip
+
+__all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CosineEmbeddingLoss",
+    "CrossEntropyLoss",
+    "GaussianNLLLoss",
+    "HingeEmbeddingLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "MSELoss",
+    "MarginRankingLoss",
+    "NLLLoss",
+    "PoissonNLLLoss",
+    "SmoothL1Loss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+]

@@ -20,6 +20,7 @@ from ..warn import warn_user
 from .slopes import logsigmoid
 
 _NONE, _MEAN, _SUM = range(3)
+MEAN, SUM = _MEAN, _SUM
 
 
 def reduction_of(size_average: Any, reduce: Any) -> str:
@@ -37,6 +38,9 @@ def _reduction(reduction: str, size_average: Any = None, reduce: Any = None) -> 
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return ("none", "mean", "sum").index(reduction)
+
+
+reduction_number = _reduction
 
 
 def _whole(name: str, slope: Callable) -> Callable:

@@ -6,7 +6,16 @@ Source: `torch.nn.modules`.
 from typing import Any
 
 from ...missing import missing
-from .. import activations, containers, distances, embedding, layers, loss_layers, normalization, parameter_containers
+from .. import (
+    activations,
+    containers,
+    distances,
+    embedding,
+    layers,
+    loss_layers,
+    normalization,
+    parameter_containers,
+)
 from ..activations import *  # noqa: F403
 from ..containers import *  # noqa: F403
 from ..distances import *  # noqa: F403

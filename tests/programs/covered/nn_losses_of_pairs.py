@@ -1,0 +1,50 @@
+"""Losses over pairs, triplets and likelihoods: values, gradients, second gradients, refusals."""
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+torch.manual_seed(0)
+a = torch.randn(3, 2, requires_grad=True); b = torch.randn(3, 2); c = torch.randn(3, 2)
+y = torch.tensor([1., -1., 1.])
+def show(l):
+    print(l)
+    if l.dim():
+        l = l.sum()
+    g, = torch.autograd.grad(l, a, create_graph=True)
+    print(g)
+    if g.requires_grad:
+        print(torch.autograd.grad((g * g).sum(), a, allow_unused=True))
+for red in ["mean", "sum", "none"]:
+    show(F.margin_ranking_loss(a[:, 0], b[:, 0], y, margin=0.5, reduction=red))
+    show(F.hinge_embedding_loss(a, y[:, None].expand(3, 2), reduction=red))
+    show(F.cosine_embedding_loss(a, b, y, margin=0.1, reduction=red))
+    show(F.triplet_margin_loss(a, b, c, reduction=red))
+    show(F.soft_margin_loss(a, y[:, None].expand(3, 2), reduction=red))
+    show(F.poisson_nll_loss(a, b.abs(), reduction=red))
+    show(F.poisson_nll_loss(a.abs(), b.abs() * 5, log_input=False, full=True, reduction=red))
+    show(F.gaussian_nll_loss(a, b, c.abs(), reduction=red))
+show(F.gaussian_nll_loss(a, b, 0.5, full=True))
+show(F.triplet_margin_loss(a, b, c, margin=2., p=1, swap=True))
+F.gaussian_nll_loss(a, b, c)
+F.gaussian_nll_loss(a, b, torch.ones(2))
+F.gaussian_nll_loss(a, b, torch.ones(3, 1))
+F.gaussian_nll_loss(a, b, torch.ones(3))
+F.gaussian_nll_loss(a, b, c.abs(), reduction="x")
+F.margin_ranking_loss(a, b, y)
+F.cosine_embedding_loss(a, b, torch.ones(3, 1))
+F.cosine_embedding_loss(a[0], b, torch.ones(3))
+F.cosine_embedding_loss(a[0], b[0], torch.tensor(1.))
+F.triplet_margin_loss(a, b, c, margin=0)
+F.hinge_embedding_loss(a, y, reduction="x")
+nn.MarginRankingLoss(0.1), nn.HingeEmbeddingLoss(), nn.CosineEmbeddingLoss(0.5), nn.TripletMarginLoss(margin=0.2), nn.SoftMarginLoss(), nn.PoissonNLLLoss(), nn.GaussianNLLLoss()
+nn.MarginRankingLoss(0.1)(a[:, 0], b[:, 0], y)
+nn.HingeEmbeddingLoss()(a, y[:, None].expand(3, 2))
+nn.CosineEmbeddingLoss()(a, b, y)
+nn.TripletMarginLoss()(a, b, c)
+nn.SoftMarginLoss()(a, y[:, None].expand(3, 2))
+nn.PoissonNLLLoss()(a, b.abs())
+nn.GaussianNLLLoss()(a, b, c.abs())
+nn.TripletMarginLoss(reduction="none")(a, b, c)
+nn.MarginRankingLoss()(a)
+nn.TripletMarginLoss(1, 2, 3, 4, 5, 6, 7, 8)
+nn.PoissonNLLLoss(False, True)(a.abs(), b.abs() * 3)
