@@ -187,6 +187,16 @@ class TestRace:
         assert errors["mute"].startswith("Mute: <the message of this exception")
         assert not errors["copy"]
 
+    def test_what_did_not_come_to_an_end_raised_no_error(self) -> None:
+        lanes = {"endless": "while True: pass", "raises": "y = 1 / 0", "copy": "y = x.clone()"}
+        made = race(lanes, sizes=[2], engine=tinytorch, rounds=30, seconds=1).run()
+        assert made.ended == "time"
+        svg = made.pictures["tinytorch"].svg
+        if any(timing.error for timing in made.results):  # in which order they run is drawn
+            assert "raises an error: raises; not timed yet: endless" in svg
+        assert "raises an error: endless" not in svg
+        assert "not timed yet: " in svg
+
 
 class TestTensors:
     """Tensors of PyTorch that have no plain numbers: what they are is said, and the way out."""

@@ -293,6 +293,7 @@ class TestGoesWrong:
         assert time.perf_counter() - begun < 20, "it hangs"
         assert lab._state.facts is not None
         assert lab._state.facts.then == ()
+        assert "so the verdicts are those right after the copy." in lab.text
 
     def test_hostile_text_stays_text(self) -> None:
         name = "<img src=x onerror=alert(1)>"

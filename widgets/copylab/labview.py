@@ -25,6 +25,7 @@ _STRIP = (
     ("copied", "new memory", ("", "")),
 )
 WRONG = "A wrong gradient, and no error"
+_EARLY = "The program takes long, so the verdicts are those right after the copy."
 _TITLES = {"memory": "Memory", "graph": "Graph"}
 _KINDS = {"out": "Printed", "err": "Error output", "warning": "Warning"}
 
@@ -202,8 +203,9 @@ def _changed(result: Result) -> str:
 
 def _also(result: Result) -> list[str]:
     """Remarks on the source and on what was not run."""
-    left = len(result.actions) - result.ran - 1
+    found, left = result.facts, len(result.actions) - result.ran - 1
     said = [f"x is a stand-in for your tensor: {result.source.note}."] if result.source.note else []
+    said += [_EARLY] if found is not None and result.copied and result.ran and not found.then else []
     said += [*result.effects, "The program is run anew for each look, and does this again."] if result.effects else []
     if result.error and left >= 0 and result.ended == "error" and result.facts is not None:
         said += ["The next action takes the place of the line that raised."] if result.copied else []

@@ -66,6 +66,7 @@ class _Plot:
         self.powers = powers
         self.methods = list(dict.fromkeys(timing.lane.method for timing in timings))
         self.sizes = sorted({timing.lane.size for timing in timings})
+        self.failed = {timing.lane.method for timing in timings if timing.error}
         self.found = {(timing.lane.method, timing.lane.size): timing for timing in timings if timing.samples}
         longest = max((len(shorten(name, _NAMES)) for name in self.methods), default=0)
         self.names = _LEFT + _PLOT + 26
@@ -142,8 +143,11 @@ class _Plot:
             self.canvas.text(x - 8, y, "cannot be told apart", "m s e")
             self.canvas.line([(x - 3, y - 10), (x, y - 10), (x, y + 2), (x - 3, y + 2)], "arrow")
         gone = [method for method, one in last.items() if one is None and not any(m == method for m, _ in self.found)]
+        said = {"raises an error": [method for method in gone if method in self.failed]}
+        said["not timed yet"] = [method for method in gone if method not in self.failed]
         if gone:
-            self.canvas.text(14, self.height - 8, f"raises an error: {', '.join(gone)}", "m s", 76)
+            words = "; ".join(f"{what}: {', '.join(methods)}" for what, methods in said.items() if methods)
+            self.canvas.text(14, self.height - 8, words, "m s", 76)
 
 
 def _apart(wanted: Sequence[float], top: float, bottom: float) -> list[float]:
