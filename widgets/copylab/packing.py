@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import count
 
 SHORTEST = 3
 """A reference to the text before stands for so many parts at least."""
@@ -39,10 +40,11 @@ class Pack:
 
     def add(self, kind: str, number: int, text: str) -> None:
         """Put in a text; of each kind, the numbers go up."""
-        parts = list(_parts(text))
-        fresh = sum(len(part) + part.count('"') + 9 for part in set(parts) - self._parts.keys())
-        ids = [self._parts.setdefault(part, len(self._parts)) for part in parts]
-        self._texts.append(_Text(kind, number, ids, fresh))
+        parts, known = _PART.findall(text), self._parts
+        new = [part for part in dict.fromkeys(parts) if part not in known]
+        known.update(zip(new, count(len(known)), strict=False))
+        fresh = sum(len(part) + part.count('"') + 9 for part in new)
+        self._texts.append(_Text(kind, number, list(map(known.__getitem__, parts)), fresh))
 
     def __bool__(self) -> bool:
         return bool(self._texts)
@@ -89,14 +91,15 @@ def _cost(one: _Text) -> int:
 
 def _differing(before: list[int], now: list[int]) -> Row:
     """`now` as entries of its own and stretches of `before`."""
-    places: dict[tuple[int, int], int] = {}
-    for at, pair in enumerate(pairwise(before)):
-        places.setdefault(pair, at)
+    places: dict[tuple[int, int], int] | None = None  # where each pair of entries stands first
     made: Row = []
     at = expected = 0
     while at < len(now):
         start = expected
         if before[start : start + SHORTEST] != now[at : at + SHORTEST]:
+            if places is None:
+                pairs = zip(before[-2::-1], before[:0:-1], strict=True)  # from the last, so that the first counts
+                places = dict(zip(pairs, range(len(before) - 2, -1, -1), strict=True))
             start = places.get((now[at], now[at + 1]), len(before)) if at + 1 < len(now) else len(before)
         length = _common(before, start, now, at)
         if length < SHORTEST:
@@ -122,11 +125,6 @@ def _common(one: list[int], at: int, other: list[int], there: int) -> int:
     return max(length, 0)
 
 
-def _parts(text: str) -> Iterator[str]:
-    """The text cut before each `<` and after each line."""
-    for line in text.splitlines(keepends=True):
-        first, *rest = line.split("<")
-        if first:
-            yield first
-        for part in rest:
-            yield f"<{part}"
+# A text is cut before each `<` and after each line, as `splitlines` has it.
+_END = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
+_PART = re.compile(rf"<[^<{_END}]*(?:\r\n|[{_END}])?|[^<{_END}]+(?:\r\n|[{_END}])?|\r\n|[{_END}]")
