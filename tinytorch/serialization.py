@@ -10,16 +10,24 @@ from __future__ import annotations
 import io
 import os
 import pickle
-from collections import OrderedDict
 from typing import Any
 
 import numpy as np
 
 from . import dtypes
-from .devices import as_device, device
+from .devices import Transfers, as_device, device
 from .graph.hooks import warn_of_hooks
+from .safe_globals import (  # noqa: F401 - torch has them in its module of this name
+    add_safe_globals,
+    clear_safe_globals,
+    found,
+    get_safe_globals,
+    refusal_to_read,
+    safe_globals,
+)
 from .storage import UntypedStorage
-from .tensor import Size, Tensor, fresh
+from .tensor import Tensor, fresh
+from .warn import warn_user
 
 _MAGIC = b"tinytorch-1\n"
 
@@ -74,76 +82,124 @@ class _Writer(pickle.Pickler):
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Tensor) and not isinstance(obj, _parameter("Parameter")):
-            return _rebuild_tensor, _parts(obj, obj._own_storage())
+            state = (dict(obj.__dict__),) if obj.__dict__ else ()
+            return _rebuild_tensor, _parts(obj, obj._own_storage()), *state
         return NotImplemented
 
 
 UntypedStorage.__reduce_ex__ = _reduce_storage  # type: ignore[method-assign,assignment]
 Tensor.__reduce_ex__ = _reduce_tensor  # type: ignore[method-assign,assignment]
 
-_ALLOWED = {
-    (f.__module__, f.__name__): f
-    for f in (
-        _rebuild_storage,
-        _rebuild_tensor,
-        OrderedDict,
-        Size,
-        set,
-        complex,
-        device,
-        device,
-    )
-} | {("tinytorch.dtypes", d.name): d for d in dtypes.ALL}
-
 
 class _Reader(pickle.Unpickler):
-    """Makes tensors and plain containers, and refuses everything else."""
+    """Makes tensors and plain containers, puts storages where `map_location` says, and refuses everything else."""
+
+    def __init__(self, file: Any, map_location: Any, weights_only: bool) -> None:
+        super().__init__(file)
+        self.map_location, self.weights_only = map_location, weights_only
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in _ALLOWED:
-            return _ALLOWED[module, name]
+        if module == __name__ and name.startswith("_rebuild"):
+            return self.storage if name == "_rebuild_storage" else globals()[name]
         if module == "tinytorch.nn.parameter" and name in ("Parameter", "_rebuild"):
             return _parameter(name)
-        raise pickle.UnpicklingError(
-            f"Weights only load failed. The file asks for {module}.{name}; tinytorch loads tensors and plain containers "
-            "alone and runs no code from a file."
-        )
+        if (module, name) == ("tinytorch", "Tensor"):
+            return Tensor
+        return found(module, name, self.weights_only)
+
+    def storage(self, data: bytes, location: str) -> UntypedStorage:
+        """A storage from its bytes, on the device that `map_location` gives for where it was."""
+        to, made = self.map_location, _rebuild_storage(data, location)
+        if callable(to):
+            own = to(made, location)
+            return made if own is None else own.untyped()
+        if isinstance(to, dict):
+            to = to.get(location, location)
+        if to is not None and not isinstance(to, (str, device)):
+            raise TypeError(f"'{type(to).__name__}' object is not callable")
+        if isinstance(to, str) and to.partition(":")[0] not in ("cpu", "cuda", "meta"):
+            raise RuntimeError(
+                f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {to})"
+            )
+        if to is None or as_device(to) is made.device:
+            return made
+        made.device = as_device(to)
+        Transfers.count(made.device, made.nbytes())
+        return made
 
 
-def save(obj: Any, f: Any, **options: Any) -> None:
+def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, _use_new_zipfile_serialization: bool = True) -> None:  # fmt: skip
     """Write an object of tensors, numbers, strings and plain containers to a path or a binary file.
 
-    Source: `torch.save`.
+    RuntimeError if the folder is not there. Source: `torch.save`.
     """
-    if not isinstance(f, (str, os.PathLike)) and not hasattr(f, "write"):
+    path = os.fspath(f) if isinstance(f, (str, os.PathLike)) else None
+    if path is None and not hasattr(f, "write"):
         raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
     data = io.BytesIO()
     data.write(_MAGIC)
-    _Writer(data, protocol=4).dump(obj)
-    if isinstance(f, (str, os.PathLike)):
-        with open(f, "wb") as file:  # noqa: PTH123 - whatever names a file, as torch takes it
-            file.write(data.getvalue())
-    else:
-        f.write(data.getvalue())
+    _Writer(data, protocol=3).dump(obj)  # in which sets go by name, as they do in torch's files
+    if path is None:
+        f.write(data.getbuffer())
+        return
+    folder = os.path.dirname(path)  # noqa: PTH120 - whatever names a file, as torch takes it
+    if folder and not os.path.isdir(folder):  # noqa: PTH112
+        raise RuntimeError(f"Parent directory {folder} does not exist.")
+    with open(path, "wb") as file:  # noqa: PTH123
+        file.write(data.getbuffer())
 
 
-def load(f: Any, map_location: Any = None, *, weights_only: bool = True, **options: Any) -> Any:
+def load(
+    f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None,
+    mmap: bool | None = None, **pickle_load_args: Any,
+) -> Any:  # fmt: skip
     """Read what `save` wrote; pickle.UnpicklingError for anything but tensors and plain containers.
 
-    `map_location`: the device to put tensors on. Source: `torch.load`.
+    `map_location`: the device to put tensors on, a mapping of devices or a function of storage and device. With
+    `weights_only=False` modules are made as well. Source: `torch.load`.
     """
+    weights_only = weights_only is None or weights_only
+    if weights_only and pickle_module is not None:
+        raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
+    if pickle_load_args:
+        raise TypeError(f"load() got an unexpected keyword argument '{next(iter(pickle_load_args))}'")
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:  # noqa: PTH123
-            return load(file, map_location)
-    if f.read(len(_MAGIC)) != _MAGIC:
-        raise RuntimeError("not a file that tinytorch.save wrote (PyTorch's own files cannot be read)")
-    found = _Reader(f).load()
-    return found if map_location is None else _mapped(found, map_location)
+            return load(file, map_location, weights_only=weights_only)
+    if not hasattr(f, "seek"):
+        raise AttributeError(
+            f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a file that is seekable. "
+            "Please pre-load the data into a buffer like io.BytesIO and try to load from it instead."
+        )
+    head = f.read(len(_MAGIC))
+    if head != _MAGIC:
+        raise _not_ours(f, head, weights_only)
+    return _Reader(f, map_location, weights_only).load()
 
 
-def _mapped(x: Any, where: Any) -> Any:
-    if isinstance(x, Tensor):
-        return x.to(where)
-    if isinstance(x, dict):
-        return type(x)((k, _mapped(v, where)) for k, v in x.items())
-    return type(x)(_mapped(v, where) for v in x) if type(x) in (list, tuple) else x
+def _not_ours(f: Any, head: bytes, weights_only: bool) -> Exception:
+    """What torch says of a file that is no checkpoint; of its own files, that they cannot be read here."""
+    if not head:
+        return EOFError("" if weights_only else "Ran out of input")
+    if head.startswith(b"PK\x03\x04"):
+        import zipfile
+
+        if zipfile.is_zipfile(f):
+            return RuntimeError("not a file that tinytorch.save wrote (PyTorch's own files cannot be read)")
+        return RuntimeError(
+            "PytorchStreamReader failed reading zip archive: not a ZIP archive. This is an internal miniz error. If you "
+            "are seeing this error, there is a high likelihood that your checkpoint file is corrupted. This can happen if "
+            "the checkpoint was not saved properly, was transferred incorrectly, or the file was modified after saving."
+        )
+    if head[0] == 0x80 and (head[1] == 2 or not weights_only):
+        return RuntimeError("Invalid magic number; corrupt file?")
+    if not weights_only:
+        return pickle.UnpicklingError("pickle data was truncated")
+    if head[0] == 0x80:
+        warn_user(
+            f"Detected pickle protocol {head[1]} in the checkpoint, which was not the default pickle protocol used by "
+            "`torch.load` (2). The weights_only Unpickler might not support all instructions implemented by this protocol, "
+            "please file an issue for adding support if you encounter this."
+        )
+        return refusal_to_read(head[2])
+    return refusal_to_read(head[head[0] == ord("(")])

@@ -38,8 +38,6 @@ def _is_sequence(x: Any) -> bool:
 def _sequence_shape(data: Any) -> tuple[int, ...]:
     shape = []
     while _is_sequence(data):
-        if isinstance(data, np.ndarray):
-            warn_in_torch(_SLOW, "torch/csrc/utils/tensor_new.cpp:252", once=True)
         shape.append(len(data))
         if not len(data):
             break
@@ -62,6 +60,8 @@ def _flatten(data: Any, shape: tuple[int, ...], level: int, into: list) -> None:
     if n != shape[level]:
         raise ValueError(f"expected sequence of length {shape[level]} at dim {level} (got {n})")
     for item in data:
+        if isinstance(item, np.ndarray):
+            warn_in_torch(_SLOW, "torch/csrc/utils/tensor_new.cpp:252", once=True)
         _flatten(item, shape, level + 1, into)
 
 
@@ -120,6 +120,8 @@ def _plain(v: Any, d: dtypes.dtype) -> Any:
         return operator.index(v)
     if isinstance(v, Tensor):
         return v._number(lambda x: x)
+    if isinstance(v, np.ndarray) and v.ndim:
+        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
     return v.item() if isinstance(v, (np.generic, np.ndarray)) else v
 
 

@@ -39,6 +39,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     """
     if isinstance(value, Tensor):
         return write_in_place(self, (self, value), _FillBackward3, {}, lambda: _one_value(self, value))
+    if type(value) is np.ndarray:
+        raise unfit("fill_")
     return write_in_place(self, (self,), _FillBackward2, {}, lambda: number_array(value, self.dtype))
 
 
