@@ -435,7 +435,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def __dir__(self) -> list[str]:
         found = {*dir(type(self)), *self.__dict__}
-        return sorted(found.difference(TensorBase.__slots__))
+        return sorted(found.difference(TensorBase.__slots__, ["volatile"]))  # which torch does not list either
 
 
 def read_only(name: str) -> Callable:

@@ -327,16 +327,16 @@ class Function(metaclass=FunctionMeta):
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
-        inputs = (*args, *kwargs.values())
+        inputs = _in_order(cls.forward, args, kwargs, not apart) if kwargs else args
         recorded = MODES.here.grad and any(isinstance(x, Tensor) and needs_grad(x) for x in inputs)
         ctx = cls._backward_cls(inputs, recorded)
         outside, MODES.here.grad = MODES.here.grad, False
         try:
             if apart:
-                raw = cls.forward(*args, **kwargs)
+                raw = cls.forward(*inputs)
                 cls.setup_context(ctx, inputs, raw)
             else:
-                raw = cls.forward(ctx, *args, **kwargs)
+                raw = cls.forward(ctx, *inputs)
         finally:
             MODES.here.grad = outside
         outputs = raw if isinstance(raw, tuple) else (raw,)
@@ -345,6 +345,23 @@ class Function(metaclass=FunctionMeta):
             ctx._keep()
         ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = None
         return outputs if isinstance(raw, tuple) else outputs[0]
+
+
+def _in_order(forward: Any, args: tuple, keywords: dict[str, Any], after_ctx: bool) -> tuple:
+    """All arguments by position. TypeError, in torch's words, for a keyword that has none or leaves one before it out."""
+    code = getattr(forward, "__func__", forward).__code__
+    names = code.co_varnames[after_ctx : code.co_argcount]
+    at = {}
+    for name in keywords:
+        if name not in names:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        if names.index(name) < len(args):
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+        at[names.index(name)] = keywords[name]
+    for i in range(len(args), max(at) + 1):
+        if i not in at:
+            raise TypeError(f"forward() missing required argument: '{names[i]}' (position {i})")
+    return (*args, *[at[i] for i in sorted(at)])
 
 
 def _marked(tensors: tuple | None, complaint: str) -> set[int]:
