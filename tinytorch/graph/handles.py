@@ -15,8 +15,9 @@ class RemovableHandle:
 
     _ids = itertools.count()
 
-    def __init__(self, hooks: dict, hook: Callable) -> None:
+    def __init__(self, hooks: dict, hook: Callable, marks: tuple[dict, ...] = ()) -> None:
         self.id = next(RemovableHandle._ids)
+        self.extra_dict_ref = tuple(weakref.ref(d) for d in marks)  # that may say more about the hook, by its number
         self.hooks_dict_ref = weakref.ref(hooks) if type(hooks) is not dict else (lambda: hooks)
         hooks[self.id] = hook
 
@@ -25,6 +26,10 @@ class RemovableHandle:
         hooks = self.hooks_dict_ref()
         if hooks is not None:
             hooks.pop(self.id, None)
+        for ref in self.extra_dict_ref:
+            marks = ref()
+            if marks is not None:
+                marks.pop(self.id, None)
 
     def __enter__(self) -> Self:
         return self

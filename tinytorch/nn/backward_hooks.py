@@ -5,12 +5,36 @@ Source: `torch.nn.Module.register_full_backward_hook`.
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Callable
+from functools import update_wrapper
 from typing import Any
 
 from ..autograd.function import Function
 from ..graph.modes import is_grad_enabled
 from ..tensor import Tensor
 from ..warn import warn_user
+
+
+class WithModule:
+    """A hook that is called with its module first and does not keep it alive."""
+
+    def __init__(self, hook: Callable, module: Any) -> None:
+        self.hook, self.module = hook, weakref.ref(module)
+        update_wrapper(self, hook)
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the hook. RuntimeError if the module is gone."""
+        module = self.module()
+        if module is None:
+            raise RuntimeError("You are trying to call the hook of a dead Module!")
+        return self.hook(module, *args)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"hook": self.hook, "module": self.module()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.hook, self.module = state["hook"], weakref.ref(state["module"])
 
 
 class BackwardHookFunction(Function):
@@ -63,7 +87,11 @@ class BackwardHooks:
         self.count = len(args)
         out, self.places, fn = _with_node(args)
         if fn is not None:
-            fn.register_hook(self._at_inputs)
+
+            def hook(grads: tuple, outputs: tuple) -> tuple | None:  # errors say its name
+                return self._at_inputs(grads, outputs)
+
+            fn.register_hook(hook)
         return out
 
     def around_output(self, output: Any) -> Any:

@@ -5,16 +5,14 @@ Source: `torch.nn.Module.__call__`, `register_forward_hook` and its kin, `torch.
 
 from __future__ import annotations
 
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import update_wrapper
 from typing import Any
 
 from ..graph.node import RemovableHandle
 from ..tensor import Tensor
 from ..warn import warn_user
-from .backward_hooks import BackwardHooks
+from .backward_hooks import BackwardHooks, WithModule
 
 _MIXED = "Cannot use both regular backward hooks and full backward hooks {}. Please use only one of them."
 
@@ -33,20 +31,6 @@ class _OfAllModules:
 
 
 ALL = _OfAllModules()
-
-
-class _WithModule:
-    """A backward hook of old, called with its module first; it does not keep the module alive."""
-
-    def __init__(self, hook: Callable, module: Any) -> None:
-        self.hook, self.module = hook, weakref.ref(module)
-        update_wrapper(self, hook)
-
-    def __call__(self, *args: Any) -> Any:
-        module = self.module()
-        if module is None:
-            raise RuntimeError("You are trying to call the hook of a dead Module!")
-        return self.hook(module, *args)
 
 
 class Calls:
@@ -75,7 +59,8 @@ class Calls:
         self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
         """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
-        handle = _register(self._forward_hooks, hook, prepend)
+        marks = (self._forward_hooks_with_kwargs, self._forward_hooks_always_called)
+        handle = _register(self._forward_hooks, hook, prepend, marks)
         if with_kwargs:
             self._forward_hooks_with_kwargs[handle.id] = True
         if always_call:
@@ -86,7 +71,7 @@ class Calls:
         self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
         """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
-        handle = _register(self._forward_pre_hooks, hook, prepend)
+        handle = _register(self._forward_pre_hooks, hook, prepend, (self._forward_pre_hooks_with_kwargs,))
         if with_kwargs:
             self._forward_pre_hooks_with_kwargs[handle.id] = True
         return handle
@@ -110,8 +95,10 @@ class Calls:
         return _register(self._backward_hooks, hook, prepend)
 
 
-def _register(hooks: OrderedDict, hook: Callable, prepend: bool = False) -> RemovableHandle:
-    handle = RemovableHandle(hooks, hook)
+def _register(
+    hooks: OrderedDict, hook: Callable, prepend: bool = False, marks: tuple[OrderedDict, ...] = ()
+) -> RemovableHandle:
+    handle = RemovableHandle(hooks, hook, marks)
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     return handle
@@ -212,7 +199,7 @@ class _Call:
         if fn is None:
             return
         for hook in hooks:
-            fn.register_hook(_WithModule(hook, self.module))
+            fn.register_hook(WithModule(hook, self.module))
         _warn_of_old(self.args, self.result, fn)
 
 
@@ -257,7 +244,7 @@ def register_module_forward_hook(
     hook: Callable, *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
     """Call `hook(module, args, output)` after the forward of any module."""
-    handle = RemovableHandle(ALL.forward, hook)
+    handle = RemovableHandle(ALL.forward, hook, (ALL.with_kwargs, ALL.always_called))
     if with_kwargs:
         ALL.with_kwargs[handle.id] = True
     if always_call:

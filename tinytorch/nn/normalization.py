@@ -279,6 +279,13 @@ class _BatchNorm(Module):
         return batch_norm(input, self.running_mean if tracked else None, self.running_var if tracked else None, self.weight,
                           self.bias, on_batch, momentum, self.eps)  # fmt: skip
 
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: dict, *rest: Any) -> None:
+        key = prefix + "num_batches_tracked"
+        if (local_metadata.get("version") or 0) < 2 and self.track_running_stats and key not in state_dict:
+            known = self.num_batches_tracked  # state dicts of old have no such number
+            state_dict[key] = FUNCTIONS["tensor"](0) if known is None else known
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
     def extra_repr(self) -> str:
         """The options, as the layer prints them."""
         return (

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from ..graph.modes import no_grad
 from ..graph.node import RemovableHandle
 from ..tensor import Tensor
 from ..warn import warn_user
+from .backward_hooks import WithModule
 from .parameter import Parameter
 
 
@@ -184,7 +184,7 @@ class States:
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(self, hook: Callable, with_module: bool = False) -> RemovableHandle:
-        return RemovableHandle(self._load_state_dict_pre_hooks, partial(hook, self) if with_module else hook)
+        return RemovableHandle(self._load_state_dict_pre_hooks, WithModule(hook, self) if with_module else hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, incompatible_keys)` after a module has loaded; it may change the lists of keys."""

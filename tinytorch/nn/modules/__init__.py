@@ -24,7 +24,7 @@ from ..layers import *  # noqa: F403
 from ..loss_layers import *  # noqa: F403
 from ..normalization import *  # noqa: F403
 from ..parameter_containers import *  # noqa: F403
-from . import module
+from . import module, utils
 from .module import Module
 
 
@@ -32,6 +32,6 @@ def __getattr__(name: str) -> Any:
     raise missing("module 'torch.nn.modules' has no attribute '{}'", name)
 
 
-__all__ = ["Module", "module"]
+__all__ = ["Module", "module", "utils"]
 __all__ += activations.__all__ + containers.__all__ + distances.__all__ + embedding.__all__ + layers.__all__
 __all__ += loss_layers.__all__ + normalization.__all__ + parameter_containers.__all__
