@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import cpp_name
+from ..graph.history import needs_grad
+from ..graph.modes import MODES
 from ..graph.node import node
-from ..tensor import Tensor, wrap_dim
+from ..tensor import Tensor, fresh, wrap_dim
 from .arguments import guarded
 from .core import common_device, op, quiet, record, recording, result, result_dtype, write_in_place, write_out
 from .linalg import check_bmm, check_mm, mat_grad_left, mat_grad_right, product, same_dtype, strides_for
 from .scalars import times
 from .views import expand
+from .views import t as turned
 
 
 def _times(x: Tensor, number: Any) -> Tensor:
@@ -122,7 +125,7 @@ def _shape(name: str, a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
 
 
 def _sum(a: np.ndarray, input: Tensor, made: np.ndarray, beta: Any, alpha: Any) -> np.ndarray:
-    if a.shape != made.shape:
+    if a.shape not in (made.shape, made.shape[1:]):
         expand(input, made.shape)
     return quiet.run(_blend, a, made, beta, alpha)
 
@@ -226,6 +229,27 @@ _added(
 )
 
 
+def _added_row(row: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """`addmm(row, x, y)`, the shortest way where all fits together as it does in a layer."""
+    a, b, c = row._data, x._data, y._data
+    kind, where = a.dtype, row._device
+    if (
+        kind.char not in "fd" or b.dtype is not kind or c.dtype is not kind or b.ndim != 2 or c.ndim != 2
+        or b.shape[1] != c.shape[0] or a.shape != c.shape[1:] or x._device is not where or y._device is not where
+    ):  # fmt: skip
+        return addmm(row, x, y)
+    here, data = MODES.here, product(b, c)
+    made = fresh(here.run(np.add, a, data, data), where, here.inference)
+    if here.grad:
+        to_x, to_y = needs_grad(x), needs_grad(y)
+        if to_x or to_y or needs_grad(row):
+            _AddmmBackward0.record(
+                made, (row, x, y), alpha=1, beta=1, mat1=x, mat2=y, mat1_sym_sizes=b.shape, mat2_sym_sizes=c.shape,
+                mat1_sym_strides=x.stride() if to_x else (), mat2_sym_strides=y.stride() if to_y else (),
+            )  # fmt: skip
+    return made
+
+
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`input @ weight.T + bias`: input (..., in), weight (out, in), bias (out).
 
@@ -239,7 +263,7 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
     if bias is None:
         return input.matmul(weight.t())
     if a.ndim == 2:
-        return addmm(bias, input, weight.t())
+        return _added_row(bias, input, turned(weight))
     flat = addmm(bias, input.reshape(-1, a.shape[-1]), weight.t())
     return flat.view(*a.shape[:-1], weight._data.shape[0])
 

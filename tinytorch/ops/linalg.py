@@ -13,12 +13,14 @@ import numpy as np
 from ..buffers import empty
 from ..dtypes import cpp_name
 from ..graph.history import needs_grad
+from ..graph.modes import MODES
 from ..graph.node import node
 from ..storage import contiguous_strides
-from ..tensor import Tensor
+from ..tensor import Tensor, fresh
 from .core import broadcast_error, common_device, op, quiet, record, recording, result, takes_out, write_out
 from .large import MANY
 from .views import _UnsafeViewBackward0
+from .views import t as turned
 
 
 def product(a: np.ndarray, b: np.ndarray, name: str = "") -> np.ndarray:
@@ -69,12 +71,20 @@ def _in_columns(sizes: tuple, strides: tuple) -> bool:
 
 def mat_grad_left(grad: Tensor, right: Tensor, sizes: tuple, strides: tuple) -> Tensor:
     """The gradient of a product's left factor, in the factor's own layout."""
-    return right.mm(grad.t()).t() if _in_columns(sizes, strides) else grad.mm(right.t())
+    columns = _in_columns(sizes, strides)
+    if MODES.here.grad:
+        return right.mm(grad.t()).t() if columns else grad.mm(right.t())
+    g, r = grad._data, right._data  # the same products, of what the forward pass has checked
+    return turned(fresh(product(r, g.T), grad._device)) if columns else fresh(product(g, r.T), grad._device)
 
 
 def mat_grad_right(grad: Tensor, left: Tensor, sizes: tuple, strides: tuple) -> Tensor:
     """The gradient of a product's right factor, in the factor's own layout."""
-    return grad.t().mm(left).t() if _in_columns(sizes, strides) else left.t().mm(grad)
+    columns = _in_columns(sizes, strides)
+    if MODES.here.grad:
+        return grad.t().mm(left).t() if columns else left.t().mm(grad)
+    g, a = grad._data, left._data
+    return turned(fresh(product(g.T, a), grad._device)) if columns else fresh(product(a.T, g), grad._device)
 
 
 _MmBackward0 = node(
