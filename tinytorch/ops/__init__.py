@@ -22,7 +22,7 @@ from . import (
 )
 
 from . import arithmetic, arranging, bitwise, cumulative, extremes, joining, norms, pairs, promotion, sorting  # isort: skip
-from . import factoring, matrix_norms, special_table, statistics  # isort: skip
+from . import distances, factoring, matrix_norms, special_table, statistics  # isort: skip
 from . import (
     index_reduce,
     index_tensors,
@@ -33,6 +33,7 @@ from . import (
     scatter,
     selecting,
     splitting,
+    view_copies,
     view_inplace,
 )  # isort: skip
 from .core import FUNCTIONS
@@ -48,6 +49,7 @@ __all__ = [
     "creation",
     "cumulative",
     "diagonals",
+    "distances",
     "exchange",
     "extremes",
     "factoring",
@@ -79,6 +81,7 @@ __all__ = [
     "special_table",
     "splitting",
     "statistics",
+    "view_copies",
     "view_inplace",
     "views",
 ]

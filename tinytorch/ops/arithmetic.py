@@ -371,6 +371,8 @@ def _pow(name: str, self: Any, exponent: Any) -> tuple[Any, Any, Any]:
     second = isinstance(exponent, Tensor)
     if not (takes_operands(self, exponent, EITHER)):
         raise TypeError(f"{name}() of what is neither a tensor nor a number")
+    if type(exponent) is int and exponent >= 1 << 63 and self._data.dtype.kind != "f":
+        check_fits(exponent, dtypes.int64)
     a, b, where = operands(name, self, exponent)
     if not second:
         if a.dtype.kind in "iu" and exponent < 0:

@@ -24,6 +24,7 @@ from .core import (
     write_out,
 )  # fmt: skip
 from .pointwise import read_histories
+from .rejected import all_tensors
 from .views import _UnsafeViewBackward0, view_strides
 
 _WHERE = "aten/src/ATen/native/TensorShape.cpp:4215"
@@ -205,8 +206,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
     Source: `torch.broadcast_tensors`.
     """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
+    tensors = all_tensors(tensors)
     shape: tuple[int, ...] = ()
     for t in tensors:
         try:
@@ -224,7 +224,11 @@ def broadcast_shapes(*shapes: Any) -> Size:
     """
     shape: list[int] = []
     for at, given in enumerate(shapes):
-        s = (given,) if isinstance(given, int) else tuple(given)
+        if isinstance(given, float):
+            raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {given}")
+        s = (given,) if isinstance(given, int) else tuple(given or ())
+        if any(n < 0 for n in s):
+            raise ValueError("Attempting to broadcast a dimension with negative length!")
         shape = [1] * (len(s) - len(shape)) + shape
         for i in range(-1, -len(s) - 1, -1):
             if s[i] != 1 and shape[i] not in (1, s[i]):
@@ -246,6 +250,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
+    tensors = all_tensors(tensors)
     if indexing is None:
         warn_in_torch(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
@@ -278,6 +283,9 @@ def cartesian_prod(*tensors: Any) -> Tensor:
 
     Source: `torch.cartesian_prod`.
     """
+    for t in all_tensors(tensors):
+        if t._data.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(t.shape)}")
     if len(tensors) == 1:
         return tensors[0]
     grids = meshgrid(*tensors, indexing="ij")
@@ -321,9 +329,8 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if n > 0:
         made.select(1, 0).fill_(1)
     if n > 1:
-        rest = made[:, 1:]
-        rest.copy_(x.unsqueeze(1))
-        rest.copy_(rest.cumprod(1))
+        made[:, 1:].copy_(x.unsqueeze(1))
+        made[:, 1:].copy_(made[:, 1:].cumprod(1))
     return made if increasing else made.flip(1)
 
 

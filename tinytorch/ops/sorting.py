@@ -321,7 +321,10 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, *, out
     if low == high:
         low, high = low - 1, high + 1
     if low > high:
-        raise RuntimeError("torch.histc(): max must be larger than min")
+        raise RuntimeError("torch.histc: max must be larger than min")
+    if not (np.isfinite(low) and np.isfinite(high)):
+        ends = ("-nan" if x != x else f"{x:g}" for x in (low, high))
+        raise RuntimeError("torch.histc: range of [{}, {}] is not finite".format(*ends))
     data = np.histogram(a.astype(np.float64).reshape(-1), bins, (low, high))[0].astype(a.dtype)
     return write_out(out, data, "histc", input) if out is not None else result(data, input._device)
 

@@ -44,12 +44,8 @@ def _next(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.nextafter(a, b)
 
 
-def _no_derivative(grad: Tensor) -> Tensor:
-    raise NotImplementedError("the derivative for 'nextafter' is not implemented.")
-
-
-binary("The next number towards another one.", "nextafter", _next, _no_derivative, _no_derivative, numbers=TENSORS,
-       takes="f", stub="nextafter_cpu", stays_half=True)  # fmt: skip
+binary("The next number towards another one.", "nextafter", _next, lambda grad: grad, lambda grad: zeros(grad),
+       numbers=TENSORS, takes="f", stub="nextafter_cpu", stays_half=True)  # fmt: skip
 
 
 _FrexpBackward0 = node(

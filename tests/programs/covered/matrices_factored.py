@@ -1,0 +1,35 @@
+"""Norms of matrices, and what comes from factorizations: shapes, kinds of results, gradients, refusals."""
+import torch
+
+x = torch.tensor([[4., 1.], [2., 3.]], dtype=torch.float64, requires_grad=True)
+torch.linalg.matrix_norm(x, 2), torch.linalg.matrix_norm(x, 'nuc'), torch.linalg.norm(x, -2), torch.norm(x, p='nuc')
+torch.autograd.grad(torch.linalg.matrix_norm(x, 2), x)
+torch.linalg.matrix_norm(x, 3)
+torch.linalg.norm(x, 'foo')
+torch.linalg.norm(x[0], 'fro')
+torch.linalg.norm(x, dim=(0, 1, 2))
+torch.linalg.matrix_norm(x, dim=(0, 0))
+torch.linalg.matrix_norm(x.int())
+torch.linalg.vector_norm(x, 'fro')
+torch.norm(x, p='nuc', dim=0)
+torch.linalg.svdvals(x), torch.linalg.svd(x).S.shape, torch.linalg.svd(torch.ones(3, 2), full_matrices=False).U.shape
+torch.autograd.grad(torch.linalg.svdvals(x).sum(), x)
+torch.linalg.qr(x)
+torch.autograd.grad(torch.linalg.qr(x).R.sum(), x)
+torch.linalg.qr(x, mode='foo')
+torch.linalg.eigvalsh(x + x.T), torch.linalg.eigh(x + x.T).eigenvectors.abs()
+torch.linalg.eigh(x.int())
+torch.slogdet(x), torch.logdet(x), torch.logdet(-torch.eye(3))
+torch.autograd.grad(torch.logdet(x), x)
+torch.linalg.slogdet(torch.ones(2, 2))
+torch.pinverse(x), torch.linalg.pinv(torch.ones(3, 2, dtype=torch.float64)).shape
+torch.linalg.pinv(torch.ones(2))
+torch.linalg.matrix_rank(x), torch.linalg.matrix_rank(torch.ones(3, 3))
+torch.linalg.cond(x)
+torch.linalg.lstsq(x, torch.eye(2, dtype=torch.float64)).rank, torch.linalg.inv_ex(x).info
+torch.linalg.solve(torch.ones(2, 2), torch.ones(2))
+torch.linalg.solve(x.detach(), torch.ones(2))
+torch.linalg.solve(x.detach(), torch.ones(3, 3, dtype=torch.float64), left=False)
+torch.linalg.cholesky(torch.eye(2) * 4, upper=True), torch.linalg.diagonal(x), torch.linalg.vecdot(x, x)
+torch.cholesky(torch.eye(2))
+torch.det(x.detach().half())
