@@ -17,7 +17,7 @@ class RemovableHandle:
 
     def __init__(self, hooks: dict, hook: Callable, marks: tuple[dict, ...] = ()) -> None:
         self.id = next(RemovableHandle._ids)
-        self.extra_dict_ref = tuple(weakref.ref(d) for d in marks)  # that may say more about the hook, by its number
+        self.extra_dict_ref = tuple(weakref.ref(d) for d in marks) if marks else ()  # what else is kept by its number
         self.hooks_dict_ref = weakref.ref(hooks) if type(hooks) is not dict else (lambda: hooks)
         hooks[self.id] = hook
 

@@ -11,7 +11,7 @@ from ..ops.core import FUNCTIONS
 from ..ops.creation import tensor
 from ..tensor import Tensor
 from .optimizer import Optimizer
-from .steps import check, check_fused, check_rate
+from .steps import at_least, check_fused, check_rate
 
 
 def _prepared(p: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
@@ -27,10 +27,10 @@ class RMSprop(Optimizer):
                  momentum: float = 0, centered: bool = False, capturable: bool = False, foreach: Any = None,
                  maximize: bool = False, differentiable: bool = False) -> None:  # fmt: skip
         check_rate(lr)
-        check(eps >= 0.0, "epsilon value", eps)
-        check(momentum >= 0.0, "momentum value", momentum)
-        check(weight_decay >= 0.0, "weight_decay value", weight_decay)
-        check(alpha >= 0.0, "alpha value", alpha)
+        at_least(0.0, eps, "epsilon value")
+        at_least(0.0, momentum, "momentum value")
+        at_least(0.0, weight_decay, "weight_decay value")
+        at_least(0.0, alpha, "alpha value")
         super().__init__(params, {
             "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered, "weight_decay": weight_decay,
             "capturable": capturable, "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
@@ -74,10 +74,10 @@ class Adagrad(Optimizer):
                  initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: Any = None, *, maximize: bool = False,
                  differentiable: bool = False, fused: Any = None) -> None:  # fmt: skip
         check_rate(lr)
-        check(lr_decay >= 0.0, "lr_decay value", lr_decay)
-        check(weight_decay >= 0.0, "weight_decay value", weight_decay)
-        check(initial_accumulator_value >= 0.0, "initial_accumulator_value value", initial_accumulator_value)
-        check(eps >= 0.0, "epsilon value", eps)
+        at_least(0.0, lr_decay, "lr_decay value")
+        at_least(0.0, weight_decay, "weight_decay value")
+        at_least(0.0, initial_accumulator_value, "initial_accumulator_value value")
+        at_least(0.0, eps, "epsilon value")
         super().__init__(params, {
             "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,

@@ -23,11 +23,29 @@ def check(condition: bool, what: str, value: Any) -> None:
         raise ValueError(f"Invalid {what}: {value}")
 
 
+def at_least(low: float, value: Any, what: str) -> None:
+    """Refuse an option below a bound, in torch's words: ValueError."""
+    if not low <= value:
+        raise ValueError(f"Invalid {what}: {value}")
+
+
 def check_rate(lr: Any) -> None:
     """Refuse a learning rate that is negative or not one number: ValueError."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
-    check(lr >= 0.0, "learning rate", lr)
+    at_least(0.0, lr, "learning rate")
+
+
+def _check_kinds(betas: Any, foreach: Any, capturable: bool) -> None:
+    """Refuse betas of two kinds, and tensors where torch's implementation takes none."""
+    if not any(all(isinstance(b, kind) for b in betas[:2]) for kind in (float, Tensor)):
+        raise ValueError("betas must be either both floats or both Tensors")
+    for i in range(2):
+        if isinstance(betas[i], Tensor):
+            if foreach and not capturable:
+                raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
+            if betas[i].numel() != 1:
+                raise ValueError(f"Tensor betas[{i}] must be 1-element")
 
 
 def check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
@@ -59,9 +77,11 @@ class SGD(Optimizer):
     def __init__(self, params: Any, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0,
                  nesterov: bool = False, *, maximize: bool = False, foreach: Any = None, differentiable: bool = False,
                  fused: Any = None) -> None:  # fmt: skip
-        check_rate(lr)
-        check(momentum >= 0.0, "momentum value", momentum)
-        check(weight_decay >= 0.0, "weight_decay value", weight_decay)
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        for what, value in (("learning rate", lr), ("momentum value", momentum), ("weight_decay value", weight_decay)):
+            if value < 0.0:
+                raise ValueError(f"Invalid {what}: {value}")
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, {
@@ -99,10 +119,11 @@ class Adam(Optimizer):
         if isinstance(lr, Tensor) and foreach and not capturable:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
         check_rate(lr)
-        check(eps >= 0.0, "epsilon value", eps)
+        at_least(0.0, eps, "epsilon value")
         check(0.0 <= betas[0] < 1.0, "beta parameter at index 0", betas[0])
         check(0.0 <= betas[1] < 1.0, "beta parameter at index 1", betas[1])
-        check(weight_decay >= 0.0, "weight_decay value", weight_decay)
+        at_least(0.0, weight_decay, "weight_decay value")
+        _check_kinds(betas, foreach, capturable)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
             "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
@@ -118,7 +139,7 @@ class Adam(Optimizer):
             for name in ("exp_avg", "exp_avg_sq", *(("max_exp_avg_sq",) if group["amsgrad"] else ())):
                 state[name] = FUNCTIONS["zeros_like"](p)
         (beta1, beta2), lr = group["betas"], group["lr"]
-        lr = lr.item() if isinstance(lr, Tensor) else lr
+        lr, beta1, beta2 = (x.item() if isinstance(x, Tensor) else x for x in (lr, beta1, beta2))
         state["step"] += 1
         step = state["step"].item()
         if group["maximize"]:
@@ -145,5 +166,7 @@ class AdamW(Adam):
     decoupled = True
 
     def __init__(self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-                 weight_decay: float = 1e-2, amsgrad: bool = False, **options: Any) -> None:  # fmt: skip
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **options)
+                 weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False, foreach: Any = None,
+                 capturable: bool = False, differentiable: bool = False, fused: Any = None) -> None:  # fmt: skip
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, foreach=foreach,
+                         capturable=capturable, differentiable=differentiable, fused=fused)  # fmt: skip
