@@ -9,7 +9,7 @@ import numpy as np
 from ..graph.node import node
 from ..tensor import Size, Tensor, wrap_dim
 from ..warn import warn_in_torch
-from .arguments import unfit
+from .arguments import called_as_method, unfit
 from .copying import contiguous_format
 from .core import (  # fmt: skip
     FUNCTIONS,
@@ -153,7 +153,7 @@ def flip(input: Tensor, *dims: Any) -> Tensor:
 
     Source: `torch.flip`.
     """
-    if not dims or isinstance(dims[0], str):
+    if not dims or isinstance(dims[0], str) or (isinstance(dims[0], int) and not called_as_method()):
         raise unfit("flip")
     given = shape_argument(dims, "flip")
     a = input._data
@@ -171,7 +171,7 @@ def fliplr(input: Tensor) -> Tensor:
     """
     if input._data.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
-    return flip(input, 1)
+    return flip(input, (1,))
 
 
 @op()
@@ -182,10 +182,10 @@ def flipud(input: Tensor) -> Tensor:
     """
     if input._data.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
-    return flip(input, 0)
+    return flip(input, (0,))
 
 
-Tensor.__reversed__ = lambda self: flip(self, 0) if self._data.ndim else self  # type: ignore[attr-defined]
+Tensor.__reversed__ = lambda self: flip(self, (0,)) if self._data.ndim else self  # type: ignore[attr-defined]
 
 _RollBackward0 = node(
     "RollBackward0", lambda grad, shifts, dims: grad.roll(tuple(-s for s in reversed(shifts)), tuple(reversed(dims)))
@@ -233,11 +233,11 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     turned = input.detach()
     k_ = k % 4
     if k_ == 1:
-        made = flip(turned, at[1]).transpose_(*at)
+        made = flip(turned, (at[1],)).transpose_(*at)
     elif k_ == 2:
         made = flip(turned, at)
     elif k_ == 3:
-        made = flip(turned, at[0]).transpose_(*at)
+        made = flip(turned, (at[0],)).transpose_(*at)
     else:
         made = turned.clone(memory_format=contiguous_format)
     made._counter = None  # it was turned before anyone saw it

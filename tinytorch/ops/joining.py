@@ -222,7 +222,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
     Source: `torch.broadcast_shapes`.
     """
-    shape: list[int] = []
+    shape = [1] * max((len(s) for s in shapes if isinstance(s, (tuple, list))), default=0)
     for at, given in enumerate(shapes):
         if isinstance(given, float):
             raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {given}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -283,3 +284,25 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tenso
             f"nonzero_static: Expected out tensor to have scalar type Long but got scalar type{out.dtype.scalar_name}"
         )
     return write_out(out, data, "nonzero_static")
+
+
+@op(method=False)
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Numbers of elements as indices, a tensor for each dimension of `shape`; they wrap around.
+
+    TypeError for indices that are no integers and shapes that are none. Source: `torch.unravel_index`.
+    """
+    if indices._data.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype!r}")
+    sizes: Any = (shape,) if isinstance(shape, int) else shape
+    if not isinstance(sizes, Sequence):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    for n in sizes:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    sizes = tuple(sizes)
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    steps = [int(np.prod(sizes[i + 1 :], dtype=np.int64)) for i in range(len(sizes))]
+    a = indices._data.astype(np.int64)
+    return tuple(result(a // step % n, indices._device) for n, step in zip(sizes, steps, strict=True))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
+from ..tensor import Tensor
 from .arguments import MisfitError, mismatch, signatures_of
 from .arguments import _Signature as Signature
+from .combinations import type_name
 
 
 @functools.cache
@@ -24,3 +27,11 @@ def check_call(name: str, *args: object, lines: tuple[str, ...] = ()) -> None:
         s.unpack(*given)
         return
     raise mismatch(name, found, args, {})
+
+
+def all_tensors(given: Any) -> tuple[Tensor, ...]:
+    """What was given, as a tuple. TypeError, in torch's words, for what is no tensor."""
+    for i, t in enumerate(given):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(t)}")
+    return tuple(given)

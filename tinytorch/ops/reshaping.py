@@ -8,7 +8,7 @@ from ..tensor import Size, Tensor, read_only, wrap_dim
 from ..warn import warn_in_torch
 from .arguments import ABSENT, called_as_method, in_full, unfit
 from .core import op
-from .rejected import check_call
+from .rejected import all_tensors, check_call
 from .views import alias, expand, infer_size, permute, reshape, shape_argument, transpose, view
 
 _SHAPE_FILE = "aten/src/ATen/native/TensorShape.cpp"
@@ -116,15 +116,19 @@ def broadcast_to(input: Tensor, *size: Any) -> Tensor:
 
     Source: `torch.broadcast_to`.
     """
+    if len(size) == 1 and not isinstance(size[0], (tuple, list)):
+        raise unfit("broadcast_to")
     return expand(input, *size)
 
 
 def _atleast(n: int) -> None:
     def widen(*tensors: Any) -> Any:
-        if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-            tensors = tuple(tensors[0])
-        out = tuple(_widened(t, n) for t in tensors)
-        return out[0] if len(out) == 1 else out
+        if len(tensors) == 1 and not isinstance(tensors[0], (tuple, list)):
+            if not isinstance(tensors[0], Tensor):
+                name = f"atleast_{n}d"
+                check_call(name, tensors[0], lines=(f"{name}(Tensor input)", f"{name}(TensorList tensors)"))
+            return _widened(tensors[0], n)
+        return tuple(_widened(t, n) for t in all_tensors(tensors[0] if len(tensors) == 1 else tensors))
 
     widen.__name__ = widen.__qualname__ = f"atleast_{n}d"
     widen.__doc__ = f"Tensors of fewer dimensions viewed with {n}.\n\nSource: `torch.atleast_{n}d`."
