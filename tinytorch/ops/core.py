@@ -20,7 +20,7 @@ from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
 from .arguments import guarded, type_name
 from .layouts import dense_strides, laid_out, torch_layout
-from .outputs import NO_DERIVATIVE, WITHOUT_OUT, check_out_dtype
+from .outputs import APART, NO_DERIVATIVE, UNCHECKED, WITHOUT_OUT, check_out_dtype
 from .recording import node_for, record, recording  # noqa: F401 - the operations find them here
 
 ndarray = np.ndarray
@@ -395,8 +395,8 @@ def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout
     if differentiable and recording(out, *[t for t in inputs if isinstance(t, Tensor)]):
         raise RuntimeError(NO_DERIVATIVE.format(function))
     check_out_dtype(function, dtypes.BY_NUM[data.dtype.num], out.dtype)
-    for t in inputs:
-        if isinstance(t, Tensor) and t is not out and shared_memory(out, t) == "partial":
+    for t in inputs if function not in UNCHECKED else ():
+        if isinstance(t, Tensor) and (t is out or shared_memory(out, t)) in APART.get(function, ("partial",)):
             raise RuntimeError(_SHARED)
     if out._data.shape != data.shape:
         check_overlap(out)

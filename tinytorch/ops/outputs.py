@@ -51,6 +51,9 @@ NO_DERIVATIVE = (
     "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires "
     "grad."
 )
+# Those whose `out` may not be an input, and those that do not look at the memory of both.
+APART = dict.fromkeys(("gather", "take", "index_select", "masked_select", "cat"), (True, "full", "partial"))
+UNCHECKED = {"sum", "nansum", "mean", "prod", "amax", "amin", "mv", "bmm"}
 # Those that take `out=` in no form.
 WITHOUT_OUT = {"isnan", "isinf", "isfinite", "isreal", "relu"}
 

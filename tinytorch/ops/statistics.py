@@ -9,7 +9,7 @@ import numpy as np
 from ..graph.modes import no_grad
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
-from .arguments import is_number, unfit
+from .arguments import ABSENT, is_number, unfit
 from .core import FUNCTIONS, op, takes_out
 from .scalars import over, times
 
@@ -199,14 +199,14 @@ def _integrand(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> tuple[int, Te
     d = wrap_dim(dim, y.dim())
     if not y.dim():
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    if x is not None and not isinstance(x, Tensor):
+    if x is not ABSENT and not isinstance(x, Tensor):
         raise unfit(name)
     for t, letter in ((y, "y"), (x, "x")):
-        if t is not None and t._data.dtype.kind == "b":
+        if t is not ABSENT and t._data.dtype.kind == "b":
             raise RuntimeError(f"{name}: received a bool input for `{letter}`, but bool is not supported")
-    if not is_number(dx) or (x is not None and dx is not _ONE):
+    if not is_number(dx) or (x is not ABSENT and dx is not _ONE):
         raise unfit(name)
-    return d, None if x is None or not y.shape[d] else _ends(name, y, x, d)
+    return d, None if x is ABSENT or not y.shape[d] else _ends(name, y, x, d)
 
 
 class _One(float):
@@ -217,7 +217,7 @@ _ONE: Any = _One(1.0)
 
 
 def _trapezoid(name: str) -> None:
-    def function(y: Tensor, x: Tensor | None = None, *, dx: Any = _ONE, dim: int = -1) -> Tensor:
+    def function(y: Tensor, x: Any = ABSENT, *, dx: Any = _ONE, dim: int = -1) -> Tensor:
         d, distances = _integrand("trapezoid", y, x, dx, dim)
         if not y.shape[d]:
             return y.new_zeros([n for k, n in enumerate(y.shape) if k != d])
@@ -238,7 +238,7 @@ _trapezoid("trapz")
 
 
 @op(method=False)
-def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = _ONE, dim: int = -1) -> Tensor:
+def cumulative_trapezoid(y: Tensor, x: Any = ABSENT, *, dx: Any = _ONE, dim: int = -1) -> Tensor:
     """The integrals up to each element of a dimension, see `trapezoid`.
 
     Source: `torch.cumulative_trapezoid`.
