@@ -17,7 +17,7 @@ from .scalars import where
 
 
 def _reversed_cumsum(t: Tensor, dim: int) -> Tensor:
-    return t.flip(dim).cumsum(dim).flip(dim)
+    return t.flip((dim,)).cumsum(dim).flip((dim,))
 
 
 def _cumsum_backward(grad: Tensor, dim: int, _kind: Any) -> Tensor:
@@ -50,7 +50,7 @@ def _logcumsumexp_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor)
     log = grad.abs().log()
 
     def part(t: Tensor) -> Tensor:
-        return ((t - result).flip(dim).logcumsumexp(dim).flip(dim) + self).exp()
+        return ((t - result).flip((dim,)).logcumsumexp(dim).flip((dim,)) + self).exp()
 
     return part(where(grad > 0, log, lowest)) - part(where(grad < 0, log, lowest))
 

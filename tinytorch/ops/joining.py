@@ -331,7 +331,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if n > 1:
         made[:, 1:].copy_(x.unsqueeze(1))
         made[:, 1:].copy_(made[:, 1:].cumprod(1))
-    return made if increasing else made.flip(1)
+    return made if increasing else made.flip((1,))
 
 
 @op(method=False)

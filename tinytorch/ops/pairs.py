@@ -228,6 +228,8 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
     for x in (low, high):
         if x is not None and not tensors:
             check_fits(x, d)
+            if d is dtypes.float32:
+                dtypes.check_range(x, d, in_c=True)
         arrays.append(None if x is None else as_array(x, d))
     a = as_array(self, d)
     both = name == "clamp" and (not tensors or None not in (low, high))

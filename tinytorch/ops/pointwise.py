@@ -68,7 +68,7 @@ def check_kernel(a: np.ndarray, takes: str, stub: str, *others: np.ndarray) -> N
 
 def check_fits(number: Any, d: dtypes.dtype) -> None:
     """Raise torch's error if a number is too large for an integer dtype (a negative one wraps in an unsigned dtype)."""
-    if d.np.kind == "f":
+    if d.np == _HALF:
         dtypes.check_range(number, d, in_c=True)
     if d.np.kind in "iu" and not (np.iinfo(d.np).min or -np.iinfo(d.np).max) <= number <= np.iinfo(d.np).max:
         name = {"int32": "int"}.get(d.name, f"{d.name}_t")

@@ -294,7 +294,7 @@ def _safe_products(grad: Tensor, t: Tensor, dim: int) -> Tensor:
         return grad
     ones = FUNCTIONS["ones_like"](t.narrow(dim, 0, 1))
     before = FUNCTIONS["cat"]((ones, t.narrow(dim, 0, n - 1)), dim).cumprod(dim)
-    after = FUNCTIONS["cat"]((ones, t.narrow(dim, 1, n - 1).flip(dim)), dim).cumprod(dim).flip(dim)
+    after = FUNCTIONS["cat"]((ones, t.narrow(dim, 1, n - 1).flip((dim,))), dim).cumprod(dim).flip((dim,))
     return grad * (before * after)
 
 

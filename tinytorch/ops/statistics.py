@@ -49,6 +49,8 @@ def _quantile(name: str, what: str, ignore_nan: bool) -> None:
     def function(
         input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
     ) -> Tensor:
+        if not input.numel():
+            raise RuntimeError(f"{name}() input tensor must be non-empty")
         if input._data.dtype.kind != "f" or input._data.dtype.itemsize < 4:
             raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
         shares, alone = _shares(name, input, q)
@@ -56,8 +58,6 @@ def _quantile(name: str, what: str, ignore_nan: bool) -> None:
             raise RuntimeError(
                 f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
             )
-        if not input.numel():
-            raise RuntimeError(f"{name}() input tensor must be non-empty")
         shape = [1] * input.dim() if keepdim and dim is None else [] if dim is None else list(input.shape)
         if dim is not None and shape:
             d = wrap_dim(dim, len(shape))
