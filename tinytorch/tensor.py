@@ -65,16 +65,11 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     _vc = property(_own_counter, lambda self, counter: TensorBase._counter.__set__(self, counter))
 
-    def _alias(self, data: Any = None, offset: int = 0) -> Tensor:
-        """A tensor without history over the same memory, sharing the version counter (what `detach()` returns).
-
-        `data` and `offset` (in bytes): the array by which it looks at the memory, if another than this tensor's own.
-        """
+    def _alias(self) -> Tensor:
+        """A tensor without history over the same memory, sharing the version counter (what `detach()` returns)."""
         t = _new(Tensor)
-        if data is None:
-            t._data, t._offset = self._data, self._offset
-        else:
-            t._data, t._offset = data, offset
+        t._data = self._data
+        t._offset = self._offset
         storage = self._storage
         t._storage = self._own_storage() if storage is None else storage
         counter = self._counter
@@ -88,8 +83,11 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def _strided(self, shape: tuple, strides: tuple, offset: int) -> Tensor:
         """An alias with other shape, strides and offset, in bytes."""
-        buffer = self._own_storage().buffer
-        return self._alias(np.ndarray(shape, self._data.dtype, buffer, min(offset, buffer.nbytes), strides), offset)
+        t = self._alias()
+        buffer = t._storage.buffer
+        t._data = _ndarray(shape, self._data.dtype, buffer, min(offset, buffer.nbytes), strides)
+        t._offset = offset
+        return t
 
     def _follow_storage(self) -> None:
         buffer, a = self._storage.buffer, self._data
@@ -317,8 +315,17 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     @property
     def data(self) -> Tensor:
         """The same memory without history, with a version counter of its own: autograd does not see its writes."""
-        t = self._alias()
+        storage = self._storage
+        t = _new(Tensor)
+        t._data = self._data
+        t._offset = self._offset
+        t._storage = self._own_storage() if storage is None else storage
+        t._device = self._device
+        t._inference = self._inference
         t._counter = InferenceCounter() if self._inference else None
+        t._requires_grad = False
+        t._grad = t._fn = t._hooks = t._view = t._acc = None
+        t._output_nr = 0
         return t
 
     @data.setter
@@ -459,14 +466,17 @@ def fresh(data: np.ndarray, device: device = CPU, inference: bool | None = None)
         data = np.asarray(data)
     if not data.size:  # NumPy gives empty arrays strides of 0, torch those of the shape
         data = np.ndarray(data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize))
+    return of_array(data, device, MODES.here.inference if inference is None else inference)
+
+
+def of_array(data: np.ndarray, device: device, inference: bool) -> Tensor:
+    """`fresh` for an ndarray that has elements. All slots are set here and in `_alias`, `data` and `ops.viewing`."""
     t = _new(Tensor)
     t._data = data
     t._device = device
     t._requires_grad = False
     t._storage = t._counter = t._grad = t._fn = t._hooks = t._view = t._acc = None
     t._offset = t._output_nr = 0
-    if inference is None:
-        inference = MODES.here.inference
     t._inference = inference
     if inference:
         t._counter = InferenceCounter()

@@ -25,7 +25,6 @@ from .pointwise import (
     RIGHT,
     WRAPPED,
     _saveable,
-    array,
     binary,
     called_as_operator,
     check_broadcast_into,
@@ -42,6 +41,7 @@ from .pointwise import (
 )  # fmt: skip
 from .recording import wants_grad
 from .scalars import times, where, zeros
+from .short import short_of_two
 from .spare import product_in_spare_memory
 
 # sum and difference, whose second operand is scaled -------------------------------------------------------------------
@@ -102,28 +102,19 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
     ) -> Tensor:
         if rest or named:
             return again(function, name, (input, other, *rest), named)
+        if type(alpha) is int and alpha == 1 and out is None and (short := shortly(input, other)) is not None:
+            return short
         here = MODES.here
-        short = False  # whether the operands meet in the dtype they have
-        if isinstance(input, Tensor):
-            a, where = input._data, input._device
-            d = a.dtype
-            if isinstance(other, Tensor):
-                b = other._data
-                short = d is b.dtype and where is other._device and (not minus or d.num in straight)
-            elif (type(other) is float or (type(other) is int and -(1 << 63) <= other < 1 << 63)) and d.char in "fd":
-                b = here.run(array, other, d)
-                short = True
-        if not short:
-            if not takes_operands(input, other, WRAPPED):
-                if not is_number(other) and called_as_operator():
-                    return NotImplemented
-                return again(function, name, (input, other), {})
-            if minus:
-                _refuse_bools(input, other)
-            a, b, where = operands(name, input, other)
-            d = a.dtype
-            if d == np.float16 and is_number(other):
-                b = quiet.run(np.array, other, np.float32)
+        if not takes_operands(input, other, WRAPPED):
+            if not is_number(other) and called_as_operator():
+                return NotImplemented
+            return again(function, name, (input, other), {})
+        if minus:
+            _refuse_bools(input, other)
+        a, b, where = operands(name, input, other)
+        d = a.dtype
+        if d == np.float16 and is_number(other):
+            b = quiet.run(np.array, other, np.float32)
         try:
             if type(alpha) is int and alpha == 1 and d.num in straight and a.size < MANY > b.size:
                 data = here.run(ufunc, a, b)
@@ -165,7 +156,12 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
         f.__doc__ = f"{what} `alpha` scales the second operand.\n\nSource: `torch.{name}`."
     offer(function, name, aliases)
     offer(in_place, f"{name}_", [f"{a}_" for a in aliases], function=False)
-    OPERATORS.add(function)
+
+    def attach(made: Tensor, input: Tensor, other: Any) -> None:
+        kind.record(made, (input, other), alpha=1)
+
+    shortly = short_of_two(ufunc, straight, True, kind, attach)
+    OPERATORS[function] = lambda whole: short_of_two(ufunc, straight, True, kind, attach, whole)
 
 
 def _broadcast(ufunc: np.ufunc, a: np.ndarray, b: np.ndarray, into: np.ndarray | None = None) -> Any:

@@ -12,7 +12,7 @@ from ..dtypes import cpp_name
 from ..graph.node import node
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
-from .arguments import ABSENT, is_number, unfit
+from .arguments import ABSENT, in_full, is_number, unfit
 from .copying import contiguous_format
 from .core import (
     FUNCTIONS,
@@ -180,12 +180,30 @@ _WhereBackward0 = node(
 )
 
 
-@op("where", method=False)
-def where(condition: Tensor, input: Any = ABSENT, other: Any = ABSENT, *, out: Tensor | None = None) -> Any:
+@op("where", method=False, guard=False)
+def where(condition: Tensor = ABSENT, /, *choices: Any, **named: Any) -> Any:
     """`input` where the condition is true, else `other` (tensors or numbers); with the condition alone, its indices.
 
     Source: `torch.where`.
     """
+    if len(choices) == 2 and not named and isinstance(condition, Tensor):
+        input, other = choices
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            c, a, b, device = condition._data, input._data, other._data, condition._device
+            if (
+                a.dtype is b.dtype
+                and c.dtype.kind == "b"
+                and c.shape == a.shape == b.shape
+                and device is input._device is other._device
+            ):
+                made = result(np.where(c, a, b), device, c, a, b)
+                if recording(input, other):
+                    _WhereBackward0.record(made, choices, condition=condition)
+                return made
+    return in_full(_where, "where", (condition, *choices), named, of_view=False)
+
+
+def _where(condition: Tensor, input: Any = ABSENT, other: Any = ABSENT, *, out: Tensor | None = None) -> Any:
     if input is ABSENT and other is ABSENT:
         return nonzero(condition, as_tuple=True)
     if not all(isinstance(x, Tensor) or is_number(x) for x in (input, other)):

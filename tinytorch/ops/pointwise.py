@@ -18,7 +18,7 @@ from ..devices import CPU, device
 from ..graph.history import check_inplace, grad_fn_of, needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
-from ..tensor import Tensor, fresh
+from ..tensor import Tensor, fresh, of_array
 from .arguments import ABSENT, again, is_number
 from .core import (
     FUNCTIONS,
@@ -38,9 +38,10 @@ from .core import (
     write_out,
 )
 from .large import MANY, pointwise
-from .recording import wants_grad
+from .recording import records_pointwise, wants_grad
+from .short import short_of_two
 
-array = np.array
+ndarray = np.ndarray
 KEEP, FLOAT, BOOL = "keep", "float", "bool"
 _HALF = np.dtype(np.float16)
 _FLOAT32 = np.dtype(np.float32).num
@@ -169,12 +170,23 @@ def unary(
         if LETTER[d.np.num] in takes and d.np != _HALF and (d.is_floating_point or (to is not FLOAT and d.np.kind != "b"))
     }  # fmt: skip
 
+    saves_straight = records_pointwise(kind, 1)
+
     def function(input: Tensor = ABSENT, *rest: Any, out: Tensor | None = None, **named: Any) -> Tensor:
         if rest or named or not isinstance(input, Tensor):
             return again(function, name, (input, *rest), named)
         here, a = MODES.here, input._data
-        if a.dtype.num in straight and a.size < MANY:
+        if a.dtype.num in straight and 0 < a.size < MANY:
             data = here.run(kernel, a)
+            if a.ndim < 2 and out is None:  # the short way, see `short`
+                made = of_array(data if type(data) is ndarray else np.asarray(data), input._device, here.inference)
+                if kind is not None and here.grad:
+                    base = input._view
+                    if input._requires_grad or (base is not None and base._requires_grad):
+                        kind.record_pointwise(made, input) if saves_straight else kind.record(
+                            made, (input,), self=input
+                        )
+                return made
         else:
             a, data = compute(input)
         if out is not None:
@@ -355,26 +367,17 @@ def binary(
     ) -> Tensor:
         if rest or named:
             return again(function, name, (input, other, *rest), named)
+        if out is None and (short := shortly(input, other)) is not None:
+            return short
         here = MODES.here
-        short = False  # whether the operands meet in the dtype they have, as two tensors of one dtype do
-        if isinstance(input, Tensor):
-            a, where = input._data, input._device
-            d = a.dtype
-            if isinstance(other, Tensor):
-                b = other._data
-                short = d is b.dtype and where is other._device and (d.num in straight or not floating)
-            elif (type(other) is float or type(other) is int) and _plain(input, other):
-                b = here.run(array, other, d)
-                short = True
-        if not short:
-            if not takes_operands(input, other, numbers):
-                if not is_number(other) and called_as_operator():
-                    return NotImplemented
-                return again(function, name, (input, other), named)
-            a, b, where = operands(name, input, other, floating)
-            d = a.dtype
-            if exact_numbers and d == _HALF and type(other) is float:
-                return _exact_half(input, other, a, where, out)
+        if not takes_operands(input, other, numbers):
+            if not is_number(other) and called_as_operator():
+                return NotImplemented
+            return again(function, name, (input, other), named)
+        a, b, where = operands(name, input, other, floating)
+        d = a.dtype
+        if exact_numbers and d == _HALF and type(other) is float:
+            return _exact_half(input, other, a, where, out)
         try:
             data = here.run(kernel, a, b) if d.num in straight and a.size < MANY > b.size else compute(a, b)
         except ValueError:
@@ -392,12 +395,6 @@ def binary(
             else:
                 attach(made, input, other)
         return made
-
-    def _plain(t: Any, number: Any) -> bool:
-        """Whether a number simply takes this tensor's dtype: the common case, for which there is a short way."""
-        if numbers is TENSORS or not isinstance(t, Tensor) or t._data.dtype.kind != "f" or t._data.dtype == _HALF:
-            return False
-        return type(number) is float or -(1 << 63) <= number < 1 << 63
 
     def _exact_half(input: Any, other: float, a: np.ndarray, where: device, out: Tensor | None) -> Tensor:
         data = half(quiet.run(lambda: kernel(a.astype(np.float32), np.float32(other))))
@@ -439,14 +436,17 @@ def binary(
 
     _document(function, name, what)
     offer(function, name, aliases)
-    OPERATORS.add(function)
+    numbered = numbers is not TENSORS
+    shortly = short_of_two(kernel, straight, numbered, kind, attach)
+    OPERATORS[function] = lambda whole: short_of_two(kernel, straight, numbered, kind, attach, whole)
     if in_place:
         _document(inplace, f"{name}_", what)
         offer(inplace, f"{name}_", [f"{a}_" for a in aliases], function=False)
     return function
 
 
-OPERATORS: set[Callable] = set()  # the functions that return NotImplemented where they are called as Python's operators
+# The functions that return NotImplemented where they are called as Python's operators, and how to make their short way.
+OPERATORS: dict[Callable, Callable[[Callable], Callable]] = {}
 
 
 def called_as_operator() -> bool:
@@ -465,7 +465,7 @@ def operator(
 
     def attach(name: str, f: Callable) -> None:
         if f in OPERATORS:
-            method = as_method_of(f, name)
+            method = as_method_of(OPERATORS[f](as_method_of(f, name)), name)
         else:
 
             def method(self: Tensor, other: Any) -> Any:

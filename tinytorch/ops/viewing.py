@@ -82,7 +82,9 @@ def viewed(self: Tensor, data: np.ndarray, offset: int, kind: Any, saved: tuple)
 def _viewed_with_care(self: Tensor, data: np.ndarray, offset: int, kind: Any, saved: tuple) -> Tensor:
     """`viewed` in anomaly mode, in which nodes remember where they were made; and of inference tensors."""
     here = MODES.here
-    out = make_view(self._alias(data, offset), self, here)
+    out = self._alias()
+    out._data, out._offset = data, offset
+    make_view(out, self, here)
     if here.grad and needs_grad(self) and not self._inference:
         kind.record(out, (self,), **dict(zip(kind.saved_names, saved, strict=True)))
     return out
