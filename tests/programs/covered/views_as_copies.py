@@ -1,0 +1,26 @@
+"""view_copy, narrow_copy, diagonal_scatter and as_strided_scatter: what a view shows, without being one."""
+import torch
+tile = torch.arange(6.).reshape(2, 3).requires_grad_()
+flat = torch.view_copy(tile, (6,))
+flat._base, flat.grad_fn.name(), flat.grad_fn._saved_self_sym_sizes
+torch.diagonal_copy(tile), torch.select_copy(tile, 1, 2), torch.t_copy(tile).stride()
+torch.permute_copy(tile, (1, 0)).grad_fn.name(), torch.expand_copy(tile, (2, 2, 3)).stride()
+torch.unbind_copy(tile), torch.split_copy(tile, 2, 1)
+torch.autograd.grad(torch.unfold_copy(tile, 1, 2, 1).sum(), tile)
+torch.view_copy(tile, (4,))
+torch.diagonal_copy(tile.detach(), out=torch.empty(2))
+hasattr(torch.Tensor, "view_copy")
+part = tile.narrow_copy(1, 1, 2)
+part, part._base, part.is_contiguous()
+torch.autograd.grad(part.sum(), tile)
+tile.narrow_copy(1, 1, 3)
+tile.narrow_copy(1, 0, -1)
+tile.narrow_copy(0, True, 1)
+patch = torch.tensor([10., 20.], requires_grad=True)
+laid = tile.as_strided_scatter(patch, (2,), (2,), 1)
+laid
+torch.autograd.grad(laid, (tile, patch), torch.arange(1., 7).reshape(2, 3))
+tile.as_strided_scatter(patch, (3,), (2,))
+tile.as_strided_scatter(patch, (2,), (9,))
+torch.nonzero_static(torch.tensor([0, 3, 0, 4]), size=3), torch.nonzero_static(torch.tensor([[1, 0], [1, 1]]), size=2, fill_value=9)
+torch.unravel_index(torch.tensor([4, -1, 7]), (2, 3)), torch.unravel_index(torch.tensor(4.), (2, 3)), torch.unravel_index(torch.tensor(4), (2, -3))
