@@ -115,8 +115,9 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
     ValueError for p outside [0, 1].
     """
-    if not 0.0 <= p <= 1.0:
+    if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    expect_tensor(input, "dropout")
     if p == 0 or not training or not input.numel():
         return input
     if p == 1:

@@ -11,7 +11,7 @@ from ..dtypes import dtype
 from ..storage import UntypedStorage
 from ..tensor import Tensor
 from ..warn import warn_user
-from .core import check_inplace, expect_tensor, op, tensor_type
+from .core import FUNCTIONS, check_inplace, expect_tensor, op, tensor_type
 
 
 def _ask(name: str, question: Callable[[Tensor], Any], what: str, method: bool = False) -> None:
@@ -82,8 +82,20 @@ def typename(obj: Any, /) -> str:
     if module in ("builtins", ""):
         return kind.__qualname__
     if module.startswith("tinytorch."):
+        if not isinstance(kind, type):
+            return _place(kind, module)
         return repr(kind).partition("'")[2].partition("'")[0].replace("tinytorch.", "torch.")
     return f"{module}.{kind.__qualname__}"
+
+
+def _place(function: Any, module: str) -> str:
+    """Where a function stands in torch."""
+    name = function.__name__
+    if FUNCTIONS.get(name) is function:
+        return f"torch._VariableFunctionsClass.{name}"
+    if module.startswith("tinytorch.nn.") and module != "tinytorch.nn.init":
+        return f"torch.nn.functional.{name}"
+    return f"{module.removeprefix('tiny')}.{name}"
 
 
 @op(function=False)

@@ -1,0 +1,17 @@
+"""A function or a class where a module is wanted."""
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+for o in (torch.relu, F.relu, torch.tanh, F.softmax, torch.nn.init.zeros_, torch.sum, len, lambda x: x, torch.ones, F.cross_entropy, torch.optim.SGD, nn.ReLU, torch.matmul, torch.randn, torch.ones(1), 3, nn.ReLU(), torch.float32, None):
+    print(torch.typename(o))
+nn.Sequential(torch.relu)
+nn.Sequential(nn.Linear(1, 1), F.relu)
+nn.Sequential(nn.ReLU)
+nn.Sequential([nn.ReLU()])
+nn.Sequential(lambda x: x)
+nn.ModuleList([torch.tanh])
+m = nn.Module()
+m.add_module("f", F.relu)
+nn.ModuleDict({"a": torch.sin})
+torch.optim.SGD([F.relu], lr=0.1)
