@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 PLACES = ("torch", "torch.Tensor", "torch.autograd", "torch.linalg", "torch.nn", "torch.nn.functional", "torch.nn.init",
-          "torch.nn.utils", "torch.optim", "torch.cuda")  # fmt: skip
+          "torch.nn.utils", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data", "torch.func", "torch.cuda")  # fmt: skip
 OWN = {"torch": {"viz"}, "torch.cuda": {"simulate", "transfers"}}  # what PyTorch does not have
 
 
