@@ -242,3 +242,57 @@ class TestTensors:
         rows = Source.of(engine.arange(1000.0).expand(1000, 1000)).make(engine)
         assert rows.stride() == (0, 1)
         assert rows.tolist()[0] == rows.tolist()[1]
+
+
+def anything(t: Any) -> None:
+    """Checks nothing."""
+    del t
+
+
+class TestTeachers:
+    """What those who write exercises get wrong is said, and what they are used to works."""
+
+    @pytest.mark.parametrize(
+        ("check", "given", "verdict"),
+        [
+            (lambda t: (t == 1).all(), "t = torch.ones(2)", "Right: "),
+            (lambda t: (t == 1).all(), "t = torch.zeros(2)", "Not yet: this is not what was asked for."),
+            (lambda t: np.bool_(t.sum() == 2), "t = torch.ones(2)", "Right: "),
+            (lambda t: t == 1, "t = torch.ones(2)", "Not yet: looking at it raises "),
+        ],
+    )
+    def test_what_a_check_may_return(self, engine: ModuleType, check: Any, given: str, verdict: str) -> None:
+        part = exercise("t/check", "do", ["t"], check, solution=given, engine=engine)
+        names: dict[str, Any] = {"torch": engine}
+        exec(given, names)
+        assert repr(part.check(names)).startswith(verdict)
+
+    def test_a_check_may_assert(self) -> None:
+        def asserts(t: Any) -> None:
+            if t <= 0:
+                raise AssertionError
+            assert t == 1, f"t is {t}, not 1."
+
+        part = exercise("t/assert", "do", ["t"], asserts, solution="t = 1")
+        assert repr(part.check({"t": 2})) == "Not yet: t is 2, not 1."
+        assert repr(part.check({"t": 0})) == "Not yet: this is not what was asked for."
+        assert part.check({"t": 1}).is_right
+        assert part.verify()
+
+    def test_a_solution_that_raises_is_found(self, engine: ModuleType) -> None:
+        part = exercise("t/raises", "do", ["t"], anything, solution="t = 1 / 0", engine=engine)
+        assert "FAULT: 't = 1 / 0' raises ZeroDivisionError: division by zero" in repr(part.verify())
+        begun = exercise("t/raises", "do", ["t"], anything, start="t = y", solution="t = 1", engine=engine)
+        assert "FAULT: 't = y' raises NameError: name 'y' is not defined" in repr(begun.verify())
+
+    def test_one_hint_is_a_hint(self) -> None:
+        part = exercise("t/hint", "do", ["t"], anything, hints="Look.", solution="t = 1", also="t = 2")
+        assert (part.hints, part.also) == (("Look.",), ("t = 2",))
+
+    def test_what_is_no_definition(self) -> None:
+        with pytest.raises(TypeError, match=r"wrong must be a list of Wrong\(code, says\)"):
+            exercise("t/wrong", "do", ["t"], anything, solution="t = 1", wrong=["t = 2"])  # type: ignore[list-item]
+        with pytest.raises(TypeError, match="code must be a string of Python, not function"):
+            predict(lambda: None)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"copylab\.looks has functions of the same names"):
+            predict("x = torch.ones(1)\ny = x", [True])  # type: ignore[list-item]

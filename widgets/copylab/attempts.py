@@ -14,6 +14,7 @@ from typing import Any
 from tinytorch.viz import snapshot
 from tinytorch.viz.naming import collect
 
+from .capture import describe_error
 from .plain_run import execute
 from .program import from_code
 from .runs import same_random_numbers
@@ -65,14 +66,23 @@ def _plain(value: Any) -> Any:
     return type(value).__name__, sorted(getattr(value, "__dict__", ()))
 
 
-def play(start: str, code: str | None, engine: ModuleType) -> dict[str, Any]:
-    """The variables after `start`, run plainly, and then `code`, run with limits; an error ends that part alone."""
+def play(start: str, code: str | None, engine: ModuleType) -> tuple[dict[str, Any], str]:
+    """The variables after `start`, run plainly, and then `code`, run with limits; an error ends that part alone.
+
+    Comes with what the last of the two that ran raised, or why it was stopped; empty if it came to its end.
+    """
     names: Mapping[str, Any] = {}
+    error = ""
     with same_random_numbers(engine):
-        with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
-            names = execute(textwrap.dedent(start), engine)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                names = execute(textwrap.dedent(start), engine)
+        except Exception as raised:  # noqa: BLE001  # it is said
+            error = describe_error(raised)
         if code is not None:
             program = from_code(textwrap.dedent(code), names)
-            trace(program, lambda _: None, engine=engine, max_steps=STEPS, seconds=SECONDS)
+            made = trace(program, lambda _: None, engine=engine, max_steps=STEPS, seconds=SECONDS)
             names = program.namespace
-    return {name: value for name, value in names.items() if not name.startswith("__")}
+            last = made.steps[-1].error if made.steps else None
+            error = error if made.ended == "finished" else last or "it does not come to its end"
+    return {name: value for name, value in names.items() if not name.startswith("__")}, error

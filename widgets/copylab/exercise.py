@@ -117,7 +117,7 @@ def exercise(
     task: what to do; `code` between backticks, paragraphs between blank lines.
     names: the variables that the check looks at.
     check: called with their values as keyword arguments (and with `torch`, if it takes that). None or True is right; a
-        sentence says what is not, and so does `wrong(sentence)`.
+        sentence says what is not, and so do `wrong(sentence)` and `assert ..., sentence`.
     hints: from the gentlest to the plainest.
     solution, also, wrong: code that solves it, other code that does, and `Wrong(code, says)` for answers to expect. All
         of it runs after `start`.
@@ -162,7 +162,10 @@ class Exercise:
         if isinstance(names, str) or not names:
             raise TypeError("names must be a list of variables that the check looks at, such as ('x', 'y')")
         self.key, self.task, self.title = key, textwrap.dedent(task).strip(), title or "Exercise"
-        self.names, self.hints, self.also, self.wrong = tuple(names), tuple(hints), tuple(also), tuple(wrong)
+        self.names, self.wrong = tuple(names), tuple(wrong)
+        self.hints, self.also = ((one,) if isinstance(one, str) else tuple(one) for one in (hints, also))
+        if not all(isinstance(one, Wrong) for one in self.wrong):
+            raise TypeError("wrong must be a list of Wrong(code, says), such as [Wrong('t = x[2:4]', says='storage')]")
         self.start, self.code = textwrap.dedent(start).strip("\n"), textwrap.dedent(solution).strip("\n")
         self.right = right or "that is what was asked for."
         self._check, self._engine, self._hinted = check, engine, 0
@@ -214,7 +217,7 @@ class Exercise:
     def _unchanged(self, attempt: Attempt, engine: ModuleType) -> Verdict | None:
         if not self.start:
             return None
-        begun = look(play(self.start, None, engine), self.names)
+        begun = look(play(self.start, None, engine)[0], self.names)
         if begun.print == attempt.print and begun.print is not None:
             return Verdict("not attempted", "everything is as it was at the start.")
         return None
@@ -226,10 +229,13 @@ class Exercise:
         try:
             with attempt.quiet():
                 said = self._check(**given)
+                said = said.item() if hasattr(said, "item") else said  # a tensor or a NumPy number that is True
         except _ObjectionError as objection:
             said = str(objection)
         except KeyboardInterrupt:
             raise
+        except AssertionError as failed:  # many who write tests write checks so
+            said = describe_error(failed).partition("AssertionError: ")[2].partition("\n")[0] or False
         except BaseException as error:  # noqa: BLE001  # learners make anything, and even SystemExit is no crash
             return Verdict("wrong", f"looking at it raises {describe_error(error).partition(chr(10))[0]}")
         if said is None or said is True:
@@ -301,7 +307,9 @@ class Exercise:
         return Verification(tried, tuple(dict.fromkeys(faults)), tuple(f"still right: {what}" for what in missed))
 
     def _try(self, code: str | None, engine: ModuleType, faults: list[str]) -> Verdict:
-        names = play(self.start, code, engine)
+        names, error = play(self.start, code, engine)
+        if error and code in (None, self.code, *self.also):  # what is wrong may raise
+            faults.append(f"{code if code is not None else self.start!r} raises {error.partition(chr(10))[0]}")
         attempt = look(names, self.names)
         verdict = self._judge(attempt, engine)
         if look(names, self.names).print != attempt.print:

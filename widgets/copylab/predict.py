@@ -94,11 +94,17 @@ class Prediction(traitlets.HasTraits):
         title: str | None = None,
     ) -> None:
         super().__init__()
+        if not isinstance(code, str):
+            raise TypeError(f"code must be a string of Python, not {type(code).__name__}")
         self.code = tidy(code)
         tree = ast.parse(self.code, "<predict>")
         asked = list(_default(tree)) if questions is None else list(questions)
         if not asked or not all(isinstance(question, Question) for question in asked):
-            raise TypeError("questions must be a list of Question, such as [same_storage('x', 'y')], and not empty")
+            other = "; those are in copylab.questions, and copylab.looks has functions of the same names that compare"
+            more = other if any(isinstance(one, bool) for one in asked) else ""
+            raise TypeError(
+                f"questions must be a list of Question, such as [same_storage('x', 'y')], and not empty{more}"
+            )
         self.questions: tuple[Question, ...] = tuple(question.bound(self.code) for question in asked)
         names = [question.name for question in self.questions]
         twice = sorted({name for name in names if names.count(name) > 1})
