@@ -11,10 +11,11 @@ from playwright.sync_api import Page, expect
 pytestmark = pytest.mark.browser
 
 SETUP = """
-import gc, weakref
+import gc, os, weakref
+os.environ["COPYLAB_PROGRESS"] = "many.json"
 import tinytorch as torch
 from comm import get_comm_manager
-from copylab import CopyLab, compare, predict, race, steps
+from copylab import CopyLab, compare, exercise, predict, race, steps
 from IPython.display import display
 
 def memory():
@@ -26,6 +27,12 @@ def comms():
     return sum(comm.target_name == "jupyter.widget" for comm in get_comm_manager().comms.values())
 
 made = steps('x = torch.ones(2)\\ny = x.clone()\\nz = y.detach()')
+def check(t):
+    return None if t.tolist() == [2, 3] else f"t shows {t.tolist()}."
+
+part = exercise("many/part", "`t` shall show `[2, 3]`.", ["t"], check, start="t = None", hints=["A slice.", "From 2."],
+                solution="t = torch.arange(6)[2:4]")
+t = torch.arange(3)
 before = comms()
 widgets = []
 """
@@ -33,8 +40,8 @@ widgets = []
 # A cell shows fifty outputs, and a widget makes two.
 MAKE = """
 code = "x = torch.ones(2)\\ny = x.clone()"
-others = [CopyLab(), compare("clone", "detach"), predict(code).live(), race(sizes=[1, 2])]
-for widget in [*(made.live() for _ in range(16)), *others]:
+others = [CopyLab(), compare("clone", "detach"), predict(code).live(), race(sizes=[1, 2]), part.live()]
+for widget in [*(made.live() for _ in range(15)), *others]:
     widgets.append(widget)
     display(widget)
 del widget, others
@@ -88,13 +95,15 @@ def test_a_hundred_widgets(watched: Watched, lab: Lab) -> None:
     watched.run_all(lab.address(name))
     views = page.locator(".cl-live")
     expect(views).to_have_count(100, timeout=20_000)
-    expect(page.locator(".cl-live .cl-player")).to_have_count(80)
+    expect(page.locator(".cl-live .cl-player")).to_have_count(75)
     sizes = []
     for _ in range(3):
         assert page.evaluate(PRESS) == 500
-        until(page, lambda: json.loads(watched.ask(STEPS)) == [2] * 80)
+        until(page, lambda: json.loads(watched.ask(STEPS)) == [2] * 75)
         sizes.append(float(watched.ask("print(memory())")))
     print(f"kernel memory after each 500 interactions: {', '.join(f'{size:.1f}' for size in sizes)} MB")
     assert sizes[-1] - sizes[0] < 2
+    kept = json.loads((lab.folder / "many.json").read_text("utf-8"))
+    assert kept["exercises"]["many/part"] == {"state": "wrong", "hints": 2, "solution": True}
     assert json.loads(watched.ask("import json" + CLOSE)) == [0, []], "comms and widgets that are left"
     expect(views).to_have_count(0)
