@@ -52,7 +52,7 @@ def _once(name: str) -> Any:
     def refuse(grad: Tensor) -> Tensor:
         raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
-    return node(f"{name.title().replace('_', '')}Backward0", refuse)
+    return node(f"{name.title().replace('_', '')}Backward0", refuse, refuse, refuse)
 
 
 _CdistBackwardBackward0, _PdistBackwardBackward0 = _once("_cdist_backward"), _once("_pdist_backward")
@@ -71,7 +71,7 @@ def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, result_: Ten
         made = made.sum(0)
     axes = tuple(i for i, n in enumerate(x1._data.shape) if n == 1 != made.shape[i])
     out = result(made.sum(axes, keepdims=True) if axes else made, grad._device)
-    return record(out, _CdistBackwardBackward0, (grad,)) if recording(grad, x1, x2) else out
+    return record(out, _CdistBackwardBackward0, (grad, x1, x2)) if recording(grad, x1, x2) else out
 
 
 _CdistBackward0 = node(
@@ -159,7 +159,7 @@ def _pdist_backward(grad: Tensor, self: Tensor, p: float, result_: Tensor) -> Te
         return out
 
     out = result(quiet.run(compute), grad._device)
-    return record(out, _PdistBackwardBackward0, (grad,)) if recording(grad, self) else out
+    return record(out, _PdistBackwardBackward0, (grad, self, result_)) if recording(grad, self) else out
 
 
 _PdistBackward0 = node("PdistBackward0", lambda grad, self, p, result: _pdist_backward(grad, self, p, result))
