@@ -389,6 +389,7 @@ def node(
         "wanted": wanted,
         "users": users,
         "apply": _apply_spread if spread else _apply if base is not Node else _apply_first,
+        "_written": _apply_first,
         "spread": spread,
         "record": classmethod(_record_first),
         "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
@@ -445,7 +446,7 @@ def _apply_first(self: Any, grads: Any) -> list:
         return [f0(grad, v0) if e0 is not None else None, f1(grad, v1) if e1 is not None else None]
     """
     kind = type(self)
-    if "_written" in vars(kind):  # and `apply` is another that falls back on this one
+    if kind._written is not _apply_first:  # and `apply` is another that falls back on this one
         return kind._written(self, grads)
     count, saved = len(kind.formulas), range(len(kind.saved_names))
     calls = []

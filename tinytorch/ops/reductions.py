@@ -14,13 +14,14 @@ from ..graph.history import needs_grad, set_history
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..graph.saved import SavedResult
-from ..tensor import Size, Tensor, wrap_dim
+from ..tensor import Size, Tensor, fresh, wrap_dim
+from .arguments import ABSENT, in_full
 from .core import FUNCTIONS, node_for, op, quiet, recording, result, write_out
 from .outputs import check_same_dtype
 from .pointwise import check_kernel
 from .scalars import over, zeros
 from .summing import add_reduce
-from .views import as_view
+from .viewing import as_view, viewed
 
 _EVERY = [tuple(range(n)) for n in range(8)]
 
@@ -144,14 +145,25 @@ def _add(a: np.ndarray, dims: tuple[int, ...], kind: np.dtype, keepdim: bool) ->
     return data if wide is kind else quiet.run(np.asarray(data).astype, kind)
 
 
-@op()
-def sum(
-    input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
-) -> Tensor:
+@op(guard=False)
+def sum(input: Tensor = ABSENT, /, *dims: Any, **named: Any) -> Tensor:
     """The sum of all elements, or along dimensions; integers are summed as int64.
 
     Source: `torch.sum`.
     """
+    if not (dims or named) and isinstance(input, Tensor) and input._data.dtype.char in "fd":
+        here, a = MODES.here, input._data
+        data = here.run(add_reduce, a, _EVERY[a.ndim] if a.ndim < len(_EVERY) else tuple(range(a.ndim)))
+        made = fresh(data, input._device, here.inference)
+        if here.grad and (input._requires_grad or needs_grad(input)):
+            _SumBackward0.record(made, (input,), self_sym_sizes=a.shape)
+        return made
+    return in_full(_sum, "sum", (input, *dims), named, of_view=False)
+
+
+def _sum(
+    input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
+) -> Tensor:
     a = input._data
     if dim is UNSET:
         dim = unset(keepdim)
@@ -275,7 +287,8 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
         return sum(self)
     out = self
     if lead == 1 and want == have[1:] and not (MODES.here.grad and needs_grad(self)) and self._data.dtype.char in "fd":
-        return result(quiet.run(add_reduce, self._data, (0,), True), self._device).view(want)
+        summed = quiet.run(add_reduce, self._data, (0,), True)
+        return viewed(fresh(summed, self._device), summed.reshape(want), 0, None, ())
     dims = tuple(range(lead)) + tuple(lead + i for i, w in enumerate(want) if w == 1 and have[lead + i] != 1)
     if dims:
         out = sum(out, dims, True)

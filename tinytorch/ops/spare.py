@@ -72,6 +72,8 @@ def product_in_spare_memory(kind: type) -> None:
     plain: Callable = kind.apply  # type: ignore[attr-defined]
 
     def apply(self: Any, grads: Any) -> Any:
+        if grads[0] is None or grads[0]._data.size < MANY:
+            return kind._written(self, grads)  # type: ignore[attr-defined]
         if self._saved is None or not _large(self, grads):
             return plain(self, grads)
         spare = _spare_gradient(grads)  # before anything here refers to it
@@ -107,6 +109,8 @@ def scaled_in_spare_memory(kind: type) -> None:
     plain: Callable = kind.apply  # type: ignore[attr-defined]
 
     def apply(self: Any, grads: Any) -> Any:
+        if grads[0] is None or grads[0]._data.size < MANY:
+            return kind._written(self, grads)  # type: ignore[attr-defined]
         saved = self._saved[0] if self._saved else None
         if (
             type(saved) is not SavedResult
