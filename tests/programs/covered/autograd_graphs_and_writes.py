@@ -140,7 +140,7 @@ b = a.narrow(0, 0, 2).clone().view(-1)
 b.relu_()
 c = b.clone()
 del b
-gc.collect() and None
+_ = gc.collect()
 s = c.sum()
 s.backward()
 s, a.grad
