@@ -216,7 +216,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     @property
     def _version(self) -> int:
-        if self._inference:
+        if type(self._counter) is InferenceCounter:
             raise RuntimeError("Inference tensors do not track version counter.")
         return self._vc.version
 
@@ -322,7 +322,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         t._storage = self._own_storage() if storage is None else storage
         t._device = self._device
         t._inference = self._inference
-        t._counter = InferenceCounter() if self._inference else None
+        t._counter = InferenceCounter() if self._inference and MODES.here.inference else None
         t._requires_grad = False
         t._grad = t._fn = t._hooks = t._view = t._acc = None
         t._output_nr = 0

@@ -15,6 +15,7 @@ from ..warn import warn_in_torch
 from . import anomaly, hooks
 from .modes import MODES
 from .node import AccumulateGrad, Edge, Node
+from .saved import value_of
 
 
 def _count(holder: tuple) -> int:
@@ -107,7 +108,18 @@ _next_id = itertools.count().__next__
 class Task:
     """One walk: what it was asked for, and which nodes it will run."""
 
-    __slots__ = ("callbacks", "captured", "captures", "id", "keep_graph", "needed", "roots", "waits", "warnings")
+    __slots__ = (
+        "callbacks",
+        "captured",
+        "captures",
+        "ends",
+        "id",
+        "keep_graph",
+        "needed",
+        "roots",
+        "waits",
+        "warnings",
+    )
     waits: dict[Node, int]
 
     def __init__(self, keep_graph: bool, roots: tuple) -> None:
@@ -116,6 +128,7 @@ class Task:
         self.captures: dict[Node, list] = {}
         self.captured: list[Any] = []
         self.needed: set[Node] | None = None
+        self.ends: set[Node] = set()  # those among them that run for the sake of their own gradient alone
         self.callbacks: list = []
         self.warnings: list = []  # what torch's engine has to say comes when the walk is over
 
@@ -202,8 +215,8 @@ def _aim(task: Task, root: Node, inputs: tuple, accumulate: bool) -> None:
             if not accumulate:
                 task.captures.setdefault(edge[0], []).append((0 if type(edge[0]) is AccumulateGrad else edge[1], at))
     task.needed = _on_the_way(root, goals)
-    if accumulate:
-        task.needed |= goals
+    task.ends = goals - task.needed if accumulate else task.ends
+    task.needed |= task.ends
 
 
 def _buffer(edge: Any) -> list[Any]:
@@ -248,13 +261,15 @@ def _walk(here: Any, task: Task, root: Node, nr: Any, first: Any) -> None:
                     hooks.after_node(fn, (), tuple(grads))
                 del grads
                 continue
-            alone = not watched and fn._hooks is None  # else there is more to it than its formulas
+            end = needed is not None and fn in task.ends
+            alone = not watched and fn._hooks is None and not end  # else there is more to it than its formulas
             if alone:
                 outputs = fn.apply(grads)
                 if type(outputs) is not list:
                     outputs = list(outputs)
             else:
-                outputs = anomaly.run(fn, _call, grads, task) if anomalous else _call(fn, grads, task)
+                call = _call_end if end else _call
+                outputs = anomaly.run(fn, call, grads, task) if anomalous else call(fn, grads, task)
             del grads
             for i, edge in enumerate(fn._edges):
                 if edge is None:
@@ -336,6 +351,20 @@ def _call(fn: Node, grads: Any, task: Task) -> list[Any]:
             outputs = [
                 g if e is not None and task.will_run(e[0]) else None for g, e in zip(outputs, fn._edges, strict=True)
             ]
+        outputs = list(hooks.after_node(fn, tuple(outputs), tuple(grads)))
+    if not task.keep_graph:
+        fn.release()
+    return outputs
+
+
+def _call_end(fn: Node, grads: Any, task: Task) -> list[Any]:
+    """Run a node for the sake of its own gradient: nobody asked for those of its inputs, so its formulas do not run."""
+    outputs: Any = [None] * len(fn._edges)
+    if fn.computes_all:
+        return _call(fn, grads, task)
+    for saved in fn._saved or ():
+        value_of(saved, fn)  # read all the same, so that it says what was freed or changed, and hooks see it
+    if fn._hooks is not None and fn._hooks.post:
         outputs = list(hooks.after_node(fn, tuple(outputs), tuple(grads)))
     if not task.keep_graph:
         fn.release()

@@ -237,6 +237,7 @@ class NotImplementedNode(Node):
     what: str
     users: ClassVar[dict[str, tuple]] = {}
     spread = True  # however many inputs
+    computes_all = True  # so that it raises even where nobody asked for the gradients
     record = classmethod(_record_first)
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple | None = None) -> None:
@@ -377,7 +378,8 @@ def node(
     # the order in which torch saves them, and hooks see them
     names = sorted({*also}.union(*reads), key=lambda n: (n.startswith("result"), n))
     wanted = tuple([tuple([names.index(p) for p in read]) for read in reads])
-    if len(formulas) - formulas.count(None) == 1:  # then torch saves without asking whether the gradient is needed
+    alone = len(formulas) - formulas.count(None) == 1
+    if alone or "BackwardBackward" in name:  # then torch saves without asking whether the gradient is needed
         users: dict[str, tuple] = dict.fromkeys(names, ())
     else:
         users = {n: tuple([i for i, read in enumerate(reads) if n in read]) for n in names}

@@ -49,7 +49,8 @@ def _nll_backward(name: str) -> Any:
             value = value.expand(index.shape).where(kept, value.new_zeros(()))
             return s.new_zeros(s.shape).scatter(dim, index, value)
 
-        return one_node(name, formula)(grad, self)
+        numbers = {"ignore_index": ignore % (1 << 64), "reduction": reduction, "target": target, "weight": weight}
+        return one_node(name, formula, **numbers)(grad, self)
 
     return backward
 

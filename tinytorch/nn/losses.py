@@ -48,7 +48,9 @@ def _whole(name: str, slope: Callable) -> Callable:
 
     def formula(grad: Tensor, *operands: Any, reduction: int, **options: Any) -> Tensor:
         count = operands[0].numel() if reduction == _MEAN else 1
-        return one_node(name, lambda g, *xs: slope(g, *xs, count, **options))(grad, *operands)
+        names = ("grad_output", "self", "target", "weight")[: 1 + len(operands)]
+        formula_ = lambda g, *xs: slope(g, *xs, count, **options)  # noqa: E731
+        return one_node(name, formula_, names, reduction=reduction, **options)(grad, *operands)
 
     return formula
 
@@ -95,22 +97,21 @@ def fit(a: Tensor, b: Tensor) -> None:
 def _pointwise(kind: type, forward: Callable, input: Tensor, target: Tensor, reduction: int, **saved: Any) -> Tensor:
     """One loss that compares elements: broadcast, computed, reduced, recorded."""
     input, target = _broadcast(input, target)
-    if input.dtype is not target.dtype and kind is not _BinaryCrossEntropyWithLogitsBackward0:
-        from ..dtypes import promote_types
+    from ..dtypes import promote_types
 
-        d = promote_types(input.dtype, target.dtype)
-        input, target = input.to(d), target.to(d)
-    if input._data.dtype.kind != "f":
+    a, b, d = input._data, target._data, input.dtype
+    if d is not target.dtype and kind is not _BinaryCrossEntropyWithLogitsBackward0:
+        d = promote_types(d, target.dtype)
+        a, b = a.astype(d.np), b.astype(d.np)
+    if d.np.kind != "f":
         name = {
             "MseLossBackward0": "mse_cpu",
             "SmoothL1LossBackward0": "smooth_l1_cpu",
             "HuberLossBackward0": "huber_cpu",
         }
-        raise NotImplementedError(
-            f"\"{name.get(kind.__name__, 'loss')}\" not implemented for '{input.dtype.scalar_name}'"
-        )
-    data = quiet.run(lambda a, b: _reduced(forward(a, b), reduction), input._data, target._data)
-    made = result(data, common_device(kind.__name__, input, target))
+        raise NotImplementedError(f"\"{name.get(kind.__name__, 'loss')}\" not implemented for '{d.scalar_name}'")
+    data = quiet.run(lambda: _reduced(forward(a, b), reduction))
+    made = result(data, common_device(kind.__name__, input, target), *((a, b) if reduction == _NONE else ()))
     if recording(input, target):
         record(made, kind, (input, target), self=input, target=target, reduction=reduction, **saved)
     return made

@@ -43,16 +43,27 @@ def activation(name: str, kind: type, kernel: Callable, in_place: type | None = 
     return function
 
 
-def sloped(name: str, slope: Callable) -> Callable:
-    """An activation's backward as one node: the gradient times the slope at the input (or at the result)."""
-    return lambda grad, at, *options: one_node(name, lambda g, x: g * slope(x, *options))(grad, at)
+def sloped(name: str, slope: Callable, *shows: str, at: str = "self", linear: bool = False, **more: Any) -> Callable:
+    """An activation's backward as one node: the gradient times the slope at the input (or at the result).
+
+    The node shows the options under the names `shows`, and what is in `more`; a `linear` one has no use for the gradient.
+    """
+    names = ("" if linear else "grad_output", at) if shows or more or linear else ()
+
+    def backward(grad: Tensor, x: Tensor, *options: Any, **extra: Any) -> Tensor:
+        numbers = {**dict(zip(shows, options, strict=False)), **more, **extra}
+        return one_node(
+            name, lambda g, x: g * slope(x, *options), names or (extra and ("grad_output", at)) or (), **numbers
+        )(grad, x)
+
+    return backward
 
 
 def _slope(x: Tensor, below: float) -> Tensor:
     return x.new_ones(()).where(x > 0, x.new_ones(()) * below)
 
 
-_leaky_backward = sloped("LeakyReluBackwardBackward0", _slope)
+_leaky_backward = sloped("LeakyReluBackwardBackward0", _slope, "negative_slope", linear=True)
 _leaky = activation(
     "leaky_relu",
     node("LeakyReluBackward0", lambda grad, self, negative_slope: _leaky_backward(grad, self, negative_slope)),
@@ -71,7 +82,7 @@ def _softplus_slope(x: Tensor, beta: float, threshold: float) -> Tensor:
     return z.sigmoid().where(z <= threshold, x.new_ones(()))
 
 
-_softplus_backward = sloped("SoftplusBackwardBackward0", _softplus_slope)
+_softplus_backward = sloped("SoftplusBackwardBackward0", _softplus_slope, "beta", "threshold")
 _softplus = activation(
     "softplus",
     node("SoftplusBackward0", lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold)),
@@ -91,7 +102,7 @@ def _log_sigmoid(a: np.ndarray) -> np.ndarray:
 _log_sigmoid_backward = sloped("LogSigmoidBackwardBackward0", lambda x: (-x).sigmoid())
 _log_sigmoid_forward = activation(
     "logsigmoid",
-    node("LogSigmoidBackward0", lambda grad, self: _log_sigmoid_backward(grad, self), also=("buffer",)),
+    node("LogSigmoidBackward0", lambda grad, self, buffer: _log_sigmoid_backward(grad, self, buffer=buffer)),
     lambda a, _: _log_sigmoid(a),
     stub="log_sigmoid_cpu",
 )
@@ -124,7 +135,7 @@ def _gelu_slope(x: Tensor, approximate: str) -> Tensor:
     return 0.5 * (1 + (x * math.sqrt(0.5)).erf()) + x * (x * x * -0.5).exp() * (1 / math.sqrt(2 * math.pi))
 
 
-_gelu_backward = sloped("GeluBackwardBackward0", _gelu_slope)
+_gelu_backward = sloped("GeluBackwardBackward0", _gelu_slope, "approximate")
 _gelu = activation(
     "gelu",
     node("GeluBackward0", lambda grad, self, approximate: _gelu_backward(grad, self, approximate)),
@@ -161,8 +172,12 @@ def _elu_slope_at_result(y: Tensor, alpha: float, scale: float = 1, input_scale:
     return ((y + alpha * scale) * input_scale).where(y < 0, above)
 
 
-elu_backward = sloped("EluBackwardBackward0", elu_slope)
-elu_backward_at_result = sloped("EluBackwardBackward0", _elu_slope_at_result)
+elu_backward = sloped(
+    "EluBackwardBackward0", elu_slope, "alpha", "scale", "input_scale", at="self_or_result", is_result=False
+)
+elu_backward_at_result = sloped(
+    "EluBackwardBackward0", _elu_slope_at_result, "alpha", "scale", "input_scale", at="self_or_result", is_result=True
+)
 
 
 def elu_kernel(a: np.ndarray, alpha: float, input_scale: float = 1, scale: float = 1) -> np.ndarray:

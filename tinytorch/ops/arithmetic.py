@@ -14,7 +14,7 @@ from ..graph.modes import MODES, no_grad
 from ..graph.node import node, not_differentiable
 from ..tensor import Tensor, fresh
 from .arguments import ABSENT, again, is_number
-from .core import FUNCTIONS, broadcast_error, op, quiet, recording, result, write_in_place, write_out
+from .core import FUNCTIONS, broadcast_error, check_overlap, op, quiet, recording, result, write_in_place, write_out
 from .large import MANY, pointwise
 from .outputs import check_out_dtype
 from .pointwise import (
@@ -35,10 +35,10 @@ from .pointwise import (
     offer,
     operands,
     operator,
-    read_histories,
     takes_operands,
     written_straight,
 )  # fmt: skip
+from .precedence import say_first
 from .recording import wants_grad
 from .scalars import times, where, zeros
 from .short import short_of_two
@@ -121,10 +121,10 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
             else:
                 data = compute(a, b, alpha)
         except ValueError:
-            read_histories(input, other)
+            say_first(name, False, (input, other), {"out": out})
             raise broadcast_error(a.shape, b.shape) from None
         except RuntimeError:
-            read_histories(input, other)
+            say_first(name, False, (input, other), {"out": out})
             raise
         if out is not None:
             return write_out(out, data, name, input, other, layout=(a, b))
@@ -321,7 +321,8 @@ for _name in ("_floored", "_trunced"):
 
 
 def _pow_number(grad: Tensor, self: Tensor, exponent: Any) -> Tensor:
-    return self.new_zeros(self.shape) if exponent == 0 else grad * times(self.pow(exponent - 1), exponent)
+    power = float(exponent)
+    return self.new_zeros(self.shape) if exponent == 0 else grad * times(self.pow(power - 1), power)
 
 
 def _pow_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
@@ -420,6 +421,8 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
 
     Source: `torch.Tensor.pow_`.
     """
+    if isinstance(self, Tensor) and isinstance(exponent, Tensor):
+        check_overlap(self, exponent)
     _pow("pow_", self, exponent)
     a, b = in_place_operands("pow", self, exponent, False, False)
     both = isinstance(exponent, Tensor)

@@ -14,6 +14,7 @@ from ..graph import backward
 from ..graph.history import edge_of, needs_grad, set_history
 from ..graph.modes import MODES, enable_grad, no_grad
 from ..graph.node import Node, SavedTensor, node
+from ..graph.saved import FREED, shown
 from ..tensor import Tensor
 from .core import record, recording
 
@@ -23,11 +24,9 @@ _AliasBackward0 = node("AliasBackward0", lambda grad: grad)
 class _Composite(Node):
     """The node of a formula: its backward runs the formula again and differentiates it."""
 
-    __slots__ = ("formula",)
+    __slots__ = ("formula", "numbers")
 
     def apply(self, grads: tuple) -> tuple:
-        from ..graph.saved import FREED
-
         if self._saved is None:
             raise RuntimeError(FREED)
         inputs = [s.unpack(self) if isinstance(s, SavedTensor) else s for s in self._saved]
@@ -54,14 +53,34 @@ class _Composite(Node):
         return shadow.requires_grad_()
 
 
+def _input(at: int) -> property:
+    def read(fn: _Composite) -> Any:
+        if fn._saved is None:
+            raise RuntimeError(FREED)
+        return shown(fn._saved[at], fn)
+
+    return property(read)
+
+
+def _number(name: str) -> property:
+    return property(lambda fn: fn.numbers[name])
+
+
 @functools.cache
-def _kind(name: str) -> type:
-    return type(name, (_Composite,), {"__slots__": (), "__module__": "builtins", "__doc__": f"torch's {name}."})
+def _kind(name: str, inputs: tuple[str, ...], numbers: tuple[str, ...]) -> type:
+    body: dict[str, Any] = {f"_saved_{n}": _input(at) for at, n in enumerate(inputs) if n}
+    body |= {f"_saved_{n}": _number(n) for n in numbers}
+    return type(name, (_Composite,), {"__slots__": (), "__module__": "builtins", "__doc__": f"torch's {name}.", **body})
 
 
-def one_node(name: str, formula: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Make a formula of tensors (and None) an operation whose history is one node called `name`."""
-    kind = _kind(name)
+def one_node(
+    name: str, formula: Callable[..., Tensor], inputs: tuple[str, ...] = (), **numbers: Any
+) -> Callable[..., Tensor]:
+    """Make a formula of tensors (and None) an operation whose history is one node called `name`.
+
+    `inputs` and `numbers`: under which names the node shows them as saved ("" for an input that it does not show).
+    """
+    kind = _kind(name, inputs, tuple(numbers))
 
     def operation(*inputs: Any) -> Tensor:
         with no_grad():
@@ -72,7 +91,7 @@ def one_node(name: str, formula: Callable[..., Tensor]) -> Callable[..., Tensor]
                 tuple(edge_of(t) if isinstance(t, Tensor) else None for t in inputs),
                 tuple(SavedTensor(t) if isinstance(t, Tensor) else t for t in inputs),
             )
-            fn.formula = formula
+            fn.formula, fn.numbers = formula, numbers
             out = out.detach() if out._view is not None else out
             fn.describe(out)
             set_history(out, fn)

@@ -110,8 +110,7 @@ def copied(t: Tensor, kind: np.dtype | None = None, where: device | None = None,
 
 
 _CloneBackward0 = node("CloneBackward0", lambda grad: grad)
-_ToCopyBackward0 = node("ToCopyBackward0", lambda grad, options: grad.to(options[0], device=options[1]))
-_ToCopyBackward0.__dir__ = lambda self: [n for n in Node.__dir__(self) if "options" not in n]  # type: ignore[misc]
+_ToCopyBackward0 = node("ToCopyBackward0", lambda grad, _options: grad.to(_options[0], device=_options[1]))
 
 
 @op(guard=False)
@@ -131,6 +130,8 @@ def clone(
         out = copied(input, memory_format=memory_format)
     if here.grad and (input._requires_grad or needs_grad(input)):
         _CloneBackward0.record(out, (input,))
+    elif input._inference and not here.inference:
+        out._vc.version += 1  # torch's copying counts here
     return out
 
 
@@ -142,7 +143,10 @@ def detach(input: Tensor = ABSENT, *rest: Any, **named: Any) -> Tensor:
     """
     if rest or named or not isinstance(input, Tensor):
         return again(detach, "detach", (input, *rest), named)
-    return input._alias()
+    out = input._alias()
+    if input._inference and not MODES.here.inference:
+        out._counter = None  # torch gives it one of its own, which counts
+    return out
 
 
 @op(method=False)
@@ -257,8 +261,10 @@ def converted(
     if same and (memory_format is preserve_format or memory_format is _suggested(self._data)):
         return self
     out = copied(self, kind, where, memory_format)
-    if kind.kind == "f" and recording(self):
-        _ToCopyBackward0.record(out, (self,), options=(self.dtype, self._device))
+    if self._inference and not MODES.here.inference:
+        out._vc.version += 1
+    elif kind.kind == "f" and recording(self):
+        _ToCopyBackward0.record(out, (self,), _options=(self.dtype, self._device))
     return out
 
 
@@ -382,7 +388,7 @@ def _clone_in_layout(self: Tensor, leaf: Tensor) -> Tensor:
             store(out, self._data)
             out._vc.version = 1  # torch makes it empty and then copies into it
             return out
-        return self.new_empty_strided(self._data.shape, leaf.stride()).copy_(self)
+        return self.new_empty_strided(leaf._data.shape, leaf.stride()).copy_(self)
     return clone(self, memory_format=contiguous_format)
 
 

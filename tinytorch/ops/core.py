@@ -350,19 +350,17 @@ def write_in_place(
     """One in-place operation: checks, saves, writes what `kernel()` returns, counts the version, rewrites history.
 
     `inputs` are the tensors that gradients flow to, the target's old value first if at all. `kernel` returns the new
-    values, or None if it wrote them itself.
+    values, or None if it wrote them itself. Without a `kind` there is nothing to record, and torch checks nothing then.
     """
-    recorded = MODES.here.grad and recording(target, *inputs)
     fn = None
-    if recorded:
-        check_inplace(target, recorded)
-        if kind is not None:
-            names = kind.saved_names  # type: ignore[attr-defined]
-            edges = tuple([edge_of(t) if isinstance(t, Tensor) else None for t in inputs])
-            if "self" in names and values.get("self") is target:
-                by = kind.users["self"]  # type: ignore[attr-defined]
-                values["self"] = target.clone() if len(by) != 1 or edges[by[0]] is not None else None
-            fn = kind(edges, keep(kind, edges, {k: v for k, v in values.items() if k != "result"} | ({"result": target} if "result" in names else {})))  # fmt: skip
+    if kind is not None and MODES.here.grad and recording(target, *inputs):
+        check_inplace(target, True)
+        names = kind.saved_names  # type: ignore[attr-defined]
+        edges = tuple([edge_of(t) if isinstance(t, Tensor) else None for t in inputs])
+        if "self" in names and values.get("self") is target:
+            by = kind.users["self"]  # type: ignore[attr-defined]
+            values["self"] = target.clone() if len(by) != 1 or edges[by[0]] is not None else None
+        fn = kind(edges, keep(kind, edges, {k: v for k, v in values.items() if k != "result"} | ({"result": target} if "result" in names else {})))  # fmt: skip
     data = kernel()
     if data is not None:
         if target._data.flags.forc or not Geometry.of(target).overlaps():
@@ -409,7 +407,7 @@ def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout
                 "aten/src/ATen/native/Resize.cpp:30",
             )
         version = out._vc.version
-        out.resize_(data.shape)
+        out._resized(data.shape)
         out._vc.version = version  # the write alone counts
         if data.ndim > 1 and layout:
             steps = torch_layout(data, layout).strides

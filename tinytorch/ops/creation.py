@@ -15,6 +15,7 @@ from ..warn import warn_in_torch, warn_user
 from .arguments import is_number, parsed, unfit
 from .copying import converted, copied
 from .core import float_to_int, op, quiet
+from .layouts import dense_strides, laid_out
 from .shaped import _is_size, finish, moved, options, sized
 from .views import _AliasBackward0, as_view
 
@@ -129,7 +130,9 @@ def _array_of_array(a: np.ndarray, d: dtypes.dtype | None) -> np.ndarray:
     _check_byte_order(a)
     found = dtypes.from_numpy_dtype(a.dtype)
     _check_strides(a)
-    return _cast(np.array(a, order="K"), d or found)
+    if not a.size:
+        return np.ndarray(a.shape, (d or found).np, b"", 0, (0,) * a.ndim)
+    return _cast(laid_out(np.array(a), tuple(s // a.itemsize for s in dense_strides(a))), d or found)
 
 
 def _cast(a: np.ndarray, d: dtypes.dtype) -> np.ndarray:
@@ -236,7 +239,7 @@ def asarray(
             raise ValueError("can't alias tensor with dtype '{}' into dtype '{}'.".format(*names))
         if copy and out is source:
             out = out.clone() if isinstance(obj, Tensor) else fresh(np.array(obj))
-        if requires_grad is None and out.requires_grad:
+        if requires_grad is None and source.requires_grad:
             warn_in_torch(
                 "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
                 "requires_grad=False explicitly to get the old behavior and silence this warning.",
@@ -247,7 +250,8 @@ def asarray(
             return (
                 out.detach() if out.grad_fn is not None else out.requires_grad_(False)
             )  # so for `obj` itself, as in torch
-        return out.requires_grad_() if requires_grad and out.grad_fn is None else out
+        wanted = source.requires_grad if requires_grad is None else requires_grad
+        return out.requires_grad_() if wanted and out._fn is None else out
     if isinstance(obj, np.generic):
         if copy is False:
             raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")

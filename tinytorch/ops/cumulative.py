@@ -9,11 +9,11 @@ import numpy as np
 from .. import return_types
 from ..graph.node import node
 from ..tensor import Tensor, wrap_dim
-from .core import FUNCTIONS, op, quiet, record, recording, result, write_in_place, write_out
+from .core import FUNCTIONS, check_overlap, op, quiet, record, recording, result, write_in_place, write_out
 from .outputs import check_pair
 from .pointwise import check_kernel
 from .reductions import _sum_dtype, dtype_for
-from .scalars import where
+from .scalars import where, written_twice
 
 
 def _reversed_cumsum(t: Tensor, dim: int) -> Tensor:
@@ -56,7 +56,7 @@ def _logcumsumexp_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor)
 
 
 def _cumextreme_backward(grad: Tensor, self: Tensor, dim: int, indices: Tensor) -> Tensor:
-    return grad.new_zeros(self.shape).scatter_add(dim, indices, grad) if self._data.size else self
+    return written_twice(grad.new_zeros(self.shape).scatter_add(dim, indices, grad)) if self._data.size else self
 
 
 _LOG = "(Tensor input, int dim, *, Tensor out = None)"
@@ -68,6 +68,9 @@ def _running(name: str, ufunc: np.ufunc, kind: type, what: str) -> None:
     def compute(a: np.ndarray, d: int, dtype: np.dtype) -> np.ndarray:
         if not a.ndim:
             return a.astype(dtype)
+        check_kernel(np.empty(0, dtype), "iwf", f"{name}_out_cpu")
+        if ufunc is np.add and dtype.kind == "f":
+            a = a + a.dtype.type(0)  # torch starts from 0, so that no sum is -0.0
         if dtype == np.float16:
             return quiet.run(lambda: ufunc.accumulate(a, d, np.float32).astype(np.float16))
         if dtype == np.float32:  # torch's running sum is a double
@@ -93,7 +96,7 @@ def _running(name: str, ufunc: np.ufunc, kind: type, what: str) -> None:
                 f"Bad in-place call: input tensor dtype {self.dtype.scalar_name.lower()} and output tensor dtype "
                 f"{dtype.scalar_name.lower()} should match"
             )
-        check_kernel(a, "iwf", f"{name}_out_cpu")
+        check_overlap(self)
         values = {"self": self, "dim": int(dim), "_kind": self.dtype}
         return write_in_place(self, (self,), kind, values, lambda: compute(a, d, a.dtype))
 

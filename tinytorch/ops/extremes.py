@@ -17,6 +17,7 @@ from .core import FUNCTIONS, op, quiet, record, recording, result, write_out
 from .outputs import check_pair, check_same_dtype
 from .pointwise import check_kernel
 from .reductions import UNSET, given_dims, record_all, reduced, unset, wrap_dims
+from .scalars import written_twice
 from .selection import middle, most_common, nth
 
 # gradients ------------------------------------------------------------------------------------------------------------
@@ -26,7 +27,7 @@ def selecting_backward(grad: Tensor, dim: int, indices: Tensor, sizes: tuple, ke
     """Each gradient goes to the element that was chosen."""
     if not keepdim and sizes:
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
-    return grad.new_zeros(sizes).scatter(dim, indices, grad)
+    return written_twice(grad.new_zeros(sizes).scatter(dim, indices, grad))
 
 
 def _shared(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:

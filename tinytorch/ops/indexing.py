@@ -185,6 +185,7 @@ def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
             raise ValueError("step must be greater than zero")
     a = self._data
     if not a.ndim:
+        read_histories(self)  # which torch looks at first
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if keep and start == 0 and step == 1 and end >= a.shape[d]:
         return self
@@ -279,7 +280,9 @@ def _as_int(item: Any) -> int:
 
 
 def _as_mask_index(value: bool) -> Tensor:
-    return fresh(np.zeros(int(value), np.int64))
+    index = fresh(np.zeros(int(value), np.int64))
+    index._own_counter().version = int(value)  # torch fills it
+    return index
 
 
 def _as_index_tensor(item: Any) -> Tensor:

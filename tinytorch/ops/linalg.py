@@ -270,7 +270,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     if a.ndim == 0 or b.ndim == 0:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
     made = _matmul(input, other)
-    return made if out is None else write_out(out, made._data, "matmul", input, other)
+    return made if out is None else write_out(out, made._data, "matmul" if a.ndim + b.ndim > 2 else "dot", input, other)
 
 
 def _matmul(x: Tensor, y: Tensor) -> Tensor:
@@ -280,7 +280,9 @@ def _matmul(x: Tensor, y: Tensor) -> Tensor:
     if n == 2 and m == 1:
         return mv(x, y)
     if n == 1 and m == 2:
-        return _squeeze_product(mm(x.unsqueeze(0), y), 0)
+        out = _squeeze_product(mm(x.unsqueeze(0), y), 0)
+        out._own_counter().version = 1  # torch takes the dimension away in place
+        return out
     if n == 2 and m == 2:
         return mm(x, y)
     if (n >= 3 and m <= 2) or (m >= 3 and n <= 2):

@@ -114,13 +114,16 @@ def _resized(self: Tensor, shape: tuple[int, ...], memory_format: Any = None) ->
         strides = channels_last_strides(shape, memory_format, a.itemsize)
         if (shape, strides) == (a.shape, a.strides):
             return self
-    let_accumulator_go(self)
+    self._acc = None  # what is recorded from now on flows to another one
     need = 0 if 0 in shape else self._offset + math.prod(shape) * a.itemsize
     if need > storage.nbytes():
         storage.resize_(need)
     self._data = np.ndarray(shape, a.dtype, storage.buffer, min(self._offset, storage.nbytes()), strides)  # fmt: skip
     self._vc.version += 1
     return self
+
+
+Tensor._resized = _resized  # type: ignore[attr-defined]
 
 
 @op()
@@ -181,7 +184,9 @@ def set_(
         storage = source._own_storage() if isinstance(source, Tensor) else source.untyped()
         n = kind.itemsize
         shape = (storage.nbytes() // n,) if size is None else shape_argument((size,))
-        steps = contiguous_strides(shape) if stride is None else shape_argument((stride,))
+        same = size is not None and shape == self._data.shape  # then torch has nothing to resize
+        default = self.stride() if same else contiguous_strides(shape)
+        steps = default if stride is None else shape_argument((stride,))
         if storage_offset < 0:
             raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
         if any(n < 0 for n in shape):

@@ -15,7 +15,7 @@ from ..graph.node import MultiNode, node
 from ..tensor import Tensor
 from ..warn import warn_in_torch
 from .core import FUNCTIONS, op, quiet, record, recording, result, write_out
-from .pointwise import through_double
+from .pointwise import read_histories, through_double
 from .reductions import count, given_dims, record_all, reduced, restored, spread, wrap_dims
 from .scalars import over, times
 from .summing import add_reduce
@@ -106,6 +106,7 @@ def _moments(name: str, root: bool, both: bool, what: str) -> None:
         off = 1 if correction is None else correction
         out_of = math.prod([k for d, k in enumerate(a.shape) if d not in dims])
         if a.size // max(out_of, 1) - off <= 0:
+            read_histories(input)
             warn_in_torch(_FEW.format(name), "aten/src/ATen/native/ReduceOps.cpp:1861")
         wide = a.astype(np.float64)
 

@@ -221,7 +221,10 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
     tensors = isinstance(low, Tensor) or isinstance(high, Tensor)
     given = [x for x in (self, low, high) if x is not None]
     d = result_dtype(*given)
-    if into and not dtypes.can_cast(d, self.dtype):
+    if into and tensors:
+        check_overlap(self, low, high)
+        check_broadcast_into(self, *[x._data.shape for x in (low, high) if x is not None])
+    if (into or out is self) and not dtypes.can_cast(d, self.dtype):
         target = self.dtype.scalar_name if tensors else _CPP[self.dtype.name]
         raise RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {target}")
     arrays = []
@@ -250,12 +253,12 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
     sources = (self, low, high) if name == "clamp" else (self, low if name == "clamp_min" else high)
     inputs = sources if tensors else (self,)
     if into:
-        check_broadcast_into(self, *[x.shape for x in arrays if x is not None])
-        check_overlap(self, low, high)
+        check_overlap(self)
         return write_in_place(self, inputs, _KINDS[name, tensors], values, compute)
     data = compute()
     if out is not None:
-        return write_out(out, data, name, *given, layout=tuple(x for x in (a, *arrays) if x is not None))
+        what = "maximum" if tensors else name  # as which torch converts into `out`
+        return write_out(out, data, what, *given, layout=tuple(x for x in (a, *arrays) if x is not None))
     where_ = common_device(name, *[x for x in given if isinstance(x, Tensor)])
     made = result(data, where_, *[x for x in (a, *arrays) if x is not None and (tensors or x is a)])
     if recording(*[x for x in given if isinstance(x, Tensor)]):
@@ -336,13 +339,18 @@ _LerpBackward1 = node("LerpBackward1",
                       lambda grad, self, end: grad * (end - self))  # fmt: skip
 
 
-def _lerp(self: Tensor, end: Tensor, weight: Any) -> tuple[Any, tuple]:
+def _lerp(self: Tensor, end: Tensor, weight: Any, into: bool = False) -> tuple[Any, tuple]:
     for name, x in (("end", end), ("weight", weight)):
         if isinstance(x, Tensor) and x.dtype is not self.dtype and (x is end or x._data.ndim):
             raise RuntimeError(
                 f"expected dtype {_CPP[self.dtype.name]} for `{name}` but got dtype {_CPP[x.dtype.name]}"
             )
     a, b = self._data, end._data
+    w = weight._data if isinstance(weight, Tensor) else np.array(weight, np.float64)
+    _check_shapes(a, b, w)
+    if into:
+        check_overlap(self, end, weight)
+        check_broadcast_into(self, b.shape, w.shape)
     check_kernel(a, "f", f"lerp_kernel_{'tensor' if isinstance(weight, Tensor) else 'scalar'}")
     w = weight._data.astype(a.dtype, copy=False) if isinstance(weight, Tensor) else np.array(weight, a.dtype)
     wide = [x.astype(np.float32) if a.dtype == np.float16 else x for x in (a, b, w)]
@@ -352,7 +360,6 @@ def _lerp(self: Tensor, end: Tensor, weight: Any) -> tuple[Any, tuple]:
         far = y - x
         return np.where(np.abs(t) < 0.5, multiply_add(t, far, x), multiply_add(-far, 1 - t, y)).astype(a.dtype)
 
-    _check_shapes(a, b, w)
     common_device("lerp", self, end, *((weight,) if isinstance(weight, Tensor) else ()))
     return quiet.run(kernel), (a, b, w) if isinstance(weight, Tensor) else (a, b)
 
@@ -382,8 +389,7 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
 
     Source: `torch.lerp`.
     """
-    data, arrays = _lerp(self, end, weight)
-    check_broadcast_into(self, *[a.shape for a in arrays[1:]])
+    data, _ = _lerp(self, end, weight, into=True)
     both = isinstance(weight, Tensor)
     inputs = (self, end, weight) if both else (self, end)
     values = {"self": self, "end": end, "weight": weight}
@@ -394,9 +400,11 @@ def _triple(name: str, combine: Any, for_first: Any, for_second: Any, what: str)
     """`addcmul` and `addcdiv`: a tensor plus a number times a product or quotient of two others."""
     kind = node(f"{name.title()}Backward0", lambda grad: grad, for_first, for_second)
 
-    def compute(self: Tensor, one: Tensor, two: Tensor, value: Any) -> tuple[Any, tuple]:
+    def compute(self: Tensor, one: Tensor, two: Tensor, value: Any, into: bool = False) -> tuple[Any, tuple]:
         if not all(isinstance(x, Tensor) for x in (self, one, two)):
             raise unfit(name)
+        if into:
+            check_overlap(self, one, two)
         if name == "addcdiv" and one._data.dtype.kind != "f" and two._data.dtype.kind != "f":
             raise RuntimeError(_NO_INTEGER_ADDCDIV)
         d = result_dtype(self, one, two)
@@ -419,12 +427,11 @@ def _triple(name: str, combine: Any, for_first: Any, for_second: Any, what: str)
         return made
 
     def in_place(self: Tensor, one: Any, two: Any, *, value: Any = 1) -> Tensor:
-        data, arrays = compute(self, one, two, value)
+        data, arrays = compute(self, one, two, value, into=True)
         d = dtypes.BY_NUM[data.dtype.num]
+        check_broadcast_into(self, *[a.shape for a in arrays[1:]])
         if not dtypes.can_cast(d, self.dtype):
             raise cannot_cast(d, self.dtype)
-        check_broadcast_into(self, *[a.shape for a in arrays[1:]])
-        check_overlap(self, one, two)
         values = {"tensor1": one, "tensor2": two, "value": value}
         return write_in_place(self, (self, one, two), kind, values, lambda: data)
 

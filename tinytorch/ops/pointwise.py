@@ -38,6 +38,7 @@ from .core import (
     write_out,
 )
 from .large import MANY, pointwise
+from .precedence import say_first
 from .recording import records_pointwise, wants_grad
 from .short import short_of_two
 
@@ -204,10 +205,16 @@ def unary(
     def inplace(self: Tensor = ABSENT, *rest: Any, **named: Any) -> Tensor:
         if rest or named or not isinstance(self, Tensor):
             return again(inplace, f"{name}_", (self, *rest), named)
+        if bools and self._data.dtype.kind == "b":
+            raise RuntimeError(bools)
         check_overlap(self)
         if to is FLOAT and self._data.dtype.kind != "f":
             raise cannot_cast(dtypes.get_default_dtype(), self.dtype)
-        return write_in_place(self, (self,), kind_in_place or kind, {"self": self}, lambda: compute(self)[1])
+        try:
+            return write_in_place(self, (self,), kind_in_place or kind, {"self": self}, lambda: compute(self)[1])
+        except NotImplementedError:
+            say_first(f"{name}_", False, (self,), {})
+            raise
 
     _document(function, name, what)
     offer(function, name, aliases)
@@ -381,10 +388,10 @@ def binary(
         try:
             data = here.run(kernel, a, b) if d.num in straight and a.size < MANY > b.size else compute(a, b)
         except ValueError:
-            read_histories(input, other)
+            say_first(name, False, (input, other), {"out": out})
             raise broadcast_error(a.shape, b.shape) from None
         except RuntimeError:
-            read_histories(input, other)
+            say_first(name, False, (input, other), {"out": out})
             raise
         if out is not None:
             return write_out(out, data, name, input, other, layout=(a, b))
@@ -432,7 +439,11 @@ def binary(
         if one is not None:
             return write_in_place(self, (self,), one, {"self": self, "other": other}, values)
         saved = {"self": self, "other": _saveable(other)}
-        return write_in_place(self, (self, other), kind_in_place or kind, saved, values)
+        try:
+            return write_in_place(self, (self, other), kind_in_place or kind, saved, values)
+        except NotImplementedError:
+            say_first(f"{name}_", False, (self, other), {})
+            raise
 
     _document(function, name, what)
     offer(function, name, aliases)

@@ -232,6 +232,7 @@ def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
     Source: `torch.round`.
     """
     kind = _RoundBackward1 if decimals else _RoundBackward0
+    check_overlap(self)
     return write_in_place(self, (self,), kind, {}, lambda: _round(self, decimals))
 
 
@@ -273,6 +274,7 @@ def logit_(self: Tensor, eps: float | None = None) -> Tensor:
     """
     if self._data.dtype.kind != "f":
         raise cannot_cast(FUNCTIONS["true_divide"](self, 1).dtype, self.dtype)
+    check_overlap(self)
     return write_in_place(self, (self,), _LogitBackward0, {"self": self, "eps": eps}, lambda: _logit(self, eps))
 
 

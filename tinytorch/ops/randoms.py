@@ -86,6 +86,7 @@ def random_(self: Tensor, *bounds: int, generator: random.Generator | None = Non
     given = [*bounds, *(named.pop(n) for n in ("from", "to") if n in named)]
     if named or any(type(b) is not int and not isinstance(b, (np.integer, type(None))) for b in given):
         raise unfit("random_")
+    check_overlap(self)
     if not given:
         draw = lambda: _nothing(sampling.random_(self._data, gen))  # noqa: E731
     else:
@@ -111,6 +112,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: random.Generator | None
     if isinstance(p, Tensor):
         draw = lambda: _nothing(sampling.bernoulli_(self._data, p._data, gen))  # noqa: E731
         return write_in_place(self, (self, p), _BernoulliBackward1, {}, draw)
+    check_overlap(self)
     draw = lambda: _nothing(sampling.bernoulli_(self._data, float(p), gen))  # noqa: E731
     return write_in_place(self, (self,), _BernoulliBackward2, {}, draw)
 

@@ -66,6 +66,7 @@ def _filled(t: Tensor, number: Any) -> Tensor:
     """torch's formulas put a number on the left by filling a tensor like the one on the right."""
     out = FUNCTIONS["empty_like"](t)
     out._data[...] = number
+    out._own_counter().version = 1  # of the filling
     return out
 
 
@@ -77,6 +78,12 @@ def minus_from(number: Any, t: Tensor) -> Tensor:
 def over_from(number: Any, t: Tensor) -> Tensor:
     """`number / t`."""
     return _filled(t, number).div_(t)
+
+
+def written_twice(made: Tensor) -> Tensor:
+    """What torch's formula fills with zeros and then writes to: both count, where nobody shares the counter yet."""
+    made._own_counter().version = 2
+    return made
 
 
 def zeros(t: Tensor) -> Tensor:

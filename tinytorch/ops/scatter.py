@@ -43,11 +43,16 @@ def check_bounds(index: np.ndarray, n: int, least: int, message: str, kind: type
         raise kind(message.format(index[bad].flat[0]))
 
 
+def _written(made: Tensor) -> Tensor:
+    made._own_counter().version = 1  # torch adds in place to what nobody else has
+    return made
+
+
 # index_select --------------------------------------------------------------------------------------------------------
 
 _IndexSelectBackward0 = node(
     "IndexSelectBackward0",
-    lambda grad, self_sym_sizes, dim, index: grad.new_zeros(self_sym_sizes).index_add(dim, index, grad),
+    lambda grad, self_sym_sizes, dim, index: _written(grad.new_zeros(self_sym_sizes).index_add(dim, index, grad)),
 )
 
 
@@ -87,11 +92,11 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
 
 _GatherBackward0 = node(
     "GatherBackward0",
-    lambda grad, self, dim, index, sparse_grad: scatter_add(grad.new_zeros(self.shape), dim, index, grad),
+    lambda grad, self, dim, index, sparse_grad: _written(scatter_add(grad.new_zeros(self.shape), dim, index, grad)),
 )
 _TakeBackward0 = node(
     "TakeBackward0",
-    lambda grad, self, index: FUNCTIONS["zeros_like"](self).put(index, grad, accumulate=True),
+    lambda grad, self, index: _written(FUNCTIONS["zeros_like"](self).put(index, grad, accumulate=True)),
 )
 
 
@@ -274,7 +279,7 @@ def write_scattered(self: Tensor, dim: int, index: Tensor, src: Any, how: Any) -
     in_range(a, d, i)
     if isinstance(src, Tensor):
         values = src._data.reshape(src._data.shape or (1,))[tuple(slice(n) for n in size)]
-        values = values if a.ndim else values.reshape(-1)[-1]
+        values = values if a.ndim else values.reshape(-1)[-1] if how is None else how.reduce(values, None, a.dtype)
     else:
         values = number_array(src, self.dtype)
     at = points(a, d, i.reshape(size))

@@ -37,7 +37,7 @@ def _along(name: str, formula: Any) -> Any:
     def backward(grad: Tensor, result: Tensor, dim: int) -> Tensor:
         if not MODES.here.grad:  # no node at all
             return formula(grad, result, dim)
-        return one_node(name, lambda g, r: formula(g, r, dim))(grad, result)
+        return one_node(name, lambda g, r: formula(g, r, dim), ("grad_output", "output"), dim=dim)(grad, result)
 
     return backward
 

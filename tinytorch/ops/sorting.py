@@ -50,7 +50,7 @@ def _sorted(input: Tensor, dim: int, descending: bool, stable: bool) -> tuple[np
 _UNSET: Any = object()
 
 
-@op()
+@op(strict=True)
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: Any = _UNSET, out: Any = None) -> Any:
     """The elements in order along a dimension, and the indices they come from.
 

@@ -1,0 +1,56 @@
+"""What torch says first of a call that is wrong in several ways: what histories forbid comes before shapes and dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dtypes import dtype
+from ..graph.history import check_inplace, grad_fn_of, needs_grad
+from ..graph.modes import MODES
+from ..tensor import Tensor
+from .outputs import NO_DERIVATIVE
+
+# In-place operations that torch does not check as such, or not before it looks at their arguments.
+_UNCHECKED = ("resize_", "resize_as_", "detach_", "requires_grad_", "logical_and_", "logical_or_", "logical_xor_", "logical_not_",
+              "fill_diagonal_", "set_", "apply_", "map_", "map2_")  # fmt: skip
+# They look at no history, or leave that to the operations that they are made of.
+_UNRECORDED = ("numpy", "tolist", "item", "equal", "allclose", "isclose", "einsum", "tensordot", "diag")
+
+# Whose results never have gradients, so that `out=` asks for none.
+_WITHOUT_GRADIENT = """
+    all any argmax argmin bucketize eq ge gt isneginf isposinf le logical_and logical_not logical_or logical_xor lt ne
+    nonzero searchsorted signbit
+""".split()  # noqa: SIM905 - a list of strings would take a line for each
+
+
+def check_out(function: str, out: Any, *inputs: Any) -> None:
+    """Raise torch's RuntimeError if the operation would be recorded, which `out=` cannot be."""
+    tensors = [t for t in (out, *inputs) if isinstance(t, Tensor)]
+    if MODES.here.grad and function not in _WITHOUT_GRADIENT and any(map(needs_grad, tensors)):
+        raise RuntimeError(NO_DERIVATIVE.format(function))
+
+
+def say_first(name: str, of_view: bool, args: tuple, kwargs: dict) -> None:
+    """Raise what torch would raise before the error that a failed call of `name` gave, if there is such a thing."""
+    if not MODES.here.grad or name in _UNRECORDED or (name == "view" and isinstance(args[-1], dtype)):
+        return
+    parts = args[0] if args and isinstance(args[0], (list, tuple)) else ()
+    tensors = [t for t in (*parts, *args, *kwargs.values()) if isinstance(t, Tensor)]
+    recorded = any(needs_grad(t) for t in tensors)
+    if name.endswith("_"):
+        if recorded and name not in _UNCHECKED and isinstance(args[0], Tensor):
+            check_inplace(args[0], True)
+            _read(tensors)
+        return
+    out = kwargs.get("out")
+    scalars = name == "matmul" and any(not t._data.ndim for t in tensors[:2])  # which it refuses before all else
+    if recorded and isinstance(out, Tensor) and not scalars:
+        check_out(name, out, *tensors)
+    if recorded or of_view:
+        _read(tensors)
+
+
+def _read(tensors: list[Tensor]) -> None:
+    for t in tensors:
+        if t._view is not None:
+            grad_fn_of(t)  # raises for a view whose base was written to although that is forbidden
