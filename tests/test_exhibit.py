@@ -4,7 +4,10 @@ from typing import Any
 
 import ipywidgets
 import pytest
+from copylab import compare, predict, steps
 from copylab.exhibit import Exhibit, Panel, script, style
+
+import tinytorch
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -55,6 +58,23 @@ def test_a_class_that_forgets_its_twins_is_told() -> None:
         _ = Exhibit().text
     with pytest.raises(NotImplementedError):
         _ = Exhibit().html
+
+
+def test_a_model_is_opened_with_all_that_its_view_is_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    states: dict[str, dict[str, Any]] = {}
+    real = ipywidgets.Widget.open
+
+    def opened(widget: Any) -> None:
+        states[type(widget).__name__] = widget.get_state()
+        real(widget)
+
+    monkeypatch.setattr(ipywidgets.Widget, "open", opened)
+    live = steps("x = torch.ones(2)", engine=tinytorch).live()
+    table = compare("clone", engine=tinytorch)
+    form = predict("x = torch.ones(2)\ny = x", engine=tinytorch).live().form
+    for widget, name in ((live, "form"), (table, "form"), (table, "kinds"), (table, "kind"), (form, "task")):
+        assert states[type(widget).__name__][name] == getattr(widget, name)
+        assert states[type(widget).__name__][name], name
 
 
 def test_panel() -> None:

@@ -56,11 +56,26 @@ class Comparison(Exhibit, anywidget.AnyWidget):
         self.methods = tuple({one.name: one for one in map(method, methods or METHODS.values())}.values())
         self._engine = checked(engine) or engine_for({})
         self._given = Source.of(source)
-        known = next((kind for kind in KINDS if Source.of(kind) == self._given), None)
+        self._known_kind = next((kind for kind in KINDS if Source.of(kind) == self._given), None)
+        # All that is shown is a default: a view may be made of what the model has when it is opened.
         super().__init__()
-        own = [] if known else [[GIVEN, "as it was passed in"]]
-        self.set_trait("kinds", [*own, *([kind, words] for kind, words in KINDS.items())])
-        self.kind = known or GIVEN
+
+    @traitlets.default("kinds")
+    def _kinds(self) -> list[list[str]]:
+        own = [] if self._known_kind else [[GIVEN, "as it was passed in"]]
+        return [*own, *([kind, words] for kind, words in KINDS.items())]
+
+    @traitlets.default("kind")
+    def _kind(self) -> str:
+        return self._known_kind or GIVEN
+
+    @traitlets.default("results")
+    def _results(self) -> dict[str, Facts]:
+        return {one.name: facts(one, self.source, self._engine) for one in self.methods}
+
+    @traitlets.default("form")
+    def _form(self) -> str:
+        return compareviews.form(self)
 
     @property
     def source(self) -> Source:
@@ -129,6 +144,5 @@ class Comparison(Exhibit, anywidget.AnyWidget):
 
     @traitlets.observe("kind")
     def _compute(self, _change: object) -> None:
-        found = {one.name: facts(one, self.source, self._engine) for one in self.methods}
-        self.set_trait("results", found)
-        self.set_trait("form", compareviews.form(self))
+        self.set_trait("results", self._results())
+        self.set_trait("form", self._form())

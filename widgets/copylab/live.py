@@ -35,9 +35,13 @@ class StepsWidget(exhibit.Exhibit, anywidget.AnyWidget):
     step = traitlets.Int(1, help="The step that is shown, from 1.").tag(sync=True)
 
     def __init__(self, steps: Steps, **traits: Any) -> None:
+        self._steps = steps  # before the model is opened, for a view may be made of what it has then
         super().__init__(**traits)
-        self._steps = steps
-        self.set_trait("form", static.form(steps.code, steps.parts, steps.summary, steps.end))
+
+    @traitlets.default("form")
+    def _form(self) -> str:
+        shown = self._steps
+        return static.form(shown.code, shown.parts, shown.summary, shown.end)
 
     @property
     def steps(self) -> Steps:

@@ -33,15 +33,19 @@ class PredictionForm(anywidget.AnyWidget):
     says = traitlets.Unicode("", help="What a screen reader is told.").tag(sync=True)
 
     def __init__(self, prediction: Prediction, **traits: Any) -> None:
+        self._prediction = prediction  # before the model is opened, for a view may be made of what it has then
         super().__init__(**traits)
-        self._prediction = prediction
-        rows = [
-            {"name": q.name, "prompt": inline(q.prompt), "choices": list(q.choices or ()) or None, "hint": q.hint}  # type: ignore[arg-type]
-            for q in prediction.questions
-        ]
-        self.set_trait("task", {"title": prediction.title, "code": shown(prediction.code).splitlines(), "rows": rows})
         self._follow()
         prediction.observe(self._follow, ["answers", "committed"])
+
+    @traitlets.default("task")
+    def _task(self) -> dict[str, Any]:
+        asked = self._prediction
+        rows = [
+            {"name": q.name, "prompt": inline(q.prompt), "choices": list(q.choices or ()) or None, "hint": q.hint}  # type: ignore[arg-type]
+            for q in asked.questions
+        ]
+        return {"title": asked.title, "code": shown(asked.code).splitlines(), "rows": rows}
 
     def _follow(self, _: object = None) -> None:
         """Show what the prediction holds."""
