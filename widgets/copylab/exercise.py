@@ -228,7 +228,7 @@ class Exercise:
             given["torch"] = engine
         try:
             with attempt.quiet():
-                said = self._check(**given)
+                said: Any = self._check(**given)
                 said = said.item() if hasattr(said, "item") else said  # a tensor or a NumPy number that is True
         except _ObjectionError as objection:
             said = str(objection)
