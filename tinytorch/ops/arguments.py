@@ -394,8 +394,8 @@ def guarded(f: Callable, name: str, method: bool, of_view: bool = False, strict:
         except Exception as e:
             if _is_own(sys._getframe(1)):
                 raise
-            error = e
-        return _once_more(f, name, method, args, kwargs, error, of_view)
+            failed = [e]
+        return _once_more(f, name, method, args, kwargs, failed, of_view)
 
     # what `functools.wraps` does, which takes longer; there are some six hundred of these
     call.__name__, call.__qualname__, call.__doc__, call.__module__ = (
@@ -418,8 +418,11 @@ def in_full(f: Callable, name: str, args: tuple, kwargs: dict, of_view: bool = T
     except Exception as e:
         if _is_own(sys._getframe(2)):
             raise
-        error = e
-    return _once_more(f, name, called_as_method(), args, kwargs, error, of_view)
+        failed = [e]
+    return _once_more(f, name, called_as_method(), args, kwargs, failed, of_view)
+
+
+_FIRST = re.compile("functions with out=|^Inplace update to inference tensor")  # said in its turn already
 
 
 def _is_own(caller: FrameType) -> bool:
@@ -427,12 +430,19 @@ def _is_own(caller: FrameType) -> bool:
     return caller.f_globals.get("__name__", "").startswith(("tinytorch.ops", "tinytorch.graph"))
 
 
-def _once_more(f: Callable, name: str, method: bool, args: tuple, kwargs: dict, error: Exception, of_view: bool) -> Any:
-    """A call that failed, looked at as torch looks at it: called again as torch takes it, or torch's error."""
-    found = parsed(f"Tensor.{name}" if method else name, args[method:], kwargs)
-    at_the_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
-    if found is None or not at_the_call or _same(args[method:], kwargs, *found):
-        if "functions with out=" not in str(error):
-            say_first(name, of_view, args, kwargs)
-        raise error
+def _once_more(f: Callable, name: str, method: bool, args: tuple, kwargs: dict, failed: list, of_view: bool) -> Any:
+    """A call that failed, looked at as torch looks at it: called again as torch takes it, or torch's error.
+
+    The error comes in a list and is taken out: a frame that kept it would keep the tensors of the call in a circle.
+    """
+    error = failed.pop()
+    try:
+        found = parsed(f"Tensor.{name}" if method else name, args[method:], kwargs)
+        at_the_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
+        if found is None or not at_the_call or _same(args[method:], kwargs, *found):
+            if not _FIRST.search(str(error)):
+                say_first(name, of_view, args, kwargs)
+            raise error
+    finally:
+        del error
     return f(*args[:method], *found[0], **found[1])

@@ -40,7 +40,7 @@ from .pointwise import (
 )  # fmt: skip
 from .precedence import say_first
 from .recording import wants_grad
-from .scalars import times, where, zeros
+from .scalars import minus, times, where, zeros
 from .short import short_of_two
 from .spare import product_in_spare_memory
 
@@ -326,7 +326,7 @@ def _pow_number(grad: Tensor, self: Tensor, exponent: Any) -> Tensor:
 
 
 def _pow_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
-    return where(exponent == 0, 0, grad * (exponent * self.pow(exponent - 1)))
+    return where(exponent == 0, 0, grad * (exponent * self.pow(minus(exponent, 1))))
 
 
 def _pow_exponent(grad: Tensor, self: Tensor, exponent: Tensor, result: Tensor) -> Tensor:

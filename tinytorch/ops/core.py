@@ -20,7 +20,8 @@ from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
 from .arguments import guarded, type_name
 from .layouts import dense_strides, laid_out, torch_layout
-from .outputs import APART, NO_DERIVATIVE, UNCHECKED, WITHOUT_OUT, check_out_dtype
+from .outputs import APART, UNCHECKED, WITHOUT_OUT, check_out_dtype
+from .precedence import check_out
 from .recording import node_for, record, recording  # noqa: F401 - the operations find them here
 
 ndarray = np.ndarray
@@ -389,9 +390,7 @@ def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout
     if not isinstance(out, Tensor):
         raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type_name(out)}")
     data = np.asarray(data)
-    differentiable = data.dtype.kind != "b" and function[:3] != "arg"
-    if differentiable and recording(out, *[t for t in inputs if isinstance(t, Tensor)]):
-        raise RuntimeError(NO_DERIVATIVE.format(function))
+    check_out(function, out, *inputs)
     check_out_dtype(function, dtypes.BY_NUM[data.dtype.num], out.dtype)
     for t in inputs if function not in UNCHECKED else ():
         if isinstance(t, Tensor) and (t is out or shared_memory(out, t)) in APART.get(function, ("partial",)):

@@ -18,7 +18,7 @@ _UNRECORDED = ("numpy", "tolist", "item", "equal", "allclose", "isclose", "einsu
 
 # Whose results never have gradients, so that `out=` asks for none.
 _WITHOUT_GRADIENT = """
-    all any argmax argmin bucketize eq ge gt isneginf isposinf le logical_and logical_not logical_or logical_xor lt ne
+    all any argmax argmin bucketize eq ge gt isin isneginf isposinf le logical_and logical_not logical_or logical_xor lt ne
     nonzero searchsorted signbit
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 
