@@ -479,11 +479,10 @@ def apply(node, grads):
 def _apply_spread(self: Any, grads: tuple) -> tuple:
     if self._saved is None:
         raise RuntimeError(FREED)
-    grad = tuple(grads) if self._several else grads[0]
-    if grad is None or (self._several and all(g is None for g in grads)):
+    if all(g is None for g in grads) if self._several else grads[0] is None:
         return (None,) * len(self._edges)
     values = [value_of(v, self) for v in self._saved]
-    return self.formulas[0](grad, *[values[i] for i in self.wanted[0]])
+    return self.formulas[0](tuple(grads) if self._several else grads[0], *[values[i] for i in self.wanted[0]])
 
 
 def keep(kind: type, edges: tuple[Edge | None, ...], values: dict[str, Any]) -> tuple:
