@@ -239,7 +239,7 @@ def test_the_kernel_goes(watched: Watched, lab: Lab, tmp_path: Path) -> None:
         summary = twin.locator("summary", has_text="Graph in words")
         summary.focus()
         page.keyboard.press("Enter")
-        expect(twin.get_by_text("y: made by N1 CloneBackward0.")).to_be_visible()
+        expect(twin.get_by_text("made by N1 CloneBackward0.")).to_be_visible()
 
     page.goto(lab.address(name))  # reopened, nothing run
     check_twin()
