@@ -168,6 +168,7 @@ def run(case: Case, engine: Any, grad: bool) -> list[tuple[str, Any]]:
     out += [(f"warns {w.category.__name__}: {w.message}".partition(" (Triggered")[0], 0.0) for w in said]
     results = _tensors(result)
     out += [describe(r) for r in results]
+    out += [("a view" if r._is_view() else "no view", 0.0) for r in results if _is_tensor(r)]
     out += [(f"{n} now {describe(t)[0]} version {t._version}", 0.0) for n, t in names.items()]
     out += [(node(r.grad_fn), 0.0) for r in results if _is_tensor(r)]
     wanted = [t for t in given.values() if t.requires_grad]
