@@ -13,7 +13,7 @@ from .copying import numpy
 from .core import op
 from .creation import from_numpy
 
-_VERSIONED = "max_version" in (np.ndarray.__dlpack__.__doc__ or "")  # NumPy 2.1 and newer
+_VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
 class DLDeviceType(enum.IntEnum):
@@ -36,6 +36,16 @@ class _Handed:
         return int(DLDeviceType.kDLCPU), 0
 
 
+def _taken_up(capsule: Any) -> np.ndarray:
+    try:
+        return np.from_dlpack(_Handed(capsule))
+    except (TypeError, ValueError, RuntimeError):  # NumPy's words for what is no capsule, or no fresh one
+        raise RuntimeError(
+            "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might "
+            "have already constructed a tensor from it once."
+        ) from None
+
+
 @op("__dlpack__", function=False, guard=False)
 def dlpack(
     self: Tensor, *, stream: Any = -1, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
@@ -48,6 +58,8 @@ def dlpack(
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if self._device is not CPU:
         raise BufferError("the simulated device's memory cannot be handed on: use tensor.cpu()")
+    if dl_device is not None and tuple(dl_device) != dlpack_device(self):
+        raise BufferError(f"memory on the CPU cannot be handed to the device {tuple(dl_device)}")
     if stream not in (-1, None):
         raise AssertionError("stream should be None on cpu.")
     data = numpy(self.clone() if copy else self)
@@ -67,19 +79,15 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     `copy=True` copies. RuntimeError for what does not speak the protocol or a capsule that was taken up before,
     BufferError for tensors that require grad. Source: `torch.from_dlpack`.
     """
-    try:
-        if isinstance(ext_tensor, Tensor):
-            dlpack(ext_tensor)  # for its refusals
-            array = numpy(ext_tensor)
-        elif isinstance(ext_tensor, np.ndarray):
-            array = ext_tensor  # NumPy's own way out refuses arrays that are not writeable
-        else:
-            array = np.from_dlpack(ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Handed(ext_tensor))
-    except (TypeError, ValueError, RuntimeError):
-        raise RuntimeError(
-            "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might "
-            "have already constructed a tensor from it once."
-        ) from None
+    if isinstance(ext_tensor, Tensor):
+        dlpack(ext_tensor)  # for its refusals
+        array = numpy(ext_tensor)
+    elif isinstance(ext_tensor, np.ndarray):
+        array = ext_tensor  # NumPy's own way out refuses arrays that are not writeable
+    elif hasattr(ext_tensor, "__dlpack__"):
+        array = np.from_dlpack(ext_tensor)
+    else:
+        array = _taken_up(ext_tensor)
     t = from_numpy(array)
     t = t.clone() if copy else t
     return t if device is None else t.to(as_device(device))
