@@ -80,6 +80,7 @@ def _run(code: str) -> str | None:
     paths = os.pathsep.join([str(ROOT), str(ROOT / "widgets")])
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
     env = {**os.environ, **one, "PYTHONPATH": paths}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # an import as it is from the second time on, compiled
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env)
     return answer.stdout.strip().splitlines()[-1] if answer.returncode == 0 else None
 
