@@ -125,6 +125,6 @@ def _common(one: list[int], at: int, other: list[int], there: int) -> int:
     return max(length, 0)
 
 
-# A text is cut before each `<` and after each line, as `splitlines` has it.
+# A text is cut before each opening tag, which so keeps its closing one, and after each line, as `splitlines` has it.
 _END = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
-_PART = re.compile(rf"<[^<{_END}]*(?:\r\n|[{_END}])?|[^<{_END}]+(?:\r\n|[{_END}])?|\r\n|[{_END}]")
+_PART = re.compile(rf"<[^<{_END}]*(?:</[^<{_END}]*)*(?:\r\n|[{_END}])?|[^<{_END}]+(?:\r\n|[{_END}])?|\r\n|[{_END}]")
