@@ -152,7 +152,7 @@ def _opened(path: Any, _mode: object, flags: int) -> tuple[str, str] | None:
         return None
     if Path(os.fsdecode(path)).is_dir():  # a temporary file is announced by its folder
         return "wrote", _TEMPORARY
-    return ("wrote", _named(path)) if "__pycache__" not in str(path) else None
+    return _path("wrote")(path)
 
 
 def _tries_a_folder() -> bool:
@@ -170,11 +170,12 @@ def _named(path: Any) -> str:
 
 
 def _removed(path: Any, *_: object) -> tuple[str, str] | None:
-    return None if "__pycache__" in str(path) or _tries_a_folder() else ("removed", _named(path))
+    return None if _tries_a_folder() else _path("removed")(path)
 
 
-def _path(what: str) -> Callable[..., tuple[str, str]]:
-    return lambda path, *_: (what, _named(path))
+def _path(what: str) -> Callable[..., tuple[str, str] | None]:
+    # What Python compiles on import and keeps beside a module is not the program's doing.
+    return lambda path, *_: None if "__pycache__" in str(path) else (what, _named(path))
 
 
 _EVENTS: dict[str, Callable[..., tuple[str, str] | None]] = {
@@ -183,7 +184,7 @@ _EVENTS: dict[str, Callable[..., tuple[str, str] | None]] = {
     "sqlite3.connect": lambda database, *_: None if database == ":memory:" else ("wrote", _named(database)),
     "os.remove": _removed,
     "os.rmdir": _path("removed"),
-    "os.rename": lambda old, *_: ("renamed", _named(old)) if "__pycache__" not in str(old) else None,
+    "os.rename": _path("renamed"),
     "os.mkdir": _path("made"),
     "os.chdir": _path("moved"),
     "os.putenv": lambda name, *_: ("environment", os.fsdecode(name)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -11,6 +10,7 @@ from itertools import count
 SHORTEST = 3
 """A reference to the text before stands for so many parts at least."""
 
+_MARK = "\0"
 Row = list[int | list[int]]
 
 
@@ -40,7 +40,7 @@ class Pack:
 
     def add(self, kind: str, number: int, text: str) -> None:
         """Put in a text; of each kind, the numbers go up."""
-        parts, known = _PART.findall(text), self._parts
+        parts, known = _cut(text), self._parts
         new = [part for part in dict.fromkeys(parts) if part not in known]
         known.update(zip(new, count(len(known)), strict=False))
         fresh = sum(len(part) + part.count('"') + 9 for part in new)
@@ -89,6 +89,14 @@ def _cost(one: _Text) -> int:
     return one.fresh + 7 * len(one.row)
 
 
+def _cut(text: str) -> list[str]:
+    """The parts of a text: each line, and in it each tag that follows another, with what is in it.
+
+    Searching and cutting are far faster in one go, and the mark at which to cut stands in no picture.
+    """
+    return text.replace("><", f">{_MARK}<").replace("\n", f"\n{_MARK}").split(_MARK) if _MARK not in text else [text]
+
+
 def _differing(before: list[int], now: list[int]) -> Row:
     """`now` as entries of its own and stretches of `before`."""
     places: dict[tuple[int, int], int] | None = None  # where each pair of entries stands first
@@ -123,8 +131,3 @@ def _common(one: list[int], at: int, other: list[int], there: int) -> int:
             length += step
         step //= 4
     return max(length, 0)
-
-
-# A text is cut before each opening tag, which so keeps its closing one, and after each line, as `splitlines` has it.
-_END = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
-_PART = re.compile(rf"<[^<{_END}]*(?:</[^<{_END}]*)*(?:\r\n|[{_END}])?|[^<{_END}]+(?:\r\n|[{_END}])?|\r\n|[{_END}]")
