@@ -10,7 +10,7 @@ from .cards import PAD, ROW, Card, Wire
 from .changes import Changes
 from .fold import view
 from .records import Snapshot
-from .style import Canvas, number, shorten, width
+from .style import Canvas, number, numbers, shorten, width
 from .text import left_out, no_longer, unread
 from .words import plural
 
@@ -113,9 +113,7 @@ def _wire(canvas: Canvas, wire: Wire, points: list[Point]) -> None:
     ux, uy = dx / length, dy / length
     base = (end[0] - 8 * ux, end[1] - 8 * uy)
     bends = [*points[:-1], base]
-    curve = "".join(
-        f"C{' '.join(f'{number(x)} {number(y)}' for x, y in bends[i : i + 3])}" for i in range(1, len(bends), 3)
-    )
+    curve = "".join([f"C{numbers(bends[i : i + 3])}" for i in range(1, len(bends), 3)])
     canvas.path(f"M{number(points[0][0])} {number(points[0][1])}{curve}", line)
     left = (base[0] - 4 * uy, base[1] + 4 * ux)
     right = (base[0] + 4 * uy, base[1] - 4 * ux)

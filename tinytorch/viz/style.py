@@ -230,6 +230,15 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
+def numbers(points: Iterable[tuple[float, float]]) -> str:
+    """Coordinates with spaces between, each as `number` writes it: in one go, which for a curve is far faster."""
+    flat = [value for point in points for value in point]
+    text = " ".join(["%.1f"] * len(flat)) % tuple(flat)
+    if "-" in text:
+        return " ".join(map(number, flat))
+    return text.replace(".0 ", " ").removesuffix(".0")
+
+
 def show(value: object) -> str:
     """A value of a tensor in few characters, with the four decimals that a learner sees printed (fewer from 10 on)."""
     if isinstance(value, float):
