@@ -37,7 +37,7 @@ def _rebuild_storage(data: bytes, device: str) -> UntypedStorage:
 
 
 def _rebuild_tensor(storage: UntypedStorage, d: str, shape: tuple, strides: tuple, offset: int, requires_grad: bool) -> Tensor:  # fmt: skip
-    data = np.ndarray(shape, dtypes.BY_NAME[d].np, storage.buffer, offset, strides)
+    data = np.ndarray(shape, dtypes.BY_NAME[d].np, storage.buffer, 0 if 0 in shape else offset, strides)
     t = fresh(data, storage.device)
     t._data = data  # an empty one keeps its strides too
     t._storage, t._offset = storage, offset

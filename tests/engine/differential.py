@@ -95,9 +95,11 @@ class Reader:
             return [self.saved(v) for v in value]
         if not hasattr(value, "untyped_storage"):
             return value
+        known = dict(self.storages)
         seen = self.look(value, deep=False)
-        if not value.dim():
-            del seen["storage"]  # a number, of which torch saves one tensor and shows that
+        if not value.dim():  # a number, of which torch saves one tensor and shows that
+            del seen["storage"]
+            self.storages = known
         return seen
 
 

@@ -19,7 +19,9 @@ POOL = 7
 # - the storage of `mse_loss` with a mean or sum, which has room for all the differences and holds rests of them;
 # - what is left of a vector after `max(0)`: its one index reads sizes that are no longer there;
 # - `sgn`, whose gradient in torch is a tensor without memory, which cannot be written to;
-# - bool matrices, and vectors times matrices with `out=`: the order in which shapes and dtypes are looked at.
+# - bool matrices, and vectors times matrices with `out=`: the order in which shapes and dtypes are looked at;
+# - `x[-1]` of a tensor without dimensions: torch reads the size that its first dimension had before, if it had one;
+# - `set_` with a storage of a vector with gaps: torch keeps its strides if its size fits, and reads beyond the end.
 
 
 NUMBERS = ["2", "0.5", "-1.0", "3.0", "1", "True", "-2"]
@@ -188,6 +190,10 @@ class Writer:
         ]
         if kind in ("out", "geometry") and not target.untyped_storage().resizable():
             raise Unfilled  # torch changes the shape first and raises then
+        if statement.startswith(f"{found.get('a')}[-1]") and not target.dim():
+            raise Unfilled
+        if "set_(" in statement and ".untyped_storage())" in statement and not target.is_contiguous():
+            raise Unfilled
         if folded(target) or any(meets(target, o) for o in others):
             raise Unfilled
         if not target.is_floating_point() and any(o.requires_grad for o in others):

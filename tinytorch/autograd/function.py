@@ -16,7 +16,7 @@ from ..dtypes import BY_NUM
 from ..graph.history import (
     IN_FUNCTION,
     MULTI_OUTPUT,
-    check_view,
+    check_inplace,
     edge_of,
     needs_grad,
     rebase_history,
@@ -447,10 +447,7 @@ def _written(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, count: 
         )
     t._grad = None
     if t._view is not None:
-        check_view(t)
-        base = t._view
-        if base._fn is None and base._requires_grad:
-            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+        check_inplace(t, True)
     rebase_history(t, ctx)
     if t._view is None:
         t._output_nr = nr

@@ -13,9 +13,10 @@ from typing import Any
 
 from ..warn import warn_in_torch
 from . import anomaly, hooks
+from .history import CopySlices
 from .modes import MODES
 from .node import AccumulateGrad, Edge, Node
-from .saved import value_of
+from .saved import FREED, value_of
 
 
 def _count(holder: tuple) -> int:
@@ -362,8 +363,11 @@ def _call_end(fn: Node, grads: Any, task: Task) -> list[Any]:
     outputs: Any = [None] * len(fn._edges)
     if fn.computes_all:
         return _call(fn, grads, task)
-    for saved in fn._saved or ():
-        value_of(saved, fn)  # read all the same, so that it says what was freed or changed, and hooks see it
+    inner: Any = fn.fn if type(fn) is CopySlices else fn
+    if inner is None:
+        raise RuntimeError(FREED)
+    for saved in inner._saved or ():
+        value_of(saved, inner)  # read all the same, so that it says what was freed or changed, and hooks see it
     if fn._hooks is not None and fn._hooks.post:
         outputs = list(hooks.after_node(fn, tuple(outputs), tuple(grads)))
     if not task.keep_graph:

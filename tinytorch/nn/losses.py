@@ -117,7 +117,11 @@ def _pointwise(kind: type, forward: Callable, input: Tensor, target: Tensor, red
     return made
 
 
-_mse_backward = _whole("MseLossBackwardBackward0", lambda g, a, b, n: times(a - b, 2.0 / n) * g)
+def _difference(a: Tensor, b: Tensor) -> Tensor:
+    return a - (b.to(a.dtype) if b._data.dtype.kind == "b" else b)
+
+
+_mse_backward = _whole("MseLossBackwardBackward0", lambda g, a, b, n: times(_difference(a, b), 2.0 / n) * g)
 _MseLossBackward0 = node(
     "MseLossBackward0",
     lambda grad, self, target, reduction: _mse_backward(grad, self, target, reduction=reduction),
@@ -154,7 +158,8 @@ def _smooth_slope(g: Tensor, d: Tensor, n: int, near: float, inside: float, outs
 
 
 _smooth_backward = _whole(
-    "SmoothL1LossBackwardBackward0", lambda g, a, b, n, beta: _smooth_slope(g, a - b, n, beta, 1.0 / beta, 1.0)
+    "SmoothL1LossBackwardBackward0",
+    lambda g, a, b, n, beta: _smooth_slope(g, _difference(a, b), n, beta, 1.0 / beta, 1.0),
 )
 _SmoothL1LossBackward0 = node(
     "SmoothL1LossBackward0",

@@ -14,7 +14,7 @@ from ..graph.modes import MODES, no_grad
 from ..graph.node import node, not_differentiable
 from ..tensor import Tensor, fresh
 from .arguments import ABSENT, again, is_number
-from .core import FUNCTIONS, broadcast_error, check_overlap, op, quiet, recording, result, write_in_place, write_out
+from .core import FUNCTIONS, broadcast_error, op, quiet, recording, result, write_in_place, write_out
 from .large import MANY, pointwise
 from .outputs import check_out_dtype
 from .pointwise import (
@@ -421,11 +421,12 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
 
     Source: `torch.Tensor.pow_`.
     """
-    if isinstance(self, Tensor) and isinstance(exponent, Tensor):
-        check_overlap(self, exponent)
-    _pow("pow_", self, exponent)
-    a, b = in_place_operands("pow", self, exponent, False, False)
     both = isinstance(exponent, Tensor)
+    if not both:
+        _pow("pow_", self, exponent)
+    a, b = in_place_operands("pow", self, exponent, False, False)
+    if both:
+        _pow("pow_", self, exponent)
     kind, inputs = (_PowBackward1, (self, exponent)) if both else (_PowBackward0, (self,))
     return write_in_place(self, inputs, kind, {"self": self, "exponent": exponent}, lambda: _powered(a, b))
 

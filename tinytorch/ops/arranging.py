@@ -14,13 +14,13 @@ from .copying import contiguous_format
 from .core import (  # fmt: skip
     FUNCTIONS,
     broadcast_error,
-    laid_out,
     op,
     quiet,
     record,
     recording,
     result,
     result_dtype,
+    result_like,
     write_in_place,
     write_out,
 )
@@ -140,13 +140,6 @@ def repeat_interleave(
 _FlipBackward0 = node("FlipBackward0", lambda grad, dims: grad.flip(dims))
 
 
-def _like(input: Tensor, data: np.ndarray) -> Tensor:
-    """A result laid out as `empty_like` lays it out."""
-    made = result(np.asarray(data, order="C"), input._device)
-    made._data = laid_out(made._data, FUNCTIONS["empty_like"](input).stride())
-    return made
-
-
 @op()
 def flip(input: Tensor, *dims: Any) -> Tensor:
     """The elements in reverse along dimensions, copied.
@@ -159,7 +152,7 @@ def flip(input: Tensor, *dims: Any) -> Tensor:
     a = input._data
     at = wrap_dims(given, a.ndim) if given else ()
     check_kernel(a, "bif", "flip_cpu")
-    made = _like(input, np.flip(a, at) if a.ndim else a.copy())
+    made = result_like(np.flip(a, at) if a.ndim else a.copy(), input)
     return record(made, _FlipBackward0, (input,), dims=given) if recording(input) else made
 
 
@@ -209,7 +202,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
         raise IndexError(f"Dimension specified as {along[0]} but tensor has no dimensions")
     at = tuple(wrap_dim(d, a.ndim) for d in along) if a.size else (0,) * len(along)
     data = np.roll(a, by, at) if along and a.ndim else np.roll(a, by[0])
-    made = result(np.asarray(data, order="C"), input._device)
+    made = result(np.asarray(data, order="C"), input._device) if a.size else result_like(a, input)
     return record(made, _RollBackward0, (input,), shifts=by, dims=along) if recording(input) else made
 
 

@@ -11,7 +11,7 @@ from ..graph.node import node
 from ..tensor import Tensor
 from .arguments import is_number, unfit
 from .core import FUNCTIONS, broadcast_error, op, quiet, result
-from .pointwise import BOOL, EITHER, EVERY, KEEP, RIGHT, TENSORS, binary, operator, unary
+from .pointwise import BOOL, EITHER, EVERY, KEEP, RIGHT, TENSORS, binary, operator, read_histories, unary
 from .scalars import zeros
 
 
@@ -152,6 +152,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8
 
     RuntimeError for two dtypes. Source: `torch.isclose`.
     """
+    read_histories(other, input)
     data = quiet.run(_close, "isclose", input, other, rtol, atol, equal_nan)
     return result(data, input._device, input._data, other._data)
 

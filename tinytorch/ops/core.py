@@ -16,11 +16,11 @@ from ..graph.modes import MODES
 from ..graph.node import SavedResult, SavedTensor, keep
 from ..graph.saved import FREED, HOOKS
 from ..storage import contiguous_strides
-from ..tensor import Tensor, fresh
+from ..tensor import Tensor, fresh, of_array
 from ..warn import warn_in_torch
 from .arguments import guarded, type_name
 from .layouts import dense_strides, laid_out, torch_layout
-from .outputs import APART, UNCHECKED, WITHOUT_OUT, check_out_dtype
+from .outputs import APART, LATE, OWN_CHECKS, UNCHECKED, WITHOUT_OUT, check_out_dtype
 from .precedence import check_out
 from .recording import node_for, record, recording  # noqa: F401 - the operations find them here
 
@@ -208,6 +208,13 @@ def result(data: Any, device: device, *operands: np.ndarray) -> Tensor:
     return made
 
 
+def result_like(data: np.ndarray, input: Tensor) -> Tensor:
+    """A fresh tensor from a kernel's result, laid out as `empty_like(input)` is, an empty one too."""
+    a = input._data
+    data = laid_out(data, tuple([s // a.itemsize for s in dense_strides(a)]))
+    return of_array(data, input._device, MODES.here.inference)
+
+
 # recording -----------------------------------------------------------------------------------------------------------
 
 
@@ -391,12 +398,13 @@ def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout
         raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type_name(out)}")
     data = np.asarray(data)
     check_out(function, out, *inputs)
-    check_out_dtype(function, dtypes.BY_NUM[data.dtype.num], out.dtype)
-    for t in inputs if function not in UNCHECKED else ():
-        if isinstance(t, Tensor) and (t is out or shared_memory(out, t)) in APART.get(function, ("partial",)):
-            raise RuntimeError(_SHARED)
+    early, d = function not in LATE and function not in UNCHECKED, dtypes.BY_NUM[data.dtype.num]
+    if not early or function in OWN_CHECKS:
+        check_out_dtype(function, d, out.dtype)
+    if early:
+        _check_out_memory(out, function, inputs)
+        check_out_dtype(function, d, out.dtype)
     if out._data.shape != data.shape:
-        check_overlap(out)
         if out._data.size:
             warn_in_torch(
                 f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not "
@@ -412,7 +420,15 @@ def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout
             steps = torch_layout(data, layout).strides
             room, n = out._own_storage().buffer, out._data.itemsize
             out._data = np.ndarray(data.shape, out._data.dtype, room, out._offset, tuple(s // data.itemsize * n for s in steps))  # fmt: skip
-    check_overlap(out)
+    if not early:
+        _check_out_memory(out, function, inputs)
     store(out, data)
     out._vc.version += 1
     return out
+
+
+def _check_out_memory(out: Tensor, function: str, inputs: tuple) -> None:
+    check_overlap(out, histories=False)
+    for t in inputs if function not in UNCHECKED else ():
+        if isinstance(t, Tensor) and (t is out or shared_memory(out, t)) in APART.get(function, ("partial",)):
+            raise RuntimeError(_SHARED)

@@ -231,14 +231,6 @@ def asarray(
     where = None if device is None else as_device(device)
     if isinstance(obj, (Tensor, np.ndarray)):
         source = obj if isinstance(obj, Tensor) else from_numpy(obj)
-        out = converted(source, dtype, where)
-        if copy is False and out is not source:
-            if where is not None and where is not source._device:
-                raise ValueError(f"can't alias tensor from device '{source._device}' to '{where}'.")
-            names = source.dtype.scalar_name, dtype.scalar_name
-            raise ValueError("can't alias tensor with dtype '{}' into dtype '{}'.".format(*names))
-        if copy and out is source:
-            out = out.clone() if isinstance(obj, Tensor) else fresh(np.array(obj))
         if requires_grad is None and source.requires_grad:
             warn_in_torch(
                 "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
@@ -246,6 +238,15 @@ def asarray(
                 "torch/csrc/utils/tensor_new.cpp:1737",
                 once=True,
             )
+        if copy is False:
+            if where is not None and where is not source._device:
+                raise ValueError(f"can't alias tensor from device '{source._device}' to '{where}'.")
+            if dtype is not None and dtype is not source.dtype:
+                names = source.dtype.scalar_name, dtype.scalar_name
+                raise ValueError("can't alias tensor with dtype '{}' into dtype '{}'.".format(*names))
+        out = converted(source, dtype, where)
+        if copy and out is source:
+            out = out.clone() if isinstance(obj, Tensor) else fresh(np.array(obj))
         if requires_grad is False and out.requires_grad:
             return (
                 out.detach() if out.grad_fn is not None else out.requires_grad_(False)

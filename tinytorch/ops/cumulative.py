@@ -62,13 +62,18 @@ def _cumextreme_backward(grad: Tensor, self: Tensor, dim: int, indices: Tensor) 
 _LOG = "(Tensor input, int dim, *, Tensor out = None)"
 
 
+def _check_running(a: np.ndarray, kind: np.dtype, name: str) -> None:
+    if a.ndim and a.size:
+        check_kernel(np.empty(0, kind), "iwf", f"{name}_out_cpu")
+
+
 def _running(name: str, ufunc: np.ufunc, kind: type, what: str) -> None:
     """`cumsum` and `cumprod`, and their in-place forms."""
 
     def compute(a: np.ndarray, d: int, dtype: np.dtype) -> np.ndarray:
         if not a.ndim:
             return a.astype(dtype)
-        check_kernel(np.empty(0, dtype), "iwf", f"{name}_out_cpu")
+        _check_running(a, dtype, name)
         if ufunc is np.add and dtype.kind == "f":
             a = a + a.dtype.type(0)  # torch starts from 0, so that no sum is -0.0
         if dtype == np.float16:
@@ -81,7 +86,7 @@ def _running(name: str, ufunc: np.ufunc, kind: type, what: str) -> None:
         a = input._data
         if out is not None:
             dtype = dtype_for(dtype, out)
-            check_kernel(out._data, "iwf", f"{name}_out_cpu")
+            _check_running(a, out._data.dtype, name)
         data = compute(a, wrap_dim(dim, a.ndim), _sum_dtype(input, dtype))
         if out is not None:
             return write_out(out, data, name, input)
@@ -96,6 +101,7 @@ def _running(name: str, ufunc: np.ufunc, kind: type, what: str) -> None:
                 f"Bad in-place call: input tensor dtype {self.dtype.scalar_name.lower()} and output tensor dtype "
                 f"{dtype.scalar_name.lower()} should match"
             )
+        _check_running(a, a.dtype, name)
         check_overlap(self)
         values = {"self": self, "dim": int(dim), "_kind": self.dtype}
         return write_in_place(self, (self,), kind, values, lambda: compute(a, d, a.dtype))
@@ -192,6 +198,6 @@ def diff(
         return zeros.copy_(t)
     for _ in range(min(n, t.shape[d])):
         rest = max(t.shape[d] - 1, 0)
-        later, sooner = t.narrow(dim, t.shape[d] - rest, rest), t.narrow(dim, 0, rest)
+        sooner, later = t.narrow(dim, 0, rest), t.narrow(dim, t.shape[d] - rest, rest)
         t = later.logical_xor(sooner) if t._data.dtype.kind == "b" else later - sooner
     return t if out is None else write_out(out, t._data, "sub", input)

@@ -12,8 +12,8 @@ import numpy as np
 
 from .. import dtypes, return_types
 from ..graph.node import MultiNode, node
-from ..tensor import Size, Tensor, fresh, wrap_dim
-from .core import FUNCTIONS, op, quiet, record, recording, result, write_out
+from ..tensor import Size, Tensor, wrap_dim
+from .core import FUNCTIONS, op, quiet, record, recording, result, result_like, write_out
 from .outputs import check_pair, check_same_dtype
 from .pointwise import check_kernel
 from .reductions import UNSET, given_dims, record_all, reduced, unset, wrap_dims
@@ -69,7 +69,7 @@ def choose(
     if out is not None:
         check_pair(name, out, input.dtype)
         return pair.out((write_out(out[0], values, name, input), write_out(out[1], indices, name)))
-    made, where = (fresh(x, input._device) if layout else result(x, input._device) for x in (values, indices))
+    made, where = (result_like(x, input) if layout else result(x, input._device) for x in (values, indices))
     if recording(input):
         record(made, kind, (input,), dim=dim, indices=where, self_sym_sizes=Size(input._data.shape), **saved)
     return pair((made, where))
@@ -224,7 +224,8 @@ def _median(name: str, nan_counts: bool, what: str) -> None:
         a = input._data
         if dim is UNSET:
             unset(keepdim)
-            check_kernel(a, "if", "median_cpu")
+            if a.size:
+                check_kernel(a, "if", "median_cpu")
             value, _ = middle(a.reshape(-1), nan_counts) if a.size else (quiet.run(np.array(np.nan).astype, a.dtype), 0)
             made = result(np.asarray(value, a.dtype), input._device)
             return record(made, of_all, (input,), self=input) if recording(input) else made

@@ -198,10 +198,11 @@ def set_(
         if len(shape) != len(steps):
             raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(steps)})")
         reach = 0 if 0 in shape else 1 + sum(s * (k - 1) for s, k in zip(steps, shape, strict=True))
-        if (storage_offset + reach) * n > storage.nbytes():
+        if reach and (storage_offset + reach) * n > storage.nbytes():
             storage.resize_((storage_offset + reach) * n)
         self._storage, self._offset = storage, storage_offset * n
-        self._data = np.ndarray(shape, kind, storage.buffer, storage_offset * n, tuple(s * n for s in steps))
+        start = storage_offset * n if reach else 0  # an empty one may lie beyond the end
+        self._data = np.ndarray(shape, kind, storage.buffer, start, tuple(s * n for s in steps))
     self._vc.version += 1
     if recorded:
         fn = _NoBackward(fn_edges, ())

@@ -272,10 +272,13 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | N
     wide = a.astype(np.float32) if a.dtype == np.float16 else a
     axes = reduced(a, wrap_dims(dim, a.ndim))
 
+    def rounded(step: np.ndarray) -> np.ndarray:
+        return step.astype(a.dtype).astype(wide.dtype)
+
     def compute() -> np.ndarray:
         top = np.maximum.reduce(wide, axes, keepdims=True, initial=-np.inf)
         top = np.where(np.isinf(top), wide.dtype.type(0), top)
-        total = _log(add_reduce(_exp(wide - top), axes or (), True)) + top
+        total = rounded(_log(rounded(add_reduce(rounded(_exp(rounded(wide - top))), axes or (), True)))) + top
         return (total if keepdim or axes is None else np.squeeze(total, axes)).astype(a.dtype)
 
     data = quiet.run(compute)

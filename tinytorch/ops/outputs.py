@@ -47,13 +47,79 @@ OUT_DTYPE = {
     "linalg_norm": "linalg.norm expected out tensor dtype {0} but got: {1}",
     "multinomial": "multinomial expects Long tensor out, got: {1}",
 }
+OWN_CHECKS = OUT_DTYPE.keys() - _LIKE_INPUT  # which look at the dtype before they look at the memory
 NO_DERIVATIVE = (
     "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires "
     "grad."
 )
-# Those whose `out` may not be an input, and those that do not look at the memory of both.
+# Those whose `out` may not be an input, those that resize it before they look at its memory, and those that do not
+# look at the memory of both.
 APART = dict.fromkeys(("gather", "take", "index_select", "masked_select", "cat"), (True, "full", "partial"))
-UNCHECKED = {"sum", "nansum", "mean", "prod", "amax", "amin", "mv", "bmm"}
+LATE = frozenset(
+    [
+        "addmm",
+        "aminmax",
+        "baddbmm",
+        "bucketize",
+        "cat",
+        "cumprod",
+        "cumsum",
+        "diag",
+        "gather",
+        "index_add",
+        "isin",
+        "kthvalue",
+        "linalg_cross",
+        "linalg_inv_ex",
+        "linalg_norm",
+        "log_softmax",
+        "logcumsumexp",
+        "logsumexp",
+        "matmul",
+        "matrix_power",
+        "max",
+        "median",
+        "min",
+        "mm",
+        "mode",
+        "multi_dot",
+        "nanmedian",
+        "renorm",
+        "searchsorted",
+        "softmax",
+        "sort",
+        "stack",
+        "tensordot",
+        "topk",
+    ]
+)
+UNCHECKED = frozenset(
+    [
+        "all",
+        "amax",
+        "amin",
+        "any",
+        "argmax",
+        "argmin",
+        "bmm",
+        "cummax",
+        "cummin",
+        "dot",
+        "linalg_det",
+        "linalg_vector_norm",
+        "mean",
+        "mv",
+        "nansum",
+        "norm",
+        "prod",
+        "std",
+        "sum",
+        "tril",
+        "triu",
+        "var",
+        "vdot",
+    ]
+)
 # Those that take `out=` in no form.
 WITHOUT_OUT = {"isnan", "isinf", "isfinite", "isreal", "relu"}
 

@@ -79,9 +79,10 @@ binary("The smaller one, the other where one is nan.", "fmin", np.fmin,
 # angles, logarithms, signs --------------------------------------------------------------------------------------------
 
 
-def _per_square(self: Tensor, other: Tensor) -> Tensor:
+def _angle_backward(grad: Tensor, self: Tensor, other: Tensor) -> tuple:
     squares = self * self + other * other
-    return squares.reciprocal().masked_fill(squares == 0, 0)
+    per_square = squares.reciprocal().masked_fill(squares == 0, 0)
+    return grad * other * per_square, grad * -self * per_square
 
 
 def _angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -90,8 +91,7 @@ def _angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 binary("The angle of the point (other, self).", "atan2", _angle,
-       lambda grad, self, other: grad * other * _per_square(self, other),
-       lambda grad, self, other: grad * -self * _per_square(self, other), to=FLOAT, numbers=TENSORS,
+       kind=node("Atan2Backward0", _angle_backward, spread=True), to=FLOAT, numbers=TENSORS,
        aliases=("arctan2",))  # fmt: skip
 binary("The length of the hypotenuse.", "hypot", np.hypot, lambda grad, self, result: grad * self / result,
        lambda grad, other, result: grad * other / result, numbers=TENSORS, takes="f", stub="hypot_cpu")  # fmt: skip
@@ -347,9 +347,10 @@ def _lerp(self: Tensor, end: Tensor, weight: Any, into: bool = False) -> tuple[A
             )
     a, b = self._data, end._data
     w = weight._data if isinstance(weight, Tensor) else np.array(weight, np.float64)
-    _check_shapes(a, b, w)
     if into:
         check_overlap(self, end, weight)
+    _check_shapes(a, b, w)
+    if into:
         check_broadcast_into(self, b.shape, w.shape)
     check_kernel(a, "f", f"lerp_kernel_{'tensor' if isinstance(weight, Tensor) else 'scalar'}")
     w = weight._data.astype(a.dtype, copy=False) if isinstance(weight, Tensor) else np.array(weight, a.dtype)
@@ -403,10 +404,12 @@ def _triple(name: str, combine: Any, for_first: Any, for_second: Any, what: str)
     def compute(self: Tensor, one: Tensor, two: Tensor, value: Any, into: bool = False) -> tuple[Any, tuple]:
         if not all(isinstance(x, Tensor) for x in (self, one, two)):
             raise unfit(name)
-        if into:
-            check_overlap(self, one, two)
         if name == "addcdiv" and one._data.dtype.kind != "f" and two._data.dtype.kind != "f":
             raise RuntimeError(_NO_INTEGER_ADDCDIV)
+        if into:
+            check_overlap(self, one, two)
+            _check_shapes(self._data, one._data, two._data)
+            check_broadcast_into(self, one._data.shape, two._data.shape)
         d = result_dtype(self, one, two)
         common_device(name, self, one, two)
         arrays = tuple(as_array(x, d) for x in (self, one, two))
@@ -427,9 +430,8 @@ def _triple(name: str, combine: Any, for_first: Any, for_second: Any, what: str)
         return made
 
     def in_place(self: Tensor, one: Any, two: Any, *, value: Any = 1) -> Tensor:
-        data, arrays = compute(self, one, two, value, into=True)
+        data, _ = compute(self, one, two, value, into=True)
         d = dtypes.BY_NUM[data.dtype.num]
-        check_broadcast_into(self, *[a.shape for a in arrays[1:]])
         if not dtypes.can_cast(d, self.dtype):
             raise cannot_cast(d, self.dtype)
         values = {"tensor1": one, "tensor2": two, "value": value}

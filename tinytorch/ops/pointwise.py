@@ -21,24 +21,23 @@ from ..graph.node import node
 from ..tensor import Tensor, fresh, of_array
 from .arguments import ABSENT, again, is_number
 from .core import (
-    FUNCTIONS,
     SavedNumber,
     as_array,
     as_method_of,
     broadcast_error,
     check_overlap,
     common_device,
-    laid_out,
     op,
     quiet,
     recording,
     result,
     result_dtype,
+    result_like,
     write_in_place,
     write_out,
 )
 from .large import MANY, pointwise
-from .precedence import say_first
+from .precedence import WITHOUT_HISTORY, say_first
 from .recording import records_pointwise, wants_grad
 from .short import short_of_two
 
@@ -195,7 +194,7 @@ def unary(
         if a.ndim < 2:
             made = fresh(data, input._device, here.inference)
         elif like:
-            made = fresh(laid_out(data, FUNCTIONS["empty_like"](input).stride()), input._device)
+            made = result_like(data, input)
         else:
             made = result(data, input._device, a)
         if kind is not None and here.grad and (input._requires_grad or needs_grad(input)):
@@ -207,7 +206,7 @@ def unary(
             return again(inplace, f"{name}_", (self, *rest), named)
         if bools and self._data.dtype.kind == "b":
             raise RuntimeError(bools)
-        check_overlap(self)
+        check_overlap(self, histories=to is not BOOL)  # `logical_not_` looks at none
         if to is FLOAT and self._data.dtype.kind != "f":
             raise cannot_cast(dtypes.get_default_dtype(), self.dtype)
         try:
@@ -254,12 +253,14 @@ def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, com
     a, b, _ = operands(name, target, other, floating)
     d = dtypes.BY_NUM[a.dtype.num]
     try:
-        check_overlap(target, other)
+        check_overlap(target, other, histories=False)
         if b.shape != a.shape:
             check_broadcast_into(target, b.shape)
         if not compares and not dtypes.can_cast(d, target.dtype):
             raise cannot_cast(d, target.dtype)
     except RuntimeError:
+        if f"{name}_" in WITHOUT_HISTORY:
+            raise
         tensors = [t for t in (target, other) if isinstance(t, Tensor)]
         check_inplace(target, recording(*tensors))  # which torch would have said first
         read_histories(*tensors)

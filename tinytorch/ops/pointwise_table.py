@@ -13,17 +13,17 @@ import numpy as np
 
 from ..fused import one_less_square
 from ..graph.node import node
-from ..tensor import Tensor, fresh
+from ..tensor import Tensor
 from . import special
 from .core import (
     FUNCTIONS,
     check_overlap,
-    laid_out,
     op,
     quiet,
     record,
     recording,
     result,
+    result_like,
     takes_out,
     write_in_place,
     write_out,
@@ -304,7 +304,7 @@ def nan_to_num(
     data = _nan_to_num(input, nan, posinf, neginf)
     if out is not None:
         return write_out(out, data, "nan_to_num", input)
-    made = fresh(laid_out(data, FUNCTIONS["empty_like"](input).stride()), input._device)
+    made = result_like(data, input)
     return record(made, _NanToNumBackward0, (input,), self=input) if recording(input) else made
 
 

@@ -11,10 +11,12 @@ from ..tensor import Tensor
 from .outputs import NO_DERIVATIVE
 
 # In-place operations that torch does not check as such, or not before it looks at their arguments.
-_UNCHECKED = ("resize_", "resize_as_", "detach_", "requires_grad_", "logical_and_", "logical_or_", "logical_xor_", "logical_not_",
+WITHOUT_HISTORY = ("resize_", "resize_as_", "detach_", "requires_grad_", "logical_and_", "logical_or_", "logical_xor_", "logical_not_",
               "fill_diagonal_", "set_", "apply_", "map_", "map2_")  # fmt: skip
 # They look at no history, or leave that to the operations that they are made of.
-_UNRECORDED = ("numpy", "tolist", "item", "equal", "allclose", "isclose", "einsum", "tensordot", "diag")
+_UNRECORDED = """
+    allclose asarray diag einsum equal isclose item linear numpy outer tensordot tolist
+""".split()  # noqa: SIM905 - a list of strings would take a line for each
 
 # Whose results never have gradients, so that `out=` asks for none.
 _WITHOUT_GRADIENT = """
@@ -37,8 +39,10 @@ def say_first(name: str, of_view: bool, args: tuple, kwargs: dict) -> None:
     parts = args[0] if args and isinstance(args[0], (list, tuple)) else ()
     tensors = [t for t in (*parts, *args, *kwargs.values()) if isinstance(t, Tensor)]
     recorded = any(needs_grad(t) for t in tensors)
+    if name.endswith("_as"):  # of the other one it is the shape alone that counts
+        tensors = tensors[:1]
     if name.endswith("_"):
-        if recorded and name not in _UNCHECKED and isinstance(args[0], Tensor):
+        if recorded and name not in WITHOUT_HISTORY and isinstance(args[0], Tensor):
             check_inplace(args[0], True)
             _read(tensors)
         return

@@ -16,7 +16,16 @@ from ..graph.node import node
 from ..tensor import Tensor, fresh
 from .arguments import unfit
 from .copying import preserve_format
-from .core import broadcast_error, check_overlap, op, record, recording, takes_out, write_in_place
+from .core import (
+    broadcast_error,
+    check_overlap,
+    is_internally_overlapping,
+    op,
+    record,
+    recording,
+    takes_out,
+    write_in_place,
+)
 from .shaped import alike, finish, into, moved, options, sized
 
 
@@ -47,17 +56,20 @@ def _method(name: str, fill: Callable, kind: type, line: str, what: str) -> None
             raise unfit(name)
         if any(isinstance(v, (str, bool)) or not hasattr(v, "__float__") for v in values):
             raise unfit(name)
-        check_overlap(self)
         gen = _source(generator, self._device)
-        return write_in_place(self, (self,), kind, {}, lambda: _nothing(fill(self._data, *values, gen)))
+        return write_in_place(self, (self,), kind, {}, lambda: _draw(self, fill, *values, gen))
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{what}\n\nSource: `torch.Tensor.{name}`."
     op(name, function=False)(method)
 
 
-def _nothing(_: Any) -> None:
-    return None
+def _draw(self: Tensor, fill: Callable, *how: Any) -> None:
+    """Fill the memory; what is wrong with the numbers or the dtype is said before that elements share memory."""
+    if is_internally_overlapping(self):
+        fill(self._data.copy(), *how[:-1], random.Generator())
+    check_overlap(self)
+    fill(self._data, *how)
 
 
 _method("uniform_", sampling.uniform_, _zeros_back("UniformBackward0"), "float from = 0.0, float to = 1.0",
@@ -86,13 +98,9 @@ def random_(self: Tensor, *bounds: int, generator: random.Generator | None = Non
     given = [*bounds, *(named.pop(n) for n in ("from", "to") if n in named)]
     if named or any(type(b) is not int and not isinstance(b, (np.integer, type(None))) for b in given):
         raise unfit("random_")
+    how = (sampling.random_from_to_, *((0, *given) if len(given) == 1 else given)) if given else (sampling.random_,)
     check_overlap(self)
-    if not given:
-        draw = lambda: _nothing(sampling.random_(self._data, gen))  # noqa: E731
-    else:
-        low, high = (0, given[0]) if len(given) == 1 else given
-        draw = lambda: _nothing(sampling.random_from_to_(self._data, low, high, gen))  # noqa: E731
-    return write_in_place(self, (self,), _RandomBackward[min(len(given), 2)], {}, draw)
+    return write_in_place(self, (self,), _RandomBackward[min(len(given), 2)], {}, lambda: _draw(self, *how, gen))
 
 
 _BernoulliBackward0 = _zeros_back("BernoulliBackward0")
@@ -110,10 +118,10 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: random.Generator | None
     """
     gen = _source(generator, self._device)
     if isinstance(p, Tensor):
-        draw = lambda: _nothing(sampling.bernoulli_(self._data, p._data, gen))  # noqa: E731
+        check_overlap(self)
+        draw = lambda: _draw(self, sampling.bernoulli_, p._data, gen)  # noqa: E731
         return write_in_place(self, (self, p), _BernoulliBackward1, {}, draw)
-    check_overlap(self)
-    draw = lambda: _nothing(sampling.bernoulli_(self._data, float(p), gen))  # noqa: E731
+    draw = lambda: _draw(self, sampling.bernoulli_, float(p), gen)  # noqa: E731
     return write_in_place(self, (self,), _BernoulliBackward2, {}, draw)
 
 

@@ -64,7 +64,7 @@ def _shifted(a: np.ndarray, axis: int) -> np.ndarray:
     return a - np.maximum.reduce(a, axis, None, None, True) if a.size else a
 
 
-def _softmax(a: np.ndarray, axis: int) -> np.ndarray:
+def _softmax(a: np.ndarray, axis: int, kind: Any = None) -> np.ndarray:
     if a.ndim == 0:
         return np.ones_like(a)
     e = _exp(_shifted(a, axis))
@@ -77,14 +77,18 @@ def _sum_in_turn(e: np.ndarray, axis: int) -> np.ndarray:
     return np.add.accumulate(e, axis).take([-1], axis)
 
 
-def _log_softmax(a: np.ndarray, axis: int) -> np.ndarray:
+def _log_softmax(a: np.ndarray, axis: int, kind: Any = None) -> np.ndarray:
     if a.ndim == 0:
         return np.zeros_like(a)
     shifted = _shifted(a, axis)
     e = _exp(shifted)
     if not a.size:
         return e
-    return shifted - _log(lane_sum(e) if axis == a.ndim - 1 else _sum_in_turn(e, axis))
+    if axis != a.ndim - 1:
+        return shifted - _log(_sum_in_turn(e, axis))
+    if kind == np.float16:  # torch keeps the sum and its logarithm as such along the last dimension
+        return shifted - _log(lane_sum(e).astype(kind).astype(a.dtype)).astype(kind)
+    return shifted - _log(lane_sum(e))
 
 
 def _normalised(name: str, kernel: Any, kind: type, what: str) -> Any:
@@ -105,7 +109,11 @@ def _normalised(name: str, kernel: Any, kind: type, what: str) -> Any:
             data = data if data.flags.c_contiguous else np.ascontiguousarray(data)
         else:
             wide = a.astype(np.float32) if a.dtype.itemsize < 4 else a
-            data = np.ascontiguousarray(quiet.run(kernel, wide, axis)).astype(a.dtype, copy=False).reshape(a.shape)
+            data = (
+                np.ascontiguousarray(quiet.run(kernel, wide, axis, a.dtype))
+                .astype(a.dtype, copy=False)
+                .reshape(a.shape)
+            )
         if out is not None:
             return write_out(out, data, name, source)
         made = fresh(data, source._device, here.inference) if a.size else result(data, source._device)

@@ -11,7 +11,7 @@ from ..graph.node import node, not_differentiable
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
 from .arguments import type_name, unfit
-from .core import FUNCTIONS, laid_out, op, record, recording, result, takes_out, write_out
+from .core import op, record, recording, result, result_like, takes_out, write_out
 from .extremes import choose, selecting_backward
 from .pointwise import check_kernel
 from .selection import sorted_positions, top
@@ -42,9 +42,7 @@ def _sorted(input: Tensor, dim: int, descending: bool, stable: bool) -> tuple[np
     a = input._data
     d = wrap_dim(dim, a.ndim)
     order = _order(a, d, descending, stable)
-    values = np.take_along_axis(a, order, d) if a.ndim else a.copy()
-    steps = FUNCTIONS["empty_like"](input).stride()
-    return laid_out(values, steps), laid_out(order, steps)
+    return np.take_along_axis(a, order, d) if a.ndim else a.copy(), order
 
 
 _UNSET: Any = object()
@@ -69,8 +67,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
 
     Source: `torch.argsort`.
     """
-    indices = _sorted(input, dim, descending, stable)[1]
-    return fresh(indices, input._device)
+    return result_like(_sorted(input, dim, descending, stable)[1], input)
 
 
 @op()

@@ -25,7 +25,7 @@ def several_views(self: Tensor, views: list[Tensor], kind: type, **saved: Any) -
 
 
 def _outputs(self: Tensor, parts: list[Tensor], kind: type, **saved: Any) -> tuple[Tensor, ...]:
-    if MODES.here.grad and needs_grad(self) and parts and not self._inference:
+    if MODES.here.grad and needs_grad(self) and not self._inference:
         fn = node_for(kind, (self,), {"self_sym_sizes": self._data.shape, **saved})
         fn.describe_all(tuple(parts))  # type: ignore[attr-defined]
         for i, v in enumerate(parts):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.history import DEFAULT, INFERENCE, NO_GRAD, edge_of, inherited, make_view, needs_grad
-from ..graph.modes import MODES
+from ..graph.modes import MODES, InferenceCounter
 from ..graph.node import TRACED, edge_to_leaf, next_number
 from ..tensor import Tensor
 
@@ -84,6 +84,8 @@ def _viewed_with_care(self: Tensor, data: np.ndarray, offset: int, kind: Any, sa
     here = MODES.here
     out = self._alias()
     out._data, out._offset = data, offset
+    if self._inference:  # a view of its `.data` has none of the counter that `.data` has
+        out._counter = InferenceCounter()
     make_view(out, self, here)
     if here.grad and needs_grad(self) and not self._inference:
         kind.record(out, (self,), **dict(zip(kind.saved_names, saved, strict=True)))

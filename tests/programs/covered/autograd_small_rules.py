@@ -1,0 +1,53 @@
+import torch
+
+# the square of the distance is made once for both gradients
+y, x = torch.tensor([1., 0.], requires_grad=True), torch.tensor([2., 0.], requires_grad=True)
+gy, gx = torch.autograd.grad(torch.atan2(y, x).sum(), (y, x), create_graph=True)
+gy, gx
+gy.grad_fn.next_functions[1][0] is gx.grad_fn.next_functions[1][0], gy.grad_fn.next_functions[1][0]
+torch.autograd.grad((gy * gx).sum(), (y, x))
+
+# of two slices the first half is taken first
+torch.tensor([1., 2., 4.], requires_grad=True).diff().grad_fn.next_functions[0][0]._saved_end
+d = torch.tensor([1., 2., 4.], requires_grad=True).diff()
+[f._sequence_nr() - d.grad_fn._sequence_nr() for f, _ in d.grad_fn.next_functions]
+
+# a view of an inference tensor's data
+with torch.inference_mode(): t = torch.ones(2, 2)
+t.data.add_(1)
+t.data[0].add_(1)
+t.data.fill_diagonal_(7.)
+
+# losses of flags
+x = torch.tensor([0.5, 2.], dtype=torch.float64, requires_grad=True)
+torch.nn.functional.mse_loss(x, torch.tensor([True, False])).backward()
+x.grad
+torch.nn.functional.smooth_l1_loss(x, torch.tensor([True, False])).backward()
+x.grad
+
+# steps that are rounded
+h = torch.tensor([[0.5, -2., 1.], [3., 1.5, 0.1]], dtype=torch.float16)
+h.logsumexp(1), h.logsumexp(0)
+h.log_softmax(1).tolist(), h.log_softmax(0).tolist()
+
+# a view of a leaf, written to inside a Function
+class Dirty(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x.mul_(2))
+        return x
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+leaf = torch.ones(3, requires_grad=True)
+view = leaf.view(3)
+leaf.requires_grad = False
+Dirty.apply(view)
+
+# what a write to a part freed is asked for where a gradient ends
+x = torch.ones(3, requires_grad=True)
+y = x * x
+y[0] *= 0.5
+torch.autograd.grad(y.sum(), x)
+(y * 2).sum().backward(inputs=[y])

@@ -1,0 +1,17 @@
+import torch
+
+for t in torch.ones(0, 3).unfold(-1, 2, 1), torch.ones(0, 3).unsqueeze(0), torch.ones(2, 0, 3).transpose(0, 2):
+    print(t.shape, t.stride(), torch.nan_to_num(t).stride(), torch.deg2rad(t).stride(), torch.exp(t).stride())
+    print(t.sort(0)[0].stride(), t.sort(-1)[1].stride(), t.argsort(0).stride(), t.roll(1, 0).stride(), t.flip(0).stride())
+
+torch.zeros(0, 3, dtype=torch.bool).median()
+torch.zeros(0, dtype=torch.bool).cumsum_(0)
+torch.zeros((), dtype=torch.bool).cumprod_(0)
+torch.zeros(2, dtype=torch.bool).cumprod_(0)
+
+# that lie beyond the end of their memory
+import copy, pickle
+rest = torch.ones(0, 3).split((1, 2), -1)[1]
+rest.storage_offset(), rest.untyped_storage().nbytes()
+for t in pickle.loads(pickle.dumps(rest)), copy.deepcopy(rest), torch.empty(0).set_(rest.untyped_storage(), 1, (0, 2), (3, 1)):
+    print(t.shape, t.stride(), t.storage_offset(), t.untyped_storage().nbytes())

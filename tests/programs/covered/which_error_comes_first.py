@@ -1,0 +1,42 @@
+import torch
+
+# one cell for many elements, and another mistake at once
+wide = torch.zeros(1).expand(3)
+wide.logical_not_()
+wide.lerp_(torch.ones(4), 0.5)
+wide.uniform_(2, 1)
+wide.normal_(0, -1)
+wide.random_(3, 1)
+flags = torch.zeros(1, dtype=torch.bool).expand(3)
+flags.uniform_()
+flags.cumsum_(0)
+flags.pow_(torch.ones(2, 3, dtype=torch.bool))
+flags.addcdiv_(flags, flags)
+torch.zeros((), dtype=torch.bool).pow_(torch.ones(2, dtype=torch.bool))
+torch.zeros((), dtype=torch.bool).addcmul_(torch.ones(2, dtype=torch.bool), torch.ones(2, dtype=torch.bool))
+
+# with out=: pointwise operations look at the memory first, others at the dtype or only after they resized
+ints = torch.zeros(1, dtype=torch.int64).expand(3)
+torch.exp(torch.zeros(3), out=ints)
+torch.softmax(torch.zeros(3), 0, out=ints)
+torch.masked_select(torch.zeros(3), torch.tensor([True] * 3), out=ints)
+out = torch.zeros(1).expand(2, 2)
+torch.sum(torch.ones(2, 3), 0, out=out)
+out.shape, out.stride(), out._version
+torch.cumsum(torch.ones(2, 3), 0, out=torch.zeros(1).expand(2, 2))
+torch.add(torch.ones(3), 1, out=torch.zeros(1).expand(2, 2))
+torch.cumsum(torch.ones(3), 0, out=torch.zeros(1).expand(3))
+torch.ones(2, 2, out=(out := torch.zeros(3)))._version
+
+# views that must not be used any more, and shapes that do not fit
+x = torch.ones(2, 3, requires_grad=True)
+a, b = x.split(1)
+with torch.no_grad(): x.mul_(1)
+torch.ones(7).expand_as(b)
+torch.ones(7).view_as(b)
+torch.outer(a, b)
+torch.nn.functional.linear(a, b)
+torch.isclose(a, b)
+torch.asarray(a, copy=True)
+torch.asarray(a, copy=False, dtype=torch.float64)
+list(x[:0].split(1, 1)[0])
