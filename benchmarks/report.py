@@ -152,6 +152,14 @@ def short_table(results: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _pictured(results: dict[str, Any]) -> str:
+    """A sentence on what pictures take; they have no peer to be a ratio to."""
+    drawn = results.get("once", {}).get("pictures", {}).get("tinytorch", {})
+    if not drawn:
+        return ""
+    return "And on tinytorch: " + ", ".join(f"{what} {in_words(seconds)}" for what, seconds in drawn.items()) + ".\n\n"
+
+
 def section(results: dict[str, Any]) -> str:
     """What stands between the README's markers."""
     missing = f" Not run here: {', '.join(results['missing'])}." if results["missing"] else ""
@@ -162,6 +170,7 @@ def section(results: dict[str, Any]) -> str:
         "the ratios within each round of one run, in which all take turns, a process for each."
         f"{missing}\n\n"
         f"{short_table(results)}\n\n"
+        f"{_pictured(results)}"
         '<picture><source media="(prefers-color-scheme: dark)" srcset="docs/benchmarks/size-dark.svg">'
         '<img alt="Cost of x * y, and of (x * y).sum() with backward, against the number of elements, on log axes: '
         'small tensors cost what the call costs, large ones what the memory costs" '
