@@ -1,9 +1,17 @@
 """Shared by all tests: the marks `torch` and `browser` skip, with the way out, what this machine cannot run."""
 
+import gc
+
 import pytest
 from needs import REQUIRE_ALL, browser_missing, torch_missing
 
 _NEEDS = {"torch": torch_missing, "browser": browser_missing}
+
+
+def pytest_collection_finish() -> None:
+    """Leave the thousands of tests themselves out of every later search for garbage: with them it takes a second."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
