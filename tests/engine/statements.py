@@ -21,6 +21,7 @@ POOL = 7
 # - `sgn`, whose gradient in torch is a tensor without memory, which cannot be written to;
 # - bool matrices, and vectors times matrices with `out=`: the order in which shapes and dtypes are looked at;
 # - `x[-1]` of a tensor without dimensions: torch reads the size that its first dimension had before, if it had one;
+# - `index_put_(accumulate=True)` of an expanded tensor with itself: what is added has been added to by then;
 # - `set_` with a storage of a vector with gaps: torch keeps its strides if its size fits, and reads beyond the end.
 
 
@@ -193,6 +194,8 @@ class Writer:
         if statement.startswith(f"{found.get('a')}[-1]") and not target.dim():
             raise Unfilled
         if "set_(" in statement and ".untyped_storage())" in statement and not target.is_contiguous():
+            raise Unfilled
+        if "accumulate=True" in statement and 0 in target.stride() and statement.count(found["a"]) > 1:
             raise Unfilled
         if folded(target) or any(meets(target, o) for o in others):
             raise Unfilled

@@ -425,7 +425,8 @@ def _accumulate(leaf: Any, grads: Any, task: Task) -> None:
             leaf._grad = old + grad
         else:
             old.add_(grad)
-            if old._data.strides != leaf._data.strides and not old._obeys_layout(leaf):
+            a = leaf._data
+            if (old._data.strides != a.strides or not a.flags.forc) and not old._obeys_layout(leaf):
                 task.warnings.append((_layouts(old, leaf), "torch/csrc/autograd/functions/accumulate_grad.h:252", True))
     if leaf._hooks is not None:
         for hook in list(leaf._hooks.after_accumulate.values()):

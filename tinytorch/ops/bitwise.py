@@ -17,13 +17,16 @@ from .scalars import zeros
 
 def _filled_zeros(grad: Tensor) -> Tensor:
     made = zeros(grad)
-    made._own_counter().version = 1  # torch makes these of another tensor, and filling them counts
+    made._own_counter().version = 1  # filling them counts
     return made
 
 
 def _comparison(what: str, name: str, ufunc: np.ufunc, aliases: tuple[str, ...] = (), takes: str = "bif") -> Any:
     """Declare a comparison; in place it has nodes, whose gradients are zero."""
-    kinds = (node(f"{name.title()}Backward1", zeros, _filled_zeros), node(f"{name.title()}Backward0", zeros))
+    kinds = (
+        node(f"{name.title()}Backward1", _filled_zeros, _filled_zeros),
+        node(f"{name.title()}Backward0", _filled_zeros),
+    )
     return binary(what, name, ufunc, to=BOOL, numbers=RIGHT, aliases=aliases, takes=takes, stub=f"{name}_cpu",
                   kind_in_place=kinds[0], number_in_place=kinds[1])  # fmt: skip
 

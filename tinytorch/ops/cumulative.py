@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import return_types
+from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, wrap_dim
 from .core import FUNCTIONS, check_overlap, op, quiet, record, recording, result, write_in_place, write_out
@@ -14,6 +15,7 @@ from .outputs import check_pair
 from .pointwise import check_kernel
 from .reductions import _sum_dtype, dtype_for
 from .scalars import where, written_twice
+from .selecting import END, slice_
 
 
 def _reversed_cumsum(t: Tensor, dim: int) -> Tensor:
@@ -31,15 +33,28 @@ def _cumprod_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> T
     grad = grad.to(self.dtype)
     if self._data.size <= 1 or self.shape[dim] == 1:
         return grad
+    dim = wrap_dim(dim, self._data.ndim)
     if self._data.all():
         return _reversed_cumsum(result * grad, dim).div(self)
     # with zeros: for every element, the products that it is part of, without it
-    n, out = self.shape[dim], self.new_zeros(self.shape)
-    for k in range(n):
-        before = self.narrow(dim, 0, k).prod(dim, True)
-        after = self.narrow(dim, k + 1, n - k - 1).cumprod(dim)
-        without = FUNCTIONS["cat"]((before, before.expand(after.shape) * after), dim)
-        out.select(dim, k).copy_((grad.narrow(dim, k, n - k) * without).sum(dim))
+    last, parts = self.shape[dim] - 1, []
+    for k in range(last + 1):
+        before = (
+            slice_(self, dim, 0, k, 1).prod(dim, True)
+            if k
+            else grad.new_ones(()).expand(*self.shape[:dim], 1, *self.shape[dim + 1 :])
+        )
+        products = [before]
+        if k < last:
+            after = slice_(self, dim, k + 1, END, 1).cumprod(dim)
+            products.append(before.expand(after.shape) * after if k else after)
+        without = FUNCTIONS["cat"](products, dim) if k < last else before
+        parts.append((slice_(grad, dim, k, END, 1) * without).sum(dim))
+    if not MODES.here.grad:
+        return FUNCTIONS["stack"](parts, dim)
+    out = self.new_zeros(self.shape).zero_()
+    for k, part in enumerate(parts):
+        out.select(dim, k).copy_(part)
     return out
 
 

@@ -47,7 +47,7 @@ def _std_backward(grad: Tensor, self: Tensor, result: Tensor, dim: Any, correcti
 
 def _mean_backward(grad: Tensor, self: Tensor, dim: Any, keepdim: bool) -> Tensor:
     n = count(self._data.shape, wrap_dims(dim, self._data.ndim))
-    return over(grad.expand(self.shape) if dim is None else spread(grad, self.shape, dim, keepdim), n)
+    return over(spread(grad, self.shape, dim, keepdim), n)
 
 
 def _two(grads: tuple, first: Any, second: Any) -> Tensor:

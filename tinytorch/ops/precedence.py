@@ -20,8 +20,8 @@ _UNRECORDED = """
 
 # Whose results never have gradients, so that `out=` asks for none.
 _WITHOUT_GRADIENT = """
-    all any argmax argmin bucketize eq ge gt isin isneginf isposinf le logical_and logical_not logical_or logical_xor lt ne
-    nonzero searchsorted signbit
+    all any argmax argmin bucketize count_nonzero eq ge gt isin isneginf isposinf le logical_and logical_not logical_or
+    logical_xor lt multinomial ne nonzero searchsorted signbit
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 
 
@@ -34,7 +34,12 @@ def check_out(function: str, out: Any, *inputs: Any) -> None:
 
 def say_first(name: str, of_view: bool, args: tuple, kwargs: dict) -> None:
     """Raise what torch would raise before the error that a failed call of `name` gave, if there is such a thing."""
-    if not MODES.here.grad or name in _UNRECORDED or (name == "view" and isinstance(args[-1], dtype)):
+    if (
+        not MODES.here.grad
+        or name in _UNRECORDED
+        or name in _WITHOUT_GRADIENT
+        or (name == "view" and isinstance(args[-1], dtype))
+    ):
         return
     parts = args[0] if args and isinstance(args[0], (list, tuple)) else ()
     tensors = [t for t in (*parts, *args, *kwargs.values()) if isinstance(t, Tensor)]

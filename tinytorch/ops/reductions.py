@@ -55,7 +55,7 @@ def restored(t: Tensor, dim: Any, keepdim: bool, sizes: tuple) -> Tensor:
 
 def spread(grad: Tensor, shape: tuple, dims: Any, keepdim: bool) -> Tensor:
     """The gradient of a sum: the same value for every element that was summed."""
-    return restored(grad, dims, keepdim, shape).expand(shape)
+    return (grad if dims is None else restored(grad, dims, keepdim, shape)).expand(shape)
 
 
 UNSET: Any = object()
@@ -116,9 +116,7 @@ _MeanBackward1 = node(
 )
 _NansumBackward0 = node(
     "NansumBackward0",
-    lambda grad, self, dim, keepdim: (
-        spread(grad, self.shape, () if dim is None else dim, keepdim) * self.isnan().logical_not()
-    ),
+    lambda grad, self, dim, keepdim: spread(grad, self.shape, dim, keepdim) * self.isnan().logical_not(),
 )
 
 
@@ -164,8 +162,8 @@ def sum(input: Tensor = ABSENT, /, *dims: Any, **named: Any) -> Tensor:
 def _sum(
     input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
 ) -> Tensor:
-    a = input._data
-    if dim is UNSET:
+    a, whole = input._data, dim is UNSET
+    if whole:
         dim = unset(keepdim)
         if out is not None:
             raise TypeError
@@ -177,7 +175,7 @@ def _sum(
         return write_out(out, data, "sum", input)
     made = result(data, input._device)
     if MODES.here.grad and (input._requires_grad or needs_grad(input)):
-        if dim is None:
+        if whole:
             _SumBackward0.record(made, (input,), self_sym_sizes=a.shape)
         else:
             _SumBackward1.record(made, (input,), self_sym_sizes=Size(a.shape), dim=given_dims(dim), keepdim=keepdim)
@@ -192,8 +190,8 @@ def mean(
 
     Source: `torch.mean`.
     """
-    a = input._data
-    if dim is UNSET:
+    a, whole = input._data, dim is UNSET
+    if whole:
         dim = unset(keepdim)
     kind = a.dtype if dtype is None else dtype.np
     if kind.kind != "f":
@@ -213,7 +211,7 @@ def mean(
         return write_out(out, data, "mean", input)
     made = result(data, input._device)
     if MODES.here.grad and needs_grad(input):
-        if dim is None:
+        if whole:
             _MeanBackward0.record(made, (input,), self_sym_sizes=Size(a.shape), self_sym_numel=a.size)
         else:
             _MeanBackward1.record(made, (input,), self_sym_sizes=Size(a.shape), dim=given_dims(dim), keepdim=keepdim,

@@ -290,9 +290,12 @@ def write_scattered(self: Tensor, dim: int, index: Tensor, src: Any, how: Any) -
 
 
 def _scatter_node(self: Tensor, values: dict) -> Recorded:
-    if values["src"] is None and isinstance(values["value"], Tensor):
-        values["value"] = one_number(values["value"], "scatter")
-    src, index, reduce = values["value"] if values["src"] is None else values["src"], values["index"], values["reduce"]
+    src, value, index, reduce = values["src"], values["value"], values["index"], values["reduce"]
+    if src is not None:
+        values["source"] = src if isinstance(src, Tensor) else None
+    elif value is not None:
+        values["source"] = one_number(value, "scatter") if isinstance(value, Tensor) else value
+    src = values["source"]
     if not isinstance(index, Tensor) or reduce is None or not (isinstance(src, Tensor) or is_number(src)):
         raise unfit("scatter")
     tensor = isinstance(src, Tensor)
@@ -312,9 +315,9 @@ def _scatter_node(self: Tensor, values: dict) -> Recorded:
     layout=contiguous_format,
 )  # fmt: skip
 def _scatter(
-    self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = ABSENT
-) -> None:
-    src = value if src is None else src
+    self: Tensor, dim: int, index: Tensor, source: Any = None, *, src: Any = None, value: Any = None, reduce: Any = ABSENT,
+) -> None:  # fmt: skip
+    src = source
     if reduce is not ABSENT and isinstance(src, Tensor):
         warn_in_torch(
             "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "

@@ -51,3 +51,27 @@ y = x * x
 y[0] *= 0.5
 torch.autograd.grad(y.sum(), x)
 (y * 2).sum().backward(inputs=[y])
+
+# a product that runs over zeros, once and twice differentiated
+x = torch.tensor([[1., 2., 3.], [4., 0., 6.]], requires_grad=True)
+x.cumprod(-1).sum().backward()
+x.grad, x.grad._version
+g, = torch.autograd.grad(x.cumprod(0).sum(), x, create_graph=True)
+g, g._version
+torch.autograd.grad((g * g).sum(), x)
+torch.tensor([1., 2.], requires_grad=True).cumprod(-1).grad_fn._saved_dim
+
+# dim=None is a dimension that was named
+x.sum(None).grad_fn, x.sum(None).grad_fn._saved_dim, x.mean(dim=None, keepdim=True).grad_fn
+torch.autograd.grad(x.sum(None) + x.mean(dim=None, keepdim=True).squeeze(), x)
+
+# comparisons in place have gradients: zeros, whose filling counts
+z = x * 2
+z.gt_(1)
+z.grad_fn(torch.ones(2, 3))._version
+
+# a gradient in the parameter's own memory, which has gaps
+p = torch.nn.Parameter(torch.arange(6.)[::2])
+p.grad = p.detach()
+p.sum().backward()
+p
