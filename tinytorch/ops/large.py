@@ -33,10 +33,11 @@ def pointwise(kernel: Callable, *arrays: np.ndarray) -> np.ndarray:
             flat.append(a.ravel("K"))
         else:
             return _broadcast(kernel, arrays)
-    first = kernel(*[a[:_BLOCK] if a.ndim else a for a in flat])
+    piece = 1 if isinstance(kernel, np.ufunc) else _BLOCK  # a ufunc makes nothing in between, and is asked for the dtype
+    first = kernel(*[a[:piece] if a.ndim else a for a in flat])
     out = empty(model.shape, first.dtype)
     line = out.reshape(-1)
-    if isinstance(kernel, np.ufunc):
+    if piece == 1:
         kernel(*flat, out=line)
     else:
         line[:_BLOCK] = first
