@@ -33,7 +33,7 @@ class Absent:
 # What torch.Tensor has and tinytorch's has not.
 OF_TENSOR = """
     as_subclass bfloat16 ccol_indices cdouble cfloat chalf cholesky_inverse cholesky_solve coalesce
-    col_indices conj_physical_ const_data_ptr crow_indices dense_dim dequantize dim_order eig geqrf hardshrink
+    col_indices conj_physical_ const_data_ptr crow_indices dense_dim dequantize eig geqrf hardshrink
     hash_tensor histogram i0 i0_ igamma igamma_ igammac igammac_ index indices int_repr ipu is_coalesced
     is_distributed istft lstsq lu lu_solve matrix_exp module_load mtia mvlgamma mvlgamma_ orgqr ormqr
     polygamma polygamma_ prelu q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale

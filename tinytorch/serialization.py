@@ -80,10 +80,19 @@ def _parameter(name: str) -> Any:
 class _Writer(pickle.Pickler):
     """Writes each storage once, so that tensors saved together keep what they share."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.kinds: dict[UntypedStorage, Any] = {}  # of which dtype each storage is seen
+
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Tensor) and not isinstance(obj, _parameter("Parameter")):
+            storage = obj._own_storage()
+            if storage.nbytes() and self.kinds.setdefault(storage, obj.dtype) is not obj.dtype:
+                raise RuntimeError(
+                    "Cannot save multiple tensors or storages that view the same data as different types"
+                )
             state = (dict(obj.__dict__),) if obj.__dict__ else ()
-            return _rebuild_tensor, _parts(obj, obj._own_storage()), *state
+            return _rebuild_tensor, _parts(obj, storage), *state
         return NotImplemented
 
 

@@ -183,8 +183,14 @@ class Writer:
 
     def check(self, statement: str, found: dict[str, str], kind: str) -> None:
         """Keep out what torch leaves undefined: Unfilled."""
+        if seen := re.search(r"= (x\d+)\.view\(torch\.(float\d+)\)$", statement):
+            bits = self.names[seen[1]].detach()
+            if safely(lambda: bool(bits.view(getattr(self.names["torch"], seen[2])).isnan().any())) is True:
+                raise Unfilled  # which bits of a nan a kernel keeps
         target = self.names.get(next((found[k] for k in "opqaflh" if k in found and (k != "q" or kind == "out")), ""))
-        if not hasattr(target, "untyped_storage") or not (kind in WRITES or ".copy_(" in statement):
+        if not hasattr(target, "untyped_storage") or not (
+            kind in WRITES or ".copy_(" in statement or "optim" in statement
+        ):
             return
         others = [
             self.names[v] for k, v in found.items() if v in self.names and k not in "xy" and self.names[v] is not target

@@ -220,16 +220,14 @@ def copy_(self: Tensor, src: Any = ABSENT, non_blocking: bool = False, *rest: An
         src = fresh(np.asarray(src, dtypes.of_number(src).np), self._device)
     recorded = recording(self, src) and self._data.dtype.kind == "f"
     check_inplace(self, recorded)
-    same = src is self or _is_same_data(self, src)
-    if not same:
-        check_overlap(self, src, histories=False)
-        check_broadcast_into(self, src._data.shape)
     fn = None
     if recorded:
         fn = CopyBackwards((edge_of(self), edge_of(src)), ())
         fn.source = (src.dtype, src._device)
         fn.describe(self)
-    if not same:
+    if not (src is self or _is_same_data(self, src)):
+        check_overlap(self, src, histories=False)
+        check_broadcast_into(self, src._data.shape)
         store(self, src._data)
         if src._device is not self._device:
             Transfers.count(self._device, self.nbytes)

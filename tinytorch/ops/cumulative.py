@@ -9,7 +9,7 @@ import numpy as np
 from .. import return_types
 from ..graph.modes import MODES
 from ..graph.node import node
-from ..tensor import Tensor, wrap_dim
+from ..tensor import Tensor, fresh, wrap_dim
 from .core import FUNCTIONS, check_overlap, op, quiet, record, recording, result, write_in_place, write_out
 from .outputs import check_pair
 from .pointwise import check_kernel
@@ -36,26 +36,30 @@ def _cumprod_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> T
     dim = wrap_dim(dim, self._data.ndim)
     if self._data.all():
         return _reversed_cumsum(result * grad, dim).div(self)
-    # with zeros: for every element, the products that it is part of, without it
-    last, parts = self.shape[dim] - 1, []
+    if not MODES.here.grad:
+        data = quiet.run(_over_zeros, *[np.moveaxis(t._data, dim, -1) for t in (grad, self, result)])
+        return fresh(np.ascontiguousarray(np.moveaxis(data, -1, dim)), grad._device)
+    # for every element, the products that it is part of, without it
+    last, out = self.shape[dim] - 1, self.new_zeros(self.shape).zero_()
+    one = grad.new_ones(()).expand(*self.shape[:dim], 1, *self.shape[dim + 1 :])
     for k in range(last + 1):
-        before = (
-            slice_(self, dim, 0, k, 1).prod(dim, True)
-            if k
-            else grad.new_ones(()).expand(*self.shape[:dim], 1, *self.shape[dim + 1 :])
-        )
-        products = [before]
+        without = before = slice_(self, dim, 0, k, 1).prod(dim, True) if k else one
         if k < last:
             after = slice_(self, dim, k + 1, END, 1).cumprod(dim)
-            products.append(before.expand(after.shape) * after if k else after)
-        without = FUNCTIONS["cat"](products, dim) if k < last else before
-        parts.append((slice_(grad, dim, k, END, 1) * without).sum(dim))
-    if not MODES.here.grad:
-        return FUNCTIONS["stack"](parts, dim)
-    out = self.new_zeros(self.shape).zero_()
-    for k, part in enumerate(parts):
-        out.select(dim, k).copy_(part)
+            without = FUNCTIONS["cat"]((before, before.expand(after.shape) * after if k else after), dim)
+        out.select(dim, k).copy_((slice_(grad, dim, k, END, 1) * without).sum(dim))
     return out
+
+
+def _over_zeros(grad: np.ndarray, a: np.ndarray, result: np.ndarray) -> np.ndarray:
+    """The gradient of a running product along the last axis: nothing depends on what comes after the first zero."""
+    zero = a == 0
+    zeros = np.add.accumulate(zero, -1, np.int64)
+    sooner = np.add.accumulate(np.where(zeros == 0, result * grad, 0)[..., ::-1], -1)[..., ::-1] / a
+    products = np.multiply.accumulate(np.where(zero, 1, np.where(zeros == 1, a, 1)), -1)
+    at_it = np.where(zeros == 1, products * grad, 0).sum(-1, keepdims=True)
+    at_it = at_it * np.concatenate([np.ones_like(a[..., :1]), result[..., :-1]], -1)
+    return np.where(zeros == 0, sooner, np.where(zero & (zeros == 1), at_it, 0)).astype(grad.dtype)
 
 
 def _logcumsumexp_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tensor:

@@ -9,13 +9,12 @@ import numpy as np
 from .. import dtypes
 from ..devices import CPU as _CPU
 from ..graph.node import node
-from ..tensor import Size, Tensor, wrap_dim
+from ..tensor import Size, Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
 from .arguments import unfit
 from .core import (
     broadcast_error,
     common_device,
-    laid_out,
     op,
     quiet,
     record,
@@ -70,16 +69,17 @@ _StackBackward0 = node(
 )
 
 
-def _channels_last(arrays: list[np.ndarray], data: np.ndarray) -> np.ndarray:
-    """torch joins channels-last tensors into one."""
+def _concatenated(arrays: list[np.ndarray], d: int) -> np.ndarray:
+    """The arrays one after the other, row-major; torch joins channels-last tensors into one."""
+    data = np.concatenate(arrays, d)
+    order = (0, *range(2, data.ndim), 1)
 
     def last(a: np.ndarray) -> bool:
-        return a.ndim == 4 and not a.flags.c_contiguous and a.transpose(0, 2, 3, 1).flags.c_contiguous
+        return a.ndim == data.ndim and not a.flags.c_contiguous and a.transpose(order).flags.c_contiguous
 
-    if data.ndim != 4 or not all(last(a) for a in arrays):
-        return data
-    _, c, h, w = data.shape
-    return laid_out(data, (c * h * w, 1, w * c, c))
+    if data.ndim in (4, 5) and all(last(a) for a in arrays):
+        return np.ascontiguousarray(data.transpose(order)).transpose(np.argsort(order))
+    return np.ascontiguousarray(data)
 
 
 @op("cat", "concat", "concatenate", method=False)
@@ -112,12 +112,10 @@ def cat(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | No
                     f"{a.shape[k]} for tensor number {i} in the list."
                 )
     kind = _common(parts)
-    arrays = [t._data for t in used]
-    data = quiet.run(lambda: np.concatenate([a.astype(kind.np, copy=False) for a in arrays], d))
+    data = quiet.run(lambda: _concatenated([t._data.astype(kind.np, copy=False) for t in used], d))
     if out is not None:
         return write_out(out, data, "cat", *parts)
-    data = _channels_last(arrays, np.ascontiguousarray(data))
-    made = result(data, common_device("cat", *parts), *(() if data.flags.c_contiguous else (data,)))
+    made = fresh(data, common_device("cat", *parts))
     if recording(*parts):
         _joined(made, _CatBackward0, parts, dim=int(dim))
     return made
@@ -146,10 +144,14 @@ def stack(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | 
                 f"{list(t._data.shape)} at entry {i}"
             )
     kind = _common(parts)
-    data = quiet.run(lambda: np.stack([t._data.astype(kind.np, copy=False) for t in parts], d))
+    arrays = quiet.run(lambda: [t._data.astype(kind.np, copy=False) for t in parts])
+    if d < first.ndim:  # torch joins along the next dimension, which it splits then
+        data = _concatenated(arrays, d).reshape(*first.shape[:d], len(parts), *first.shape[d:])
+    else:
+        data = np.ascontiguousarray(np.stack(arrays, d))
     if out is not None:
         return write_out(out, data, "stack", *parts)
-    made = result(np.ascontiguousarray(data), common_device("stack", *parts))
+    made = fresh(data, common_device("stack", *parts))
     if recording(*parts):
         _joined(made, _StackBackward0, parts, dim=int(dim))
     return made

@@ -137,11 +137,8 @@ def _is_dense(a: np.ndarray) -> bool:
     return True
 
 
-def dense_strides(a: np.ndarray) -> tuple[int, ...]:
-    """The strides (bytes) of a dense tensor with this array's order of dimensions; its own if it is dense."""
-    if 0 in a.shape or _is_dense(a):
-        return a.strides
-    steps, shape = a.strides, a.shape
+def inner_first(steps: tuple[int, ...], shape: tuple[int, ...]) -> list[int]:
+    """The dimensions of a tensor from the innermost on."""
 
     def compare(d0: int, d1: int) -> int:
         if steps[d0] == 0 or steps[d1] == 0:
@@ -150,8 +147,16 @@ def dense_strides(a: np.ndarray) -> tuple[int, ...]:
             return -1 if steps[d0] < steps[d1] else 1
         return 1 if shape[d0] > shape[d1] else 0
 
+    return _ordered(len(shape), compare)
+
+
+def dense_strides(a: np.ndarray) -> tuple[int, ...]:
+    """The strides (bytes) of a dense tensor with this array's order of dimensions; its own if it is dense."""
+    shape = a.shape
+    if 0 in shape or _is_dense(a):
+        return a.strides
     out, step = [0] * a.ndim, a.itemsize
-    for d in _ordered(a.ndim, compare):
+    for d in inner_first(a.strides, shape):
         out[d] = step
         step *= max(shape[d], 1)
     return tuple(out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..storage import UntypedStorage
 from ..tensor import Tensor
 from ..warn import warn_user
 from .core import FUNCTIONS, check_inplace, expect_tensor, op, tensor_type
+from .layouts import inner_first
 
 
 def _ask(name: str, question: Callable[[Tensor], Any], what: str, method: bool = False) -> None:
@@ -201,6 +203,27 @@ def _volatile(self: Tensor) -> bool:
 Tensor.volatile = property(_volatile)  # type: ignore[attr-defined]
 Tensor.real = property(lambda self: self, lambda self, value: self.copy_(value), doc="The tensor itself.")  # type: ignore[attr-defined]
 Tensor.imag = property(imag, doc="RuntimeError, as in torch for dtypes that are not complex.")  # type: ignore[attr-defined]
+
+
+@op(function=False)
+def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """The dimensions from the outermost in memory to the innermost.
+
+    `ambiguity_check`: True, or the memory formats that settle it; RuntimeError where several orders would do.
+    Source: `torch.Tensor.dim_order`.
+    """
+    if not isinstance(ambiguity_check, (bool, list)):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    shape, steps = self.shape, self.stride()
+    if ambiguity_check is not False and (1 in shape or any(a == b for a, b in itertools.pairwise(steps))):
+        formats = ambiguity_check if isinstance(ambiguity_check, list) else ()
+        if sum(self.is_contiguous(memory_format=f) for f in formats) != 1:
+            raise RuntimeError(
+                "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+            )
+    if ambiguity_check is not False and 0 in steps:
+        raise RuntimeError("The tensor does not have unique dim order.")
+    return tuple(reversed(inner_first(steps, shape))) if self.numel() else tuple(range(len(shape)))
 
 
 for _name in ("element_size", "get_device", "is_complex", "is_contiguous", "is_floating_point", "is_inference",

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..graph.history import set_history
+from ..graph.node import not_differentiable
 from ..tensor import Tensor, fresh, wrap_dim
-from .core import op, write_out
+from .core import op, record, recording, write_out
 from .selecting import END, diagonal, select, slice_, unfold
 from .splitting import split, split_with_sizes, unbind
 from .views import alias, as_strided, expand, permute, squeeze, t, transpose, unsqueeze, view
@@ -59,3 +60,15 @@ for _name, _look in {
     "transpose": transpose, "unbind": unbind, "unfold": unfold, "unsqueeze": unsqueeze, "view": view,
 }.items():  # fmt: skip
     _copy(_name, _look)
+
+
+_NoDetachCopy = not_differentiable("aten::detach_copy")
+
+
+@op(method=False)
+def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy, recorded as an operation without a derivative. Source: `torch.detach_copy`."""
+    if out is not None:
+        return write_out(out, np.array(input._data, order="C"), "detach_copy", input)
+    made = fresh(np.array(input._data, order="C"), input._device)
+    return record(made, _NoDetachCopy, (input,)) if recording(input) else made
