@@ -55,3 +55,15 @@ def test_a_transcript_notices_what_differs(tmp_path: Path) -> None:
     assert "AttributeError\n" in text
     assert differences(text, text) == ""
     assert "-tensor([2., 2.])" in differences(text, text.replace("[2.", "[3."))
+
+
+@pytest.mark.parametrize("version", [(3, 11), (3, 12)])
+def test_an_ordered_dict_is_the_same_in_either_spelling(
+    version: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.version_info", version)
+    pairs = ">>> d\nOrderedDict([('a', tensor([1.,\n        2.])), ('b', {'c': 1})])\n>>> [1]\n[1]\n"
+    like_a_dict = ">>> d\nOrderedDict({'a': tensor([1.,\n        2.]), 'b': {'c': 1}})\n>>> [1]\n[1]\n"
+    assert bool(differences(pairs, like_a_dict)) is (version < (3, 12))
+    assert differences(pairs, pairs.replace("2.", "3."))
+    assert differences(pairs, pairs.replace("\n[1]", "\n(1)"))
