@@ -37,7 +37,7 @@ def _linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
             f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {x.dtype.scalar_name} and y of "
             f"type {y.dtype.scalar_name} instead"
         )
-    return x.mul(y).sum(dim)
+    return x.vdot(y) if x.dim() == y.dim() == 1 else x.mul(y).sum(dim)
 
 
 def _linalg_cond(A: Tensor, p: Any = None) -> Tensor:

@@ -232,7 +232,9 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
 def _zeros(meta: tuple) -> Tensor:
     shape, kind, device = meta
-    return FUNCTIONS["zeros"](shape, dtype=BY_NUM[kind.num], device=device)
+    made = FUNCTIONS["zeros"](shape, dtype=BY_NUM[kind.num], device=device)
+    made._vc.version = 1  # torch zeroes it in place, which counts here
+    return made
 
 
 class FunctionMeta(type):

@@ -99,7 +99,8 @@ class BackwardHooks:
         self.outputs = len(output) if isinstance(output, tuple) else 1
         out, places, fn = _with_node(output)
         if fn is not None:
-            fn.register_prehook(lambda grads: self._at_outputs(places, grads))
+            # after the node, which would have made zeros of a gradient that is not there
+            fn.register_hook(lambda _, grads: self._at_outputs(places, grads))
         return out
 
     def _at_outputs(self, places: list[int], grads: tuple) -> Any:

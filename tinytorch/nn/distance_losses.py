@@ -70,6 +70,12 @@ def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, marg
     how = reduction_number(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
+    dims = [t.dim() for t in (anchor, positive, negative)]
+    if len({*dims}) > 1:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            "anchor {}D, positive {}D, and negative {}D inputs".format(*dims)
+        )
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
@@ -96,7 +102,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: Any = None, re
     """log(1 + exp(-target input)), targets 1 and -1."""
     how = reduction_number(reduction, size_average, reduce)
     with no_grad():
-        z = (-target * input).exp()
+        z = (-input * target).exp()
     out = _reduced(result(quiet.run(through_double(_log1p), z._data), input._device), how)
     if recording(input):
         record(out, _SoftMarginLossBackward0, (input,), self=input, target=target, reduction=how)

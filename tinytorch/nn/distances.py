@@ -12,7 +12,8 @@ import numpy as np
 
 from ..graph.node import node
 from ..ops.core import FUNCTIONS, record, recording, result
-from ..ops.norms import vector_norm
+from ..ops.norms import norm_backward, vector_norm
+from ..ops.reductions import given_dims
 from ..tensor import Tensor
 from .layer import layer
 
@@ -28,9 +29,21 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return ((x1 / lengths[0]) * (x2 / lengths[1])).sum(dim)
 
 
+_NormBackward1 = node(
+    "NormBackward1",
+    lambda grad, self, p, result, dim, keepdim: norm_backward(grad, self, p, result, dim, keepdim),
+)
+
+
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The norm of the difference of vectors along the last dimension, `eps` added to each element."""
-    return (x1 - x2 + eps).norm(p, -1, keepdim)
+    gap = x1 - x2 + eps
+    made = vector_norm(gap.detach(), p, -1, keepdim)
+    return (
+        record(made, _NormBackward1, (gap,), self=gap, p=p, dim=given_dims(-1), keepdim=keepdim)
+        if recording(gap)
+        else made
+    )
 
 
 CosineSimilarity = layer("CosineSimilarity", lambda m, a, b: cosine_similarity(a, b, m.dim, m.eps), "The cosine of an angle.",

@@ -250,6 +250,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     expect_tensor(weight, "prelu", "weight", 2)
     if weight.dim() > 1:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.dim()}")
+    if weight.numel() != 1 and not input.dim():
+        raise RuntimeError("Not allow zero-dim input tensor.")
     channels = input.size(1) if input.dim() > 1 else 1
     if weight.numel() not in (1, channels) or (weight.numel() != 1 and input.dim() < 2):
         raise RuntimeError(

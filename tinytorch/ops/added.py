@@ -167,6 +167,8 @@ def _added(name: str, x_name: str, y_name: str, kernel: Callable, check: Callabl
     def in_place(self: Tensor, x: Tensor, y: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
         check(self, x, y)
         shape = _shape(name, x._data, y._data)
+        if name == "addr" and self._data.ndim != 2:
+            raise RuntimeError(f"2D tensor expected, got {self._data.ndim}D tensor for input")
         if shape != self._data.shape and name != "addbmm":
             raise RuntimeError(
                 f"size mismatch, input: {list(self.shape)}, v1: {list(x.shape)}, v2: {list(y.shape)}"
@@ -175,6 +177,10 @@ def _added(name: str, x_name: str, y_name: str, kernel: Callable, check: Callabl
                 "should match"
             )
         data = computed(self, x, y, beta, alpha)
+        if data.shape != self._data.shape:  # addbmm_ gives its target another shape; the write alone counts
+            version = self._own_counter().version
+            self._resized(data.shape)  # type: ignore[attr-defined]
+            self._own_counter().version = version
         return write_in_place(self, (self, x, y), kind, saved(x, y, beta, alpha), lambda: data)
 
     function.__name__ = function.__qualname__ = name

@@ -339,10 +339,20 @@ def called_as_method() -> bool:
     return frame.f_code.co_qualname.startswith("Tensor.")
 
 
+def _check_self(name: str, method: bool, args: tuple) -> None:
+    """What Python says of a method that was taken from the class and called with something else than a tensor."""
+    if method and not args:
+        raise TypeError(f"unbound method TensorBase.{name}() needs an argument")
+    if method and not isinstance(args[0], Tensor):
+        kind = type(args[0]).__name__
+        raise TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
+
+
 def again(f: Callable, name: str, args: tuple, kwargs: dict) -> Any:
     """Call an operation that has no guard as torch's parser understands the call, or raise torch's TypeError for it."""
     given = tuple(a for a in args if a is not ABSENT)
     method = called_as_method()
+    _check_self(name, method, given)
     found = parsed(f"Tensor.{name}" if method else name, given[method:], kwargs)
     if found is None or _same(given[method:], kwargs, *found):
         raise TypeError(f"{name}(): tinytorch does not take ({', '.join(map(type_name, given))})")
@@ -411,6 +421,7 @@ def guarded(f: Callable, name: str, method: bool, of_view: bool = False, strict:
 def in_full(f: Callable, name: str, args: tuple, kwargs: dict, of_view: bool = True) -> Any:
     """Call an operation from its short way, which did not lead to the result; as `guarded` calls others."""
     args = tuple([a for a in args if a is not ABSENT])
+    _check_self(name, called_as_method(), args)
     if kwargs and _not_bool(_bool_parameters(f), args, kwargs):
         parsed(f"Tensor.{name}" if called_as_method() else name, args[called_as_method() :], kwargs)
     try:
@@ -437,6 +448,7 @@ def _once_more(f: Callable, name: str, method: bool, args: tuple, kwargs: dict, 
     """
     error = failed.pop()
     try:
+        _check_self(name, method, args)
         found = parsed(f"Tensor.{name}" if method else name, args[method:], kwargs)
         at_the_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
         if found is None or not at_the_call or _same(args[method:], kwargs, *found):

@@ -213,8 +213,7 @@ def diff(
     t = FUNCTIONS["cat"](ends, dim) if len(ends) > 1 else input
     d = wrap_dim(dim, t._data.ndim)
     if n == 0:
-        zeros = FUNCTIONS["zeros_like"](t)
-        return zeros.copy_(t)
+        return FUNCTIONS["zeros_like"](input).copy_(input)
     for _ in range(min(n, t.shape[d])):
         rest = max(t.shape[d] - 1, 0)
         sooner, later = t.narrow(dim, 0, rest), t.narrow(dim, t.shape[d] - rest, rest)

@@ -195,7 +195,7 @@ def put_at(self: Tensor, indices: Any, values: Tensor, accumulate: bool | None) 
     arrays = _expanded(self, indices)
     together = _broadcast(a.shape, arrays)
     used = [d for d, i in enumerate(arrays) if i is not None]
-    at = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
+    at = used[0] if used and used == list(range(used[0], used[-1] + 1)) else 0
     rest = [n for d, n in enumerate(a.shape) if d not in used]
     want, have = (*rest[:at], *together, *rest[at:]), values._data.shape
     lead = len(want) - len(have)
@@ -203,6 +203,11 @@ def put_at(self: Tensor, indices: Any, values: Tensor, accumulate: bool | None) 
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(have)} cannot be broadcast to indexing result of shape "
             f"{list(want)}"
+        )
+    if not used:
+        raise RuntimeError(
+            'ntensor >= 3 INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/native/cpu/IndexKernelUtils.h":8, '
+            "please report a bug to PyTorch. "
         )
     if values.dtype is not self.dtype:
         raise RuntimeError(

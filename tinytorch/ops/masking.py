@@ -264,6 +264,8 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     """
     a = input._data
     if as_tuple:
+        if out is not None:
+            raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         return unbind(nonzero(input if a.ndim else input.detach().reshape(1)), 1)
     found = np.array(a.nonzero() if a.ndim else np.empty((0, int(a != 0))), np.int64, ndmin=2)
     found = found.reshape(a.ndim, -1) if a.ndim else np.empty((0, int(a != 0)), np.int64)
@@ -323,4 +325,5 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
     steps = [int(np.prod(sizes[i + 1 :], dtype=np.int64)) for i in range(len(sizes))]
     a = indices._data.astype(np.int64)
-    return tuple(result(a // step % n, indices._device) for n, step in zip(sizes, steps, strict=True))
+    found = [a // step % n for n, step in zip(sizes, steps, strict=True)]
+    return unbind(result(np.stack(found, -1), indices._device), -1) if found else ()

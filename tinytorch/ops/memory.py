@@ -97,6 +97,8 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     count = math.prod(shape)
     if count >= 1 << 63:
         raise RuntimeError("numel: integer multiplication overflow")
+    if math.prod(n or 1 for n in shape[1:]) >= 1 << 63:
+        raise RuntimeError("Stride calculation overflowed")
     if count * self._data.itemsize >= 1 << 63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
     return _resized(self, shape, memory_format)

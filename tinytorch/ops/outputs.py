@@ -24,7 +24,7 @@ _SCALARS = "{4}(): self and result must have the same scalar type"
 
 _EXACTLY = """
     gather tril triu softmax log_softmax matmul mm addmm addmv baddbmm addbmm bmm mv sort matrix_power inverse
-    linalg_inv_ex linalg_det scatter scatter_add index_add isin aminmax diag linalg_vector_norm
+    linalg_inv_ex linalg_det split_with_sizes_copy scatter scatter_add index_add isin aminmax diag linalg_vector_norm
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 _LIKE_INPUT = "abs neg sgn sign ceil floor trunc round frac bitwise_not clamp".split()  # noqa: SIM905
 OUT_DTYPE = {

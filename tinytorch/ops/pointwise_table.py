@@ -15,6 +15,7 @@ from ..fused import one_less_square
 from ..graph.node import node
 from ..tensor import Tensor
 from . import special
+from .arguments import ABSENT, unfit
 from .core import (
     FUNCTIONS,
     check_overlap,
@@ -198,12 +199,13 @@ _RoundBackward0 = node("RoundBackward0", lambda grad: zeros(grad))
 _RoundBackward1 = node("RoundBackward1", lambda grad: zeros(grad))
 
 
-def _round(t: Tensor, decimals: int) -> np.ndarray:
+def _round(t: Tensor, decimals: Any) -> np.ndarray:
     a = t._data
-    check_kernel(a, "f" if decimals else "iwf", "round_cpu" if decimals else "round_vml_cpu")
+    whole = decimals is ABSENT
+    check_kernel(a, "iwf" if whole else "f", "round_cpu" if not whole and decimals else "round_vml_cpu")
     if a.dtype.kind != "f":
         return a.copy()
-    if not decimals:
+    if whole or not decimals:
         return np.rint(a)
     scale = a.dtype.type(10.0 ** abs(decimals))
     b = a.astype(np.float32) if a.dtype == np.float16 else a
@@ -213,25 +215,29 @@ def _round(t: Tensor, decimals: int) -> np.ndarray:
 
 
 @op()
-def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
+def round(input: Tensor, *, decimals: Any = ABSENT, out: Tensor | None = None) -> Tensor:
     """The nearest whole number (the even one of two), or the nearest with that many decimals.
 
     Source: `torch.round`.
     """
+    if decimals is None:
+        raise unfit("round")
     data = _round(input, decimals)
     if out is not None:
         return write_out(out, data, "round", input)
     made = result(data, input._device, input._data)
-    return record(made, _RoundBackward1 if decimals else _RoundBackward0, (input,)) if recording(input) else made
+    return (
+        record(made, _RoundBackward0 if decimals is ABSENT else _RoundBackward1, (input,)) if recording(input) else made
+    )
 
 
 @op()
-def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
+def round_(self: Tensor, *, decimals: Any = ABSENT) -> Tensor:
     """Rounded. In place.
 
     Source: `torch.round`.
     """
-    kind = _RoundBackward1 if decimals else _RoundBackward0
+    kind = _RoundBackward0 if decimals is ABSENT else _RoundBackward1
     check_overlap(self)
     return write_in_place(self, (self,), kind, {}, lambda: _round(self, decimals))
 

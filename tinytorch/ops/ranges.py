@@ -112,14 +112,18 @@ def range_(start: Any, end: Any, step: Any = 1, **kw: Any) -> Tensor:
 # linspace ------------------------------------------------------------------------------------------------------------------
 
 
+def _whole(x: Any, kind: np.dtype) -> int:
+    """An end as a number of an integer dtype: torch cuts it off before it counts the steps."""
+    dtypes.check_range(x, dtypes.BY_NUM[kind.num], in_c=True)
+    return int(np.array(int(x)).astype(kind))
+
+
 def _evenly(start: Any, end: Any, steps: int, kind: np.dtype) -> np.ndarray:
     """torch's linspace: counted from the start in the first half, back from the end in the second."""
     i = np.arange(steps, dtype=np.float64)
     back = steps - 1 - i
     if kind.kind in "iu":
-        for x in (start, end):
-            dtypes.check_range(x, dtypes.BY_NUM[kind.num], in_c=True)
-        start, end = (int(np.array(int(x)).astype(kind)) for x in (start, end))
+        start, end = _whole(start, kind), _whole(end, kind)
         step = (float(end) - float(start)) / max(steps - 1, 1)
         return np.where(i < steps // 2, fma64(i, step, start), fma64(back, -step, end)).astype(kind)
     first, last = kind.type(start), kind.type(end)
@@ -132,11 +136,10 @@ def _evenly(start: Any, end: Any, steps: int, kind: np.dtype) -> np.ndarray:
 def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any]:
     if isinstance(steps, bool) or not hasattr(steps, "__index__"):
         raise TypeError(f"{name}() takes a whole number of steps")
-    for x, what in ((start, "start"), (end, "end")):
-        if isinstance(x, Tensor) and x._data.ndim:
-            raise RuntimeError(
-                f"{name} only supports 0-dimensional start and end tensors, but got {what} with {x._data.ndim} dimension(s)."
-            )
+    tensors = [(x._data.ndim, what) for x, what in ((start, "start"), (end, "end")) if isinstance(x, Tensor)]
+    if any(n for n, _ in tensors):
+        found = " and ".join(f"{what} with {n} dimension(s)" for n, what in tensors)
+        raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {found}.")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     return _given(start), _given(end)
@@ -170,7 +173,10 @@ def logspace(
     requires_grad = kw.get("requires_grad", False)
     d, where = options("logspace", kw | {"dtype": dtype}, None if out is None else out.dtype)
     _refuse_bool("logspace", d)
+    if steps != 1:  # a single one is the power itself
+        start, end = (_whole(x, d.np) if d.np.kind in "iu" else float(d.np.type(x)) for x in (start, end))
     i, step = np.arange(steps), (float(end) - float(start)) / max(steps - 1, 1)
+    step = float(d.np.type(step)) if d.np.kind == "f" else step
     powers = np.where(i < max(steps // 2, steps == 1), start + step * i, end - step * (steps - 1 - i))
     data = np.array([_power(base, p) for p in powers.tolist()], np.float64)
     data = float_to_int(data, d.np) if d.np.kind in "iu" else quiet.run(data.astype, d.np)

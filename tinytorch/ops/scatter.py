@@ -117,7 +117,7 @@ def one_number(value: Tensor, name: str) -> Any:
 
 
 def _check_index(name: str, a: np.ndarray, d: int, index: np.ndarray, words: str = "int32/int64") -> None:
-    if index.dtype not in (np.int64, np.int32):
+    if index.size and index.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"{name}(): Expected dtype {words} for index")
 
 

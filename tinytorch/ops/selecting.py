@@ -217,6 +217,11 @@ def narrow_copy(input: Tensor, dim: int, start: Any, length: int, *, out: Tensor
         start = start.item()
     if not (_is_int(start) and _is_int(length)):
         raise unfit("narrow_copy")
+    if dim >= input._data.ndim > 0:
+        raise RuntimeError(
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this error message "
+            "be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
     n = input._data.shape[wrap_dim(dim, input._data.ndim)] if input._data.ndim else 0
     if length < 0 and -n <= start <= n:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")

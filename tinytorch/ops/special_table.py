@@ -35,7 +35,11 @@ def _sinc_backward(grad: Tensor, self: Tensor) -> Tensor:
 
 
 unary(
-    "The angle of real numbers: pi for negative ones, else 0.", "angle", _angle, lambda grad: zeros(grad), in_place=""
+    "The angle of real numbers: pi for negative ones, else 0.",
+    "angle",
+    _angle,
+    lambda grad, self: zeros(grad),
+    in_place="",
 )
 unary("sin(pi x) / (pi x), 1 at 0.", "sinc", _sinc, _sinc_backward)
 
@@ -44,7 +48,7 @@ def _next(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.nextafter(a, b)
 
 
-binary("The next number towards another one.", "nextafter", _next, lambda grad: grad, lambda grad: zeros(grad),
+binary("The next number towards another one.", "nextafter", _next, lambda grad, self, other: where(self == other, 0, grad), lambda grad, self, other: zeros(grad),
        numbers=TENSORS, takes="f", stub="nextafter_cpu", stays_half=True)  # fmt: skip
 
 

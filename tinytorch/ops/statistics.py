@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.modes import no_grad
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
 from .arguments import ABSENT, is_number, unfit
@@ -143,13 +142,12 @@ def cov(
     if weights is not None and not total._data:
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     mean = (rows if weights is None else rows * weights).sum(1) / total
-    with no_grad():
-        factor = total - correction
-        if weights is not None and aweights is not None and correction:
-            factor = total - correction * (weights * aweights).sum() / total
-        if not factor._data > 0:
-            warn_in_torch(_FEW, "aten/src/ATen/native/Correlation.cpp:129")
-            factor = factor.new_zeros(())
+    factor = total - correction
+    if weights is not None and aweights is not None and correction:
+        factor = total - correction * (weights * aweights).sum() / total
+    if not factor._data > 0:
+        warn_in_torch(_FEW, "aten/src/ATen/native/Correlation.cpp:129")
+        factor = factor.zero_()
     centred = rows - mean.unsqueeze(1)
     product = centred.mm((centred if weights is None else centred * weights).t())
     return (product / factor).squeeze()

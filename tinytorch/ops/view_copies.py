@@ -11,7 +11,9 @@ import numpy as np
 from ..graph.history import set_history
 from ..graph.node import not_differentiable
 from ..tensor import Tensor, fresh, wrap_dim
+from .arguments import type_name
 from .core import op, record, recording, write_out
+from .precedence import check_out
 from .selecting import END, diagonal, select, slice_, unfold
 from .splitting import split, split_with_sizes, unbind
 from .views import alias, as_strided, expand, permute, squeeze, t, transpose, unsqueeze, view
@@ -35,10 +37,30 @@ def _copies(seen: Any, node: Any) -> tuple[Tensor, ...]:
     return tuple(out)
 
 
+_AS_C_NAMES_THEM = {"split_copy": "split_copy_Tensor_out()", "unbind_copy": "unbind_copy_int_out"}
+
+
+def _write_each(out: Any, seen: tuple[Tensor, ...], name: str, input: Tensor) -> None:
+    """The pieces given through `out=`, a tensor each; torch then returns nothing."""
+    if not isinstance(out, list | tuple):
+        raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type_name(out)}")
+    if len(out) != len(seen):
+        kernel = _AS_C_NAMES_THEM.get(name, f"{name}_out")
+        raise RuntimeError(f"{kernel} expected an out= argument of size {len(seen)}, got size {len(out)}")
+    for o, v in zip(out, seen, strict=True):
+        if name == "split_with_sizes_copy":
+            write_out(o, v._data, name)
+        else:
+            check_out(name, o, input) if name == "unbind_copy" else None
+            o.detach().copy_(v)
+
+
 def _copy(name: str, look: Callable[..., Any]) -> None:
     def copy(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is not None:
             seen = look(input.detach(), *args, **kwargs)
+            if isinstance(seen, tuple):
+                return _write_each(out, seen, f"{name}_copy", input)
             return write_out(out, np.array(seen._data, order="C"), f"{name}_copy", input)
         seen = look(input, *args, **kwargs)
         several = isinstance(seen, tuple)
