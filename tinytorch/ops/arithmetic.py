@@ -109,13 +109,13 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
             if not is_number(other) and called_as_operator():
                 return NotImplemented
             return again(function, name, (input, other), {})
-        if minus:
-            _refuse_bools(input, other)
         a, b, where = operands(name, input, other)
         d = a.dtype
         if d == np.float16 and is_number(other):
             b = quiet.run(np.array, other, np.float32)
         try:
+            if minus:
+                _refuse_bools(input, other)
             if type(alpha) is int and alpha == 1 and d.num in straight and a.size < MANY > b.size:
                 data = here.run(ufunc, a, b)
             else:

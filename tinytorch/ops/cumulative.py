@@ -15,7 +15,7 @@ from .outputs import check_pair
 from .pointwise import check_kernel
 from .reductions import _sum_dtype, dtype_for
 from .scalars import where, written_twice
-from .selecting import END, slice_
+from .selecting import slice_, slice_from
 
 
 def _reversed_cumsum(t: Tensor, dim: int) -> Tensor:
@@ -45,9 +45,9 @@ def _cumprod_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> T
     for k in range(last + 1):
         without = before = slice_(self, dim, 0, k, 1).prod(dim, True) if k else one
         if k < last:
-            after = slice_(self, dim, k + 1, END, 1).cumprod(dim)
+            after = slice_from(self, dim, k + 1).cumprod(dim)
             without = FUNCTIONS["cat"]((before, before.expand(after.shape) * after if k else after), dim)
-        out.select(dim, k).copy_((slice_(grad, dim, k, END, 1) * without).sum(dim))
+        out.select(dim, k).copy_((slice_from(grad, dim, k) * without).sum(dim))
     return out
 
 

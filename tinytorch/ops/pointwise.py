@@ -38,7 +38,7 @@ from .core import (
 )
 from .large import MANY, pointwise
 from .precedence import WITHOUT_HISTORY, say_first
-from .recording import records_pointwise, wants_grad
+from .recording import node_for, records_pointwise, wants_grad
 from .short import short_of_two
 
 ndarray = np.ndarray
@@ -188,7 +188,11 @@ def unary(
                         )
                 return made
         else:
-            a, data = compute(input)
+            try:
+                a, data = compute(input)
+            except RuntimeError:
+                say_first(name, False, (input,), {"out": out})
+                raise
         if out is not None:
             return write_out(out, data, name, input, layout=(a,))
         if a.ndim < 2:
@@ -233,20 +237,16 @@ def operands(name: str, self: Any, other: Any, floating: bool = False) -> tuple[
     return as_array(self, d), as_array(other, d), where
 
 
-def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, compares: bool) -> tuple:
+def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, compares: bool, kind: Any = None) -> tuple:
     """The operands of an in-place operation, after torch's checks of dtype and shape."""
     a = target._data
     if a.dtype.kind == "f" and 0 not in a.strides:  # the common cases, for which there is a short way
         if isinstance(other, Tensor):
             b = other._data
             if (
-                b.dtype is a.dtype
-                and b.shape == a.shape
-                and other._device is target._device
-                and (
-                    other._storage is None or target._storage is None  # then they cannot share memory
-                )
-            ):
+                b.dtype is a.dtype and b.shape == a.shape and other._device is target._device
+                and (other._storage is None or target._storage is None)  # then they cannot share memory
+            ):  # fmt: skip
                 return a, b
         elif (type(other) is float or (type(other) is int and -(1 << 63) <= other < 1 << 63)) and a.dtype != _HALF:
             return a, quiet.run(np.array, other, a.dtype)
@@ -264,6 +264,8 @@ def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, com
         tensors = [t for t in (target, other) if isinstance(t, Tensor)]
         check_inplace(target, recording(*tensors))  # which torch would have said first
         read_histories(*tensors)
+        if kind is not None and recording(*tensors):
+            node_for(kind, (target, other), {"self": target, "other": other})  # or that it may not be saved
         raise
     return a, b
 
@@ -388,12 +390,11 @@ def binary(
             return _exact_half(input, other, a, where, out)
         try:
             data = here.run(kernel, a, b) if d.num in straight and a.size < MANY > b.size else compute(a, b)
-        except ValueError:
+        except (ValueError, RuntimeError) as error:
             say_first(name, False, (input, other), {"out": out})
+            if isinstance(error, RuntimeError):
+                raise
             raise broadcast_error(a.shape, b.shape) from None
-        except RuntimeError:
-            say_first(name, False, (input, other), {"out": out})
-            raise
         if out is not None:
             return write_out(out, data, name, input, other, layout=(a, b))
         made = fresh(data, where, here.inference) if data.ndim < 2 else result(data, where, a, b)
@@ -428,7 +429,7 @@ def binary(
             return self
         if rest or named or not (isinstance(other, Tensor) or takes_operands(self, other, numbers)):
             return again(inplace, f"{name}_", (self, other, *rest), named)
-        a, b = in_place_operands(name, self, other, floating, to is BOOL)
+        a, b = in_place_operands(name, self, other, floating, to is BOOL, kind)
         target = self._data
         straight = is_ufunc and to is not BOOL and a.dtype == target.dtype != _HALF and target.flags.forc
 
@@ -481,7 +482,11 @@ def operator(
         else:
 
             def method(self: Tensor, other: Any) -> Any:
-                return f(self, other) if isinstance(other, Tensor) or is_number(other) else NotImplemented
+                try:
+                    return f(self, other) if isinstance(other, Tensor) or is_number(other) else NotImplemented
+                except RuntimeError:
+                    say_first(f.__name__, False, (self, other), {})
+                    raise
 
         method.__name__ = method.__qualname__ = name
         setattr(Tensor, name, method)

@@ -15,7 +15,9 @@ WITHOUT_HISTORY = ("resize_", "resize_as_", "detach_", "requires_grad_", "logica
               "fill_diagonal_", "set_", "apply_", "map_", "map2_")  # fmt: skip
 # They look at no history, or leave that to the operations that they are made of.
 _UNRECORDED = """
-    allclose asarray diag einsum equal isclose item linear numpy outer tensordot tolist
+    allclose asarray broadcast_tensors cartesian_prod chunk combinations diag diff dsplit einsum equal flatten fliplr
+    flipud histc hsplit isclose item meshgrid moveaxis movedim narrow nanquantile new_zeros numpy outer quantile
+    take_along_dim tensor_split tensordot tolist trapezoid type unflatten vander vsplit
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 
 # Whose results never have gradients, so that `out=` asks for none.
@@ -44,6 +46,8 @@ def say_first(name: str, of_view: bool, args: tuple, kwargs: dict) -> None:
     parts = args[0] if args and isinstance(args[0], (list, tuple)) else ()
     tensors = [t for t in (*parts, *args, *kwargs.values()) if isinstance(t, Tensor)]
     recorded = any(needs_grad(t) for t in tensors)
+    if name == "linear":
+        tensors[:2] = tensors[1::-1]  # the matrix is turned first
     if name.endswith("_as"):  # of the other one it is the shape alone that counts
         tensors = tensors[:1]
     if name.endswith("_"):
@@ -51,9 +55,10 @@ def say_first(name: str, of_view: bool, args: tuple, kwargs: dict) -> None:
             check_inplace(args[0], True)
             _read(tensors)
         return
+    if name == "matmul" and any(not t._data.ndim for t in tensors[:2]):  # which it refuses before all else
+        return
     out = kwargs.get("out")
-    scalars = name == "matmul" and any(not t._data.ndim for t in tensors[:2])  # which it refuses before all else
-    if recorded and isinstance(out, Tensor) and not scalars:
+    if recorded and isinstance(out, Tensor):
         check_out(name, out, *tensors)
     if recorded or of_view:
         _read(tensors)

@@ -76,7 +76,9 @@ _SelectBackward0 = node(
 )
 _SliceBackward0 = node(
     "SliceBackward0",
-    lambda grad, self_sym_sizes, dim, start, end, step: _slice_backward(grad, self_sym_sizes, dim, start, end, step),
+    lambda grad, self_sym_sizes, dim, start, end, step: _slice_backward(
+        grad, self_sym_sizes, dim, start, END if end is None else end, step
+    ),
 )
 _DiagonalBackward0 = node(
     "DiagonalBackward0",
@@ -153,6 +155,15 @@ def slice_(self: Tensor, dim: int, start: int, end: int, step: int) -> Tensor:
         self, tuple(shape), tuple(strides), offset, _SliceBackward0,
         dim, end, a.shape, start, step,
     )  # fmt: skip
+
+
+def slice_from(self: Tensor, dim: int, start: int) -> Tensor:
+    """The indices from `start` on, as torch slices within its formulas: the node saves that there is no end."""
+    a = self._data
+    shape = (*a.shape[:dim], a.shape[dim] - start, *a.shape[dim + 1 :])
+    return as_view(
+        self, shape, a.strides, self._offset + start * a.strides[dim], _SliceBackward0, dim, None, a.shape, start, 1
+    )
 
 
 @op(guard=False)

@@ -75,3 +75,15 @@ p = torch.nn.Parameter(torch.arange(6.)[::2])
 p.grad = p.detach()
 p.sum().backward()
 p
+
+# where torch slices without an end
+x = torch.tensor([0., 2.], requires_grad=True)
+y = x.cumprod(0)
+g, = torch.autograd.grad((y * y).sum(), x, create_graph=True)
+ends, todo = [], [g.grad_fn]
+while todo:
+    if (f := todo.pop()) is not None:
+        ends += [f._saved_end] * hasattr(f, "_saved_end")
+        todo += [n for n, _ in f.next_functions]
+
+sorted(ends, key=str)
