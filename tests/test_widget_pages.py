@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from guards import ROOT
@@ -43,7 +44,12 @@ def test_every_page_stands_in_the_list() -> None:
     assert {page.name for page in PAGES} - {"README.md"} <= set(listed)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def _with_needs(page: Path) -> Any:
+    wants_torch = re.search(r"^import torch\b", "\n".join(programs(page.read_text("utf-8"))), re.MULTILINE)
+    return pytest.param(page, marks=pytest.mark.torch if wants_torch else (), id=page.name)
+
+
+@pytest.mark.parametrize("page", map(_with_needs, PAGES))
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     # The reader's notebook has imported an engine; a page that does not show it does not say which.
     program = "\n".join(["import tinytorch as torch", *programs(page.read_text("utf-8"))])
