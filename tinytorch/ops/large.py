@@ -33,9 +33,8 @@ def pointwise(kernel: Callable, *arrays: np.ndarray) -> np.ndarray:
             flat.append(a.ravel("K"))
         else:
             return _broadcast(kernel, arrays)
-    piece = (
-        1 if isinstance(kernel, np.ufunc) else _BLOCK
-    )  # a ufunc makes nothing in between, and is asked for the dtype
+    # A ufunc makes nothing in between, and is only asked for the dtype.
+    piece = 1 if isinstance(kernel, np.ufunc) else _BLOCK
     first = kernel(*[a[:piece] if a.ndim else a for a in flat])
     out = empty(model.shape, first.dtype)
     line = out.reshape(-1)
