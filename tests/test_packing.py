@@ -5,8 +5,8 @@ import re
 from typing import Any
 
 import pytest
-from copylab import steps
-from copylab.packing import Pack
+from copylab import Steps, steps
+from copylab.packing import SWAP, Pack
 
 import tinytorch
 
@@ -26,7 +26,7 @@ def unpacked(made: str) -> dict[str, dict[int, str]]:
             whole: list[int] = []
             for entry in row:
                 whole += before[entry[0] : entry[0] + entry[1]] if isinstance(entry, list) else [entry]
-            found.setdefault(kind, {})[int(number)] = "".join(table["parts"][part] for part in whole)
+            found.setdefault(kind, {})[int(number)] = "".join(table["parts"][part] for part in whole).translate(SWAP)
             before = whole
     return found
 
@@ -39,6 +39,13 @@ TEXTS = [
     "<a>\n<b>1</b></a>\nend",
     "<b>1</b><a><b>1</b><b>1</b><b>1</b></a></script>",
 ]
+
+
+def in_notebook(made: Steps) -> int:
+    """How many bytes its outputs take, as Jupyter writes them."""
+    data = {kind: text.splitlines(keepends=True) for kind, text in made._repr_mimebundle_().items()}
+    cell = {"cells": [{"outputs": [{"data": data}]}]}
+    return len(json.dumps(cell, ensure_ascii=False, indent=1).encode())
 
 
 def test_what_goes_in_comes_out() -> None:
@@ -87,7 +94,7 @@ def test_the_dearest_are_left_out_and_the_first_kind_first() -> None:
 def test_a_long_page_keeps_to_its_level(code: str) -> None:
     made = steps(code, engine=tinytorch)
     page = made.html
-    assert len(page.encode()) <= LEVEL
+    assert in_notebook(made) <= LEVEL
     packed = re.search(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
     assert packed is not None
     found = unpacked(packed[1])
@@ -99,3 +106,45 @@ def test_a_long_page_keeps_to_its_level(code: str) -> None:
     wanted = set(map(int, re.findall(r'data-picture="memory" data-packed="(\d+)"', page)))
     assert set(found["memory text"]) == wanted, "in words there is every one of them"
     assert len(found["memory svg"]) > len(found["graph svg"])
+
+    # In words, the notebook has those that there is room for, and says of each other one that it is left out.
+    told = made.stored
+    missing = told.count("Memory: left out, see the end"), told.count("Graph: left out, see the end")
+    assert min(missing) > 0
+    assert f"are pictures in words: {missing[0]} of memory and {missing[1]} of graph." in told
+    assert "left out" not in made.text
+    assert len(told.splitlines()) < len(made.text.splitlines())
+    for frame in made[:20]:
+        assert "\n".join(f"    {line}".rstrip() for line in frame.pictures["memory"].text.split("\n")) in told
+
+
+NAME = "a_name_" * 500
+NASTY = {
+    "much code": "x = 1\n" + "# <é" * 300_000 + "\n" * 10 + "# a\n" * 100_000 + "y = 2",
+    "long names": "\n".join(f"{NAME}{i} = torch.ones(2)" for i in range(20)),
+    "much output": "for i in range(99):\n    print('<&\"\\n' * 5000)",
+}
+
+
+@pytest.mark.parametrize("code", NASTY.values(), ids=NASTY)
+def test_whatever_is_stepped_keeps_to_the_level(code: str) -> None:
+    made = steps(code, engine=tinytorch)
+    assert in_notebook(made) <= LEVEL
+    assert "not shown" in made.stored
+
+
+def test_of_too_many_steps_the_first_are_shown() -> None:
+    made = steps("for i in range(3000):\n    a = i", max_steps=4000)
+    assert len(made) == 4000
+    assert in_notebook(made) <= LEVEL
+    shown = made.html.count('<details class="cl-step"')
+    assert 800 < shown < 4000
+    assert f"Shown are the first {shown:,} of 4,000 steps" in made.html
+    assert f"Shown are the first {shown:,} of 4,000 steps" in made.stored
+    assert f"s[{shown}] is the next one" in made.stored
+    assert "\nStep 4000, " in made.text
+    widget = made.live()
+    widget.step = shown
+    with pytest.raises(Exception, match=f"between 1 and {shown}, not {shown + 1}"):
+        widget.step = shown + 1
+    widget.close()

@@ -51,6 +51,11 @@ class Exhibit:
         """Everything that the widget shows, as HTML that needs no script."""
         raise NotImplementedError
 
+    @property
+    def stored(self) -> str:
+        """What a notebook keeps of `text`: all of it, unless a widget can have a great deal to tell."""
+        return self.text
+
     def _ipython_display_(self) -> None:
         """Show the live view, and below it the static twin for where there is no kernel."""
         from IPython import display as front
@@ -59,14 +64,14 @@ class Exhibit:
 
         twin = f'<div class="copylab-twin">{self.html}</div>'
         if getattr(self, "comm", None) is None:  # closed
-            show({"text/plain": self.text, "text/html": twin})
+            show({"text/plain": self.stored, "text/html": twin})
             return
         self.add_class("cl-live")  # type: ignore[attr-defined]
         model = self.model_id  # type: ignore[attr-defined]
         view = {"version_major": 2, "version_minor": 0, "model_id": model}
         # A page without a kernel shows both outputs: the first one says only why there are two.
         show({"text/plain": "Run this cell to use it here. What it shows at first is told below.", _VIEW: view})
-        show({"text/plain": self.text, "text/html": twin})
+        show({"text/plain": self.stored, "text/html": twin})
 
     def close(self) -> None:
         """Close the view with all that it is made of, so that nothing of it stays behind in the kernel."""

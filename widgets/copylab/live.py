@@ -40,8 +40,7 @@ class StepsWidget(exhibit.Exhibit, anywidget.AnyWidget):
 
     @traitlets.default("form")
     def _form(self) -> str:
-        shown = self._steps
-        return static.form(shown.code, shown.parts, shown.summary, shown.end)
+        return static.form(self._steps.code, *self._steps.shown)
 
     @property
     def steps(self) -> Steps:
@@ -52,6 +51,11 @@ class StepsWidget(exhibit.Exhibit, anywidget.AnyWidget):
     def text(self) -> str:
         """Everything in words: the code, each step, its changes, its output, its pictures."""
         return self._steps.text
+
+    @property
+    def stored(self) -> str:
+        """The same, as far as a notebook has room for it."""
+        return self._steps.stored
 
     @property
     def html(self) -> str:
@@ -66,7 +70,7 @@ class StepsWidget(exhibit.Exhibit, anywidget.AnyWidget):
     def _within(self, proposal: Any) -> int:
         steps = getattr(self, "_steps", None)
         step = int(proposal["value"])
-        count = len(steps) if steps is not None else step
+        count = steps.last if steps is not None else step
         if not 1 <= step <= max(count, 1):
             raise traitlets.TraitError(f"step must be between 1 and {count}, not {step}")
         return step

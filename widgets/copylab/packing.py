@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
+
+SWAP = str.maketrans('"`<~', '`"~<')
+"""What stands in every part, and would be written as an escape, is exchanged for what hardly ever does."""
 
 SHORTEST = 3
 """A reference to the text before stands for so many parts at least."""
@@ -19,19 +22,25 @@ class _Text:
     kind: str
     number: int
     ids: list[int]
-    fresh: int
-    """Characters, as they are written, of the parts that no text before it has."""
+    cost: int = 0
+    """Characters that it takes as it was last written: its row, and the parts that no text before it has."""
     against: list[int] | None = None
     """What `row` refers to."""
     row: Row = field(default_factory=list)
+
+
+def stored_size(text: str) -> int:
+    """How many bytes a text takes in the file of a notebook, which keeps each line as a string on a line of its own."""
+    return len(json.dumps(text, ensure_ascii=False).encode()) + 11 * text.count("\n")
 
 
 class Pack:
     """Texts of a few kinds, each kind in the order of its numbers.
 
     A text is a list of places in one table of parts; `[start, count]` in it stands for that many entries of the text
-    of its kind before it, from `start` on. A general compressor would do better, but its output differs from one zlib
-    to the next, and stored outputs are compared.
+    of its kind before it, from `start` on. In a part, `"` and a backtick are exchanged, and so are `<` and `~`. A
+    general compressor would do better, but its output differs from one zlib to the next, and stored outputs are
+    compared.
     """
 
     def __init__(self) -> None:
@@ -43,8 +52,7 @@ class Pack:
         parts, known = _cut(text), self._parts
         new = [part for part in dict.fromkeys(parts) if part not in known]
         known.update(zip(new, count(len(known)), strict=False))
-        fresh = sum(len(part) + part.count('"') + 9 for part in new)
-        self._texts.append(_Text(kind, number, list(map(known.__getitem__, parts)), fresh))
+        self._texts.append(_Text(kind, number, list(map(known.__getitem__, parts))))
 
     def __bool__(self) -> bool:
         return bool(self._texts)
@@ -53,17 +61,18 @@ class Pack:
         """The table and the texts, safe to stand in a <script>.
 
         room: so many characters are aimed at; if it takes more, texts of the kinds `spare` are left out, those of the
-        first kind first, and of each kind the dearest first. All others are always there.
+        first kind first, and of each kind the longest first: what is new in them, none of the others has. All others
+        are always there.
         """
         kept = self._texts
         while len(made := self._written(kept)) > room and (able := [one for one in kept if one.kind in spare]):
             over = len(made) - room
             left: set[int] = set()
-            for one in sorted(able, key=lambda one: (spare.index(one.kind), -_cost(one), one.number)):
+            for one in sorted(able, key=lambda one: (spare.index(one.kind), -len(one.ids), -one.number)):
                 if over <= 0:
                     break
                 left.add(id(one))
-                over -= _cost(one)
+                over -= one.cost
             kept = [one for one in kept if id(one) not in left]
         return made
 
@@ -77,16 +86,15 @@ class Pack:
             if one.against is not base:
                 one.against, one.row = base, _differing(base, one.ids)
             before[one.kind] = one.ids
+            known = len(places)
             row: Row = [
                 entry if isinstance(entry, list) else places.setdefault(entry, len(places)) for entry in one.row
             ]
+            new = islice(reversed(places), len(places) - known)
+            one.cost = sum(len(names[part]) + 3 for part in new) + len(str(row))
             texts.setdefault(one.kind, {})[one.number] = row
-        made = {"parts": [names[part] for part in places], "texts": texts}
+        made = {"parts": [names[part].translate(SWAP) for part in places], "texts": texts}
         return json.dumps(made, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _cost(one: _Text) -> int:
-    return one.fresh + 7 * len(one.row)
 
 
 def _cut(text: str) -> list[str]:

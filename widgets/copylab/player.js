@@ -9,6 +9,8 @@ const BUTTONS = [
   ["last", "Last step", "Last ⇥"],
 ];
 
+const SWAP = { '"': "`", "`": '"', "<": "~", "~": "<" }; // exchanged where they are written
+
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -49,7 +51,8 @@ function read(root) {
 }
 
 /** The texts in the table of parts: what a text has of the one before it is a stretch of that, [start, count]. */
-function unpack({ parts, texts }) {
+function unpack({ parts: written, texts }) {
+  const parts = written.map((part) => part.replace(/["`<~]/g, (one) => SWAP[one]));
   const made = {};
   for (const [kind, rows] of Object.entries(texts)) {
     let before = [];
@@ -59,23 +62,20 @@ function unpack({ parts, texts }) {
       made[kind].set(number, before);
     }
   }
-  return {
-    has: (kind, number) => made[kind]?.has(number) ?? false,
-    join: (kind, number) => made[kind]?.get(number)?.map((part) => parts[part]).join("") ?? "",
-  };
+  return (kind, number) => made[kind]?.get(number)?.map((part) => parts[part]) ?? [];
 }
 
 /** A picture of the static form: an image that carries its SVG in its address, or parts from the table. */
 function picture(holder, pack) {
   const { packed, picture: kind } = holder.dataset;
   if (packed) {
-    const drawn = pack.has(`${kind} svg`, packed);
-    const left = `Not drawn, to keep the page small: s[${packed - 1}].pictures["${kind}"].svg has it.\n\n`;
-    return { svg: () => pack.join(`${kind} svg`, packed), text: () => (drawn ? "" : left) + pack.join(`${kind} text`, packed) };
+    const tokens = () => pack(`${kind} svg`, packed);
+    const left = `Not drawn, to keep the page small. After s = steps(...), s[${packed - 1}].pictures["${kind}"] shows it.`;
+    return { tokens, left, text: () => pack(`${kind} text`, packed).join("") || left };
   }
   const body = holder.querySelector("img")?.getAttribute("src").split(",")[1];
   return {
-    svg: () => (body ? new TextDecoder().decode(Uint8Array.from(atob(body), (c) => c.charCodeAt(0))) : ""),
+    tokens: () => (body ? new TextDecoder().decode(Uint8Array.from(atob(body), (c) => c.charCodeAt(0))).split(/(?<=>)(?=<)/) : []),
     text: () => holder.querySelector("pre").textContent,
   };
 }
@@ -116,7 +116,7 @@ function stops({ steps, groups }, ways) {
 
 class Player {
   constructor(data, { onStep = () => {}, label } = {}) {
-    Object.assign(this, data, { onStep, index: -1, ways: new Map() });
+    Object.assign(this, data, { onStep, index: -1, ways: new Map(), here: [] });
     this.seen = stops(this, this.ways);
     const count = this.steps.length;
     this.buttons = new Map(
@@ -134,7 +134,7 @@ class Player {
     });
     this.status = element("p", { class: "cl-status", role: "status", "aria-live": "polite" });
     this.code = element("ol", { class: "cl-listing", "aria-label": "The code, the line of this step marked" });
-    this.rows = this.lines.map((line) => element("li", {}, element("span", { class: "cl-text" }, line || " ")));
+    this.rows = this.lines.map((line, at) => element("li", { "data-line": at + 1 }, element("span", { class: "cl-text" }, line || " ")));
     this.code.append(...this.rows);
     if (this.lines.length > 14 || this.lines.some((line) => line.length > 50)) this.code.tabIndex = 0; // it may scroll
     this.says = element("ul", { class: "cl-says" });
@@ -192,9 +192,10 @@ class Player {
     const words = element("pre", { tabindex: 0, role: "region", "aria-label": `${title} in words` });
     const details = element("details", { class: "cl-words" }, element("summary", {}, `${title} in words`), words);
     const figure = element("figure", { class: "cl-pane", "data-picture": kind });
-    figure.append(element("figcaption", {}, title), holder, details);
+    const left = element("p", { class: "cl-left", hidden: "" });
+    figure.append(element("figcaption", {}, title), holder, left, details);
     // A shadow root keeps the styles and ids of one picture out of all others; the theme's variables still reach it.
-    return { figure, holder, details, words, shadow: holder.attachShadow({ mode: "open" }), shown: null };
+    return { figure, title, holder, left, details, words, shadow: holder.attachShadow({ mode: "open" }), shown: null };
   }
 
   act(action) {
@@ -232,13 +233,13 @@ class Player {
       const ends = action === "first" || action === "previous" ? this.stop(0, 1) >= index : index === count - 1;
       button.setAttribute("aria-disabled", String(ends));
     }
-    this.rows.forEach((row, at) => {
-      const here = at + 1 >= step.line && at + 1 <= step.end;
-      row.classList.toggle("cl-here", here);
-      row.classList.toggle("cl-wrong", here && (step.kind === "error" || step.kind === "syntax"));
-      if (at + 1 === step.line) row.setAttribute("aria-current", "step");
-      else row.removeAttribute("aria-current");
-    });
+    for (const row of this.here) {
+      row.className = "";
+      row.removeAttribute("aria-current");
+    }
+    this.here = this.rows.slice(step.line - 1, step.end);
+    for (const row of this.here) row.className = step.kind === "error" || step.kind === "syntax" ? "cl-here cl-wrong" : "cl-here";
+    this.here[0]?.setAttribute("aria-current", "step");
     this.scrollTo(this.rows[step.line - 1]);
     const told = this.told(index);
     this.did.textContent = told.did;
@@ -252,6 +253,7 @@ class Player {
       `, ${told.title.replace(/^Step \d+, /, "")}`,
       element("span", { class: "cl-only-heard" }, ` ${said.map((item) => item.textContent.trim()).join(" ").slice(0, 500)}`),
     );
+    for (const pane of this.panes.values()) reveal(pane);
     this.onStep(index);
   }
 
@@ -269,11 +271,13 @@ class Player {
     pane.figure.hidden = !picture;
     if (!picture || pane.shown === picture) return;
     pane.shown = picture;
-    const svg = picture.svg();
-    pane.words.textContent = picture.text();
-    pane.holder.hidden = !svg;
-    if (!svg) pane.details.open = true;
-    pane.shadow.innerHTML = `<style>svg{max-width:100%;height:auto;display:block}</style>${svg}`;
+    const tokens = picture.tokens();
+    tell(pane.words, picture.text());
+    pane.holder.hidden = !tokens.length;
+    pane.left.hidden = tokens.length || !picture.left;
+    pane.left.textContent = picture.left;
+    if (tokens.length) draw(pane, tokens);
+    if (pane.forced || !tokens.length) pane.details.open = pane.forced = !tokens.length;
   }
 }
 
@@ -291,12 +295,22 @@ function upgrade(root, options = {}) {
 function onKey(event) {
   const target = event.composedPath()[0];
   const player = target?.closest?.(".cl-player");
-  if (!player || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+  if (!player || event.ctrlKey || event.altKey || event.metaKey) return;
+  const scrolls = target !== player && target.matches("[tabindex]");
+  const aside = { ArrowLeft: -96, ArrowRight: 96 }[event.key];
+  if (event.shiftKey) {
+    if (!scrolls || !aside) return;
+    event.stopImmediatePropagation();
+    target.scrollLeft += aside;
+    return;
+  }
   const slider = target.matches("input[type=range]");
   if (slider && /^(Arrow|Home|End|Page)/.test(event.key)) {
     event.stopImmediatePropagation(); // the browser moves the slider itself
   } else if (target.matches("select")) {
     if (event.key !== "Tab") event.stopImmediatePropagation(); // the browser chooses itself
+  } else if (scrolls && /^(ArrowUp|ArrowDown|Page)/.test(event.key)) {
+    event.stopImmediatePropagation(); // the browser scrolls itself
   } else if (event.key in KEYS) {
     event.stopImmediatePropagation();
     event.preventDefault();

@@ -16,6 +16,7 @@ from .changes import listed
 from .endings import count, ending
 from .frames import Frame, Looker, make
 from .groups import Part, fold
+from .packing import stored_size
 from .program import from_code, from_function, tidy
 from .trace import Trace, run, syntax_error
 
@@ -219,10 +220,31 @@ class Steps(Sequence[Frame]):
     @cached_property
     def html(self) -> str:
         """The static form, which turns itself into the player where scripts run."""
-        return static.page(self.code, self.parts, self.summary, self.end)
+        return static.page(self.code, *self.shown)
+
+    @cached_property
+    def last(self) -> int:
+        """The number of the last step that is shown: all are, unless there are thousands."""
+        return static.how_many(self.parts)
+
+    @cached_property
+    def shown(self) -> tuple[tuple[Part, ...], str, str]:
+        """What of the run is shown: its parts, in half a sentence what this is, and how it ended."""
+        first = self.last
+        if first == len(self):
+            return self.parts, self.summary, self.end
+        left = f"Shown are the first {first:,} of {len(self):,} steps, to keep the page below 2 MB."
+        how = f"With s = steps(...), s[{first}] is the next one. With rounds=3, later rounds of loops run in one go."
+        parts = fold(self._trace, self.frames[:first])
+        return parts, f"{self.summary}, the first {first:,} shown", " ".join(filter(None, [self.end, left, how]))
+
+    @cached_property
+    def stored(self) -> str:
+        """Everything in words, as far as a notebook has room for it; says what it leaves out."""
+        return static.plain(self.code, *self.shown, room=static.LEVEL - stored_size(self.html))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/plain": self.text, "text/html": self.html}
+        return {"text/plain": self.stored, "text/html": self.html}
 
     def help(self) -> None:
         """Say what can be done with it and what to try first."""

@@ -1,0 +1,132 @@
+// How a picture stands in the page: made once, then changed where the next one differs from it. The player's script
+// begins with this. A picture's SVG comes as tokens: its text cut between `>` and `<`.
+
+const SHEET = `<style>
+.sheet { overflow: hidden; }
+.sheet svg { display: block; max-width: none !important; }
+</style>`;
+const TALL = 640; // a picture of so many px gets a window of its own, so that the line that ran stays in sight
+const BLOCK = /(?:.*\n){8}|[^]+/g;
+
+// An element of the flat list that a picture is takes one token, and some texts two: with a <title>, or empty.
+const begins = (token) => !/^<(\/|title)/.test(token);
+const ends = (token) => token.endsWith("/>") || token.endsWith("</text>");
+
+/** The elements that the tokens of a stretch make; null if that is no flat list of elements. */
+function elements(tokens, from, to) {
+  const made = [];
+  for (let at = from; at < to; at++) {
+    let one = tokens[at];
+    if (!one.startsWith("<text") && !one.endsWith("/>")) return null;
+    while (!ends(one) && ++at < to) one += tokens[at];
+    made.push(one);
+  }
+  return made;
+}
+
+/** The next power of two. Were an <svg> to grow with its picture, the browser would lay out all texts in it anew. */
+const roomy = (size) => 2 ** Math.ceil(Math.log2(size));
+
+/** Draw a picture over the one before it in `pane`: what both have stays in the page, the rest is exchanged. */
+function draw(pane, tokens) {
+  const [head, style, page] = tokens;
+  const body = tokens.slice(3, -1);
+  const old = pane.drawn ?? { tokens: [], nodes: [], styles: new Set() };
+  const most = Math.min(old.tokens.length, body.length);
+  let first = 0;
+  while (first < most && old.tokens[first] === body[first]) first++;
+  while (first && !ends(body[first - 1])) first--;
+  let last = 0;
+  while (last < most - first && old.tokens.at(-1 - last) === body.at(-1 - last)) last++;
+  while (last && !begins(body.at(-last))) last--;
+  const was = elements(old.tokens, first, old.tokens.length - last);
+  const now = elements(body, first, body.length - last);
+  if (!now || !page?.startsWith("<rect")) {
+    pane.drawn = null; // not one of ours
+    pane.shadow.innerHTML = SHEET + tokens.join("");
+    return;
+  }
+  let start = 0;
+  for (let at = 0; at < first; at++) if (begins(body[at])) start++;
+
+  const free = new Map(); // what an element says -> the nodes that say so
+  was.forEach((one, at) => free.set(one, [...(free.get(one) ?? []), old.nodes[start + at]]));
+  const nodes = now.map((one) => free.get(one)?.shift());
+  const parsed = document.createElement("template");
+  parsed.innerHTML = `${head}${page}${now.filter((_, at) => !nodes[at]).join("")}</svg>`;
+  const made = parsed.content.firstChild;
+  const drawn = pane.drawn ?? stand(pane, made);
+  for (const node of [...free.values()].flat()) node.remove();
+  drawn.page.replaceWith((drawn.page = made.firstChild));
+  let at = (old.nodes[start - 1] ?? drawn.page).nextSibling;
+  nodes.forEach((node, index) => {
+    nodes[index] = node ??= made.firstChild;
+    if (node === at) at = at.nextSibling;
+    else drawn.svg.insertBefore(node, at);
+  });
+  drawn.nodes.splice(start, was.length, ...nodes);
+  drawn.tokens = body;
+  if (!drawn.styles.has(style)) drawn.svg.firstChild.textContent = [...drawn.styles.add(style)].map((one) => one.slice(7, -8)).join("");
+  fit(pane, made);
+}
+
+/** Put an empty picture into a pane. */
+function stand(pane, like) {
+  const [svg, sheet] = [like.cloneNode(false), document.createElement("div")];
+  sheet.className = "sheet";
+  const page = document.createElementNS(svg.namespaceURI, "rect");
+  svg.append(document.createElementNS(svg.namespaceURI, "style"), page);
+  sheet.append(svg);
+  pane.shadow.innerHTML = SHEET;
+  pane.shadow.append(sheet);
+  pane.drawn = { svg, sheet, page, nodes: [], tokens: [], styles: new Set() };
+  return pane.drawn;
+}
+
+/** Give a picture its size: it shrinks with the room there is, but not below six tenths. */
+function fit({ figure, drawn: { svg, sheet } }, like) {
+  const [width, height] = ["width", "height"].map((name) => Number(like.getAttribute(name)));
+  const [wide, high] = [roomy(width), roomy(height)];
+  const set = (name, value) => svg.getAttribute(name) !== value && svg.setAttribute(name, value);
+  set("aria-label", like.getAttribute("aria-label"));
+  set("viewBox", `0 0 ${wide} ${high}`);
+  set("width", `${wide}`);
+  set("height", `${high}`);
+  set("style", `width:${(wide / width) * 100}%;height:auto`);
+  const room = height > TALL ? "round(down,100%,32px)" : "100%"; // not another scale for each px of room
+  sheet.style.cssText = `width:${width}px;width:min(${width}px,max(${room},${width * 0.6}px));aspect-ratio:${width}/${height}`;
+  figure.style.setProperty("--cl-wide", `${width + 2}px`);
+  figure.classList.toggle("cl-tall", height > TALL);
+}
+
+/** Put a text into its place, in blocks of lines: those that cannot be seen, the browser does not lay out. */
+function tell(place, text) {
+  const blocks = text.match(BLOCK) ?? [];
+  blocks.forEach((block, at) => {
+    const old = place.children[at] ?? place.appendChild(document.createElement("span"));
+    if (old.textContent !== block) old.textContent = block;
+  });
+  while (place.children.length > blocks.length) place.lastChild.remove();
+}
+
+/** Scroll a picture that is larger than its place, or a text in place of one, and never the page, to what is new. */
+function reveal({ figure, holder, words, drawn, title }) {
+  if (figure.hidden) return;
+  if (holder.hidden) {
+    const block = [...words.children].find((one) => /\(new\)|changed:/i.test(one.textContent));
+    const go = () => (words.scrollTop += block.getBoundingClientRect().top - words.getBoundingClientRect().top);
+    if (!block) return;
+    go();
+    requestAnimationFrame(() => requestAnimationFrame(go)); // how tall the blocks are shows when they are seen
+    return;
+  }
+  if (holder.scrollHeight <= holder.clientHeight && holder.scrollWidth <= holder.clientWidth) return;
+  holder.tabIndex = 0; // so that keys can scroll it as well
+  holder.setAttribute("role", "region");
+  holder.setAttribute("aria-label", `${title}, the picture. Shift and an arrow key scroll it aside.`);
+  const mark = drawn?.svg.querySelector('[class^="new"], [class^="bad"]')?.getBoundingClientRect();
+  const box = holder.getBoundingClientRect();
+  if (!mark) return;
+  if (mark.top < box.top || mark.bottom > box.bottom) holder.scrollTop += mark.top - box.top - box.height / 3;
+  if (mark.left < box.left || mark.right > box.right) holder.scrollLeft += mark.left - box.left - box.width / 3;
+}
