@@ -9,7 +9,7 @@ const TALL = 640; // a picture of so many px gets a window of its own, so that t
 const BLOCK = /(?:.*\n){8}|[^]+/g;
 
 // An element of the flat list that a picture is takes one token, and some texts two: with a <title>, or empty.
-const begins = (token) => !/^<(\/|title)/.test(token);
+const begins = (token) => token[1] !== "/" && token[2] !== "i"; // <rect, <path, <text, but not <title
 const ends = (token) => token.endsWith("/>") || token.endsWith("</text>");
 
 /** The elements that the tokens of a stretch make; null if that is no flat list of elements. */
