@@ -18,7 +18,8 @@ POOL = 7
 # - what is computed outside inference mode from inference tensors: its `_version` counts the steps of the kernel;
 # - the storage of `mse_loss` with a mean or sum, which has room for all the differences and holds rests of them;
 # - what is left of a vector after `max(0)`: its one index reads sizes that are no longer there;
-# - `sgn`, whose gradient in torch is a tensor without memory, which cannot be written to;
+# - `sgn`, whose gradient in torch is a tensor without memory, which cannot be written to; programs that differentiate
+#   `abs` twice and so come to it end there (`differential.Machine.compare`);
 # - bool matrices, and vectors times matrices with `out=`: the order in which shapes and dtypes are looked at;
 # - `x[-1]` of a tensor without dimensions: torch reads the size that its first dimension had before, if it had one;
 # - `index_put_(accumulate=True)` of an expanded tensor with itself: what is added has been added to by then;

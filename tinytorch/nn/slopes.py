@@ -14,7 +14,7 @@ import numpy as np
 from ..graph.node import node
 from ..ops.composite import one_node
 from ..ops.core import expect_tensor, quiet, record, recording, result, write_in_place
-from ..ops.pointwise import through_double
+from ..ops.pointwise import half, through_double
 from ..tensor import Tensor
 
 _exp, _expm1, _log1p = through_double(np.exp), through_double(np.expm1), through_double(np.log1p)
@@ -27,6 +27,11 @@ def activation(name: str, kind: type, kernel: Callable, in_place: type | None = 
     """
     stub = stub or f"{name}_cpu"
 
+    def compute(a: np.ndarray, numbers: tuple) -> np.ndarray:
+        if a.dtype == np.float16:
+            return half(quiet.run(kernel, a.astype(np.float32), *numbers))
+        return quiet.run(kernel, a, *numbers)
+
     def function(input: Tensor, inplace: bool = False, **values: Any) -> Tensor:
         expect_tensor(input, name)
         if input._data.dtype.kind != "f":
@@ -34,10 +39,8 @@ def activation(name: str, kind: type, kernel: Callable, in_place: type | None = 
         numbers = tuple(values.values())
         if inplace:
             saved = {"self": input, **values} if in_place is None else values
-            return write_in_place(
-                input, (input,), in_place or kind, saved, lambda: quiet.run(kernel, input._data, *numbers)
-            )
-        made = result(quiet.run(kernel, input._data, *numbers), input._device, input._data)
+            return write_in_place(input, (input,), in_place or kind, saved, lambda: compute(input._data, numbers))
+        made = result(compute(input._data, numbers), input._device, input._data)
         return record(made, kind, (input,), self=input, **values) if recording(input) else made
 
     return function
@@ -52,9 +55,13 @@ def sloped(name: str, slope: Callable, *shows: str, at: str = "self", linear: bo
 
     def backward(grad: Tensor, x: Tensor, *options: Any, **extra: Any) -> Tensor:
         numbers = {**dict(zip(shows, options, strict=False)), **more, **extra}
-        return one_node(
-            name, lambda g, x: g * slope(x, *options), names or (extra and ("grad_output", at)) or (), **numbers
-        )(grad, x)
+
+        def formula(g: Tensor, x: Tensor) -> Tensor:
+            if x._data.dtype == np.float16:
+                return (g.float() * slope(x.float(), *options)).half()
+            return g * slope(x, *options)
+
+        return one_node(name, formula, names or (extra and ("grad_output", at)) or (), **numbers)(grad, x)
 
     return backward
 

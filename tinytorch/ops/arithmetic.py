@@ -60,6 +60,7 @@ def _bools(*operands: Any) -> list[bool]:
 def _refuse_bools(*operands: Any) -> None:
     bools = _bools(*operands)
     if any(bools):
+        say_first("sub", False, operands, {})
         raise RuntimeError(_TWO_BOOLS if all(bools) else _ONE_BOOL)
 
 
@@ -109,13 +110,13 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
             if not is_number(other) and called_as_operator():
                 return NotImplemented
             return again(function, name, (input, other), {})
+        if minus:
+            _refuse_bools(input, other)
         a, b, where = operands(name, input, other)
         d = a.dtype
         if d == np.float16 and is_number(other):
             b = quiet.run(np.array, other, np.float32)
         try:
-            if minus:
-                _refuse_bools(input, other)
             if type(alpha) is int and alpha == 1 and d.num in straight and a.size < MANY > b.size:
                 data = here.run(ufunc, a, b)
             else:
@@ -424,10 +425,10 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
     both = isinstance(exponent, Tensor)
     if not both:
         _pow("pow_", self, exponent)
-    a, b = in_place_operands("pow", self, exponent, False, False)
+    kind, inputs = (_PowBackward1, (self, exponent)) if both else (_PowBackward0, (self,))
+    a, b = in_place_operands("pow", self, exponent, False, False, kind if both else None)
     if both:
         _pow("pow_", self, exponent)
-    kind, inputs = (_PowBackward1, (self, exponent)) if both else (_PowBackward0, (self,))
     return write_in_place(self, inputs, kind, {"self": self, "exponent": exponent}, lambda: _powered(a, b))
 
 

@@ -8,15 +8,14 @@ import numpy as np
 
 from .. import dtypes
 from ..graph.node import node
-from ..tensor import Tensor
+from ..tensor import Tensor, fresh
 from .arguments import is_number, unfit
 from .core import FUNCTIONS, broadcast_error, op, quiet, result
 from .pointwise import BOOL, EITHER, EVERY, KEEP, RIGHT, TENSORS, binary, operator, read_histories, unary
-from .scalars import zeros
 
 
-def _filled_zeros(grad: Tensor) -> Tensor:
-    made = zeros(grad)
+def _filled_zeros(like: tuple) -> Tensor:
+    made = fresh(np.zeros(*like[:2]), like[2])
     made._own_counter().version = 1  # filling them counts
     return made
 
@@ -24,8 +23,12 @@ def _filled_zeros(grad: Tensor) -> Tensor:
 def _comparison(what: str, name: str, ufunc: np.ufunc, aliases: tuple[str, ...] = (), takes: str = "bif") -> Any:
     """Declare a comparison; in place it has nodes, whose gradients are zero."""
     kinds = (
-        node(f"{name.title()}Backward1", _filled_zeros, _filled_zeros),
-        node(f"{name.title()}Backward0", _filled_zeros),
+        node(
+            f"{name.title()}Backward1",
+            lambda grad, _self: _filled_zeros(_self),
+            lambda grad, _other: _filled_zeros(_other),
+        ),
+        node(f"{name.title()}Backward0", lambda grad, _self: _filled_zeros(_self)),
     )
     return binary(what, name, ufunc, to=BOOL, numbers=RIGHT, aliases=aliases, takes=takes, stub=f"{name}_cpu",
                   kind_in_place=kinds[0], number_in_place=kinds[1])  # fmt: skip

@@ -14,7 +14,7 @@ from ..devices import CPU, device
 from ..graph.history import Geometry, check_inplace, edge_of, rebase_history
 from ..graph.modes import MODES
 from ..graph.node import SavedResult, SavedTensor, keep
-from ..graph.saved import FREED, HOOKS
+from ..graph.saved import FREED, HOOKS, kept_tensor
 from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh, of_array
 from ..warn import warn_in_torch
@@ -380,6 +380,8 @@ def write_in_place(
         fn.describe(target)
         rebase_history(target, fn)
         if "result" in kind.saved_names:  # type: ignore[union-attr]
+            if target._inference:
+                kept_tensor(target)  # for its error
             at = kind.saved_names.index("result")  # type: ignore[union-attr]
             fn._saved = (*fn._saved[:at], SavedResult(target), *fn._saved[at + 1 :])  # type: ignore[index]
             if HOOKS:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import cpp_name
-from ..graph.history import check_inplace, rebase_history
+from ..graph.history import Geometry, check_inplace, rebase_history
 from ..graph.node import let_accumulator_go, node, not_differentiable
 from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
@@ -186,7 +186,8 @@ def set_(
         storage = source._own_storage() if isinstance(source, Tensor) else source.untyped()
         n = kind.itemsize
         shape = (storage.nbytes() // n,) if size is None else shape_argument((size,))
-        same = size is not None and shape == self._data.shape  # then torch has nothing to resize
+        same = shape == self._data.shape  # then torch has nothing to resize
+        same = same and (size is not None or Geometry(shape, self.stride(), 0).reach() <= math.prod(shape))
         default = self.stride() if same else contiguous_strides(shape)
         steps = default if stride is None else shape_argument((stride,))
         if storage_offset < 0:

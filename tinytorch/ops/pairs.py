@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..fused import multiply_add
-from ..graph.history import needs_grad
+from ..graph.history import check_inplace, needs_grad
 from ..graph.node import node, not_differentiable
 from ..tensor import Tensor
 from .arguments import is_number, unfit
@@ -42,6 +42,7 @@ from .pointwise import (
     half,
     through_double,
 )
+from .recording import node_for
 from .scalars import minus_from, over, over_from, plus, times, where, zeros
 
 _CPP = {"bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
@@ -221,9 +222,18 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
     tensors = isinstance(low, Tensor) or isinstance(high, Tensor)
     given = [x for x in (self, low, high) if x is not None]
     d = result_dtype(*given)
+    values = {"self": self, "min": low, "max": high}
+    sources = (self, low, high) if name == "clamp" else (self, low if name == "clamp_min" else high)
+    inputs = sources if tensors else (self,)
     if into and tensors:
-        check_overlap(self, low, high)
-        check_broadcast_into(self, *[x._data.shape for x in (low, high) if x is not None])
+        try:
+            check_overlap(self, low, high)
+            check_broadcast_into(self, *[x._data.shape for x in (low, high) if x is not None])
+        except RuntimeError:
+            if recording(*given):
+                check_inplace(self, True)
+                node_for(_KINDS[name, tensors], inputs, values | {"self": None})  # says what may not be saved
+            raise
     if (into or out is self) and not dtypes.can_cast(d, self.dtype):
         target = self.dtype.scalar_name if tensors else _CPP[self.dtype.name]
         raise RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {target}")
@@ -249,9 +259,6 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
             _check_shapes(*(x if x is not None else a for x in (a, *arrays)))  # raises torch's error
             raise
 
-    values = {"self": self, "min": low, "max": high}
-    sources = (self, low, high) if name == "clamp" else (self, low if name == "clamp_min" else high)
-    inputs = sources if tensors else (self,)
     if into:
         check_overlap(self)
         return write_in_place(self, inputs, _KINDS[name, tensors], values, compute)

@@ -251,21 +251,19 @@ def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, com
         elif (type(other) is float or (type(other) is int and -(1 << 63) <= other < 1 << 63)) and a.dtype != _HALF:
             return a, quiet.run(np.array, other, a.dtype)
     a, b, _ = operands(name, target, other, floating)
-    d = dtypes.BY_NUM[a.dtype.num]
     try:
         check_overlap(target, other, histories=False)
         if b.shape != a.shape:
             check_broadcast_into(target, b.shape)
-        if not compares and not dtypes.can_cast(d, target.dtype):
+        if not compares and not dtypes.can_cast(d := dtypes.BY_NUM[a.dtype.num], target.dtype):
             raise cannot_cast(d, target.dtype)
     except RuntimeError:
         if f"{name}_" in WITHOUT_HISTORY:
             raise
-        tensors = [t for t in (target, other) if isinstance(t, Tensor)]
-        check_inplace(target, recording(*tensors))  # which torch would have said first
-        read_histories(*tensors)
-        if kind is not None and recording(*tensors):
-            node_for(kind, (target, other), {"self": target, "other": other})  # or that it may not be saved
+        check_inplace(target, recording(target, other))  # which torch would have said first
+        read_histories(target, other)
+        if kind is not None and recording(target, other):  # then it says what may not be saved
+            node_for(kind, (target, other), {"other": other, "exponent": other, "result": target})
         raise
     return a, b
 
@@ -437,10 +435,13 @@ def binary(
             data = compute(a, b, target if straight else None)
             return None if straight else data
 
+        saved: dict[str, Any] = {"self": self, "other": other}
+        if to is BOOL:
+            saved |= {f"_{n}": (t._data.shape, t._data.dtype, t._device) for n, t in saved.items() if isinstance(t, Tensor)}  # fmt: skip
         one = (number_in_place or number_right) if not isinstance(other, Tensor) else None
         if one is not None:
-            return write_in_place(self, (self,), one, {"self": self, "other": other}, values)
-        saved = {"self": self, "other": _saveable(other)}
+            return write_in_place(self, (self,), one, saved, values)
+        saved["other"] = _saveable(other)
         try:
             return write_in_place(self, (self, other), kind_in_place or kind, saved, values)
         except NotImplementedError:

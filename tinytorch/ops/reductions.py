@@ -48,7 +48,8 @@ def restored(t: Tensor, dim: Any, keepdim: bool, sizes: tuple) -> Tensor:
     """A reduced tensor with its reduced dimensions back, as size 1."""
     if keepdim or not sizes or (dim is not None and given_dims(dim) == ()):
         return t
-    for d in sorted(wrap_dims(dim, len(sizes))):
+    dims = given_dims(dim) or ()
+    for d in dims if len(dims) == 1 else sorted(wrap_dims(dim, len(sizes))):
         t = t.unsqueeze(d)
     return t
 

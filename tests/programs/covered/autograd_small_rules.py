@@ -87,3 +87,36 @@ while todo:
         todo += [n for n, _ in f.next_functions]
 
 sorted(ends, key=str)
+
+# which dimension is put back: one as it was given, several in order
+x = torch.tensor([[1., 2., 4.], [4., 1.5, 6.]], requires_grad=True)
+for r in x.var(-1), x.prod(-1), x.sum((0, -1)):
+    node = torch.autograd.grad((r * r).sum(), x, create_graph=True)[0].grad_fn
+    dims, todo = set(), [node]
+    while todo:
+        if (f := todo.pop()) is not None:
+            dims |= {f._saved_dim} if f.name() == "UnsqueezeBackward0" else set()
+            todo += [n for n, _ in f.next_functions]
+    print(sorted(dims))
+
+# a comparison in place gives zeros like its operands
+z = (x * 2).t()
+z.eq_(torch.ones(2, dtype=torch.float64, requires_grad=True) * 1)
+[(g.shape, g.stride(), g.dtype, g._version) for g in z.grad_fn(torch.ones(3, 2))] if z.grad_fn.name() == "EqBackward1" else z.grad_fn
+y = x * 2
+y.eq_(torch.ones(3, dtype=torch.float64, requires_grad=True) * 1)
+[(g.shape, g.dtype, g._version) for g in y.grad_fn(torch.ones(2, 3))]
+with torch.inference_mode(): t = torch.ones(7)
+(x * 1).pow_(t)
+(x * 1).clamp_(min=t)
+(x * 1).hypot_(t)
+h = torch.tensor([-5., -0.3, 11.2, 15.], dtype=torch.float16, requires_grad=True)
+for f in torch.nn.functional.softplus, torch.nn.functional.leaky_relu, torch.nn.functional.hardswish:
+    print(f(h).tolist(), torch.autograd.grad(f(h).sum(), h)[0].tolist())
+
+# what may be written to, and then cannot be saved
+with torch.inference_mode(): t = torch.ones(3)
+t.data.pow_(torch.ones(3, requires_grad=True) * 2)
+t[:1].mul_(torch.ones(3, requires_grad=True))
+z = torch.zeros(()).expand(1)
+z.set_(z.untyped_storage()).stride()
