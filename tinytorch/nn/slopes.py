@@ -55,13 +55,9 @@ def sloped(name: str, slope: Callable, *shows: str, at: str = "self", linear: bo
 
     def backward(grad: Tensor, x: Tensor, *options: Any, **extra: Any) -> Tensor:
         numbers = {**dict(zip(shows, options, strict=False)), **more, **extra}
-
-        def formula(g: Tensor, x: Tensor) -> Tensor:
-            if x._data.dtype == np.float16:
-                return (g.float() * slope(x.float(), *options)).half()
-            return g * slope(x, *options)
-
-        return one_node(name, formula, names or (extra and ("grad_output", at)) or (), **numbers)(grad, x)
+        return one_node(
+            name, lambda g, x: g * slope(x, *options), names or (extra and ("grad_output", at)) or (), **numbers
+        )(grad, x)
 
     return backward
 

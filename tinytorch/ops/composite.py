@@ -10,6 +10,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..graph import backward
 from ..graph.history import edge_of, needs_grad, set_history
 from ..graph.modes import MODES, enable_grad, no_grad
@@ -73,6 +75,14 @@ def _kind(name: str, inputs: tuple[str, ...], numbers: tuple[str, ...]) -> type:
     return type(name, (_Composite,), {"__slots__": (), "__module__": "builtins", "__doc__": f"torch's {name}.", **body})
 
 
+def in_float(formula: Callable[..., Tensor], inputs: tuple) -> Tensor:
+    """What a formula gives as torch's kernels compute it: float16 as float32, rounded once."""
+    if inputs[0]._data.dtype != np.float16:
+        return formula(*inputs)
+    halves = [isinstance(t, Tensor) and t._data.dtype == np.float16 for t in inputs]
+    return formula(*[t.float() if is_half else t for t, is_half in zip(inputs, halves, strict=True)]).half()
+
+
 def one_node(
     name: str, formula: Callable[..., Tensor], inputs: tuple[str, ...] = (), **numbers: Any
 ) -> Callable[..., Tensor]:
@@ -84,7 +94,7 @@ def one_node(
 
     def operation(*inputs: Any) -> Tensor:
         with no_grad():
-            out = formula(*inputs)
+            out = in_float(formula, inputs)
         tensors = [t for t in inputs if isinstance(t, Tensor)]
         if recording(*tensors):
             fn = kind(

@@ -30,7 +30,7 @@ from .core import (
     write_out,
 )
 from .large import pointwise
-from .pointwise import BOOL, KEEP, cannot_cast, check_kernel, through_double, unary
+from .pointwise import BOOL, KEEP, cannot_cast, check_kernel, half, through_double, unary
 from .scalars import minus, minus_from, over, plus, times, where, zeros
 from .signs import rectified, where_positive
 from .spare import scaled_in_spare_memory
@@ -63,7 +63,11 @@ def _sigmoid_backward(grad: Tensor, output: Tensor) -> Tensor:
 
 def _tanh_backward(grad: Tensor, output: Tensor) -> Tensor:
     g, a = grad._data, output._data
-    out = result(quiet.run(pointwise, lambda g, a: g * one_less_square(a), g, a), grad._device, g, a)
+    if a.dtype == np.float16:
+        data = half(quiet.run(lambda: g * one_less_square(a.astype(np.float32))))
+    else:
+        data = quiet.run(pointwise, lambda g, a: g * one_less_square(a), g, a)
+    out = result(data, grad._device, g, a)
     if recording(grad, output):
         record(out, _TanhBackwardBackward0, (grad, output), grad_output=grad, output=output)
     return out

@@ -12,7 +12,7 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_user
-from .composite import one_node
+from .composite import in_float, one_node
 from .core import op, quiet, recording, result, write_out
 from .pointwise import through_double
 from .summing import add_reduce, lane_sum
@@ -36,7 +36,7 @@ def _along(name: str, formula: Any) -> Any:
 
     def backward(grad: Tensor, result: Tensor, dim: int) -> Tensor:
         if not MODES.here.grad:  # no node at all
-            return formula(grad, result, dim)
+            return in_float(lambda g, r: formula(g, r, dim), (grad, result))
         return one_node(name, lambda g, r: formula(g, r, dim), ("grad_output", "output"), dim=dim)(grad, result)
 
     return backward

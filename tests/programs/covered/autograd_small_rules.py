@@ -120,3 +120,6 @@ t.data.pow_(torch.ones(3, requires_grad=True) * 2)
 t[:1].mul_(torch.ones(3, requires_grad=True))
 z = torch.zeros(()).expand(1)
 z.set_(z.untyped_storage()).stride()
+h = torch.tensor([-0.9, 0.3, 1.2, 2.5], dtype=torch.float16, requires_grad=True)
+for f in torch.tanh, torch.sigmoid, lambda t: t.softmax(0)[:2], lambda t: t.log_softmax(0)[1:]:
+    print(torch.autograd.grad(f(h).sum(), h)[0].tolist(), torch.autograd.grad(f(h).sum(), h, create_graph=True)[0].tolist())
