@@ -46,6 +46,15 @@ def _taken_up(capsule: Any) -> np.ndarray:
         ) from None
 
 
+class _Writable:
+    """Shows NumPy the memory of an array that it took up as read-only, as it does with older capsules; torch writes."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array  # whose memory lives as long as it
+        shown = array.__array_interface__
+        self.__array_interface__ = {**shown, "data": (shown["data"][0], False)}
+
+
 @op("__dlpack__", function=False, guard=False)
 def dlpack(
     self: Tensor, *, stream: Any = -1, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
@@ -88,6 +97,6 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         array = np.from_dlpack(ext_tensor)
     else:
         array = _taken_up(ext_tensor)
-    t = from_numpy(array)
+    t = from_numpy(array if array.flags.writeable or array is ext_tensor else np.asarray(_Writable(array)))
     t = t.clone() if copy else t
     return t if device is None else t.to(as_device(device))

@@ -35,3 +35,20 @@ for dtype in (torch.bool, torch.int8, torch.int64, torch.float16):
 
 torch.from_dlpack(torch.tensor(3))
 torch.from_dlpack(torch.empty(0, 3))
+
+
+class Older:  # which speaks the protocol as it was before versions, and of which NumPy makes read-only arrays
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **how):
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+held = np.arange(6.0).reshape(2, 3)
+taken = torch.from_dlpack(Older(held.T))
+taken[0, 1] = 9
+taken, taken.stride(), held
