@@ -22,6 +22,7 @@ POOL = 7
 #   `abs` twice and so come to it end there (`differential.Machine.compare`);
 # - bool matrices, and vectors times matrices with `out=`: the order in which shapes and dtypes are looked at;
 # - `x[-1]` of a tensor without dimensions: torch reads the size that its first dimension had before, if it had one;
+# - `sum` with an expanded `out=`, which it takes: in which order its one cell is written to;
 # - `index_put_(accumulate=True)` of an expanded tensor with itself: what is added has been added to by then;
 # - `set_` with a storage of a vector with gaps: torch keeps its strides if its size fits, and reads beyond the end.
 
@@ -203,6 +204,8 @@ class Writer:
         if "set_(" in statement and ".untyped_storage())" in statement and not target.is_contiguous():
             raise Unfilled
         if "accumulate=True" in statement and 0 in target.stride() and statement.count(found["a"]) > 1:
+            raise Unfilled
+        if "torch.sum(" in statement and kind == "out" and 0 in target.stride():
             raise Unfilled
         if folded(target) or any(meets(target, o) for o in others):
             raise Unfilled

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import dtypes
 from ..devices import CPU, device
-from ..graph.history import Geometry, check_inplace, edge_of, rebase_history
+from ..graph.history import Geometry, check_inplace, edge_of, grad_fn_of, rebase_history
 from ..graph.modes import MODES
 from ..graph.node import SavedResult, SavedTensor, keep
 from ..graph.saved import FREED, HOOKS, kept_tensor
@@ -276,7 +276,11 @@ def check_overlap(target: Tensor, *sources: Any, histories: bool = True) -> None
 
 
 def _check_inplace_first(target: Tensor, sources: tuple) -> None:
-    check_inplace(target, target._data.dtype.kind == "f" and recording(target, *sources))
+    recorded = target._data.dtype.kind == "f" and recording(target, *sources)
+    check_inplace(target, recorded)
+    for t in (target, *sources) if recorded else ():
+        if isinstance(t, Tensor):
+            grad_fn_of(t)
 
 
 def check_no_overlap(target: Tensor, *sources: Tensor) -> None:
@@ -422,7 +426,7 @@ def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout
             steps = torch_layout(data, layout).strides
             room, n = out._own_storage().buffer, out._data.itemsize
             out._data = np.ndarray(data.shape, out._data.dtype, room, out._offset, tuple(s // data.itemsize * n for s in steps))  # fmt: skip
-    if not early:
+    if function in LATE:
         _check_out_memory(out, function, inputs)
     store(out, data)
     out._vc.version += 1
@@ -431,6 +435,6 @@ def write_out(out: Tensor, data: np.ndarray, function: str, *inputs: Any, layout
 
 def _check_out_memory(out: Tensor, function: str, inputs: tuple) -> None:
     check_overlap(out, histories=False)
-    for t in inputs if function not in UNCHECKED else ():
+    for t in inputs:
         if isinstance(t, Tensor) and (t is out or shared_memory(out, t)) in APART.get(function, ("partial",)):
             raise RuntimeError(_SHARED)

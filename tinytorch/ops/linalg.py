@@ -28,6 +28,8 @@ def product(a: np.ndarray, b: np.ndarray, name: str = "") -> np.ndarray:
     if a.dtype == np.float16:
         return quiet.run(np.matmul, a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
     if a.dtype == bool:
+        if a.ndim > 1 and not (a.size and b.size):  # then there is nothing to do for a kernel
+            return np.matmul(a, b)
         kernel = name or ("dot" if a.ndim == 1 else "addmv_impl_cpu" if b.ndim == 1 else "addmm_impl_cpu_")
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] == 1 and a.shape[0] > 1 < b.shape[1] and a.dtype.kind == "f":

@@ -55,71 +55,15 @@ NO_DERIVATIVE = (
 # Those whose `out` may not be an input, those that resize it before they look at its memory, and those that do not
 # look at the memory of both.
 APART = dict.fromkeys(("gather", "take", "index_select", "masked_select", "cat"), (True, "full", "partial"))
-LATE = frozenset(
-    [
-        "addmm",
-        "aminmax",
-        "baddbmm",
-        "bucketize",
-        "cat",
-        "cumprod",
-        "cumsum",
-        "diag",
-        "gather",
-        "index_add",
-        "isin",
-        "kthvalue",
-        "linalg_cross",
-        "linalg_inv_ex",
-        "linalg_norm",
-        "log_softmax",
-        "logcumsumexp",
-        "logsumexp",
-        "matmul",
-        "matrix_power",
-        "max",
-        "median",
-        "min",
-        "mm",
-        "mode",
-        "multi_dot",
-        "nanmedian",
-        "renorm",
-        "searchsorted",
-        "softmax",
-        "sort",
-        "stack",
-        "tensordot",
-        "topk",
-    ]
-)
-UNCHECKED = frozenset(
-    [
-        "all",
-        "amax",
-        "amin",
-        "any",
-        "argmax",
-        "argmin",
-        "bmm",
-        "cummax",
-        "cummin",
-        "dot",
-        "linalg_det",
-        "linalg_vector_norm",
-        "mean",
-        "mv",
-        "nansum",
-        "norm",
-        "prod",
-        "std",
-        "sum",
-        "tril",
-        "triu",
-        "var",
-        "vdot",
-    ]
-)
+LATE = """
+    addmm aminmax baddbmm bucketize cat cumprod cumsum diag gather index_add isin kthvalue linalg_cross linalg_inv_ex
+    linalg_norm log_softmax logcumsumexp logsumexp matmul matrix_power max mean median min mm mode multi_dot nanmedian
+    renorm searchsorted softmax sort stack tensordot topk
+""".split()  # noqa: SIM905 - a list of strings would take a line for each
+UNCHECKED = """
+    all amax amin any argmax argmin bmm cummax cummin dot linalg_det linalg_vector_norm mv nansum norm prod std sum tril
+    triu var vdot
+""".split()  # noqa: SIM905 - a list of strings would take a line for each
 # Those that take `out=` in no form.
 WITHOUT_OUT = {"isnan", "isinf", "isfinite", "isreal", "relu"}
 

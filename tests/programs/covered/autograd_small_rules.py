@@ -123,3 +123,26 @@ z.set_(z.untyped_storage()).stride()
 h = torch.tensor([-0.9, 0.3, 1.2, 2.5], dtype=torch.float16, requires_grad=True)
 for f in torch.tanh, torch.sigmoid, lambda t: t.softmax(0)[:2], lambda t: t.log_softmax(0)[1:]:
     print(torch.autograd.grad(f(h).sum(), h)[0].tolist(), torch.autograd.grad(f(h).sum(), h, create_graph=True)[0].tolist())
+
+# a freed CopySlices lets its write go; who holds that node reads on
+x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)
+y = x * 1
+y[0].exp_()
+y.sum().backward(create_graph=True)
+y.backward(torch.ones(2, 2))
+names, todo = [], [x.grad.grad_fn]
+while todo:
+    if (f := todo.pop()) is not None and len(names) < 30:
+        names.append((f.name(), getattr(f, "_saved_result", None)))
+        todo += [n for n, _ in f.next_functions]
+
+[n for n in names if n[1] is not None]
+
+# a refused write has made the view's history anew
+x = torch.zeros(2, 1, requires_grad=True)
+y = x * 1
+v = y.expand(2, 2, 1)
+y.detach().add_(1)
+v.sin_()
+y.detach_()
+v.grad_fn.next_functions[0][0] is None

@@ -15,3 +15,8 @@ rest = torch.ones(0, 3).split((1, 2), -1)[1]
 rest.storage_offset(), rest.untyped_storage().nbytes()
 for t in pickle.loads(pickle.dumps(rest)), copy.deepcopy(rest), torch.empty(0).set_(rest.untyped_storage(), 1, (0, 2), (3, 1)):
     print(t.shape, t.stride(), t.storage_offset(), t.untyped_storage().nbytes())
+
+# products of matrices of flags exist where there is nothing to add up
+no = torch.zeros(2, 0, dtype=torch.bool)
+no @ no.T, (no.T @ no).shape, torch.bmm(no[None], no.T[None])
+torch.ones(1, 1, dtype=torch.bool) @ torch.ones(1, 1, dtype=torch.bool)
