@@ -196,7 +196,7 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["klone"], {}, ValueError, "Did you mean 'clone'?"),
         ([3], {}, TypeError, "a method is named by a string"),
-        ([], {"source": "leave"}, ValueError, "kind must be 'leaf', 'result' or 'plain'"),
+        ([], {"source": "leave"}, ValueError, "give a tensor, or 'leaf', 'result' or 'plain'"),
         ([], {"source": [1, 2]}, TypeError, "x must be a tensor of torch or tinytorch"),
         ([], {"engine": "torch"}, TypeError, "engine must be a module with a Tensor"),
     ],

@@ -81,6 +81,15 @@ class TestSamples:
         assert [len(one.samples) for one in timings.values()] == [3] * 6
         assert all(sample > 0 for one in timings.values() for sample in one.samples)
 
+    def test_nobody_is_asked_and_nothing_is_printed(
+        self, engine: ModuleType, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        made = race({"asks": "y = input()", "prints": "y = print(x)"}, sizes=[1], rounds=1, engine=engine)
+        made.run()
+        assert "asks raises RuntimeError: input() cannot be answered here" in made.report
+        assert made.results[1].samples
+        assert capsys.readouterr().out == ""
+
     def test_an_error_is_a_result(self, engine: ModuleType) -> None:
         made = race(["clone", "deepcopy"], [2], source="result", engine=engine, rounds=2).run()
         good, bad = made.results

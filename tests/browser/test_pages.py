@@ -245,6 +245,20 @@ def test_without_scripts(browser: Browser, tmp_path: Path) -> None:
     context.close()
 
 
+def test_what_was_cut_short_says_so_at_once(watched: Watched, tmp_path: Path) -> None:
+    page = watched.page
+    codes = ("x = 1\nwhile True:\n    x += 1", "x = 1\nraise ValueError('<b>')")
+    endless, error = (steps(code, engine=tinytorch, max_steps=9).html for code in codes)
+    (tmp_path / "two.html").write_text(f"<!doctype html><html lang=en><title>Two</title>{endless}{error}</html>")
+    page.goto((tmp_path / "two.html").as_uri())
+    one, two = page.locator(".cl-player").all()
+    expect(one.locator(".cl-end")).to_contain_text("Stopped after 9 steps: that is the limit")
+    expect(one.locator(".cl-end")).to_be_visible()
+    expect(two.locator(".cl-end")).to_be_hidden()
+    two.get_by_role("button", name="Last step").click()
+    expect(two.locator(".cl-end")).to_have_text("The error on line 2 ended the run.")
+
+
 def test_two_outputs_on_one_page(watched: Watched, tmp_path: Path) -> None:
     page = watched.page
     first, second = (steps(code, engine=tinytorch).html for code in ("a = 1\nb = 2\n", "c = 3\nd = 4\n"))

@@ -139,12 +139,32 @@ def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
     expect(form).to_have_attribute("data-state", "open")
 
 
-def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_path: Path) -> None:
+def test_restarted_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_path: Path) -> None:
     page = watched.page
     name = book(lab, "stored.ipynb", file=str(tmp_path / "kept.json"))
     watched.run_all(lab.address(name))
     expect(page.locator(".cl-predict")).to_be_visible()
     expect(page.locator(".copylab-twin")).to_be_hidden()
+
+    # The kernel goes in the midst of it: what is filled in, before and after, comes back when the cells are run again.
+    form = page.locator(".cl-predict")
+    form.locator("select").first.select_option("no")
+    form.get_by_label("What is a?").fill("7")
+    expect(form.get_by_text("2 of 5 rows filled in")).to_be_visible()
+    page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    lost = "() => getComputedStyle(document.querySelector('.cl-live'), '::before').content.includes('lost its kernel')"
+    page.wait_for_function(lost)
+    form.get_by_label("What is a.grad?").fill("8")
+    form.locator("select").nth(1).select_option("no")
+    form.locator("select").nth(2).select_option("it runs to its end")
+    form.get_by_role("button", name="Commit").click()
+    expect(form.get_by_role("alert")).to_contain_text("The kernel is gone: run the cell again.")
+    page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    expect(form.get_by_role("status")).to_have_text("What you had filled in is here again.")
+    expect(form.get_by_label("What is a.grad?")).to_have_value("8")
+    form.get_by_role("button", name="Commit").click()
+    expect(form.locator(".cl-headline")).to_contain_text("3 of 5 right.")
+
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     lab.close_sessions()
     twin = page.locator(".copylab-predict")

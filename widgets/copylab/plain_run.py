@@ -27,13 +27,18 @@ def execute(code: str | Sequence[str], engine: ModuleType, say: Callable[..., No
     around the call. Raises what the code raises.
     """
     names: dict[str, Any] = {"__name__": "__main__", "torch": engine}
-    names["__builtins__"] = {**vars(builtins), "__import__": _importer(engine)}
+    names["__builtins__"] = {**vars(builtins), "__import__": _importer(engine), "input": no_input}
     if say is not None:
         names["print"] = say
     with fresh(engine):
         for part in (code,) if isinstance(code, str) else code:
             exec(compiled(part), names)
     return names
+
+
+def no_input(_prompt: object = "", /) -> str:
+    """Stand in for `input`: the program runs many times over, and nobody is asked."""
+    raise RuntimeError("input() cannot be answered here: write the answer into the code instead")
 
 
 @lru_cache(maxsize=512)

@@ -245,9 +245,10 @@ class Player {
     this.did.textContent = told.did;
     this.says.replaceChildren(...told.says.map((item) => item.cloneNode(true)));
     this.outputs.replaceChildren(...told.outputs.map((output) => output.cloneNode(true)));
-    this.ending.hidden = !this.end || index < count - 1; // how it ended is no news before the end
+    // How it ended is no news before the end, unless something cut it short.
+    this.ending.hidden = !this.end || (index < count - 1 && !/(Stopped|Interrupted) after|Shown are the first/.test(this.end));
     for (const [kind, pane] of this.panes) this.draw(pane, step.pictures.get(kind));
-    const said = [...told.says, ...told.outputs, ...(this.ending.hidden ? [] : [this.ending])];
+    const said = [...told.says, ...told.outputs, ...(this.end && index === count - 1 ? [this.ending] : [])];
     this.status.replaceChildren(
       element("strong", {}, `Step ${index + 1} of ${count}`),
       `, ${told.title.replace(/^Step \d+, /, "")}`,

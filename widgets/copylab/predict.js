@@ -16,12 +16,16 @@ function parsed(tag, attributes, html) {
 
 const views = Symbol.for("copylab.predict.views"); // each widget loads this script for itself: count on the page
 
+const drafts = (window[Symbol.for("copylab.predict.drafts")] ??= new Map()); // task -> answers; see Form.keep
+
 class Form {
   constructor(model) {
     this.model = model;
     window[views] = (window[views] ?? 0) + 1;
     this.id = `cl-predict-${window[views]}`;
     const task = model.get("task");
+    this.key = JSON.stringify(task);
+    this.gone = false; // the kernel
     this.rows = task.rows;
     this.controls = task.rows.map((row, at) => this.control(row, at));
     this.count = element("span", { class: "cl-count" });
@@ -89,6 +93,7 @@ class Form {
 
   /** From the controls to the model, one change after another. */
   write() {
+    if (this.gone) return this.keep();
     this.model.set("answers", this.filled());
     this.model.set("problem", "");
     this.model.save_changes();
@@ -132,7 +137,28 @@ class Form {
     this.ask("commit", { answers: this.filled() });
   }
 
+  /** What is filled in where the kernel is gone, for the form that comes when the cell is run again. */
+  keep() {
+    if (!this.model.get("committed")) drafts.set(this.key, this.filled());
+    this.tell();
+  }
+
+  /** Take over what was filled in before the kernel went. */
+  restore() {
+    const draft = drafts.get(this.key);
+    if (!draft || this.model.get("committed") || Object.keys(this.filled()).length) return;
+    drafts.delete(this.key);
+    this.rows.forEach((row, at) => (this.controls[at].value = draft[row.name] ?? ""));
+    this.write();
+    this.status.textContent = "What you had filled in is here again.";
+  }
+
   ask(what, more = {}) {
+    if (this.gone) {
+      this.problem.textContent = "The kernel is gone: run the cell again. What you have filled in comes back with it.";
+      this.problem.hidden = false;
+      return;
+    }
     this.model.send({ do: what, ...more });
   }
 
@@ -169,6 +195,10 @@ class Form {
 
 function render({ model, el }) {
   const form = new Form(model);
+  model.on("comm_live_update", function () {
+    form.gone = this?.model?.comm_live === false; // `this` is the view
+    if (form.gone) form.keep();
+  });
   const handlers = {
     "change:answers": () => form.read(),
     "change:committed": () => form.show(),
@@ -180,6 +210,7 @@ function render({ model, el }) {
   form.show();
   form.complain();
   el.append(form.root);
+  form.restore();
   for (const [event, handler] of Object.entries(handlers)) model.on(event, handler);
   return () => {
     for (const [event, handler] of Object.entries(handlers)) model.off(event, handler);

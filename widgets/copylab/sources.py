@@ -181,6 +181,8 @@ class Source:
         if isinstance(thing, Source):
             return thing
         if isinstance(thing, str):
+            if thing not in get_args(Kind):
+                raise ValueError(f"give a tensor, or 'leaf', 'result' or 'plain' to have one made, not {thing!r}")
             return cls(kind=thing)  # type: ignore[arg-type]  # checked where it is made
         if isinstance(thing, type) or not all(hasattr(thing, name) for name in ("untyped_storage", "requires_grad")):
             kind = thing.__name__ if isinstance(thing, type) else type(thing).__name__
