@@ -7,7 +7,7 @@ Copies between the devices are counted, so that a lesson can show them. Nothing 
 from __future__ import annotations
 
 import re
-from typing import Self
+from typing import Any, Self
 
 from .naming import ShownAs
 
@@ -15,6 +15,9 @@ _KNOWN = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
     "privateuseone"
 )
+
+
+_NOT_GIVEN: Any = object()
 
 
 class device(metaclass=ShownAs):
@@ -27,15 +30,17 @@ class device(metaclass=ShownAs):
 
     __slots__ = ("index", "type")
 
-    def __init__(self, type: str | int | device | None = None, index: int | None = None) -> None:
+    def __init__(self, type: Any = _NOT_GIVEN, index: int | None = None) -> None:
+        if index is not None and not isinstance(index, int):
+            raise TypeError(f"device(): argument 'index' (position 2) must be int, not {index.__class__.__name__}")
         if isinstance(type, device):
             type, index = type.type, type.index
         elif isinstance(type, int):
             type, index = "cuda", type
         elif isinstance(type, str):
-            m = re.fullmatch(r"([a-z]+)(?::(0|[1-9]\d*))?", type)
+            m = re.fullmatch(r"([a-zA-Z]+)(?::(0|[1-9]\d*))?", type)
             if not m:
-                raise RuntimeError(f"Invalid device string: '{type}'")
+                raise RuntimeError(f"Invalid device string: '{type}'" if type else "Device string must not be empty")
             if m[2] is not None:
                 if index is not None:
                     raise RuntimeError(
@@ -44,7 +49,7 @@ class device(metaclass=ShownAs):
                 index = int(m[2])
             type = m[1]
         else:
-            given = "" if type is None else type.__class__.__name__
+            given = "" if type is _NOT_GIVEN else type.__class__.__name__
             why = f"\n      didn't match because some of the arguments have invalid types: (!{given}!)" if given else ""
             raise TypeError(
                 f"device() received an invalid combination of arguments - got ({given}), but expected one of:\n"
@@ -52,6 +57,8 @@ class device(metaclass=ShownAs):
             )
         if type not in _KNOWN.split(", "):
             raise RuntimeError(f"Expected one of {_KNOWN} device type at start of device string: {type}")
+        if index is not None and index < 0:
+            raise RuntimeError("Device index must not be negative")
         self.type: str = type
         self.index: int | None = index
 
@@ -77,7 +84,7 @@ class device(metaclass=ShownAs):
         _DEFAULT.pop()
 
     def __reduce__(self) -> tuple:
-        return device, (self.type, self.index)
+        return device, (self.type,) if self.index is None else (self.type, self.index)
 
 
 CPU = device("cpu")

@@ -384,7 +384,7 @@ def multinomial(weights: np.ndarray, n: int, replacement: bool, gen: Generator) 
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     rows = weights.reshape(-1, weights.shape[-1])
     if one_pass:
-        if not (rows.max() < np.inf and rows.min() >= 0):
+        if rows.size and not (rows.max() < np.inf and rows.min() >= 0):
             raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
         if (rows.sum(1) == 0).any():
             raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")

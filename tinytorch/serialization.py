@@ -27,6 +27,7 @@ from .safe_globals import (  # noqa: F401 - torch has them in its module of this
 )
 from .storage import UntypedStorage
 from .tensor import Tensor, fresh
+from .typed_storage import TypedStorage
 from .warn import warn_user
 
 _MAGIC = b"tinytorch-1\n"
@@ -44,6 +45,10 @@ def _rebuild_tensor(storage: UntypedStorage, d: str, shape: tuple, strides: tupl
     t._requires_grad = requires_grad
     t._vc.version = 1  # torch makes an empty tensor and then sets its storage
     return t
+
+
+def _rebuild_typed(storage: UntypedStorage, d: str) -> TypedStorage:
+    return TypedStorage(wrap_storage=storage, dtype=dtypes.BY_NAME[d])
 
 
 def _reduce_storage(self: UntypedStorage, protocol: Any) -> tuple:
@@ -86,14 +91,17 @@ class _Writer(pickle.Pickler):
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Tensor) and not isinstance(obj, _parameter("Parameter")):
-            storage = obj._own_storage()
-            if storage.nbytes() and self.kinds.setdefault(storage, obj.dtype) is not obj.dtype:
-                raise RuntimeError(
-                    "Cannot save multiple tensors or storages that view the same data as different types"
-                )
+            storage = self._seen(obj._own_storage(), obj.dtype)
             state = (dict(obj.__dict__),) if obj.__dict__ else ()
             return _rebuild_tensor, _parts(obj, storage), *state
+        if isinstance(obj, TypedStorage):
+            return _rebuild_typed, (self._seen(obj._untyped, obj.dtype), obj.dtype.name)
         return NotImplemented
+
+    def _seen(self, storage: UntypedStorage, kind: dtypes.dtype) -> UntypedStorage:
+        if storage.nbytes() and self.kinds.setdefault(storage, kind) is not kind:
+            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
+        return storage
 
 
 UntypedStorage.__reduce_ex__ = _reduce_storage  # type: ignore[method-assign,assignment]
@@ -145,11 +153,14 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, 
     path = os.fspath(f) if isinstance(f, (str, os.PathLike)) else None
     if path is None and not hasattr(f, "write"):
         raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
+    if path is None and not callable(f.write):
+        raise TypeError(f"Buffer of {str(type(f)).strip('<>')} has no callable attribute 'write'")
     data = io.BytesIO()
     data.write(_MAGIC)
     _Writer(data, protocol=3).dump(obj)  # in which sets go by name, as they do in torch's files
     if path is None:
         f.write(data.getbuffer())
+        f.flush()  # whoever opens the file by its name finds it whole
         return
     folder = os.path.dirname(path)  # noqa: PTH120 - whatever names a file, as torch takes it
     if folder and not os.path.isdir(folder):  # noqa: PTH112
@@ -175,6 +186,8 @@ def load(
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:  # noqa: PTH123
             return load(file, map_location, weights_only=weights_only)
+    if mmap:
+        raise ValueError("f must be a file path in order to use the mmap argument")
     if not hasattr(f, "seek"):
         raise AttributeError(
             f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a file that is seekable. "

@@ -24,6 +24,10 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
         raise TypeError(
             "_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not " + type(mode).__name__
         )
+    if type(warn_only) is not bool:
+        raise TypeError(
+            "_set_deterministic_algorithms(): argument 'warn_only' must be bool, not " + type(warn_only).__name__
+        )
     _state.update(deterministic=mode, warn_only=warn_only)
 
 

@@ -63,7 +63,9 @@ def _with_node(values: Any) -> tuple[Any, list[int] | None, Any]:
     for i, t in zip(places, made, strict=True):
         out[i] = t
     fn = next(t.grad_fn for t in made if t.grad_fn is not None)
-    return (tuple(out) if isinstance(values, tuple) else out[0]), places, fn
+    if not isinstance(values, tuple):
+        return out[0], places, fn
+    return (tuple(out) if type(values) is tuple else type(values)(*out)), places, fn
 
 
 def _spread(places: list[int], values: tuple, n: int) -> tuple:

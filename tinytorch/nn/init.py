@@ -18,10 +18,12 @@ from ..ops.randoms import randperm
 from ..tensor import Tensor, fresh
 from ..warn import warn_user
 
+_CONVOLUTIONS = [f"conv{kind}{d}d" for kind in ("", "_transpose") for d in (1, 2, 3)]
+
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """The recommended gain of a nonlinearity. ValueError for an unknown one."""
-    if nonlinearity in ("linear", "sigmoid", "conv1d", "conv2d", "conv3d"):
+    if nonlinearity in ("linear", "sigmoid", *_CONVOLUTIONS):
         return 1
     if nonlinearity == "tanh":
         return 5.0 / 3

@@ -43,10 +43,13 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return memo[id(self)]
 
     def __copy__(self) -> Parameter:
-        return Parameter(self.data, self.requires_grad)
+        made = Parameter(self.data, self.requires_grad)
+        made.__dict__.update(self.__dict__)
+        return made
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
-        return _rebuild, (self.data, self.requires_grad)
+        state = (dict(self.__dict__),) if self.__dict__ else ()
+        return _rebuild, (self.data, self.requires_grad), *state
 
 
 def _rebuild(data: Tensor, requires_grad: bool) -> Parameter:

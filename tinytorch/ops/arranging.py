@@ -87,6 +87,8 @@ def tile(input: Tensor, *dims: Any) -> Tensor:
 def _check_counted(counts: Tensor) -> None:
     if counts._data.dtype.kind == "f":
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{counts.dtype.scalar_name}'")
+    if (counts._data < 0).any():
+        raise RuntimeError("repeats can not be negative")
 
 
 @op()
@@ -129,8 +131,6 @@ def repeat_interleave(
             f"input.size({d}) = {n}"
         )
     _check_counted(counted)
-    if (counts < 0).any():
-        raise RuntimeError("repeats can not be negative")
     index = np.repeat(np.arange(n), np.broadcast_to(counts.reshape(-1), (n,)))
     return t.index_select(d, result(index, input._device))
 
@@ -192,6 +192,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
     RuntimeError unless there is a shift for each dimension. Source: `torch.roll`.
     """
     by = shape_argument((shifts,) if not isinstance(shifts, (tuple, list)) else (tuple(shifts),), "roll")
+    dims = () if dims is None else dims
     along = shape_argument((dims,) if not isinstance(dims, (tuple, list)) else (tuple(dims),), "roll")
     a = input._data
     if not by:

@@ -127,6 +127,10 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return input._data.shape == other._data.shape and bool((input._data == other._data).all())
 
 
+def _number(tolerance: Any) -> Any:
+    return tolerance.item() if isinstance(tolerance, Tensor) else tolerance
+
+
 def _close(name: str, a: Tensor, b: Tensor, rtol: float, atol: float, equal_nan: bool) -> np.ndarray:
     if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
         raise unfit(name)
@@ -159,7 +163,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8
     RuntimeError for two dtypes. Source: `torch.isclose`.
     """
     read_histories(other, input)
-    data = quiet.run(_close, "isclose", input, other, rtol, atol, equal_nan)
+    data = quiet.run(_close, "isclose", input, other, _number(rtol), _number(atol), equal_nan)
     return result(data, input._device, input._data, other._data)
 
 
@@ -169,4 +173,4 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-
 
     Source: `torch.allclose`.
     """
-    return bool(quiet.run(_close, "allclose", input, other, rtol, atol, equal_nan).all())
+    return bool(quiet.run(_close, "allclose", input, other, _number(rtol), _number(atol), equal_nan).all())

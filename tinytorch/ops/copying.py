@@ -366,7 +366,11 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         where = as_device("cuda") if ".cuda." in dtype else CPU
         return converted(self, found, where)
     kind = dtypes.as_dtype(dtype) if dtypes.is_dtype(dtype) else getattr(dtype, "dtype", None)
-    if not isinstance(kind, dtypes.dtype):
+    if dtype is Tensor:
+        kind = dtypes.get_default_dtype()
+    elif Tensor in getattr(dtype, "__mro__", ()):
+        raise ValueError(f"invalid type: '{dtype.__name__}'")
+    elif not isinstance(kind, dtypes.dtype):
         raise TypeError("dtype must be a type, str, or dtype object")
     return converted(self, kind, getattr(dtype, "device", None))
 

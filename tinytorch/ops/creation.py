@@ -36,10 +36,15 @@ def _is_sequence(x: Any) -> bool:
     return hasattr(x, "__len__") and hasattr(x, "__getitem__")
 
 
+_MOST_DIMENSIONS = 128
+
+
 def _sequence_shape(data: Any) -> tuple[int, ...]:
     shape = []
     while _is_sequence(data):
         shape.append(len(data))
+        if len(shape) > _MOST_DIMENSIONS:  # or a list that is its own first element
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
         if not len(data):
             break
         data = data[0]
@@ -74,6 +79,8 @@ def _dtype_of(values: list) -> dtypes.dtype:
         elif isinstance(v, (np.generic, np.ndarray)):
             d = dtypes.from_numpy_dtype(v.dtype)
         elif isinstance(v, (list, tuple)):
+            if any(x is v for x in v):
+                raise TypeError("new(): self-referential lists are incompatible")
             d = _dtype_of(v)
         elif isinstance(v, bool):
             d = dtypes.bool_
@@ -156,6 +163,8 @@ def _from_data(
     if isinstance(data, Tensor):
         warn_user(_CLEARER.format(call))
         return finish(copied(data, None if d is None else d.np, where), requires_grad)
+    if isinstance(data, UntypedStorage):  # its bytes, read as numbers of the dtype asked for
+        data = np.frombuffer(data.buffer, (d or dtypes.int64).np, data.nbytes() // (d or dtypes.int64).itemsize)
     if type(data) is np.ndarray and data.ndim > 1:
         _check_byte_order(data)
         kind = d or dtypes.from_numpy_dtype(data.dtype)
@@ -365,12 +374,14 @@ def legacy_constructor(
     return made
 
 
-@op(function=False, strict=True)
+@op(function=False)
 def new(self: Tensor, *args: Any) -> Tensor:
     """The old constructor: a tensor of this one's dtype from sizes or data.
 
     Source: `torch.Tensor.new`.
     """
+    if not (len(args) == 1 and isinstance(args[0], (list, tuple))):
+        parsed("Tensor.new", args, {})
     return legacy_constructor(Tensor, *args, d=self.dtype)
 
 

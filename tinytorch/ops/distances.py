@@ -98,7 +98,7 @@ def _euclidean(x1: Tensor, x2: Tensor) -> Tensor:
     cat, ones = FUNCTIONS["cat"], FUNCTIONS["ones_like"]
     norms = [t.pow(2).sum(-1, True) for t in (a, b)]
     left, right = cat((a * -2, norms[0], ones(norms[0])), -1), cat((b, ones(norms[1]), norms[1]), -1)
-    made = left.matmul(right.mT).clamp_min_(0).sqrt_()
+    made = left.matmul(right.mT).clamp_min(0).sqrt()
     return record(made, _EuclideanDistBackward0, (x1, x2), x1=x1, x2=x2) if recording(x1, x2) else made
 
 

@@ -128,7 +128,7 @@ def _index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     else:
         check_bounds(i, a.shape[d] if a.ndim else 1, 0, "index out of range in self", IndexError)
     if alpha != 1:
-        s = quiet.run(np.multiply, s, np.asarray(int(alpha) if a.dtype.kind in "iu" else alpha, a.dtype))
+        s = quiet.run(np.multiply, s, np.asarray(int(alpha) if a.dtype.kind in "iu" else alpha).astype(a.dtype))
     quiet.run(np.add.at, a, along(a.ndim, d, i.reshape(-1)), s)
 
 
@@ -204,6 +204,7 @@ def _index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> None:
     number = number_array(value, self.dtype)
     if not (a.size and i.size):
         return
+    check_no_overlap(self, index)
     check_bounds(i, n, -n, f"index {{}} is out of bounds for dimension {d} with size {n}", IndexError)
     a[along(a.ndim, d, i.reshape(-1))] = number
 

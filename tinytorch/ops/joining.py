@@ -98,7 +98,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | No
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     used = [t for t in parts if not _legacy_empty(t)] or [parts[0]]
     first = used[0]._data
-    d = wrap_dim(dim, first.ndim)
+    d = 0 if _legacy_empty(used[0]) else wrap_dim(dim, first.ndim)
     for i, t in enumerate(parts):
         a = t._data
         if _legacy_empty(t):

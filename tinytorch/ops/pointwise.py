@@ -296,16 +296,16 @@ def read_histories(*operands: Any) -> None:
 
 def check_broadcast_into(target: Tensor, *shapes: tuple) -> None:
     """Raise torch's error unless shapes broadcast to the target's own shape."""
-    shape = target._data.shape
+    both = shape = target._data.shape
     for other in shapes:
         if other == shape:
             continue
         try:
-            both = np.broadcast_shapes(shape, other)
+            both = np.broadcast_shapes(both, other)
         except ValueError:
-            raise broadcast_error(shape, other) from None
-        if both != shape:
-            raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(both)}")
+            raise broadcast_error(both, other) from None
+    if both != shape:
+        raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(both)}")
 
 
 WRAPPED, TENSORS, RIGHT, EITHER = "wrapped", "tensors", "right", "either"

@@ -133,11 +133,19 @@ def _mapped(name: str, self: Tensor, others: tuple[Tensor, ...], function: Calla
     check_inplace(self, False)
     if not callable(function):
         raise TypeError(f"'{type(function).__name__}' object is not callable")
+    for t, what in zip(others, ("other",) if len(others) == 1 else ("x", "y"), strict=False):
+        if t.dtype is not self.dtype:
+            raise TypeError(f"{name}: expected {tensor_type(self)} for '{what}' (got {tensor_type(t)})")
     arrays = [t.expand(self._data.shape)._data for t in others]
     for i in np.ndindex(self._data.shape):
         value = function(self._data[i].item(), *(a[i].item() for a in arrays))
         if not isinstance(value, (int, float, Tensor)):
-            raise TypeError(f"must be real number, not {type(value).__name__}")
+            kind = type(value).__name__
+            raise TypeError(
+                f"must be real number, not {kind}"
+                if self.is_floating_point()
+                else f"'{kind}' object cannot be interpreted as an integer"
+            )
         self._data[i] = value.item() if isinstance(value, Tensor) else value
     return self
 

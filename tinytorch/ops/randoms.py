@@ -25,6 +25,7 @@ from .core import (
     recording,
     takes_out,
     write_in_place,
+    write_out,
 )
 from .shaped import alike, finish, into, moved, options, sized
 
@@ -132,9 +133,9 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: random.Generator | Non
     Source: `torch.bernoulli`.
     """
     if out is not None:
-        return into(out, np.empty(input._data.shape, out._data.dtype), "bernoulli").bernoulli_(
-            input if p is None else p, generator=generator
-        )
+        data = np.empty(input._data.shape, out._data.dtype)
+        fresh(data).bernoulli_(input.detach() if p is None else p, generator=generator)
+        return write_out(out, data, "bernoulli", input)
     made = fresh(np.empty(input._data.shape, input._data.dtype), input._device)
     if p is None and input._data.dtype.kind != "f":
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{input.dtype.scalar_name}'")
@@ -255,7 +256,7 @@ def normal(
         raise TypeError("normal() of two numbers needs a size")
     data = _scattered(mean, std, tensors, gen)
     if out is not None:
-        return into(out, data, "normal")
+        return write_out(out, data, "normal", *tensors)
     result = fresh(data, tensors[0]._device)
     if recording(*tensors):
         kind = (

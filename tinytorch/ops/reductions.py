@@ -220,6 +220,17 @@ def mean(
     return made
 
 
+def _numbers_of(a: np.ndarray) -> np.ndarray:
+    """The array with zero for nan, in the same layout: the order of a sum's additions follows the strides."""
+    if not a.size:
+        return a
+    room = int(np.dot(np.array(a.shape) - 1, a.strides)) + a.itemsize
+    out = np.ndarray(a.shape, a.dtype, np.empty(room, np.uint8), 0, a.strides)
+    out[...] = a
+    out[a != a] = 0
+    return out
+
+
 @op()
 def nansum(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
@@ -237,7 +248,7 @@ def nansum(
             raise RuntimeError(f"nansum: provided dtype must match dtype of result. {both}")
         check_kernel(out._data, "f", "nansum_cpu")
         dtype = out.dtype
-    data = _add(np.where(a != a, a.dtype.type(0), a), wrap_dims(dim, a.ndim), _sum_dtype(input, dtype), keepdim)
+    data = _add(_numbers_of(a), wrap_dims(dim, a.ndim), _sum_dtype(input, dtype), keepdim)
     if out is not None:
         return write_out(out, data, "nansum", input)
     made = result(data, input._device)

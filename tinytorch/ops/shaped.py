@@ -14,7 +14,7 @@ from ..tensor import Layout, Tensor, empty_strided, fresh
 from ..warn import warn_in_torch
 from .arguments import is_number, unfit
 from .copying import channels_last_strides, contiguous_format, preserve_format
-from .core import as_array, expect_tensor, op, quiet, recording
+from .core import as_array, check_overlap, expect_tensor, op, quiet, recording
 from .layouts import dense_strides
 from .outputs import NO_DERIVATIVE
 from .views import shape_argument
@@ -77,7 +77,8 @@ def sized(size: tuple, name: str, kw: dict | None = None, signed: bool = False) 
 
 def _is_size(n: Any) -> bool:
     if isinstance(n, (Tensor, np.ndarray)):
-        return n.ndim == 0 and (n._data if isinstance(n, Tensor) else n).dtype.kind in "iu"
+        a = n._data if isinstance(n, Tensor) else n
+        return a.dtype.kind in "iu" and (a.size == 1 if isinstance(n, Tensor) else a.ndim == 0)
     return hasattr(n, "__index__") and not isinstance(n, bool)
 
 
@@ -101,6 +102,8 @@ def into(out: Any, data: np.ndarray, name: str, dtype: Any = None) -> Tensor:
             f"tensor will be resized to a tensor of shape ({data.size},).",
             "aten/src/ATen/native/RangeFactories.cpp:209",
         )
+    if name in (*_COUNTED, "rand", "randn"):
+        check_overlap(out)
     if name in _COUNTED and out._data.size == data.size:
         data = data.reshape(out._data.shape)  # these take any shape with as many elements
     version = out._vc.version
@@ -116,7 +119,10 @@ def into(out: Any, data: np.ndarray, name: str, dtype: Any = None) -> Tensor:
 def filled(shape: tuple, value: Any, d: dtypes.dtype, where: device, requires_grad: bool = False) -> Tensor:
     """A fresh tensor of one value."""
     if value is None or value == 0:
-        data = np.zeros(shape, d.np)
+        try:
+            data = np.zeros(shape, d.np)
+        except ValueError:  # NumPy's for more bytes than there are numbers for them
+            raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}") from None
     else:
         dtypes.check_range(value, d, in_c=True)
         data = np.empty(shape, d.np)

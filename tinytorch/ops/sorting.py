@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import return_types
+from ..dtypes import check_range, cpp_name
 from ..graph.node import node, not_differentiable
 from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
@@ -264,6 +265,12 @@ def searchsorted(
                 "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
                 f"{list(s.shape)}and got sorter tensor {list(sorter.shape)}"
             )
+        if sorter._data.dtype != np.int64:
+            raise RuntimeError(
+                f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {sorter.dtype.scalar_name}"
+            )
+        if sorter._data.size and not (sorter._data.min() >= 0 and sorter._data.max() < s.shape[-1]):
+            raise RuntimeError("torch.searchsorted(): sorter index out of range")
         s = np.take_along_axis(s, sorter._data, -1)
     data = _search("searchsorted", s, v, right or side == "right", np.int32 if out_int32 else np.int64)
     return write_out(out, data, "searchsorted") if out is not None else result(data, sorted_sequence._device)
@@ -313,15 +320,21 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, *, out
     a = input._data
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-    check_kernel(a, "f", "linspace_cpu" if a.dtype.kind == "b" else "histogram_cpu")
     low, high = (float(a.min()), float(a.max())) if min == max and a.size else (float(min), float(max))
     if low == high:
         low, high = low - 1, high + 1
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
     if not (np.isfinite(low) and np.isfinite(high)):
-        ends = ("-nan" if x != x else f"{x:g}" for x in (low, high))
-        raise RuntimeError("torch.histc: range of [{}, {}] is not finite".format(*ends))
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+    for x in (low, high):
+        check_range(x, input.dtype, in_c=True)
+    check_kernel(a, "f", "linspace_cpu" if a.dtype.kind == "b" else "histogram_cpu")
+    if out is not None and out.dtype is not input.dtype:
+        raise RuntimeError(
+            "torch.histogram: input tensor and hist tensor should have the same dtype, but got input "
+            f"{cpp_name(input.dtype)} and hist {cpp_name(out.dtype)}"
+        )
     data = np.histogram(a.astype(np.float64).reshape(-1), bins, (low, high))[0].astype(a.dtype)
     return write_out(out, data, "histc", input) if out is not None else result(data, input._device)
 

@@ -10,6 +10,7 @@ from ..tensor import Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
 from .arguments import ABSENT, is_number, unfit
 from .core import FUNCTIONS, op, takes_out
+from .outputs import OUT_DTYPE
 from .scalars import over, times
 
 # quantiles ------------------------------------------------------------------------------------------------------------
@@ -75,6 +76,7 @@ def _quantile(name: str, what: str, ignore_nan: bool) -> None:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{what}\n\nRuntimeError for other dtypes than float32 and float64. Source: `torch.{name}`."
     op(name)(takes_out(name)(function))
+    OUT_DTYPE[name] = "quantile() out tensor must be same dtype as the input tensor"  # by both names
 
 
 def _ranks(a: np.ndarray, shares: np.ndarray, mode: str, ignore_nan: bool) -> tuple[np.ndarray, Any, Any]:
