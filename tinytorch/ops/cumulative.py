@@ -38,7 +38,7 @@ def _cumprod_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> T
         return _reversed_cumsum(result * grad, dim).div(self)
     if not MODES.here.grad:
         data = quiet.run(_over_zeros, *[np.moveaxis(t._data, dim, -1) for t in (grad, self, result)])
-        return fresh(np.ascontiguousarray(np.moveaxis(data, -1, dim)), grad._device)
+        return fresh(np.array(np.moveaxis(data, -1, dim), order="C"), grad._device)
     # for every element, the products that it is part of, without it
     last, out = self.shape[dim] - 1, self.new_zeros(self.shape).zero_()
     one = grad.new_ones(()).expand(*self.shape[:dim], 1, *self.shape[dim + 1 :])

@@ -116,7 +116,7 @@ def _resized(self: Tensor, shape: tuple[int, ...], memory_format: Any = None) ->
         strides = channels_last_strides(shape, memory_format, a.itemsize)
         if (shape, strides) == (a.shape, a.strides):
             return self
-    self._acc = None  # what is recorded from now on flows to another one
+    let_accumulator_go(self)
     need = 0 if 0 in shape else self._offset + math.prod(shape) * a.itemsize
     if need > storage.nbytes():
         storage.resize_(need)

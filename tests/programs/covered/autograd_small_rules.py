@@ -146,3 +146,12 @@ y.detach().add_(1)
 v.sin_()
 y.detach_()
 v.grad_fn.next_functions[0][0] is None
+
+# a leaf that out= gave another shape keeps its accumulator
+leaf = torch.zeros(2, 1, requires_grad=True)
+y = leaf * 2
+acc = y.grad_fn.next_functions[0][0]
+with torch.no_grad(): torch.sum(torch.ones(2, 2), 0, out=leaf).shape
+(leaf * 1).grad_fn.next_functions[0][0] is acc
+z = torch.zeros(2, 1, requires_grad=True)
+torch.autograd.grad(z.cumprod(0).sum(), z)[0].stride()
