@@ -203,8 +203,10 @@ class Writer:
             raise Unfilled
         if "set_(" in statement and ".untyped_storage())" in statement and not target.is_contiguous():
             raise Unfilled
-        if "accumulate=True" in statement and 0 in target.stride() and statement.count(found["a"]) > 1:
-            raise Unfilled
+        if "accumulate=True" in statement and 0 in target.stride():
+            given = [self.names[v] for k, v in found.items() if k != "a" and v in self.names]
+            if any(t.untyped_storage().data_ptr() == target.untyped_storage().data_ptr() for t in given):
+                raise Unfilled
         if "torch.sum(" in statement and kind == "out" and 0 in target.stride():
             raise Unfilled
         if folded(target) or any(meets(target, o) for o in others):

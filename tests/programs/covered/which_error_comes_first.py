@@ -56,3 +56,7 @@ a ** torch.ones(7)
 a.bitwise_not()
 with torch.inference_mode(): t = torch.ones(3)
 (x.sum(0) * 1)[0].mul_(t)
+u = x.unbind(1)[0]
+with torch.no_grad(): x.mul_(1)
+u.reshape(1)
+a.reshape(5)
