@@ -25,6 +25,7 @@ LAYERS: list[tuple[str, ...]] = [
         "tinytorch.return_types",
         "tinytorch.slots",
         "tinytorch.buffers",
+        "tinytorch.settings",
     ),
     ("tinytorch.dtypes", "tinytorch.devices", "tinytorch.random", "tinytorch.printing", "tinytorch.sizes"),
     ("tinytorch.sampling",),

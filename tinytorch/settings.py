@@ -1,12 +1,15 @@
 """What programs set before they start: determinism, threads, precision. Remembered and told back as torch does.
 
-Nothing here changes a result: every operation here is deterministic, and NumPy chooses its own threads.
+Nothing here changes a result: every operation here is deterministic, and NumPy chooses its own threads. Determinism
+fills new memory, though, so that nobody mistakes it for numbers.
 """
 
 from __future__ import annotations
 
 import os
 from typing import Any
+
+import numpy as np
 
 from .warn import warn_in_torch
 
@@ -34,6 +37,15 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 def are_deterministic_algorithms_enabled() -> bool:
     """Whether deterministic algorithms were asked for. Source: `torch.are_deterministic_algorithms_enabled`."""
     return _state["deterministic"]
+
+
+def mark_unset(a: np.ndarray) -> None:
+    """Where determinism was asked for, fill memory that nobody wrote to: with nan, true or the largest integer.
+
+    Source: `torch.utils.deterministic.fill_uninitialized_memory`.
+    """
+    if _state["deterministic"]:
+        a[...] = np.iinfo(a.dtype).max if a.dtype.kind in "iu" else True if a.dtype.kind == "b" else np.nan
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:

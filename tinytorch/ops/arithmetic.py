@@ -220,6 +220,8 @@ def _not_by_zero(a: np.ndarray, b: np.ndarray) -> None:
 
 
 def _truncating(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if a.dtype.char == "e" and b.size == 1:  # by one number torch divides without rounding to half in between
+        return np.trunc(a.astype(np.float32) / b.astype(np.float32)).astype(a.dtype)
     if a.dtype.kind == "f":
         return np.trunc(a / b)
     return a // b + ((a % b != 0) & ((a < 0) != (b < 0)))
@@ -252,7 +254,7 @@ fmod = binary(
 )  # fmt: skip
 for _name in ("floor", "trunc"):
     binary(f"Quotient, {_name} of it.", f"_{_name}ed", np.floor_divide if _name == "floor" else _truncating,
-           takes="if", stub=f"div_{_name}_cpu", checks=_not_by_zero)  # fmt: skip
+           takes="if", stub=f"div_{_name}_cpu", checks=_not_by_zero, stays_half=_name == "trunc")  # fmt: skip
 _MODES = {"floor": Tensor._floored, "trunc": Tensor._trunced}  # type: ignore[attr-defined]
 _MODES_IN_PLACE = {"floor": Tensor._floored_, "trunc": Tensor._trunced_}  # type: ignore[attr-defined]
 _plain_in_place = Tensor.div_

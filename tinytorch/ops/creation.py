@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..devices import as_device, device
+from ..settings import mark_unset
 from ..storage import UntypedStorage
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch, warn_user
@@ -369,6 +370,7 @@ def legacy_constructor(
             parsed("Tensor.new", args, {})
             raise unfit("new")
         made = fresh(np.zeros(sized(args, "new"), d.np))
+        mark_unset(made._data)
     if cls is not Tensor and isinstance(cls, type) and issubclass(cls, Tensor):
         made.__class__ = cls
     return made

@@ -16,6 +16,7 @@ from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
 from .core import FUNCTIONS, op, record, recording, result
 from .reductions import record_all
+from .scalars import times
 from .solving import _as_diagonal, _columns, _decomposed, _LinAlgError, _lu, _square, linalg_solve
 
 
@@ -225,11 +226,13 @@ def _eigh_backward(grads: tuple, eigenvalues: Tensor, eigenvectors: Tensor) -> T
     to_values, to_vectors = grads
     v = eigenvectors
     if to_vectors is None:
-        return v.matmul(to_values.unsqueeze(-1) * v.mT)
-    inner = v.mT.matmul(to_vectors) / _gaps(eigenvalues)
-    inner = inner - _as_diagonal(inner.diagonal(0, -2, -1))
+        return (v * to_values.unsqueeze(-2)).matmul(v.mT)
+    turned = v.mT.matmul(to_vectors)
+    gaps = eigenvalues.unsqueeze(-2) - eigenvalues.unsqueeze(-1)
+    gaps.diagonal(0, -2, -1).fill_(1)
+    inner = times(turned - turned.mT, 0.5) / gaps  # no symmetric part: the vectors stay orthogonal
     if to_values is not None:
-        inner = inner + _as_diagonal(to_values)
+        inner.diagonal(0, -2, -1).copy_(to_values)
     return v.matmul(inner.matmul(v.mT))
 
 

@@ -83,7 +83,7 @@ _IndexFillBackward0 = node("IndexFillBackward0", lambda grad, dim, index: index_
 _IndexFillBackward1 = node(
     "IndexFillBackward1",
     lambda grad, dim, index: index_fill(grad, dim, index, 0),
-    lambda grad, dim, index: index_select(grad, dim, index).sum(),
+    lambda grad, dim, index: index_select(grad, dim, index.unique()).sum(),
 )
 _PutBackward0 = node(
     "PutBackward0",

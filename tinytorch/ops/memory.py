@@ -10,6 +10,7 @@ import numpy as np
 from ..dtypes import cpp_name
 from ..graph.history import Geometry, check_inplace, rebase_history
 from ..graph.node import let_accumulator_go, node, not_differentiable
+from ..settings import mark_unset
 from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
 from .arguments import ABSENT, again, unfit
@@ -118,8 +119,9 @@ def _resized(self: Tensor, shape: tuple[int, ...], memory_format: Any = None) ->
             return self
     let_accumulator_go(self)
     need = 0 if 0 in shape else self._offset + math.prod(shape) * a.itemsize
-    if need > storage.nbytes():
+    if need > (old := storage.nbytes()):
         storage.resize_(need)
+        mark_unset(storage.buffer[-(-old // a.itemsize) * a.itemsize : need].view(a.dtype))
     self._data = np.ndarray(shape, a.dtype, storage.buffer, min(self._offset, storage.nbytes()), strides)  # fmt: skip
     self._vc.version += 1
     return self

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..devices import CPU, Transfers, as_device, device
+from ..settings import mark_unset
 from ..storage import contiguous_strides
 from ..tensor import Layout, Tensor, empty_strided, fresh
 from ..warn import warn_in_torch
@@ -110,8 +111,11 @@ def into(out: Any, data: np.ndarray, name: str, dtype: Any = None) -> Tensor:
     if out._data.shape != data.shape:
         out.resize_(data.shape)
     elif name == "empty":
+        mark_unset(out._data)
         return out
     quiet.run(np.copyto, out._data, data, "unsafe")
+    if name == "empty":
+        mark_unset(out._data)
     out._vc.version = version + 1  # the write alone counts
     return out
 
@@ -127,6 +131,8 @@ def filled(shape: tuple, value: Any, d: dtypes.dtype, where: device, requires_gr
         dtypes.check_range(value, d, in_c=True)
         data = np.empty(shape, d.np)
         quiet.run(data.fill, as_array(value, d))
+    if value is None:
+        mark_unset(data)
     t = fresh(data)
     t._device = where
     return finish(t, requires_grad) if requires_grad else t
@@ -168,6 +174,8 @@ def _shaped(name: str, value: Any, what: str) -> None:
     def like(input: Tensor, *, memory_format: Any = preserve_format, **kw: Any) -> Tensor:
         t = alike(input, f"{name}_like", memory_format, kw)
         t._data[...] = value or 0
+        if value is None:
+            mark_unset(t._data)
         return t
 
     def new(self: Tensor, *size: Any, **kw: Any) -> Tensor:
@@ -259,7 +267,9 @@ def _strided(name: str, size: Any, stride: Any, kw: dict, default: dtypes.dtype 
         )
     if any(s < 0 for s in steps):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(steps)}")
-    return finish(empty_strided(shape, tuple(s * d.itemsize for s in steps), d.np, where), requires_grad)
+    made = empty_strided(shape, tuple(s * d.itemsize for s in steps), d.np, where)
+    mark_unset(made._data)
+    return finish(made, requires_grad)
 
 
 @op("empty_strided", method=False)
