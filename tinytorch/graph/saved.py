@@ -136,6 +136,8 @@ class SavedTensor:
             raise RuntimeError(FREED)
         if tensor._vc.version != self._version:
             raise RuntimeError(self._stale(tensor, node))
+        if tensor._view is not None:
+            tensor.grad_fn  # noqa: B018 - a view whose base was written to may not have one any more, and says so
         return self._restore(tensor, node)
 
     def show(self, node: Any) -> Any:

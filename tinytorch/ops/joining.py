@@ -65,7 +65,7 @@ def _cat_backward(grad: Tensor, dim: int, _shapes: tuple) -> tuple:
 
 _CatBackward0 = node("CatBackward0", _cat_backward, spread=True)
 _StackBackward0 = node(
-    "StackBackward0", lambda grad, dim: tuple(grad.select(dim, i) for i in range(grad.shape[dim])), spread=True
+    "StackBackward0", lambda grad, dim, _shapes: tuple(grad.select(dim, i) for i in range(len(_shapes))), spread=True
 )
 
 

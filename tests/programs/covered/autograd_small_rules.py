@@ -155,3 +155,24 @@ with torch.no_grad(): torch.sum(torch.ones(2, 2), 0, out=leaf).shape
 (leaf * 1).grad_fn.next_functions[0][0] is acc
 z = torch.zeros(2, 1, requires_grad=True)
 torch.autograd.grad(z.cumprod(0).sum(), z)[0].stride()
+
+# a saved view whose history may not be made anew cannot be looked at
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+base = torch.ones(3)
+v = Same.apply(base)
+v[None] += 1
+v.requires_grad = True
+r = v.exp() * v.gather(0, torch.tensor([0, 0, 0]))
+base.requires_grad_()
+r.grad_fn.next_functions[1][0]._saved_self
+
+# stack gives as many gradients as it took tensors
+x = torch.ones(2, requires_grad=True)
+s = torch.stack([x, x])
+s.data = torch.ones(4)
+len(s.grad_fn(torch.ones(4)))
+s.grad_fn(torch.ones(1))
