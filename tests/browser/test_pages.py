@@ -100,7 +100,9 @@ x = None
 # Goes to each of these steps and compares what stands there with what should: elements, label and words of pictures.
 COMPARED = """(player, [order, wanted]) => {
     const slider = player.querySelector("input");
-    const told = (svg, words) => [[...svg.children].slice(1).map((e) => e.outerHTML), svg.ariaLabel, words].join();
+    const LISTED = "rect, path, text"; // the player puts them into groups
+    const listed = (svg) => [...svg.querySelectorAll(LISTED)].map((e) => e.outerHTML);
+    const told = (svg, words) => [listed(svg), svg.ariaLabel, words].join();
     const wrong = [];
     for (const step of order) {
         slider.value = step;
@@ -111,6 +113,10 @@ COMPARED = """(player, [order, wanted]) => {
             const pane = player.querySelector(`figure[data-picture=${kind}]`);
             const drawn = pane.querySelector(".cl-holder").shadowRoot.querySelector("svg");
             const [is, should] = [[drawn, pane.querySelector("pre").textContent], [parsed.content.firstChild, words]];
+            const boxes = [drawn.querySelector(".page"), drawn.parentNode];
+            const [paper, sheet] = boxes.map((e) => e.getBoundingClientRect());
+            const off = ["x", "y", "width", "height"].some((side) => Math.abs(paper[side] - sheet[side]) > 2);
+            if (off) wrong.push([step, kind, paper, sheet]);
             if (told(...is) !== told(...should)) wrong.push([step, kind, told(...is), told(...should)]);
         }
     }

@@ -1,18 +1,16 @@
-// How a picture stands in the page: made once, then changed where the next one differs from it. The player's script
-// begins with this. A picture's SVG comes as tokens: its text cut between `>` and `<`.
+// How a picture stands in the page: made once, then changed where the next one differs. The player's script begins
+// with this. A picture's SVG comes as tokens: its text cut between `>` and `<`.
 
-const SHEET = `<style>
-.sheet { overflow: hidden; }
-.sheet svg { display: block; max-width: none !important; }
-</style>`;
-const TALL = 640; // a picture of so many px gets a window of its own, so that the line that ran stays in sight
+const SHEET = "<style>.sheet{overflow:hidden}svg{display:block}</style>";
+const TALL = 640; // from so many px on it scrolls, so that the line that ran stays in sight
+const GROUP = 64;
 const BLOCK = /(?:.*\n){8}|[^]+/g;
 
-// An element of the flat list that a picture is takes one token, and some texts two: with a <title>, or empty.
+// An element takes one token, and some texts two: with a <title>, or empty.
 const begins = (token) => token[1] !== "/" && token[2] !== "i"; // <rect, <path, <text, but not <title
 const ends = (token) => token.endsWith("/>") || token.endsWith("</text>");
 
-/** The elements that the tokens of a stretch make; null if that is no flat list of elements. */
+/** The elements that a stretch of tokens makes; null if that is no flat list of them. */
 function elements(tokens, from, to) {
   const made = [];
   for (let at = from; at < to; at++) {
@@ -24,10 +22,10 @@ function elements(tokens, from, to) {
   return made;
 }
 
-/** The next power of two. Were an <svg> to grow with its picture, the browser would lay out all texts in it anew. */
+/** The next power of two: were an <svg> to grow with its picture, all texts in it would be laid out anew. */
 const roomy = (size) => 2 ** Math.ceil(Math.log2(size));
 
-/** Draw a picture over the one before it in `pane`: what both have stays in the page, the rest is exchanged. */
+/** Draw a picture over the one before it: what both have stays in the page, the rest is exchanged. */
 function draw(pane, tokens) {
   const [head, style, page] = tokens;
   const body = tokens.slice(3, -1);
@@ -56,13 +54,13 @@ function draw(pane, tokens) {
   parsed.innerHTML = `${head}${page}${now.filter((_, at) => !nodes[at]).join("")}</svg>`;
   const made = parsed.content.firstChild;
   const drawn = pane.drawn ?? stand(pane, made);
-  for (const node of [...free.values()].flat()) node.remove();
+  for (const node of [...free.values()].flat()) take(node);
   drawn.page.replaceWith((drawn.page = made.firstChild));
-  let at = (old.nodes[start - 1] ?? drawn.page).nextSibling;
+  let at = start ? after(old.nodes[start - 1]) : drawn.page.nextSibling?.firstChild;
   nodes.forEach((node, index) => {
     nodes[index] = node ??= made.firstChild;
-    if (node === at) at = at.nextSibling;
-    else drawn.svg.insertBefore(node, at);
+    if (node === at) at = after(at);
+    else put(drawn.svg, node, at);
   });
   drawn.nodes.splice(start, was.length, ...nodes);
   drawn.tokens = body;
@@ -70,10 +68,29 @@ function draw(pane, tokens) {
   fit(pane, made);
 }
 
+// The elements stand in groups: where one changes, the browser looks through its group and not through all.
+const after = (node) => node.nextSibling ?? node.parentNode.nextSibling?.firstChild;
+
+function take(node) {
+  const group = node.parentNode;
+  node.remove();
+  if (!group.firstChild) group.remove();
+}
+
+function put(svg, node, at) {
+  if (node.parentNode.nodeName === "g") take(node);
+  let group = at?.parentNode ?? svg.lastChild;
+  if (group.nodeName !== "g" || (!at && group.childElementCount >= GROUP)) {
+    group = svg.appendChild(document.createElementNS(svg.namespaceURI, "g"));
+  }
+  group.insertBefore(node, at ?? null);
+}
+
 /** Put an empty picture into a pane. */
 function stand(pane, like) {
   const [svg, sheet] = [like.cloneNode(false), document.createElement("div")];
   sheet.className = "sheet";
+  for (const name of ["width", "height"]) svg.removeAttribute(name);
   const page = document.createElementNS(svg.namespaceURI, "rect");
   svg.append(document.createElementNS(svg.namespaceURI, "style"), page);
   sheet.append(svg);
@@ -90,8 +107,6 @@ function fit({ figure, drawn: { svg, sheet } }, like) {
   const set = (name, value) => svg.getAttribute(name) !== value && svg.setAttribute(name, value);
   set("aria-label", like.getAttribute("aria-label"));
   set("viewBox", `0 0 ${wide} ${high}`);
-  set("width", `${wide}`);
-  set("height", `${high}`);
   set("style", `width:${(wide / width) * 100}%;height:auto`);
   const room = height > TALL ? "round(down,100%,32px)" : "100%"; // not another scale for each px of room
   sheet.style.cssText = `width:${width}px;width:min(${width}px,max(${room},${width * 0.6}px));aspect-ratio:${width}/${height}`;
@@ -99,7 +114,7 @@ function fit({ figure, drawn: { svg, sheet } }, like) {
   figure.classList.toggle("cl-tall", height > TALL);
 }
 
-/** Put a text into its place, in blocks of lines: those that cannot be seen, the browser does not lay out. */
+/** Put a text into its place, in blocks: those that cannot be seen are not laid out. */
 function tell(place, text) {
   const blocks = text.match(BLOCK) ?? [];
   blocks.forEach((block, at) => {
@@ -109,7 +124,7 @@ function tell(place, text) {
   while (place.children.length > blocks.length) place.lastChild.remove();
 }
 
-/** Scroll a picture that is larger than its place, or a text in place of one, and never the page, to what is new. */
+/** Scroll a picture, or a text in place of one, and never the page, to what is new. */
 function reveal({ figure, holder, words, drawn, title }) {
   if (figure.hidden) return;
   if (holder.hidden) {
@@ -117,11 +132,11 @@ function reveal({ figure, holder, words, drawn, title }) {
     const go = () => (words.scrollTop += block.getBoundingClientRect().top - words.getBoundingClientRect().top);
     if (!block) return;
     go();
-    requestAnimationFrame(() => requestAnimationFrame(go)); // how tall the blocks are shows when they are seen
+    requestAnimationFrame(() => requestAnimationFrame(go)); // when their heights are known
     return;
   }
   if (holder.scrollHeight <= holder.clientHeight && holder.scrollWidth <= holder.clientWidth) return;
-  holder.tabIndex = 0; // so that keys can scroll it as well
+  holder.tabIndex = 0;
   holder.setAttribute("role", "region");
   holder.setAttribute("aria-label", `${title}, the picture. Shift and an arrow key scroll it aside.`);
   const mark = drawn?.svg.querySelector('[class^="new"], [class^="bad"]')?.getBoundingClientRect();

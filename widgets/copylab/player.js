@@ -1,5 +1,5 @@
-// The player of steps. One script, two hosts: it turns the static form (<details> for each step) into a player, in any
-// page that lets scripts run, and anywidget calls render() for the live form. It reads everything from the static form.
+// The player of steps. It makes a player of the static form (<details> for each step) in any page that lets scripts
+// run; anywidget calls render().
 
 const KEYS = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last" };
 const BUTTONS = [
@@ -291,8 +291,8 @@ function upgrade(root, options = {}) {
   return player;
 }
 
-// JupyterLab listens for keys on the document before any widget sees them, and in its command mode it takes the arrows
-// and Enter. So the player's keys are caught one level above it, only while the focus is in a player; all others pass.
+// JupyterLab takes the arrows and Enter, on the document, before any widget sees them. So the player's keys are caught
+// one level above it, only while the focus is in a player; all others pass.
 function onKey(event) {
   const target = event.composedPath()[0];
   const player = target?.closest?.(".cl-player");

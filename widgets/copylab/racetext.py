@@ -70,7 +70,8 @@ def _findings(timings: Sequence[Timing]) -> Iterator[str]:
         ends = f"for {elements(sizes[-1])} as for {sizes[0]:,}"
         yield f"{listed(flat)} {word} as long {ends}: the elements are not copied."
     for size in dict.fromkeys((sizes[-1], sizes[0])):
-        yield from _at(size, [one for one in by_size[size] if one.lane.method not in flat])
+        rest = [one for one in by_size[size] if one.lane.method not in flat]
+        yield from _at(size, rest, " that copies" if flat else "")
     methods = {one.lane.method for one in timings}
     if methods.issuperset(ORDERS):
         yield duel(timings, *ORDERS)
@@ -81,7 +82,7 @@ def _flat(last: Timing, first: Sequence[Timing], sizes: Sequence[int]) -> bool:
     return begin is not None and sizes[-1] >= MUCH >= 1000 * sizes[0] and last.median < 2 * begin.median
 
 
-def _at(size: int, timings: Sequence[Timing]) -> Iterator[str]:
+def _at(size: int, timings: Sequence[Timing], which: str) -> Iterator[str]:
     if len(timings) < 2:
         return
     groups = ties(timings)
@@ -94,7 +95,7 @@ def _at(size: int, timings: Sequence[Timing]) -> Iterator[str]:
     if len(first) > 1:
         said = f"At {elements(size)}, {names} cannot be told apart: about {about} each."
     else:
-        said = f"At {elements(size)}, {names} is the quickest that copies: {about}."
+        said = f"At {elements(size)}, {names} is the quickest{which}: {about}."
     if len(groups) > 1:
         times = [f"{one.lane.method} {_times(ratio(one, first[0]))}" for group in groups[1:] for one in group]
         said += f" Times as long: {', '.join(times)}."
