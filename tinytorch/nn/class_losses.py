@@ -241,7 +241,7 @@ def _with_probabilities(logp: Tensor, target: Tensor, weight: Tensor | None, how
     if how == _NONE:
         return -product.sum(dim)
     total = -product.sum()
-    return total if how == _SUM else over(total, logp.numel() // classes)
+    return total if how == _SUM else over(total, logp.numel() // classes if classes else 0)
 
 
 def _smoothed(

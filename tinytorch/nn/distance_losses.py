@@ -13,6 +13,7 @@ from ..graph.node import node
 from ..ops.composite import one_node
 from ..ops.core import FUNCTIONS, quiet, record, recording, result
 from ..ops.pointwise import through_double
+from ..ops.scalars import minus, minus_from, plus
 from ..tensor import Tensor
 from .distances import pairwise_distance
 from .losses import MEAN, SUM, reduction_number
@@ -31,7 +32,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    return _reduced((-target * (input1 - input2) + margin).clamp_min_(0), how)
+    return _reduced(plus(-target * (input1 - input2), margin).clamp_min_(0), how)
 
 
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: Any = None, reduce: Any = None,
@@ -39,7 +40,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, siz
     """The distance itself where the target is 1, how much it is short of a margin where it is -1."""
     how = reduction_number(reduction, size_average, reduce)
     zeros = FUNCTIONS["zeros_like"](input)
-    short = (margin - input).clamp_min_(0)
+    short = minus_from(margin, input).clamp_min_(0)
     return _reduced(short.where(target != 1, zeros) + input.where(target != -1, zeros), how)
 
 
@@ -56,10 +57,10 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
             f"{list(input1.shape)} and {list(input2.shape)}."
         )
     dim = target.dim()
-    lengths = ((input1 * input1).sum(dim) + 1e-12, (input2 * input2).sum(dim) + 1e-12)
+    lengths = [plus((x * x).sum(dim), 1e-12) for x in (input1, input2)]
     cos = (input1 * input2).sum(dim) / (lengths[0] * lengths[1]).sqrt_()
     zeros = FUNCTIONS["zeros_like"](cos)
-    alike, apart = 1 - cos, (cos - margin).clamp_min_(0)
+    alike, apart = minus_from(1, cos), minus(cos, margin).clamp_min_(0)
     return _reduced(alike.where(target == 1, zeros) + apart.where(target == -1, zeros), how)
 
 
@@ -80,7 +81,7 @@ def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, marg
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))
-    return _reduced((margin + near - far).clamp_min(0), how)
+    return _reduced((plus(near, margin) - far).clamp_min(0), how)
 
 
 def _soft_slope(g: Tensor, x: Tensor, target: Tensor, how: int) -> Tensor:
@@ -119,7 +120,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
                      eps: float = 1e-8, reduce: Any = None, reduction: str = "mean") -> Tensor:  # fmt: skip
     """Minus the log-likelihood of counts under a Poisson distribution of rate `input`, or exp(input)."""
     how = reduction_number(reduction, size_average, reduce)
-    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    loss = input.exp() - target * input if log_input else input - target * plus(input, eps).log()
     if full:
         stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
         loss += stirling.masked_fill(target <= 1, 0)

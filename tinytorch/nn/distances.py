@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.modes import no_grad
 from ..graph.node import node
 from ..ops.core import FUNCTIONS, record, recording, result
 from ..ops.norms import norm_backward, vector_norm
 from ..ops.reductions import given_dims
+from ..ops.scalars import plus
 from ..tensor import Tensor
 from .layer import layer
 
@@ -25,7 +27,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
             f"expected common dtype to be floating point, yet common dtype is {FUNCTIONS['result_type'](x1, x2).scalar_name}"
         )
     x1, x2 = FUNCTIONS["broadcast_tensors"](x1, x2)
-    lengths = [vector_norm(x, 2, dim, True).clamp_min(eps) for x in (x1, x2)]
+    lengths = [vector_norm(x, 2, dim, True).clone() for x in (x1, x2)]
+    with no_grad():  # the gradient takes no notice of eps
+        for length in lengths:
+            length.clamp_min_(eps)
     return ((x1 / lengths[0]) * (x2 / lengths[1])).sum(dim)
 
 
@@ -37,7 +42,7 @@ _NormBackward1 = node(
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The norm of the difference of vectors along the last dimension, `eps` added to each element."""
-    gap = x1 - x2 + eps
+    gap = plus(x1 - x2, eps)
     made = vector_norm(gap.detach(), p, -1, keepdim)
     return (
         record(made, _NormBackward1, (gap,), self=gap, p=p, dim=given_dims(-1), keepdim=keepdim)

@@ -19,11 +19,11 @@ from .slopes import activation, sloped, softplus
 # hardtanh and threshold: flat where the input is out of bounds ------------------------------------------------------------
 
 
-def _inside(x: Tensor, low: float, high: float) -> Tensor:
-    return (~((x <= low) | (x >= high))).to(x.dtype)
+def _inside(x: Any, low: float, high: float) -> Any:
+    return ~((x <= low) | (x >= high))
 
 
-_hardtanh_backward = sloped("HardtanhBackwardBackward0", _inside)
+_hardtanh_backward = sloped("HardtanhBackwardBackward0", _inside, passes=True)
 _HardtanhBackward0 = node(
     "HardtanhBackward0", lambda grad, self, min_val, max_val: _hardtanh_backward(grad, self, min_val, max_val)
 )
@@ -59,7 +59,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return hardtanh(input, 0, 6, inplace)
 
 
-_threshold_backward = sloped("ThresholdBackwardBackward0", lambda x, bound: (~(x <= bound)).to(x.dtype))
+_threshold_backward = sloped("ThresholdBackwardBackward0", lambda x, bound: ~(x <= bound), passes=True)
 _ThresholdBackward0, _ThresholdBackward1 = (
     node(f"ThresholdBackward{i}", lambda grad, self, threshold: _threshold_backward(grad, self, threshold))
     for i in range(2)
@@ -89,11 +89,11 @@ def threshold_(input: Tensor, threshold_: float, value: float) -> Tensor:
 # shrinking --------------------------------------------------------------------------------------------------------------
 
 
-def _outside(x: Tensor, lambd: float) -> Tensor:
-    return (~((x >= -lambd) & (x <= lambd))).to(x.dtype)
+def _outside(x: Any, lambd: float) -> Any:
+    return ~((x >= -lambd) & (x <= lambd))
 
 
-_shrunk = {name: sloped(f"{name}BackwardBackward0", _outside) for name in ("Hardshrink", "Softshrink")}
+_shrunk = {name: sloped(f"{name}BackwardBackward0", _outside, passes=True) for name in ("Hardshrink", "Softshrink")}
 _hardshrink = activation(
     "hardshrink",
     node("HardshrinkBackward0", lambda grad, self, lambd: _shrunk["Hardshrink"](grad, self, lambd)),

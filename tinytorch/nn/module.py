@@ -13,6 +13,7 @@ from typing import Any
 from .. import dtypes
 from ..devices import device as Device
 from ..graph.modes import no_grad
+from ..ops.arguments import parsed
 from ..ops.core import FUNCTIONS
 from ..ops.queries import typename
 from ..tensor import Tensor
@@ -48,8 +49,15 @@ class Module(Calls, States, metaclass=ModuleMeta):
     """The base of all networks: a subclass assigns parameters and modules as attributes and defines `forward`."""
 
     training: bool
+    call_super_init = False
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init and (args or kwargs):
+            raise TypeError(
+                f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'"
+                if kwargs
+                else f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given"
+            )
         set_ = super().__setattr__
         set_("training", True)
         set_("_parameters", {})
@@ -63,6 +71,8 @@ class Module(Calls, States, metaclass=ModuleMeta):
                      "load_state_dict_post_hooks"):  # fmt: skip
             set_(f"_{name}", OrderedDict())
         set_("_modules", {})
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def _forward_unimplemented(self, *input: Any) -> None:
         """What the module computes; every subclass defines it."""
@@ -102,11 +112,8 @@ class Module(Calls, States, metaclass=ModuleMeta):
                     f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None "
                     "expected)"
                 )
-            if name not in own["_buffers"]:
-                self._forget(name, "_buffers")
-                if not value.persistent:
-                    self._non_persistent_buffers_set.add(name)
-            own["_buffers"][name] = value
+            kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
+            Module.register_buffer(self, name, value, kept)
         else:
             object.__setattr__(self, name, value)
 
@@ -318,7 +325,13 @@ class Module(Calls, States, metaclass=ModuleMeta):
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
-        """Convert parameters and buffers, in place; a dtype applies to floating point ones."""
+        """Convert parameters and buffers, in place; a dtype applies to floating point ones.
+
+        RuntimeError for `copy`, TypeError for other arguments than those of `Tensor.to`.
+        """
+        parsed("Tensor.to", args, kwargs)
+        if kwargs.get("copy") or (len(args) == 3 + isinstance(args[0] if args else None, (str, Device)) and args[-1]):
+            raise RuntimeError(".to() does not accept copy argument")
         like = next((a for a in [*args, kwargs.get("tensor")] if isinstance(a, Tensor)), None)
         target = next((a for a in [*args, kwargs.get("dtype")] if isinstance(a, dtypes.dtype)), like and like.dtype)
         if target is not None and not target.is_floating_point:

@@ -15,6 +15,7 @@ from ..graph.node import node
 from ..ops.composite import one_node
 from ..ops.core import expect_tensor, quiet, record, recording, result, write_in_place
 from ..ops.pointwise import half, through_double
+from ..ops.scalars import where
 from ..tensor import Tensor
 
 _exp, _expm1, _log1p = through_double(np.exp), through_double(np.expm1), through_double(np.log1p)
@@ -46,17 +47,22 @@ def activation(name: str, kind: type, kernel: Callable, in_place: type | None = 
     return function
 
 
-def sloped(name: str, slope: Callable, *shows: str, at: str = "self", linear: bool = False, **more: Any) -> Callable:
+def sloped(name: str, slope: Callable, *shows: str, at: str = "self", linear: bool = False, passes: bool = False,
+           **more: Any) -> Callable:  # fmt: skip
     """An activation's backward as one node: the gradient times the slope at the input (or at the result).
 
     The node shows the options under the names `shows`, and what is in `more`; a `linear` one has no use for the gradient.
+    One that `passes` the gradient on, or does not, has a condition for its slope: where it fails there is 0, not -0.
     """
     names = ("" if linear else "grad_output", at) if shows or more or linear else ()
 
     def backward(grad: Tensor, x: Tensor, *options: Any, **extra: Any) -> Tensor:
         numbers = {**dict(zip(shows, options, strict=False)), **more, **extra}
         return one_node(
-            name, lambda g, x: g * slope(x, *options), names or (extra and ("grad_output", at)) or (), **numbers
+            name,
+            lambda g, x: where(slope(x, *options), g, 0) if passes else g * slope(x, *options),
+            names or (extra and ("grad_output", at)) or (),
+            **numbers,
         )(grad, x)
 
     return backward
