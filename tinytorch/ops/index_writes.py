@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -202,7 +203,7 @@ def _index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> None:
         as_strided(self.detach(), (*a.shape[:d], i.size, *a.shape[d + 1 :]), (*at[:d], 0, *at[d + 1 :]))
     n = a.shape[d] if a.ndim else 1
     number = number_array(value, self.dtype)
-    if not (a.size and i.size):
+    if not i.size * math.prod((*a.shape[:d], *a.shape[d + 1 :])):
         return
     check_no_overlap(self, index)
     check_bounds(i, n, -n, f"index {{}} is out of bounds for dimension {d} with size {n}", IndexError)

@@ -20,3 +20,8 @@ for t in pickle.loads(pickle.dumps(rest)), copy.deepcopy(rest), torch.empty(0).s
 no = torch.zeros(2, 0, dtype=torch.bool)
 no @ no.T, (no.T @ no).shape, torch.bmm(no[None], no.T[None])
 torch.ones(1, 1, dtype=torch.bool) @ torch.ones(1, 1, dtype=torch.bool)
+
+# an index is looked at where there is something to fill beside it
+torch.arange(3).expand(0, 3).index_fill_(0, torch.tensor([0]), 1)
+torch.zeros(3, 0).index_fill_(-1, torch.tensor([5]), 1)
+torch.zeros(3, 0).index_fill_(0, torch.tensor([5]), 1)
