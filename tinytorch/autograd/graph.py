@@ -67,7 +67,7 @@ class Node(abc.ABC):
 
     @classmethod
     def __subclasshook__(cls, subclass: type, /) -> bool:
-        return cls is Node and (issubclass(subclass, (_EngineNode, DelayedError, UndefinedGrad)))
+        return cls is Node and (subclass is Node or issubclass(subclass, (_EngineNode, DelayedError, UndefinedGrad)))
 
 
 class GradientEdge(NamedTuple):

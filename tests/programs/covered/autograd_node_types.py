@@ -32,3 +32,8 @@ told(Twice.apply(x))
 g, = torch.autograd.grad(Twice.apply(x).sum(), x, create_graph=True)
 told(g)
 type(z.grad_fn).__name__, type(x.view(3).grad_fn.next_functions[0][0]).__name__
+
+# the class of all nodes is one of its own kind, and no node
+Node = torch.autograd.graph.Node
+issubclass(Node, Node), isinstance(Node, Node), issubclass(int, Node)
+isinstance((x * 2).grad_fn, Node), Node in type((x * 2).grad_fn).mro()
