@@ -14,6 +14,7 @@ from .copying import contiguous_format
 from .core import (  # fmt: skip
     FUNCTIONS,
     broadcast_error,
+    check_overlap,
     op,
     quiet,
     record,
@@ -238,6 +239,17 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     return record(made, _Rot90Backward0, (input,), k=k, dims=given) if recording(input) else made
 
 
+def _one_after_another(t: Tensor) -> bool:
+    """Whether the matrices of a batch follow each other in memory."""
+    step = t.shape[-1] * t.shape[-2]
+    for d in range(t.dim() - 3, -1, -1):
+        if d or (t.stride(0) and t.shape[0] != 1):
+            if t.stride(d) != step:
+                return False
+            step *= t.shape[d]
+    return True
+
+
 def _triangle(name: str, keep: Any, what: str) -> None:
     """`tril` and `triu`."""
     kind = node(f"{name.title()}Backward0", lambda grad, diagonal: FUNCTIONS[name](grad, diagonal))
@@ -256,6 +268,8 @@ def _triangle(name: str, keep: Any, what: str) -> None:
         return record(made, kind, (input,), diagonal=diagonal) if recording(input) else made
 
     def in_place(self: Tensor, diagonal: int = 0) -> Tensor:
+        if self._data.ndim > 3 and not _one_after_another(self):
+            check_overlap(self)  # else the kernel takes the matrices as they lie
         return write_in_place(self, (self,), kind, {"diagonal": diagonal}, lambda: compute(self._data, diagonal))
 
     for f, n in ((function, name), (in_place, f"{name}_")):

@@ -60,3 +60,5 @@ u = x.unbind(1)[0]
 with torch.no_grad(): x.mul_(1)
 u.reshape(1)
 a.reshape(5)
+torch.arange(6).view(2, 3).expand(4, 2, 3).tril_()[0]
+torch.arange(6).view(2, 3).expand(2, 2, 2, 3).tril_()
