@@ -341,6 +341,10 @@ def _call(fn: Node, grads: Any, task: Task) -> list[Any]:
     outputs: Any = fn.apply(grads)
     if type(outputs) is not list:
         outputs = list(outputs)
+    if task.needed is not None and not fn.computes_all:  # what nobody asked for is not there to be checked
+        outputs = [
+            g if e is not None and task.will_run(e[0]) else None for g, e in zip(outputs, fn._edges, strict=False)
+        ]
     for i, edge in enumerate(fn._edges):
         if edge is not None and (grad := outputs[i]) is not None:
             data = grad._data
@@ -348,10 +352,6 @@ def _call(fn: Node, grads: Any, task: Task) -> list[Any]:
             if data.shape != shape or data.dtype is not kind or grad._device is not device:
                 outputs[i] = _fitted(fn, i, grad, shape, kind, device)
     if fn._hooks is not None and fn._hooks.post:
-        if task.needed is not None and not fn.computes_all:
-            outputs = [
-                g if e is not None and task.will_run(e[0]) else None for g, e in zip(outputs, fn._edges, strict=True)
-            ]
         outputs = list(hooks.after_node(fn, tuple(outputs), tuple(grads)))
     if not task.keep_graph:
         fn.release()

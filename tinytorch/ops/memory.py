@@ -177,7 +177,7 @@ def set_(
     check_inplace(self, recorded)
     fn_edges = tuple(edge_of(t) for t in (self, source) if isinstance(t, Tensor)) if recorded else ()
     if source is _NOTHING:
-        source = fresh(np.empty(0, self._data.dtype), self._device)
+        source = fresh(np.empty(0, self._data.dtype), self._device).untyped_storage()
     kind = self._data.dtype
     let_accumulator_go(self)
     self._acc = None  # what is recorded from now on flows to another one, even if the shape is the same
@@ -191,7 +191,7 @@ def set_(
         same = shape == self._data.shape  # then torch has nothing to resize
         same = same and (size is not None or Geometry(shape, self.stride(), 0).reach() <= math.prod(shape))
         default = self.stride() if same else contiguous_strides(shape)
-        steps = default if stride is None else shape_argument((stride,))
+        steps = default if stride is None or stride == () else shape_argument((stride,))
         if storage_offset < 0:
             raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
         if any(n < 0 for n in shape):

@@ -176,3 +176,12 @@ s = torch.stack([x, x])
 s.data = torch.ones(4)
 len(s.grad_fn(torch.ones(4)))
 s.grad_fn(torch.ones(1))
+
+# a leaf that has got another shape since: only who asks for its gradient hears of it
+u, v = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+both = u + v
+v.data = torch.ones(4)
+torch.autograd.grad(both.sum(), [u], retain_graph=True)
+torch.autograd.grad(both.sum(), [v], retain_graph=True)
+both.sum().backward(inputs=[u])
+u.grad

@@ -28,3 +28,10 @@ c.resize_(10)
 torch.from_numpy(c.numpy()).resize_(20)
 w.set_(a)
 a.resize_(2, 2, memory_format=torch.channels_last)
+
+# setting to a memory of the same size leaves the strides, whatever they are
+gone = torch.arange(6.0)[::2][:0]
+gone.stride(), gone.set_().stride(), gone.storage_offset()
+wide = torch.arange(8.0)[::4]
+wide.set_(torch.zeros(8).untyped_storage(), 1, (2,), ())
+wide.stride(), torch.empty(3, 2).set_().stride()
