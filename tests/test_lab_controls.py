@@ -104,7 +104,7 @@ class TestTraits:
         [
             ("method", "clon", "Did you mean 'clone'"),
             ("source", [1, 2], "must be a tensor"),
-            ("source", "lef", "kind must be"),
+            ("source", "lef", "'leaf', 'result' or 'plain'"),
             ("actions", ("y =",), "an action is Python code: SyntaxError"),
             ("actions", (3,), "an action is Python code: TypeError"),
         ],

@@ -135,6 +135,11 @@ def _wait(ask: Callable[[], object], server: subprocess.Popen[bytes], log: Path)
             return
 
 
+# What Jupyter's page says of its own: it asks for the list of kernels now and then, and its server trips where one
+# ends meanwhile; and it asks a kernel that is restarted how its debugger stands.
+_OF_JUPYTER = (("status of 500", "/api/kernels?"), ("Could not restore the debugger state", "/static/lab/"))
+
+
 @dataclass
 class Watched:
     """A page, and everything on it that must not happen: errors in the console, requests that leave the machine."""
@@ -153,8 +158,8 @@ class Watched:
 
     def _console(self, message: ConsoleMessage) -> None:
         where = message.location.get("url") or ""
-        # Jupyter's page asks for the list of kernels every now and then, and its server trips where one ends meanwhile.
-        if message.type == "error" and not ("status of 500" in message.text and "/api/kernels?" in where):
+        theirs = any(words in message.text and place in where for words, place in _OF_JUPYTER)
+        if message.type == "error" and not theirs:
             self.wrong.append(f"console: {message.text} ({where})")
 
     def _request(self, request: Request) -> None:
