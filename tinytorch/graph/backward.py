@@ -361,11 +361,11 @@ def _call(fn: Node, grads: Any, task: Task) -> list[Any]:
 def _call_end(fn: Node, grads: Any, task: Task) -> list[Any]:
     """Run a node for the sake of its own gradient: nobody asked for those of its inputs, so its formulas do not run."""
     outputs: Any = [None] * len(fn._edges)
-    if fn.computes_all:
-        return _call(fn, grads, task)
     inner: Any = fn.fn if type(fn) is CopySlices else fn
     if inner is None:
         raise RuntimeError(FREED)
+    if inner.computes_all:
+        return _call(fn, grads, task)
     for saved in inner._saved or ():
         value_of(saved, inner)  # read all the same, so that it says what was freed or changed, and hooks see it
     if fn._hooks is not None and fn._hooks.post:

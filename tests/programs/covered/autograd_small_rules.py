@@ -185,3 +185,8 @@ torch.autograd.grad(both.sum(), [u], retain_graph=True)
 torch.autograd.grad(both.sum(), [v], retain_graph=True)
 both.sum().backward(inputs=[u])
 u.grad
+
+# a result that was set through a view: to be asked for its gradient runs what has no derivative
+r = (torch.ones(2, 2, requires_grad=True) * 2)
+r[0].set_(r)
+r.sum().backward(inputs=[r])
