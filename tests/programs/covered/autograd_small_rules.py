@@ -190,3 +190,10 @@ u.grad
 r = (torch.ones(2, 2, requires_grad=True) * 2)
 r[0].set_(r)
 r.sum().backward(inputs=[r])
+
+# what a second derivative hands on is fresh, however many sums are in it
+w = torch.linspace(-1, 1, 3, requires_grad=True)
+p = w.softmax(0)
+first = torch.autograd.grad(p.exp().sum(), w, create_graph=True)[0]
+handle = first.grad_fn.register_hook(lambda inner, outer: print([t._version for t in inner]))
+first.sum().backward()
