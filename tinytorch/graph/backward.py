@@ -421,13 +421,17 @@ def _accumulate(leaf: Any, grads: Any, task: Task) -> None:
                 leaf._grad = grad if plain else grad._alias()
             else:
                 leaf._grad = grad._clone_in_layout(leaf)
-        elif MODES.here.grad:
-            leaf._grad = old + grad
         else:
-            old.add_(grad)
+            line = 252
+            if MODES.here.grad:
+                leaf._grad, line = old + grad, 282
+                old = leaf._grad
+            else:
+                old.add_(grad)
             a = leaf._data
             if (old._data.strides != a.strides or not a.flags.forc) and not old._obeys_layout(leaf):
-                task.warnings.append((_layouts(old, leaf), "torch/csrc/autograd/functions/accumulate_grad.h:252", True))
+                place = f"torch/csrc/autograd/functions/accumulate_grad.h:{line}"
+                task.warnings.append((_layouts(old, leaf), place, True))
     if leaf._hooks is not None:
         for hook in list(leaf._hooks.after_accumulate.values()):
             if hook(leaf) is not None:

@@ -91,11 +91,9 @@ def retain_grad(tensor: Any) -> None:
     """
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if tensor._fn is None:
+    if tensor._fn is None or tensor.retains_grad:
         return
     fn, hooks = tensor.grad_fn, tensor_hooks(tensor)
-    if hooks.retains:
-        return
     hooks.retains = True
     hooks_of(fn).retain[tensor._output_nr] = _Retain(tensor)
 

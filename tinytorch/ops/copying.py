@@ -20,7 +20,7 @@ from ..naming import ShownAs
 from ..storage import UntypedStorage, VersionCounter
 from ..tensor import Tensor, empty_strided, fresh
 from .arguments import ABSENT, again, is_number, unfit
-from .core import check_overlap, op, recording, store
+from .core import BOOL, check_overlap, op, recording, store
 from .large import MANY
 from .layouts import dense_strides
 from .pointwise import check_broadcast_into
@@ -83,7 +83,7 @@ def copied(t: Tensor, kind: np.dtype | None = None, where: device | None = None,
     where = where or t._device
     if (
         where is t._device
-        and kind is a.dtype
+        and kind is a.dtype is not BOOL
         and a.flags.c_contiguous
         and a.ndim < 2
         and (a.size > 1 or not a.ndim)
@@ -124,7 +124,7 @@ def clone(
     if rest or named or not (isinstance(input, Tensor) and isinstance(memory_format, (MemoryFormat, NoneType))):
         return again(clone, "clone", (input, *rest), {"memory_format": memory_format, **named})
     here, a = MODES.here, input._data
-    if a.ndim == 1 and a.strides == (a.itemsize,) and a.size < MANY and memory_format is preserve_format:
+    if a.strides == (a.itemsize,) and a.size < MANY and a.dtype is not BOOL and memory_format is preserve_format:
         out = fresh(a.copy(), input._device, here.inference)
     else:
         out = copied(input, memory_format=memory_format)
@@ -209,7 +209,7 @@ def copy_(self: Tensor, src: Any = ABSENT, non_blocking: bool = False, *rest: An
     if isinstance(src, Tensor):
         b = src._data
         if (
-            a.dtype is b.dtype and a.shape == b.shape and self._device is src._device
+            a.dtype is b.dtype is not BOOL and a.shape == b.shape and self._device is src._device
             and (self._storage is None or (src._storage is None and a.flags.forc))  # then they cannot share memory
             and not (here.grad and (wants_grad(self) or wants_grad(src)))
         ):  # fmt: skip

@@ -52,6 +52,7 @@ def expect_tensor(x: Any, function: str, argument: str = "input", position: int 
 # the registry -------------------------------------------------------------------------------------------------------
 
 FUNCTIONS: dict[str, Callable] = {}
+BOOL = np.dtype(bool)
 
 
 def op(
@@ -328,7 +329,7 @@ def store(target: Tensor, data: Any) -> None:
     """Put values into the tensor's memory, converted to its dtype as torch converts."""
     a = target._data
     if type(data) is ndarray and data.dtype is a.dtype:
-        a[...] = data
+        a[...] = data if data.dtype is not BOOL else data.view(np.uint8) != 0  # memory read as bools may hold any byte
         return
     if isinstance(data, ndarray) and data.dtype.kind == "f" and a.dtype.kind in "iu":
         data = float_to_int(data, a.dtype)

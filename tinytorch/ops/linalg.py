@@ -19,6 +19,7 @@ from ..storage import contiguous_strides
 from ..tensor import Tensor, fresh
 from .core import broadcast_error, common_device, op, quiet, record, recording, result, takes_out, write_out
 from .large import MANY
+from .precedence import say_first
 from .views import _UnsafeViewBackward0
 from .views import t as turned
 
@@ -346,7 +347,13 @@ def _batched(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _matmul_operator(self: Tensor, other: Any) -> Any:
-    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    try:
+        return matmul(self, other)
+    except RuntimeError:
+        say_first("matmul", False, (self, other), {})
+        raise
 
 
 def _matmul_from_the_right(self: Tensor, other: Any) -> Any:

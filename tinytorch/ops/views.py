@@ -99,7 +99,10 @@ def _reread(self: Tensor, kind: dtypes.dtype) -> Tensor:
             _check_last_step(a, name)
         shape, strides = (*shape[:-1], shape[-1] * old // new), (*strides[:-1], new)
     out = self._alias()
-    out._data = np.ndarray(shape, kind.np, out._storage.buffer, self._offset, strides)
+    start = (
+        min(self._offset, out._storage.nbytes()) if 0 in shape else self._offset
+    )  # an empty one may lie beyond the end
+    out._data = np.ndarray(shape, kind.np, out._storage.buffer, start, strides)
     return out
 
 

@@ -197,3 +197,18 @@ p = w.softmax(0)
 first = torch.autograd.grad(p.exp().sum(), w, create_graph=True)[0]
 handle = first.grad_fn.register_hook(lambda inner, outer: print([t._version for t in inner]))
 first.sum().backward()
+
+# sums that disobey the layout of their leaf are told where they are built as a graph, too
+leaf = torch.ones(2, 3, requires_grad=True)
+leaf.grad = torch.ones(3, 2).t()
+(leaf * leaf).sum().backward(create_graph=True)
+leaf.grad.stride()
+
+# to retain what is retained already looks at no history
+many = (torch.ones(2, 3, requires_grad=True) * 2)
+part = many.unbind(0)[0]
+(part * part).sum().backward(inputs=[part], retain_graph=True)
+with torch.no_grad():
+    many.copy_(many.clone())
+part.retain_grad()
+part.grad_fn

@@ -35,3 +35,8 @@ gone.stride(), gone.set_().stride(), gone.storage_offset()
 wide = torch.arange(8.0)[::4]
 wide.set_(torch.zeros(8).untyped_storage(), 1, (2,), ())
 wide.stride(), torch.empty(3, 2).set_().stride()
+
+# bytes that are read as bools: a copy holds 0 and 1, whatever was there
+odd = torch.tensor([2, 255, 0, 7], dtype=torch.uint8).view(torch.bool)
+odd.clone().view(torch.uint8), odd[::2].contiguous().view(torch.uint8), odd.view(torch.uint8)
+odd.clone().copy_(odd).view(torch.uint8), odd.expand(2, 4).clone().view(torch.uint8)

@@ -62,3 +62,13 @@ u.reshape(1)
 a.reshape(5)
 torch.arange(6).view(2, 3).expand(4, 2, 3).tril_()[0]
 torch.arange(6).view(2, 3).expand(2, 2, 2, 3).tril_()
+
+# a product with `@` of a view that is stale, and does not fit
+whole = torch.ones(2, 3, requires_grad=True)
+with torch.no_grad():
+    stale = whole[:]
+with torch.no_grad():
+    whole.add_(1)
+stale[0].shape
+stale @ torch.eye(2)
+stale @ torch.ones(5)
