@@ -119,12 +119,12 @@ def _run(outputs: tuple, grads: tuple, keep: bool, create: bool, inputs: tuple |
     for t in inputs or ():
         if not isinstance(t, (Tensor, GradientEdge)):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+        goals.append(_edge(t))  # type: ignore[union-attr]
         if isinstance(t, Tensor):
             if accumulate:
                 t.retain_grad()
             if not t.requires_grad:
                 raise RuntimeError("One of the differentiated Tensors does not require grad")
-        goals.append(_edge(t))  # type: ignore[union-attr]
     if not edges:
         return [None] * len(goals or ())
     return _engine.run(tuple(edges), grads, keep, create, None if goals is None else tuple(goals), accumulate)

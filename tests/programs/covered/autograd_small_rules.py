@@ -212,3 +212,11 @@ with torch.no_grad():
     many.copy_(many.clone())
 part.retain_grad()
 part.grad_fn
+
+# a view that a write elsewhere has put on the graph is asked for its history first, and then keeps its gradient
+plain = torch.ones(2, 3)
+seen = plain.movedim(0, -1)
+scale = torch.tensor(1.5, requires_grad=True)
+seen[:1] = scale
+scale.sum().backward(inputs=[seen])
+seen.retains_grad, seen.grad
