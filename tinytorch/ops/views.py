@@ -137,7 +137,8 @@ def _reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
 
     dense = clone(input, memory_format=contiguous_format)
     out = dense._strided(new, contiguous_strides(new, a.itemsize), 0)
-    out._counter = None  # the copy's own: whatever counted while it was made
+    if not out._inference:
+        out._counter = None  # the copy's own: whatever counted while it was made
     if MODES.here.grad and needs_grad(dense):
         _UnsafeViewBackward0.record(out, (dense,), self_sym_sizes=a.shape)
     return out

@@ -40,3 +40,11 @@ wide.stride(), torch.empty(3, 2).set_().stride()
 odd = torch.tensor([2, 255, 0, 7], dtype=torch.uint8).view(torch.bool)
 odd.clone().view(torch.uint8), odd[::2].contiguous().view(torch.uint8), odd.view(torch.uint8)
 odd.clone().copy_(odd).view(torch.uint8), odd.expand(2, 4).clone().view(torch.uint8)
+
+# a reshape that copies: what inference mode made stays without a counter, what is made of it outside begins at 0
+with torch.inference_mode():
+    inner = torch.ones(3, 4)
+    flat = inner[:, :3].reshape(-1)
+flat.is_inference(), inner[:, :3].reshape(-1).is_inference(), inner[:, :3].reshape(-1)._version
+flat._version
+flat.add_(1)
