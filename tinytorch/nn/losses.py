@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.modes import MODES
 from ..graph.node import node
 from ..ops.composite import one_node
 from ..ops.core import FUNCTIONS, broadcast_error, common_device, quiet, record, recording, result
-from ..ops.scalars import over, times
+from ..ops.scalars import over_in_place, times
 from ..ops.summing import add_reduce
 from ..tensor import Tensor
 from ..warn import warn_user
@@ -62,12 +63,15 @@ def _reduced(data: np.ndarray, reduction: int) -> np.ndarray:
     return np.asarray(out / data.dtype.type(data.size) if reduction == _MEAN else out)
 
 
-def _spread(grad: Tensor, values: Tensor, weight: Any, reduction: int) -> Tensor:
-    """Each element's derivative times the gradient, as torch's formulas have it: divided by the count at the end."""
-    values = values * grad
-    if weight is not None:
-        values = values * weight
-    return over(values, values.numel()) if reduction == _MEAN else values
+def _spread(values: Tensor, grad: Any, weight: Any, reduction: int, always: bool = False) -> Tensor:
+    """Each element's derivative times the gradient, divided by the count at the end.
+
+    In place where nothing can be recorded, or `always`, as torch has it: the gradients' versions show it.
+    """
+    for factor in (grad, weight):
+        if factor is not None:
+            values = values.mul_(factor) if always or not MODES.here.grad else values * factor
+    return over_in_place(values, values.numel()) if reduction == _MEAN else values
 
 
 def _sizes_differ(input: Tensor, target: Tensor) -> None:
@@ -222,9 +226,7 @@ _bce_backward = _whole("BinaryCrossEntropyBackwardBackward0", _bce_slope)
 _BinaryCrossEntropyBackward0 = node(
     "BinaryCrossEntropyBackward0",
     lambda grad, self, target, weight, reduction: _bce_backward(grad, self, target, weight=weight, reduction=reduction),
-    lambda grad, self, weight, reduction: _spread(
-        grad, (1.0 - self).log().clamp_min(-100.0) - self.log().clamp_min(-100.0), weight, reduction
-    ),
+    lambda grad, self, weight, reduction: _spread(self.logit().neg_(), grad, weight, reduction, always=True),
 )
 
 
@@ -257,26 +259,29 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
 
 
 def _logits_slope(self: Tensor, target: Tensor, pos_weight: Any) -> Tensor:
+    recorded = MODES.here.grad
     if pos_weight is None:
-        return self.sigmoid() - target
+        return self.sigmoid() - target if recorded else self.sigmoid().sub_(target)
     t = pos_weight * target
-    return (t + 1 - target) * self.sigmoid() - t
+    if recorded:
+        return (t + 1 - target) * self.sigmoid() - t
+    return (t + 1).sub_(target).mul_(self.sigmoid()).sub_(t)
 
 
-def _logits_target(self: Tensor, pos_weight: Any) -> Tensor:
+def _logits_target(grad: Tensor, self: Tensor, weight: Any, pos_weight: Any, reduction: int) -> Tensor:
     if pos_weight is None:
-        return -self
-    return logsigmoid(-self) - logsigmoid(self) * pos_weight
+        return _spread(-self * grad, None, weight, reduction)
+    if MODES.here.grad:
+        return _spread(logsigmoid(-self) - logsigmoid(self) * pos_weight, grad, weight, reduction)
+    return _spread(logsigmoid(-self).sub_(logsigmoid(self).mul_(pos_weight)), grad, weight, reduction)
 
 
 _BinaryCrossEntropyWithLogitsBackward0 = node(
     "BinaryCrossEntropyWithLogitsBackward0",
     lambda grad, self, target, weight, pos_weight, reduction: _spread(
-        grad, _logits_slope(self, target, pos_weight), weight, reduction
+        _logits_slope(self, target, pos_weight), grad, weight, reduction
     ),
-    lambda grad, self, weight, pos_weight, reduction: _spread(
-        grad, _logits_target(self, pos_weight), weight, reduction
-    ),
+    lambda grad, self, weight, pos_weight, reduction: _logits_target(grad, self, weight, pos_weight, reduction),
 )
 
 

@@ -80,10 +80,9 @@ binary("The smaller one, the other where one is nan.", "fmin", np.fmin,
 # angles, logarithms, signs --------------------------------------------------------------------------------------------
 
 
-def _angle_backward(grad: Tensor, self: Tensor, other: Tensor) -> tuple:
+def _per_square(self: Tensor, other: Tensor) -> Tensor:
     squares = self * self + other * other
-    per_square = squares.reciprocal().masked_fill(squares == 0, 0)
-    return grad * other * per_square, grad * -self * per_square
+    return squares.reciprocal().masked_fill(squares == 0, 0)
 
 
 def _angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -92,7 +91,8 @@ def _angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 binary("The angle of the point (other, self).", "atan2", _angle,
-       kind=node("Atan2Backward0", _angle_backward, spread=True), to=FLOAT, numbers=TENSORS,
+       lambda grad, self, other: grad * other * _per_square(self, other),
+       lambda grad, self, other: grad * -self * _per_square(self, other), to=FLOAT, numbers=TENSORS,
        aliases=("arctan2",))  # fmt: skip
 binary("The length of the hypotenuse.", "hypot", np.hypot, lambda grad, self, result: grad * self / result,
        lambda grad, other, result: grad * other / result, numbers=TENSORS, takes="f", stub="hypot_cpu")  # fmt: skip
@@ -128,8 +128,8 @@ def _copysign_self(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     return grad * (result / self).masked_fill_(self == 0, 0)
 
 
-binary("The first with the second's sign.", "copysign", np.copysign, _copysign_self, lambda grad: zeros(grad), to=FLOAT,
-       numbers=RIGHT, number_right=node("CopysignBackward1", _copysign_self))  # fmt: skip
+binary("The first with the second's sign.", "copysign", np.copysign, _copysign_self, lambda grad: zeros(grad).zero_(),
+       to=FLOAT, numbers=RIGHT, number_right=node("CopysignBackward1", _copysign_self))  # fmt: skip
 binary("The first times 2 to the second.", "ldexp", lambda a, b: a * np.exp2(b),
        lambda grad, other: grad * FUNCTIONS["pow"](2, other),
        lambda grad, result: times(grad * result, math.log(2)), to=FLOAT, numbers=TENSORS)  # fmt: skip

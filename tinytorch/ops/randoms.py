@@ -106,7 +106,7 @@ def random_(self: Tensor, *bounds: int, generator: random.Generator | None = Non
 
 _BernoulliBackward0 = _zeros_back("BernoulliBackward0")
 _BernoulliBackward1 = node(
-    "BernoulliBackward1", lambda grad: grad.new_zeros(grad.shape), lambda grad: grad.new_zeros(grad.shape)
+    "BernoulliBackward1", lambda grad: grad.new_zeros(grad.shape), lambda grad: grad.new_zeros(grad.shape).zero_()
 )
 _BernoulliBackward2 = _zeros_back("BernoulliBackward2")
 
@@ -229,10 +229,10 @@ def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = Non
     return finish(moved(fresh(data), where), requires_grad) if out is None else into(out, data, "randperm", dtype)
 
 
-_NormalBackward1 = _zeros_back("NormalBackward1")
-_NormalBackward2 = _zeros_back("NormalBackward2")
+_NormalBackward1 = node("NormalBackward1", lambda grad: grad.new_zeros(grad.shape).zero_())
+_NormalBackward2 = node("NormalBackward2", lambda grad: grad.new_zeros(grad.shape).zero_())
 _NormalBackward3 = node(
-    "NormalBackward3", lambda grad: grad.new_zeros(grad.shape), lambda grad: grad.new_zeros(grad.shape)
+    "NormalBackward3", lambda grad: grad.new_zeros(grad.shape).zero_(), lambda grad: grad.new_zeros(grad.shape).zero_()
 )
 
 

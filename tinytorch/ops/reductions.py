@@ -295,9 +295,10 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
         raise RuntimeError(f"size {{{list(want)}}} is not expandable to size {{{list(have)}}}.")
     if not want:
         return sum(self)
-    out = self
-    if lead == 1 and want == have[1:] and not (MODES.here.grad and needs_grad(self)) and self._data.dtype.char in "fd":
-        summed = quiet.run(add_reduce, self._data, (0,), True)
+    out, data = self, self._data
+    dense = data.dtype.char in "fd" and data.flags.c_contiguous
+    if lead == 1 and want == have[1:] and dense and not (MODES.here.grad and needs_grad(self)):
+        summed = quiet.run(add_reduce, data, (0,), True)
         return viewed(fresh(summed, self._device), summed.reshape(want), 0, None, ())
     dims = tuple(range(lead)) + tuple(lead + i for i, w in enumerate(want) if w == 1 and have[lead + i] != 1)
     if dims:

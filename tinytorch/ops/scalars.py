@@ -62,6 +62,13 @@ def over(t: Tensor, number: Any) -> Tensor:
     return _with_number(np.divide, _DivBackward1, t, number)
 
 
+def over_in_place(t: Tensor, number: Any) -> Tensor:
+    """`t.div_(number)` of a `t` that nobody else has: a new tensor with the version that the old would have."""
+    out = over(t, number)
+    out._own_counter().version = t._version + 1
+    return out
+
+
 def _filled(t: Tensor, number: Any) -> Tensor:
     """torch's formulas put a number on the left by filling a tensor like the one on the right."""
     out = FUNCTIONS["empty_like"](t)

@@ -48,7 +48,7 @@ def _next(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.nextafter(a, b)
 
 
-binary("The next number towards another one.", "nextafter", _next, lambda grad, self, other: where(self == other, 0, grad), lambda grad, self, other: zeros(grad),
+binary("The next number towards another one.", "nextafter", _next, lambda grad, self, other: where(self == other, 0, grad), lambda grad, self, other: zeros(grad).zero_(),
        numbers=TENSORS, takes="f", stub="nextafter_cpu", stays_half=True)  # fmt: skip
 
 

@@ -16,7 +16,7 @@ def _in_turn(x: np.ndarray) -> np.ndarray:
     """(b, n, k) summed over n, one after another."""
     if x.size >= _MANY and x.strides[2] == x.itemsize and x.strides[1] >= x.shape[2] * x.itemsize > x.itemsize:
         return np.einsum("bnk->bk", x)  # the same additions in a third of the time
-    return np.add.reduce(x, 1) if x.shape[2] > 1 else np.add.accumulate(x, 1)[:, -1] + 0
+    return np.add.reduce(x, 1) if x.shape[2] > 1 else np.add.accumulate(x, 1).take(-1, 1) + 0
 
 
 def _cascade(x: np.ndarray) -> np.ndarray:
@@ -59,7 +59,7 @@ def _inner(x: np.ndarray, dense: bool) -> np.ndarray:
         return _row(x[:, :, None])[:, 0]
     vectors = n // width
     lanes = _row(x[:, : vectors * width].reshape(b, vectors, width)) if vectors > 1 else x[:, :width]
-    return np.ascontiguousarray(np.add.accumulate(np.concatenate([x[:, vectors * width :], lanes], 1), 1)[:, -1])
+    return np.add.accumulate(np.concatenate([x[:, vectors * width :], lanes], 1), 1).take(-1, 1)
 
 
 def _outer(x: np.ndarray, dense: bool) -> np.ndarray:
@@ -73,17 +73,32 @@ def _outer(x: np.ndarray, dense: bool) -> np.ndarray:
     return np.concatenate([_cascade(x[:, :, :cut]), _row(x[:, :, cut:])], 1) if cut else _row(x)
 
 
-def _groups(a: np.ndarray, axes: tuple[int, ...], order: list[int]) -> list[list]:
-    """Dimensions that torch walks as one: [reduced or not, size], the innermost last."""
-    out: list[list] = []
-    reach = 0
+def _groups(a: np.ndarray, order: list[int]) -> tuple[list[int], list[int]]:
+    """Sizes and strides as torch walks them, where dimensions that continue one another are one."""
+    sizes: list[int] = []
+    strides: list[int] = []
     for d in order:
-        if out and out[-1][0] == (d in axes) and reach == a.strides[d] * a.shape[d]:
-            out[-1][1] *= a.shape[d]
+        if sizes and strides[-1] == a.strides[d] * a.shape[d]:
+            sizes[-1] *= a.shape[d]
+            strides[-1] = a.strides[d]
         else:
-            out.append([d in axes, a.shape[d]])
-        reach = a.strides[d]
-    return out
+            sizes.append(a.shape[d])
+            strides.append(a.strides[d])
+    return sizes, strides
+
+
+def _by_stride(a: np.ndarray, axes: list[int]) -> list[int]:
+    """The axes with the smallest stride last; one that is expanded, of stride 0, stays where it is."""
+    inner = sorted(axes, reverse=True)
+    for i in range(1, len(inner)):
+        at = i
+        for j in range(i - 1, -1, -1):
+            here, before = a.strides[inner[at]], a.strides[inner[j]]
+            if here and before and here != before:
+                if before < here:
+                    break
+                inner[at], inner[j], at = inner[j], inner[at], j
+    return inner[::-1]
 
 
 def _few(x: np.ndarray, width: int) -> np.ndarray:
@@ -124,27 +139,24 @@ def add_reduce(a: np.ndarray, axes: tuple[int, ...], keepdim: bool = False) -> n
     if axes == (1,) and a.ndim == 2 and a.flags.c_contiguous and shape[0] > 1 and shape[1] > 1 and a.size >= 4:
         out = _inner(a, True)  # and for the sum of each row
         return out.reshape(-1, 1) if keepdim else out
-    order = [d for d in range(a.ndim) if shape[d] != 1]
-    if not a.flags.c_contiguous:
-        order.sort(key=lambda d: -a.strides[d])
-    groups = _groups(a, axes, order)
-    summed = [i for i, (reduce, _) in enumerate(groups) if reduce]
-    if not summed or a.size < 4 or min([a.strides[d] for d in order]) <= 0 or len(summed) > 1 + groups[-1][0]:
+    # torch walks what is left in the order of the result, which is dense, whatever the layout of the operand
+    left = [d for d in range(a.ndim) if shape[d] != 1 and d not in axes]
+    gone = _by_stride(a, [d for d in axes if a.ndim and shape[d] != 1])
+    if not gone or a.size < 4 or min([a.strides[d] for d in left + gone]) < 0:
         return np.asarray(np.add.reduce(a, axes if a.ndim else None, None, None, keepdim))
-    dense = a.strides[order[-1]] == a.itemsize
-    x = a.transpose(order + [d for d in range(a.ndim) if shape[d] == 1]).reshape([n for _, n in groups])
-    if groups[-1][0]:
-        n = x.shape[-1]
-        out = _inner(x.reshape(-1, n), dense).reshape(x.shape[:-1])
-        if len(summed) > 1:
-            out = np.add.accumulate(out, summed[0]).take(-1, summed[0])
+    kept, kept_strides = _groups(a, left)
+    summed, strides = _groups(a, gone)
+    x = a.transpose(left + gone + [d for d in range(a.ndim) if shape[d] == 1]).reshape(kept + summed)
+    n, stride = summed[-1], strides[-1]
+    m, across = (kept + summed[:-1] or [1])[-1], (kept_strides + strides[:-1] or [0])[-1]
+    width = _REGISTER // a.itemsize
+    inner, outer = stride == a.itemsize and n >= width, across == a.itemsize
+    if inner or (stride < across and not (outer and m >= width)):
+        out = _inner(x.reshape(-1, n), inner)
     else:
-        x = np.moveaxis(x, summed[0], -2)
-        out = _outer(x.reshape(-1, *x.shape[-2:]), dense)
-    left = [d for d in order if d not in axes]
-    out = out.reshape([shape[d] for d in left])
-    if left != sorted(left):
-        out = out.transpose([left.index(d) for d in sorted(left)])
+        out = _outer(np.ascontiguousarray(x.reshape(-1, m, n).transpose(0, 2, 1)), outer)
+    if len(summed) > 1:
+        out = np.add.accumulate(out.reshape(*kept, -1), -1).take(-1, -1)
     return out.reshape([1 if d in axes else n for d, n in enumerate(shape) if keepdim or d not in axes])
 
 
