@@ -117,7 +117,7 @@ def transfers() -> dict[str, int]:
     return {"to_cuda": Transfers.to_cuda, "to_cpu": Transfers.to_cpu, "bytes": Transfers.bytes}
 
 
-_LEGACY = [d for d in dtypes.ALL if not d.name.startswith("uint") or d is dtypes.uint8]
+_LEGACY = [d for d in dtypes.ALL if not d.called.startswith("uint") or d is dtypes.uint8]
 for _d in _LEGACY:
     globals()[_d.tensor_type] = TensorType(_d.tensor_type, _d, _devices.CUDA)
 

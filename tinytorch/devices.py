@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Self
 
-from .naming import ShownAs
+from .naming import ShownAs, type_name
 
 _KNOWN = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
@@ -30,9 +30,12 @@ class device(metaclass=ShownAs):
 
     __slots__ = ("index", "type")
 
+    type: str
+    index: int | None
+
     def __init__(self, type: Any = _NOT_GIVEN, index: int | None = None) -> None:
         if index is not None and not isinstance(index, int):
-            raise TypeError(f"device(): argument 'index' (position 2) must be int, not {index.__class__.__name__}")
+            raise TypeError(f"device(): argument 'index' (position 2) must be int, not {type_name(index)}")
         if isinstance(type, device):
             type, index = type.type, type.index
         elif isinstance(type, int):
@@ -49,7 +52,7 @@ class device(metaclass=ShownAs):
                 index = int(m[2])
             type = m[1]
         else:
-            given = "" if type is _NOT_GIVEN else type.__class__.__name__
+            given = "" if type is _NOT_GIVEN else type_name(type)
             why = f"\n      didn't match because some of the arguments have invalid types: (!{given}!)" if given else ""
             raise TypeError(
                 f"device() received an invalid combination of arguments - got ({given}), but expected one of:\n"
@@ -59,8 +62,8 @@ class device(metaclass=ShownAs):
             raise RuntimeError(f"Expected one of {_KNOWN} device type at start of device string: {type}")
         if index is not None and index < 0:
             raise RuntimeError("Device index must not be negative")
-        self.type: str = type
-        self.index: int | None = index
+        object.__setattr__(self, "type", type)
+        object.__setattr__(self, "index", index)
 
     def __repr__(self) -> str:
         return (
@@ -69,6 +72,18 @@ class device(metaclass=ShownAs):
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in device.__slots__:
+            raise AttributeError(f"attribute '{name}' of 'torch.device' objects is not writable")
+        raise AttributeError(f"'torch.device' object has no attribute '{name}'")
+
+    def __lt__(self, other: object) -> bool:
+        if isinstance(other, device):
+            raise TypeError("comparison not implemented")
+        return NotImplemented
+
+    __le__ = __gt__ = __ge__ = __lt__
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)

@@ -6,9 +6,11 @@ Source: the promotion table of torch's `promote_types` and the category rule of 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from .naming import ShownAs
+from .naming import ShownAs, type_name
 
 
 class dtype(metaclass=ShownAs):
@@ -20,11 +22,11 @@ class dtype(metaclass=ShownAs):
 
     shown_as = "torch.dtype"
 
-    __slots__ = ("aliases", "category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "np",
+    __slots__ = ("aliases", "called", "category", "is_complex", "is_floating_point", "is_signed", "itemsize", "np",
                  "scalar_name", "tensor_type")  # fmt: skip
 
     def __init__(self, name: str, np_name: str, tensor_type: str, scalar_name: str, *aliases: str) -> None:
-        self.name = name
+        self.called = name
         self.np = np.dtype(np_name)
         self.tensor_type = tensor_type
         self.scalar_name = scalar_name
@@ -36,10 +38,10 @@ class dtype(metaclass=ShownAs):
         self.category = "buifc".index(self.np.kind.replace("u", "i")) if self.np.kind != "b" else 0
 
     def __repr__(self) -> str:
-        return f"torch.{self.name}"
+        return f"torch.{self.called}"
 
     def __reduce__(self) -> str:
-        return self.name
+        return self.called
 
     def to_real(self) -> dtype:
         """The dtype of the real part; every dtype here is real."""
@@ -60,7 +62,7 @@ float32 = dtype("float32", "f4", "FloatTensor", "Float", "float")
 float64 = dtype("float64", "f8", "DoubleTensor", "Double", "double")
 
 ALL = (bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, float32, float64)
-BY_NAME = {n: d for d in ALL for n in (d.name, *d.aliases)}
+BY_NAME = {n: d for d in ALL for n in (d.called, *d.aliases)}
 BY_NUM = {d.np.num: d for d in ALL} | {np.dtype(np.longlong).num: int64, np.dtype(np.ulonglong).num: uint64}
 for _d in (np.dtype(np.intc), np.dtype(np.uintc), np.dtype(np.int_), np.dtype(np.uint)):
     BY_NUM.setdefault(_d.num, BY_NUM[np.dtype(f"{_d.kind}{_d.itemsize}").num])
@@ -94,7 +96,7 @@ def as_dtype(d: object, function: str = "") -> dtype | None:
     for python, found in ((bool, bool_), (int, int64), (float, float64)):
         if d is python:
             return found
-    raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {type(d).__name__}")
+    raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {type_name(d)}")
 
 
 def is_dtype(d: object) -> bool:
@@ -112,7 +114,7 @@ _CPP_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "
 
 def cpp_name(d: dtype) -> str:
     """The name of a dtype in those of torch's messages that come from C++ types."""
-    return _CPP_NAMES.get(d.name, d.name)
+    return _CPP_NAMES.get(d.called, d.called)
 
 
 def check_range(value: float, d: dtype, in_c: bool = False) -> None:
@@ -133,7 +135,7 @@ def check_range(value: float, d: dtype, in_c: bool = False) -> None:
         below = -top - 1 if d.is_signed else 0 if isinstance(value, float) else -top
         fits = below <= value <= top
     if not fits:
-        name = _C_NAMES.get(d.name, f"{d.name}_t") if in_c else d.name
+        name = _C_NAMES.get(d.called, f"{d.called}_t") if in_c else d.called
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
@@ -186,19 +188,26 @@ def can_cast(source: dtype, target: dtype) -> bool:
     return not (target is bool_ and source is not bool_)
 
 
+def _only_dtype(name: str, d: Any) -> dtype:
+    d = as_dtype(d) if d in (bool, int, float) else d
+    if not isinstance(d, dtype):
+        raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type_name(d)}")
+    return d
+
+
 class finfo(metaclass=ShownAs):
     """Numerical limits of a floating point dtype; attributes as in `torch.finfo`."""
 
     shown_as = "torch.finfo"
 
     def __init__(self, d: dtype | None = None) -> None:
-        d = d or _Default.dtype
+        d = _only_dtype("finfo", _Default.dtype if d is None else d)
         if not d.is_floating_point:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
         i = np.finfo(d.np)
-        self.bits, self.dtype = i.bits, d.name
+        self.bits, self.dtype = i.bits, d.called
         self.eps, self.max, self.min, self.tiny = float(i.eps), float(i.max), float(i.min), float(i.tiny)
         self.smallest_normal, self.resolution = float(i.tiny), 10.0**-i.precision
 
@@ -215,12 +224,13 @@ class iinfo(metaclass=ShownAs):
     shown_as = "torch.iinfo"
 
     def __init__(self, d: dtype) -> None:
+        d = _only_dtype("iinfo", d)
         if d is bool_:
             raise TypeError("torch.bool is not supported by torch.iinfo")
         if d.np.kind not in "iu":
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         i = np.iinfo(d.np)
-        self.bits, self.max, self.min, self.dtype = i.bits, int(i.max), int(i.min), d.name
+        self.bits, self.max, self.min, self.dtype = i.bits, int(i.max), int(i.min), d.called
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

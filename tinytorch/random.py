@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .devices import as_device
-from .naming import ShownAs
+from .naming import ShownAs, type_name
 
 DEFAULT_SEED = 67280421310721
 """The seed of a Generator that nobody seeded, as in torch."""
@@ -64,7 +64,7 @@ class Generator(metaclass=ShownAs):
     def __init__(self, device: Any = "cpu") -> None:
         if not isinstance(device, (str, int)) and not hasattr(device, "type"):
             raise TypeError(
-                f"Generator(): argument 'device' (position 1) must be torch.device, not {type(device).__name__}"
+                f"Generator(): argument 'device' (position 1) must be torch.device, not {type_name(device)}"
             )
         self._device = as_device(device)
         self._made: Any = None
@@ -97,7 +97,7 @@ class Generator(metaclass=ShownAs):
         seed: -2^63 to 2^64 - 1; the lower 32 bits decide. RuntimeError for what is no int, ValueError beyond 64 bits.
         """
         if type(seed) is not int:
-            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
+            raise RuntimeError(f"manual_seed expected a long, but got {type_name(seed)}")
         self._reset(_unsigned(seed))
         return self
 
@@ -142,7 +142,7 @@ class Generator(metaclass=ShownAs):
         """
         data = getattr(new_state, "_data", new_state)
         if not isinstance(data, np.ndarray):
-            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+            raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
         if data.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         if not data.flags.c_contiguous:

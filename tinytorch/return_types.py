@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from .naming import ShownAs
+
+
+def _restored(name: str, values: tuple) -> tuple:
+    """What `pickle` makes again of a result."""
+    known = globals()[name.removesuffix("_out")]
+    return (known.out if name.endswith("_out") else known)(values)
+
 
 def _named(name: str, *fields: str) -> type:
     known, known.out = _kind(name, fields), _kind(f"{name}_out", fields)  # type: ignore[attr-defined]
@@ -16,7 +24,7 @@ def _kind(name: str, fields: tuple[str, ...]) -> type:
         return f"torch.return_types.{name}(\n{parts})"
 
     def reduce(self: tuple) -> tuple:
-        return kind, (tuple(self),)
+        return _restored, (name, tuple(self))
 
     def missing(self: tuple, attribute: str) -> None:
         raise AttributeError(f"'torch.return_types.{name}' object has no attribute '{attribute}'")
@@ -28,14 +36,13 @@ def _kind(name: str, fields: tuple[str, ...]) -> type:
 
     body: dict[str, Any] = {
         "__getattr__": missing, "__setattr__": readonly,
-        "__slots__": (), "__module__": "torch.return_types", "__repr__": show, "__reduce__": reduce,
+        "shown_as": f"torch.return_types.{name}", "__slots__": (), "__module__": "torch.return_types", "__repr__": show, "__reduce__": reduce,
         "__doc__": f"What `torch.{name}` returns: {' and '.join(fields)}.", "n_fields": len(fields),
         "n_sequence_fields": len(fields), "n_unnamed_fields": 0,
     }  # fmt: skip
     for i, field in enumerate(fields):
         body[field] = property(lambda self, i=i: self[i])  # type: ignore[misc]
-    kind = type(name, (tuple,), body)
-    return kind
+    return ShownAs(name, (tuple,), body)
 
 
 max = _named("max", "values", "indices")

@@ -18,7 +18,7 @@ from .sizes import Size
 
 PLAIN: dict[tuple[str, str], Any] = {
     (f.__module__, f.__name__): f for f in (OrderedDict, Counter, Size, set, complex, bytearray, device)
-} | {("tinytorch.dtypes", d.name): d for d in dtypes.ALL}
+} | {("tinytorch.dtypes", d.called): d for d in dtypes.ALL}
 # With weights_only=False: more of Python's and NumPy's own, none of which does anything but make a value.
 _HARMLESS = {
     "builtins": {

@@ -48,7 +48,7 @@ def _rebuild_tensor(storage: UntypedStorage, d: str, shape: tuple, strides: tupl
 
 
 def _rebuild_typed(storage: UntypedStorage, d: str) -> TypedStorage:
-    return TypedStorage(wrap_storage=storage, dtype=dtypes.BY_NAME[d])
+    return TypedStorage(wrap_storage=storage, dtype=dtypes.BY_NAME[d], _internal=True)
 
 
 def _reduce_storage(self: UntypedStorage, protocol: Any) -> tuple:
@@ -58,7 +58,7 @@ def _reduce_storage(self: UntypedStorage, protocol: Any) -> tuple:
 def _parts(t: Tensor, storage: Any) -> tuple:
     warn_of_hooks(t)
     a = t._data
-    return storage, t.dtype.name, a.shape, a.strides, t._offset, t.requires_grad
+    return storage, t.dtype.called, a.shape, a.strides, t._offset, t.requires_grad
 
 
 class _Alone:
@@ -95,7 +95,7 @@ class _Writer(pickle.Pickler):
             state = (dict(obj.__dict__),) if obj.__dict__ else ()
             return _rebuild_tensor, _parts(obj, storage), *state
         if isinstance(obj, TypedStorage):
-            return _rebuild_typed, (self._seen(obj._untyped, obj.dtype), obj.dtype.name)
+            return _rebuild_typed, (self._seen(obj._untyped, obj.dtype), obj.dtype.called)
         return NotImplemented
 
     def _seen(self, storage: UntypedStorage, kind: dtypes.dtype) -> UntypedStorage:
@@ -163,6 +163,8 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, 
         f.flush()  # whoever opens the file by its name finds it whole
         return
     folder = os.path.dirname(path)  # noqa: PTH120 - whatever names a file, as torch takes it
+    if not path:
+        raise RuntimeError("[enforce fail at inline_container.cc:720] . invalid file name: ")
     if folder and not os.path.isdir(folder):  # noqa: PTH112
         raise RuntimeError(f"Parent directory {folder} does not exist.")
     with open(path, "wb") as file:  # noqa: PTH123

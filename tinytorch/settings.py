@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .naming import type_name
 from .warn import warn_in_torch
 
 _DEBUG_MODES = ("default", "warn", "error")
@@ -25,11 +26,11 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     """
     if type(mode) is not bool:
         raise TypeError(
-            "_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not " + type(mode).__name__
+            "_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not " + type_name(mode)
         )
     if type(warn_only) is not bool:
         raise TypeError(
-            "_set_deterministic_algorithms(): argument 'warn_only' must be bool, not " + type(warn_only).__name__
+            "_set_deterministic_algorithms(): argument 'warn_only' must be bool, not " + type_name(warn_only)
         )
     _state.update(deterministic=mode, warn_only=warn_only)
 
@@ -85,7 +86,7 @@ def set_num_threads(num: int, /) -> None:
     Source: `torch.set_num_threads`.
     """
     if not isinstance(num, int) or isinstance(num, bool):
-        raise RuntimeError(f"set_num_threads expects an int, but got {type(num).__name__}")
+        raise RuntimeError(f"set_num_threads expects an int, but got {type_name(num)}")
     if num < 1:
         raise RuntimeError("set_num_threads expects a positive integer")
     _state["threads"] = num

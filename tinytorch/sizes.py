@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from .naming import ShownAs
+from .naming import ShownAs, type_name
 
 
 class Size(tuple, metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
@@ -31,13 +31,21 @@ class Size(tuple, metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
         return n
 
     def __add__(self, other: Any) -> Size:
+        if hasattr(other, "__array_ufunc__"):
+            return NotImplemented
+        if not isinstance(other, tuple):
+            raise TypeError(f"can only concatenate tuple (not {type_name(other)}) to torch.Size")
         return Size(tuple.__add__(self, other))
 
     def __radd__(self, other: Any) -> Size:
-        return Size(other + tuple(self))
+        return Size(other + tuple(self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, n: Any) -> Size:
-        return Size(tuple.__mul__(self, n))
+        if hasattr(n, "__array_ufunc__"):
+            return NotImplemented
+        if hasattr(n, "__index__"):
+            return Size(tuple.__mul__(self, n))
+        raise TypeError(f"can't multiply sequence by non-int of type '{type_name(n)}'")
 
     __rmul__ = __mul__
 
@@ -51,17 +59,19 @@ class Size(tuple, metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
 
 def _as_size(position: int, n: Any) -> int:
     if isinstance(n, float) or not hasattr(n, "__index__"):
-        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type(n).__name__}')")
+        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type_name(n)}')")
     try:
         return n.__index__()
     except TypeError:
-        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type(n).__name__}')") from None
+        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type_name(n)}')") from None
 
 
 class Layout(metaclass=ShownAs):
     """How elements are laid out; tinytorch has `torch.strided` alone."""
 
     shown_as = "torch.layout"
+
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return "torch.strided"

@@ -9,7 +9,7 @@ import numpy as np
 
 from .devices import CPU, as_device
 from .missing import missing
-from .naming import ShownAs
+from .naming import ShownAs, type_name
 
 
 class VersionCounter:
@@ -66,6 +66,12 @@ class UntypedStorage(metaclass=ShownAs):
         """Whether other processes see this memory: never on the CPU here."""
         return self.is_cuda
 
+    is_hpu = False
+
+    def new(self) -> UntypedStorage:
+        """An empty storage on the same device."""
+        return UntypedStorage(0, self.device)
+
     def cpu(self) -> UntypedStorage:
         """The storage itself on the CPU, else a copy there."""
         return self if self.device is CPU else UntypedStorage(self.buffer.copy())
@@ -82,7 +88,7 @@ class UntypedStorage(metaclass=ShownAs):
                 raise RuntimeError(f"Trying to slice with a step of {step}, but only a step of 1 is supported")
             return slice(start, stop)
         if isinstance(i, (bool, np.bool_)) or not isinstance(i, (int, np.integer)):
-            raise error(f"can't index a torch.UntypedStorage with {type(i).__name__}")
+            raise error(f"can't index a torch.UntypedStorage with {type_name(i)}")
         return int(i)
 
     def __getitem__(self, i: int | slice) -> int | UntypedStorage:
@@ -97,7 +103,7 @@ class UntypedStorage(metaclass=ShownAs):
     def __setitem__(self, i: int | slice, value: int) -> None:
         at = self._place(i, RuntimeError)
         if not isinstance(value, (int, np.integer)):
-            name = getattr(type(value), "shown_as", type(value).__name__)
+            name = type_name(value)
             raise RuntimeError(f"can only set storage content with a int types, but got {name} instead")
         if isinstance(at, int) and not 0 <= at < self.nbytes():
             raise RuntimeError("out of bounds")
@@ -113,14 +119,14 @@ class UntypedStorage(metaclass=ShownAs):
     def fill_(self, value: int) -> UntypedStorage:
         """Set every byte."""
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-            raise RuntimeError(f"fill_ expects int, but got {type(value).__name__}")
+            raise RuntimeError(f"fill_ expects int, but got {type_name(value)}")
         self._bytes()[...] = int(value) % 256
         return self
 
     def copy_(self, source: Any, non_blocking: bool = False) -> UntypedStorage:
         """Copy another storage's bytes into this one. RuntimeError for another size."""
         if not hasattr(source, "untyped"):
-            raise TypeError(f"copy_(): argument 'src' (position 1) must be torch.Storage, not {type(source).__name__}")
+            raise TypeError(f"copy_(): argument 'src' (position 1) must be torch.Storage, not {type_name(source)}")
         source = source.untyped()
         if source.nbytes() != self.nbytes():
             raise RuntimeError(
@@ -156,7 +162,7 @@ class UntypedStorage(metaclass=ShownAs):
         RuntimeError for memory that is not ours to resize (shared with a NumPy array).
         """
         if isinstance(nbytes, bool) or not isinstance(nbytes, (int, np.integer)):
-            raise RuntimeError(f"resize_ expects an int, but got {type(nbytes).__name__}")
+            raise RuntimeError(f"resize_ expects an int, but got {type_name(nbytes)}")
         if not self._resizable:
             raise RuntimeError("Trying to resize storage that is not resizable")
         old = self._bytes()
@@ -206,12 +212,12 @@ def _bytes_of(given: Any) -> np.ndarray:
         return np.zeros(int(given), np.uint8)
     what = "torch.UntypedStorage(): "
     if not hasattr(given, "__len__") or hasattr(given, "untyped_storage"):
-        raise RuntimeError(f"{what}Expected a sequence type, but got {type(given).__name__}")
+        raise RuntimeError(f"{what}Expected a sequence type, but got {type_name(given)}")
     for item in given:
         if not isinstance(item, (int, np.integer)) or isinstance(item, bool):
             raise RuntimeError(
-                f"{what}tried to construct a storage from a sequence ({type(given).__name__}), but one of the items was of "
-                f"type {type(item).__name__} instead of int"
+                f"{what}tried to construct a storage from a sequence ({type_name(given)}), but one of the items was of "
+                f"type {type_name(item)} instead of int"
             )
     return np.array([int(item) % 256 for item in given], np.uint8)
 

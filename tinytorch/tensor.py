@@ -16,6 +16,7 @@ from .devices import CPU, device
 from .graph import history, hooks
 from .graph.modes import MODES, InferenceCounter
 from .graph.node import edge_to_leaf, let_accumulator_go, shown_edge
+from .naming import type_name
 from .sizes import Layout, Size, strided, wrap_dim
 from .slots import TensorBase, TensorMeta
 from .storage import UntypedStorage, VersionCounter, contiguous_strides
@@ -280,7 +281,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set whether this leaf requires grad, and return it."""
         if not isinstance(requires_grad, bool):
-            raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type(requires_grad).__name__}")  # fmt: skip
+            raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_name(requires_grad)}")  # fmt: skip
         if requires_grad and self._data.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if requires_grad and self._fn is not None:
@@ -331,7 +332,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     @data.setter
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+            raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
         if self.requires_grad and value._data.dtype.kind != "f":
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         if value._data.dtype != self._data.dtype or value._device is not self._device:

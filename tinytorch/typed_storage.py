@@ -24,6 +24,17 @@ _WAYS = """TypedStorage.__init__ received an invalid combination of arguments. E
 """
 
 
+def _warn() -> None:
+    """Say, once, that typed storages are deprecated."""
+    if not TypedStorage._warned:
+        TypedStorage._warned = True
+        warn_user(
+            "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
+            "class. This should only matter to you if you are using storages directly.  To access UntypedStorage "
+            "directly, use tensor.untyped_storage() instead of tensor.storage()"
+        )
+
+
 class TypedStorage(metaclass=ShownAs):
     """A storage seen as elements of one dtype. Source: `torch.TypedStorage` (deprecated there)."""
 
@@ -33,16 +44,31 @@ class TypedStorage(metaclass=ShownAs):
 
     _warned = False
 
-    def __init__(self, *args: Any, dtype: Any = None, device: Any = None, wrap_storage: Any = None) -> None:
+    def __init__(
+        self, *args: Any, dtype: Any = None, device: Any = None, wrap_storage: Any = None, _internal: bool = False
+    ) -> None:
+        if not _internal:
+            _warn()
         if wrap_storage is not None:
-            if args or dtype is None:
-                wrong = "No positional arguments should be given when using 'wrap_storage'"
-                raise RuntimeError(_WAYS + (wrong if args else "Argument 'dtype' must be specified"))
+            for wrong, said in (
+                (args, "No positional arguments should be given when using 'wrap_storage'"),
+                (dtype is None, "Argument 'dtype' must be specified"),
+            ):
+                if wrong:
+                    raise RuntimeError(_WAYS + said)
+            if not isinstance(dtype, dtypes.dtype):
+                raise TypeError(f"{_WAYS}Argument 'dtype' must be torch.dtype, not {type(dtype)}")
+            if device is not None:
+                raise RuntimeError(f"{_WAYS}Argument 'device' should not be specified when 'wrap_storage' is given")
+            if not isinstance(wrap_storage, UntypedStorage):
+                raise TypeError(f"{_WAYS}Argument 'wrap_storage' must be UntypedStorage, but got {type(wrap_storage)}")
             self._untyped, self.dtype = wrap_storage, dtype
             return
         if len(args) > 1:
             raise RuntimeError(f"{_WAYS}Too many positional arguments")
-        self.dtype = dtype or dtypes.get_default_dtype()
+        self.dtype = dtypes.get_default_dtype() if dtype is None else dtype
+        if not isinstance(self.dtype, dtypes.dtype):
+            raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
         given = args[0] if args else 0
         where = CPU if device is None else as_device(device)
         if isinstance(given, (int, np.integer)):
@@ -60,7 +86,7 @@ class TypedStorage(metaclass=ShownAs):
         return t
 
     def _like(self, untyped: UntypedStorage) -> TypedStorage:
-        return TypedStorage(wrap_storage=untyped, dtype=self.dtype)
+        return TypedStorage(wrap_storage=untyped, dtype=self.dtype, _internal=True)
 
     def untyped(self) -> UntypedStorage:
         """The storage in bytes."""
@@ -183,15 +209,16 @@ class TypedStorage(metaclass=ShownAs):
 
 def _as_dtype(d: dtypes.dtype) -> Any:
     def converted(self: UntypedStorage | TypedStorage) -> TypedStorage:
+        _warn()
         bytes_ = self._tensor() if isinstance(self, TypedStorage) else _byte_tensor(self)
-        return TypedStorage(wrap_storage=bytes_.to(d, copy=True).untyped_storage(), dtype=d)
+        return TypedStorage(wrap_storage=bytes_.to(d, copy=True).untyped_storage(), dtype=d, _internal=True)
 
     converted.__doc__ = f"A copy whose elements are converted to {d!r} (those of an untyped storage are its bytes)."
     return converted
 
 
 def _byte_tensor(s: UntypedStorage) -> Tensor:
-    return TypedStorage(wrap_storage=s, dtype=dtypes.BY_NAME["uint8"])._tensor()
+    return TypedStorage(wrap_storage=s, dtype=dtypes.BY_NAME["uint8"], _internal=True)._tensor()
 
 
 _NAMES = {"double": "float64", "float": "float32", "half": "float16", "long": "int64", "int": "int32", "short": "int16",
@@ -201,13 +228,14 @@ for _name, _kind in _NAMES.items():
         setattr(_class, _name, _as_dtype(dtypes.BY_NAME[_kind]))
 
 
-class _Legacy(type):
+class _Legacy(ShownAs, type):
     """The class of `torch.FloatStorage`: calling it makes a typed storage, and it answers `isinstance` by dtype."""
 
     dtype: dtypes.dtype
 
     def __call__(cls, *args: Any, dtype: Any = None, device: Any = None, wrap_storage: Any = None) -> TypedStorage:
         """Make a typed storage of the class's dtype. RuntimeError for arguments that it does not take."""
+        _warn()
         ways = (
             f"{cls}.__new__ received an invalid combination of arguments. Expected one of:\n * no arguments\n"
             " * (int size)\n * (Sequence data)\n * (*, UntypedStorage wrap_storage)\n"
@@ -216,6 +244,10 @@ class _Legacy(type):
             if given is not None:
                 raise RuntimeError(f"{ways}Keyword argument '{name}' cannot be specified")
         if wrap_storage is not None:
+            if args:
+                raise RuntimeError(f"{ways}No positional arguments should be given when using 'wrap_storage'")
+            if not isinstance(wrap_storage, UntypedStorage):
+                raise TypeError(f"{ways}Argument 'wrap_storage' must be UntypedStorage, but got {type(wrap_storage)}")
             return TypedStorage(wrap_storage=wrap_storage, dtype=cls.dtype)
         if len(args) > 1:
             raise RuntimeError(f"{ways}Too many positional arguments")
@@ -226,21 +258,29 @@ class _Legacy(type):
     def __instancecheck__(cls, obj: Any) -> bool:
         return isinstance(obj, TypedStorage) and obj.dtype is cls.dtype
 
-    def __repr__(cls) -> str:
-        return f"<class 'torch.{cls.__name__}'>"
-
 
 for _kind in _NAMES.values():
     _d = dtypes.BY_NAME[_kind]
     _name = _d.tensor_type.replace("Tensor", "Storage")
     _doc = f"The old name of a storage of `{_d!r}` elements."
-    FUNCTIONS[_name] = _Legacy(_name, (), {"dtype": _d, "__module__": "torch", "__doc__": _doc})  # type: ignore[assignment]
+    FUNCTIONS[_name] = _Legacy(
+        _name, (), {"dtype": _d, "_dtype": _d, "__module__": "torch", "__doc__": _doc, "shown_as": f"torch.{_name}"}
+    )  # type: ignore[assignment]
 storage.TypedStorage = TypedStorage  # type: ignore[attr-defined]
 
 
-def _class_name(self: Any) -> str:
-    """The name of the class: of a typed storage the old one of its dtype, such as `torch.FloatStorage`."""
-    return f"torch.{self.pickle_storage_type()}" if isinstance(self, TypedStorage) else self.shown_as
+def _class_name(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The name of the class: of a typed storage the old one of its dtype, such as `torch.FloatStorage`.
+
+    With such a class or its name: a storage of that class with the same bytes, RuntimeError for another size.
+    """
+    if dtype is None:
+        return f"torch.{self.pickle_storage_type()}" if isinstance(self, TypedStorage) else self.shown_as
+    kind = FUNCTIONS.get(dtype.rpartition(".")[2]) if isinstance(dtype, str) else dtype
+    if not isinstance(kind, _Legacy):
+        raise RuntimeError(f"Cannot cast storage to {dtype}")
+    made = kind(self.untyped().nbytes())
+    return made.copy_(self)
 
 
 TypedStorage.type = UntypedStorage.type = _class_name  # type: ignore[attr-defined]
@@ -249,7 +289,7 @@ TypedStorage.type = UntypedStorage.type = _class_name  # type: ignore[attr-defin
 @op("_typed_storage", function=False)
 def _typed(self: Tensor) -> TypedStorage:
     """The storage counted in elements."""
-    return TypedStorage(wrap_storage=self._own_storage(), dtype=self.dtype)
+    return TypedStorage(wrap_storage=self._own_storage(), dtype=self.dtype, _internal=True)
 
 
 @op("storage", function=False)
@@ -258,13 +298,7 @@ def _storage(self: Tensor) -> TypedStorage:
 
     Source: `torch.Tensor.storage`.
     """
-    if not TypedStorage._warned:
-        TypedStorage._warned = True
-        warn_user(
-            "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
-            "class. This should only matter to you if you are using storages directly.  To access UntypedStorage "
-            "directly, use tensor.untyped_storage() instead of tensor.storage()"
-        )
+    _warn()
     return _typed(self)
 
 

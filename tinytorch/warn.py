@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 
+from .naming import type_name
+
 _said: set[str] = set()
 _always = False
 
@@ -13,7 +15,7 @@ def set_warn_always(b: bool, /) -> None:
     """Give every time the warnings that torch gives once a process. Source: `torch.set_warn_always`."""
     global _always  # noqa: PLW0603 - torch's switch is one for the process
     if not isinstance(b, bool):
-        raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+        raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type_name(b)}")
     _always = b
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import dtypes
 from ..graph import hooks
+from ..naming import type_name
 from ..tensor import Tensor
 from ..warn import warn_user
 
@@ -46,7 +47,7 @@ def _grad_dtype(self: Tensor) -> dtypes.dtype | None:
 
 def _set_grad_dtype(self: Tensor, value: dtypes.dtype | None) -> None:
     if value is not None and not isinstance(value, dtypes.dtype):
-        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
+        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type_name(value)}")
     grad = self.grad  # which warns if this is no leaf
     if value is not None and grad is not None and grad.dtype is not value:
         raise RuntimeError(

@@ -14,6 +14,7 @@ from numpy import array
 from ..dtypes import BY_NUM
 from ..graph import backward as _engine
 from ..graph.history import edge_of
+from ..naming import type_name
 from ..ops import FUNCTIONS
 from ..tensor import Size, Tensor, fresh
 from .graph import GradientEdge
@@ -134,7 +135,7 @@ def _flag(x: Any) -> bool:
     if type(x) is bool:
         return x
     if not hasattr(x, "__index__"):
-        raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
+        raise TypeError(f"'{type_name(x)}' object cannot be interpreted as an integer")
     return bool(x)
 
 

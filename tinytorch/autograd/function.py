@@ -26,6 +26,7 @@ from ..graph.modes import MODES, no_grad
 from ..graph.node import MultiNode
 from ..graph.saved import FREED, SavedNothing, SavedResult, SavedTensor
 from ..missing import missing
+from ..naming import type_name
 from ..ops import FUNCTIONS
 from ..tensor import Tensor
 from ..warn import warn_in_torch
@@ -184,7 +185,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                 kept.append(SavedResult(t, t._output_nr) if mine else SavedTensor(t))
             else:
                 raise TypeError(
-                    f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
+                    f"save_for_backward can only save variables, but argument {i} is of type {type_name(t)}"
                 )
         self._saved = tuple(kept)
 
@@ -220,7 +221,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         for i, (g, is_tensor) in enumerate(zip(out, self._takes, strict=True)):
             if is_tensor:
                 if not (g is None or isinstance(g, Tensor)):
-                    raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
+                    raise RuntimeError(f"expected Variable or None (got {type_name(g)})")
                 found.append(g)
             elif g is not None:
                 raise RuntimeError(

@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from ..graph.modes import _Switch, enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..naming import type_name
 from ..tensor import Tensor
 
 
@@ -27,7 +28,7 @@ class set_multithreading_enabled(_Switch):
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
             raise TypeError(
-                "set_multithreading_enabled(): argument 'enabled' (position 1) must be bool, not " + type(mode).__name__
+                "set_multithreading_enabled(): argument 'enabled' (position 1) must be bool, not " + type_name(mode)
             )
         self.mode, self.prev = mode, THREADS.allowed
         THREADS.allowed = mode

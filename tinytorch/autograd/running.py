@@ -13,6 +13,7 @@ from typing import Any
 from ..graph import backward as engine
 from ..graph.backward import RUNNING, Task
 from ..graph.node import AccumulateGrad, Node
+from ..naming import type_name
 from .grad_mode import THREADS
 
 
@@ -48,7 +49,7 @@ def _task(who: str) -> Task:
 def will_engine_execute_node(fn: Node) -> bool:
     """Whether the running backward comes to a node. RuntimeError outside of backward, and for what is no node."""
     if not isinstance(fn, Node):
-        raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(fn).__name__}")
+        raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type_name(fn)}")
     task = _task("_get_should_execute_nodes")
     if type(fn) is AccumulateGrad and task.needed is not None and fn in task.captures:
         raise RuntimeError(

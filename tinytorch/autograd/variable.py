@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..naming import type_name
 from ..ops import FUNCTIONS
 from ..tensor import Tensor
 from ..warn import warn_user
@@ -39,7 +40,7 @@ class Variable(metaclass=VariableMeta):
         if data is None:
             data = FUNCTIONS["empty"](0)
         if not isinstance(data, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+            raise TypeError(f"Variable data has to be a tensor, but got {type_name(data)}")
         if requires_grad and not data.is_floating_point():
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         out = data.detach()

@@ -10,6 +10,7 @@ import sys
 from types import FrameType
 from typing import Any
 
+from ..naming import type_name
 from .modes import MODES
 from .node import TRACED, Node
 
@@ -23,7 +24,7 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     for at, (name, value) in enumerate((("enabled", enabled), ("check_nan", check_nan)), 1):
         if not isinstance(value, bool):
             raise TypeError(
-                f"set_anomaly_enabled(): argument '{name}' (position {at}) must be bool, not {type(value).__name__}"
+                f"set_anomaly_enabled(): argument '{name}' (position {at}) must be bool, not {type_name(value)}"
             )
     type(MODES).anomaly, type(MODES).check_nan = enabled, check_nan
     TRACED[:] = [True] if enabled else []

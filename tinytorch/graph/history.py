@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..dtypes import BY_NUM, cpp_name
+from ..naming import type_name
 from ..slots import TensorBase
 from .modes import MODES
 from .node import Edge, Node, edge_to_leaf, keep, node
@@ -289,7 +290,7 @@ class CopySlices(Node):
 def check_assigned_grad(t: Any, grad: Any) -> None:
     """Raise torch's error if `grad` may not become the `.grad` of `t`."""
     if not isinstance(grad, TensorBase):
-        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")  # fmt: skip
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type_name(grad)}")  # fmt: skip
     if grad is t:
         raise RuntimeError("can't assign Variable as its own grad")
     expected = t._data.dtype if t._hooks is None else t._hooks.dtype_of_grad(t)

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from ..naming import type_name
 from ..warn import warn_user
 from .handles import RemovableHandle, hooks_of
 
@@ -125,7 +126,7 @@ def _replacement(hook: Callable, grad: Any, new: Any) -> Any:
     if grad is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if not hasattr(new, "_vc"):
-        raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}'")
+        raise TypeError(f"expected Variable, but hook returned '{type_name(new)}'")
     if grad.dtype is not new.dtype or grad.device != new.device:
         raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {_kind(grad)} got {_kind(new)})")
     if grad.shape != new.shape:
@@ -136,7 +137,7 @@ def _replacement(hook: Callable, grad: Any, new: Any) -> Any:
 def _replacements(hook: Callable, grads: tuple, new: Any) -> tuple:
     """What a hook on a node returned in place of its gradients, checked one by one."""
     if not isinstance(new, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(new).__name__}'")
+        raise TypeError(f"expected tuple, but hook returned '{type_name(new)}'")
     if len(new) != len(grads):
         raise RuntimeError(
             f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(new)}, but expected "

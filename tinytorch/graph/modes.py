@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ..naming import type_name
+
 
 class _Here:
     """What holds in one thread. `run` calls NumPy without its floating point warnings."""
@@ -169,9 +171,7 @@ class set_grad_enabled(_Switch):
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
-            raise TypeError(
-                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
-            )
+            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}")
         self.mode = mode
         self._before = is_grad_enabled()
         _switch(mode)

@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..naming import type_name
 from ..slots import TensorBase
 from .modes import MODES, no_grad
 
@@ -166,7 +167,7 @@ class SavedTensor:
     def _stale(self, tensor: Any, node: Any) -> str:
         fn, nr = self._source(tensor, node)
         kind = f"torch.{'cuda.' if tensor.device.type == 'cuda' else ''}{tensor.dtype.tensor_type}"
-        if tensor.dtype.name in ("bool", "uint16", "uint32", "uint64"):  # which have no legacy type there
+        if tensor.dtype.called in ("bool", "uint16", "uint32", "uint64"):  # which have no legacy type there
             kind = f"{tensor.device.type.upper()}{tensor.dtype.scalar_name}Type"
         origin = f", which is output {nr} of {fn.short_name()}," if fn is not None else ""
         if MODES.anomaly:
@@ -243,7 +244,7 @@ class SavedTensor:
         out = self._hooks[1](self._tensor)
         if not hasattr(out, "_vc"):
             raise TypeError(
-                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {_type_name(out)}"
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type_name(out)}"
             )
         return out
 
@@ -257,13 +258,6 @@ class SavedTensor:
         out = out._alias()
         out._requires_grad, out._acc = requires_grad, accumulator
         return out
-
-
-def _type_name(x: Any) -> str:
-    # The name that a type written in C has in C, as torch prints it: NumPy's carry their module, Python's own do not.
-    kind = type(x)
-    module = kind.__module__.partition(".")[0]
-    return f"{module}.{kind.__name__}" if module == "numpy" else kind.__name__
 
 
 SavedTensor.__module__ = "torch._C._autograd"

@@ -106,7 +106,7 @@ def _check_nll(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
     if a.ndim > 1 and a.shape[0] != batch:
         raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({batch}).")
     _check_places(a.shape, t.shape)
-    if target.dtype.name not in ("int64", "uint8"):
+    if target.dtype.called not in ("int64", "uint8"):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}")
     classes = a.shape[_class_dim(input)]
     if weight is not None and weight.shape != (classes,):

@@ -142,9 +142,11 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, o
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A 1 at each number's place: input int64 (...), output int64 (..., num_classes). RuntimeError out of range."""
-    if tensor.dtype.name != "int64":
+    if tensor.dtype.called != "int64":
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     a = tensor._data
+    if not a.size and num_classes <= 0:
+        raise RuntimeError("Can not infer total number of classes from empty tensor.")
     if a.size and a.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
     n = int(a.max()) + 1 if num_classes == -1 else num_classes

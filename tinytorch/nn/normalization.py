@@ -82,6 +82,8 @@ def _summed(t: Tensor, dims: list[int]) -> Tensor:
 def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None,
                eps: float = 1e-5) -> Tensor:  # fmt: skip
     """The last dimensions with mean 0 and variance 1, times weight, plus bias. RuntimeError for shapes that do not fit."""
+    if isinstance(normalized_shape, int):
+        raise TypeError("layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not int")
     shape = tuple(normalized_shape)
     for name, t in (("weight", weight), ("bias", bias)):
         if t is not None and t.shape != shape:
@@ -96,12 +98,17 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
         )
     if input._data.dtype.kind != "f":
         raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{input.dtype.scalar_name}'")
-    a = input._data
+    kind, a = input._data.dtype, input._data
+    if kind == np.float16:  # torch computes these in float32
+        a = a.astype(np.float32)
     mean, _, rstd = quiet.run(_moments, a, _last(input, shape), eps)
     out = quiet.run(_scaled, a, rstd, -rstd * mean)
     if weight is not None or bias is not None:
-        w = np.ones((), a.dtype) if weight is None else weight._data
-        out = quiet.run(_scaled, out, w, np.zeros((), a.dtype) if bias is None else bias._data)
+        w = np.ones((), a.dtype) if weight is None else weight._data.astype(a.dtype, copy=False)
+        out = quiet.run(
+            _scaled, out, w, np.zeros((), a.dtype) if bias is None else bias._data.astype(a.dtype, copy=False)
+        )
+    out, mean, rstd = (x.astype(kind, copy=False) for x in (out, mean, rstd))
     made = result(out, input._device)
     if recording(input, weight, bias):
         record(made, _NativeLayerNormBackward0, (input, weight, bias), input=input, weight=weight, bias=bias,
@@ -201,6 +208,9 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     if training and input.numel() == input.size(1):
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
     channels = input.size(1)
+    for name, t in () if training else (("running_mean", running_mean), ("running_var", running_var)):
+        if t is None:
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
     for name, t in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if t is not None and t.numel() != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {t.numel()}")
@@ -210,7 +220,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
         "result1": fresh(np.empty(0, a.dtype), where),
         "result2": fresh(np.empty(0, a.dtype), where),
     }
-    if training or running_mean is None or running_var is None:
+    if training:
         mean, var, rstd = quiet.run(_moments, a, axes, eps)
         saved = {"result1": fresh(mean.reshape(-1), where), "result2": fresh(rstd.reshape(-1), where)}
         count = a.size // channels

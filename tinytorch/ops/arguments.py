@@ -19,10 +19,11 @@ import numpy as np
 
 from .. import dtypes
 from ..devices import device
+from ..naming import type_name
 from ..storage import UntypedStorage
 from ..tensor import Layout, Tensor
 from ..warn import warn_in_torch
-from .combinations import invalid_combination, type_name
+from .combinations import invalid_combination
 from .precedence import say_first
 
 ABSENT: Any = object()  # the default of a parameter that must be given

@@ -80,16 +80,24 @@ def tile(input: Tensor, *dims: Any) -> Tensor:
 
     Source: `torch.tile`.
     """
+    if len(dims) == 1 and isinstance(dims[0], int) and not called_as_method():
+        raise unfit("tile")
     times = shape_argument(dims, "tile")
     return repeat(input, (1,) * (input._data.ndim - len(times)) + times)
 
 
-@op("repeat_interleave")
 def _check_counted(counts: Tensor) -> None:
     if counts._data.dtype.kind == "f":
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{counts.dtype.scalar_name}'")
     if (counts._data < 0).any():
         raise RuntimeError("repeats can not be negative")
+
+
+def _repeated(n: int, counts: np.ndarray, output_size: int | None) -> np.ndarray:
+    found = np.repeat(np.arange(n), counts)
+    if output_size is not None and output_size != found.size:
+        raise RuntimeError("allocated size does not match required size")
+    return found
 
 
 @op()
@@ -107,7 +115,8 @@ def repeat_interleave(
             raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{input.dtype.scalar_name}'")
         if input._data.ndim != 1:
             raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-        return result(np.repeat(np.arange(input._data.size), input._data).astype(input._data.dtype), input._device)
+        found = _repeated(input._data.size, input._data, output_size)
+        return result(found.astype(input._data.dtype), input._device)
     if not isinstance(repeats, Tensor) and not hasattr(repeats, "__index__"):
         raise unfit("repeat_interleave")
     t = input.flatten() if dim is None else input
@@ -132,7 +141,7 @@ def repeat_interleave(
             f"input.size({d}) = {n}"
         )
     _check_counted(counted)
-    index = np.repeat(np.arange(n), np.broadcast_to(counts.reshape(-1), (n,)))
+    index = _repeated(n, np.broadcast_to(counts.reshape(-1), (n,)), output_size)
     return t.index_select(d, result(index, input._device))
 
 
@@ -211,7 +220,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
 _Rot90Backward0 = node("Rot90Backward0", lambda grad, k, dims: grad.rot90(-k, dims))
 
 
-@op()
+@op(strict=True)
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """Turned k times by 90 degrees in the plane of two dimensions.
 
@@ -255,6 +264,8 @@ def _triangle(name: str, keep: Any, what: str) -> None:
     kind = node(f"{name.title()}Backward0", lambda grad, diagonal: FUNCTIONS[name](grad, diagonal))
 
     def compute(a: np.ndarray, diagonal: int) -> np.ndarray:
+        if not hasattr(diagonal, "__index__"):
+            raise unfit(name)
         if a.ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
         check_kernel(a, "bif", name)

@@ -5,20 +5,7 @@ Source: torch's `invalid_arguments.cpp`.
 
 from __future__ import annotations
 
-from typing import Any
-
-from .. import dtypes
-from ..devices import device
-from ..tensor import Tensor
-
-
-def type_name(x: Any) -> str:
-    """The type of an argument as torch's messages name it: what is written in C has its module before its name."""
-    kind = type(x)
-    module = kind.__module__.partition(".")[0]
-    if isinstance(x, (dtypes.dtype, device)) or kind.__name__ in ("Size", "Generator", "memory_format", "layout"):
-        module = "torch"
-    return f"{module}.{kind.__name__}" if module in ("numpy", "torch") and not isinstance(x, Tensor) else kind.__name__
+from ..naming import type_name
 
 
 def invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str]) -> TypeError:

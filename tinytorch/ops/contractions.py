@@ -9,6 +9,7 @@ import string
 from collections import Counter
 from typing import Any
 
+from ..naming import type_name
 from ..tensor import Tensor
 from .core import op, takes_out, write_out
 
@@ -102,11 +103,15 @@ def einsum(*args: Any) -> Tensor:
         )
     if isinstance(args[0], Tensor):
         equation, operands = _from_lists(args)
+    elif len(args) == 2 and isinstance(args[1], (list, tuple)):
+        return einsum(args[0], *args[1])
     else:
-        equation, operands = (
-            args[0],
-            list(args[1]) if len(args) == 2 and isinstance(args[1], (list, tuple)) else list(args[1:]),
-        )
+        equation, operands = args[0], list(args[1:])
+        if not isinstance(equation, str):
+            raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type_name(equation)}")
+        for i, t in enumerate(operands):
+            if not isinstance(t, Tensor):
+                raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type_name(t)}")
     left, arrow, right = equation.partition("->")
     texts = left.split(",")
     if len(texts) < len(operands):

@@ -20,7 +20,7 @@ from ..naming import ShownAs
 from ..storage import UntypedStorage, VersionCounter
 from ..tensor import Tensor, empty_strided, fresh
 from .arguments import ABSENT, again, is_number, unfit
-from .core import BOOL, check_overlap, op, recording, store
+from .core import BOOL, check_overlap, op, recording, store, tensor_type
 from .large import MANY
 from .layouts import dense_strides
 from .pointwise import check_broadcast_into
@@ -297,8 +297,11 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             d = args.pop(0)
     if other is not None:
         d, where = other.dtype, other._device
+    if args and isinstance(args[0], float):  # a number passes for a tensor
+        d, where = dtypes.float64, CPU
+        args.pop(0)
     if args and not isinstance(args[0], (bool, int)):
-        raise TypeError("to() takes a device, a dtype, or a tensor")
+        raise unfit("to")
     copy = args[1] if len(args) > 1 else copy  # the first is non_blocking
     return converted(self, d, None if where is None else as_device(where), copy, memory_format)
 
@@ -355,22 +358,18 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     Source: `torch.Tensor.type`.
     """
     if dtype is None:
-        from .core import tensor_type
-
         return tensor_type(self)
+    if isinstance(dtype, _type) and dtype is not Tensor and not isinstance(dtype.__dict__.get("dtype"), dtypes.dtype):
+        dtype = dtype.__name__
     if isinstance(dtype, str):
-        name = dtype.rpartition(".")[2]
-        found = next((d for d in dtypes.ALL if d.tensor_type == name), None)
+        found = next((d for d in dtypes.ALL if d.tensor_type == dtype.rpartition(".")[2]), None)
         if found is None:
             raise ValueError(f"invalid type: '{dtype}'")
-        where = as_device("cuda") if ".cuda." in dtype else CPU
-        return converted(self, found, where)
-    kind = dtypes.as_dtype(dtype) if dtypes.is_dtype(dtype) else getattr(dtype, "dtype", None)
+        return converted(self, found, as_device("cuda") if ".cuda." in dtype else CPU)
     if dtype is Tensor:
-        kind = dtypes.get_default_dtype()
-    elif Tensor in getattr(dtype, "__mro__", ()):
-        raise ValueError(f"invalid type: '{dtype.__name__}'")
-    elif not isinstance(kind, dtypes.dtype):
+        return converted(self, dtypes.get_default_dtype(), None)
+    kind = dtype if isinstance(dtype, dtypes.dtype) else getattr(dtype, "dtype", None)
+    if not isinstance(kind, dtypes.dtype):
         raise TypeError("dtype must be a type, str, or dtype object")
     return converted(self, kind, getattr(dtype, "device", None))
 

@@ -46,7 +46,7 @@ def expect_tensor(x: Any, function: str, argument: str = "input", position: int 
     """`x` if it is a tensor, else torch's TypeError."""
     if isinstance(x, Tensor):
         return x
-    raise TypeError(f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(x).__name__}")
+    raise TypeError(f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type_name(x)}")
 
 
 # the registry -------------------------------------------------------------------------------------------------------

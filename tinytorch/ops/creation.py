@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..devices import as_device, device
+from ..devices import CPU, as_device, device
+from ..naming import type_name
 from ..settings import mark_unset
+from ..sizes import Size
 from ..storage import UntypedStorage
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch, warn_user
@@ -45,12 +47,12 @@ def _sequence_shape(data: Any) -> tuple[int, ...]:
     while _is_sequence(data):
         shape.append(len(data))
         if len(shape) > _MOST_DIMENSIONS:  # or a list that is its own first element
-            raise ValueError(f"too many dimensions '{type(data).__name__}'")
+            raise ValueError(f"too many dimensions '{type_name(data)}'")
         if not len(data):
             break
         data = data[0]
     if shape and isinstance(data, str) and data:
-        raise ValueError(f"too many dimensions '{type(data).__name__}'")
+        raise ValueError(f"too many dimensions '{type_name(data)}'")
     return tuple(shape)
 
 
@@ -92,9 +94,9 @@ def _dtype_of(values: list) -> dtypes.dtype:
         elif isinstance(v, complex):
             raise NotImplementedError("tinytorch has no complex dtypes")
         elif isinstance(v, (str, bytes)):
-            raise TypeError(f"new(): invalid data type '{type(v).__name__}'")
+            raise TypeError(f"new(): invalid data type '{type_name(v)}'")
         else:
-            raise RuntimeError(f"Could not infer dtype of {type(v).__name__}")
+            raise RuntimeError(f"Could not infer dtype of {type_name(v)}")
         found = d if found is None else dtypes.promote_types(found, d)
     return found or dtypes.get_default_dtype()
 
@@ -112,7 +114,7 @@ def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
     plain = [_plain(v, found) for v in values]
     for v in plain:
         if not isinstance(v, (int, float)):
-            raise TypeError(f"must be real number, not {type(v).__name__}")
+            raise TypeError(f"must be real number, not {type_name(v)}")
     if found.np.kind in "iu":
         for v in plain:
             if isinstance(v, int) and not -(1 << 63) <= v < 1 << 63 and found is not dtypes.uint64:
@@ -185,7 +187,7 @@ def tensor(
     A tensor as data warns that `detach().clone()` says it more clearly. Source: `torch.tensor`.
     """
     if not isinstance(requires_grad, bool):
-        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
+        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type_name(requires_grad)}")
     if pin_memory:
         options("tensor", {"pin_memory": True})
     where = None if device is None else as_device(device)
@@ -311,8 +313,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     """
     a = ndarray
     if not isinstance(a, np.ndarray):
-        name = type(a).__name__ if not isinstance(a, np.generic) else f"numpy.{type(a).__name__}"
-        raise TypeError(f"expected np.ndarray (got {name})")
+        raise TypeError(f"expected np.ndarray (got {type_name(a)})")
     _check_byte_order(a)
     dtypes.from_numpy_dtype(a.dtype)
     _check_strides(a)
@@ -340,30 +341,37 @@ _OPTION_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "
 
 def _tensor_options(d: dtypes.dtype) -> str:
     return (
-        f"TensorOptions(dtype={_OPTION_NAMES.get(d.name, d.name)}, device=cpu, layout=Strided, requires_grad=false "
+        f"TensorOptions(dtype={_OPTION_NAMES.get(d.called, d.called)}, device=cpu, layout=Strided, requires_grad=false "
         "(default), pinned_memory=false (default), memory_format=(nullopt))"
     )
 
 
-def legacy_constructor(
-    cls: type, *args: Any, d: dtypes.dtype | None = None, device: Any = None, data: Any = None
-) -> Tensor:
-    """`torch.Tensor(...)`: sizes give an uninitialised tensor, a sequence gives its copy, a tensor an alias."""
+def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **kwargs: Any) -> Tensor:
+    """`torch.Tensor(...)`: sizes give an uninitialised tensor, a sequence gives its copy, a tensor an alias.
+
+    TypeError for what no old constructor takes, RuntimeError for another device than the class's.
+    """
     any_dtype, d = d is None, d or dtypes.get_default_dtype()
-    if data is not None:
-        args = (data,)
+    if kwargs:
+        args = _by_position(CPU if issubclass(cls, Tensor) else cls.device, args, kwargs)  # type: ignore[attr-defined]
     first = args[0] if args else None
     if not args:
         made = fresh(np.empty(0, d.np))
     elif len(args) == 1 and isinstance(first, Tensor):
         if not any_dtype and first.dtype is not d:
-            raise TypeError(f"expected {_tensor_options(d)} (got {_tensor_options(first.dtype)}")
+            raise TypeError(f"expected {_tensor_options(d)} (got {_tensor_options(first.dtype)})")
         made = as_view(first, first._data.shape, first._data.strides, first._offset, _AliasBackward0)
-    elif len(args) == 1 and isinstance(first, UntypedStorage):
-        made = fresh(first.buffer[:0].view(d.np)).set_(first)
-    elif len(args) == 1 and not _is_size(first) and type(first).__name__ != "Size":
+    elif len(args) == 1 and hasattr(first, "untyped"):
+        kind = getattr(first, "dtype", d)
+        if kind is not d:
+            raise RuntimeError(
+                f"Expected a Storage of type {d.scalar_name} or an UntypedStorage, but got type {kind.scalar_name} for "
+                "argument 1 'storage'"
+            )
+        made = fresh(first.untyped().buffer[:0].view(d.np)).set_(first)
+    elif len(args) == 1 and not _is_size(first) and not isinstance(first, Size):
         if not _is_sequence(first) and not isinstance(first, (str, bytes)):
-            raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
+            raise TypeError(f"new(): data must be a sequence (got {type_name(first)})")
         made = fresh(array_of(first, d))
     else:
         if not all(map(_is_size, first if isinstance(first, tuple) else args)):
@@ -376,13 +384,33 @@ def legacy_constructor(
     return made
 
 
+def _by_position(own: device, args: tuple, kwargs: dict) -> tuple:
+    """An old constructor's arguments, of which some were given by name, without the device, which must be `own`."""
+    by_position, by_name = parsed("Tensor.new", args, kwargs)  # type: ignore[misc]
+    where = by_name.pop("device", None)
+    if where is not None and by_position and isinstance(by_position[0], Tensor):
+        raise RuntimeError(
+            "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported.  Use "
+            "torch.tensor(...) or torch.as_tensor(...) instead."
+        )
+    if where is not None and as_device(where).type != own.type:
+        raise RuntimeError(
+            f"legacy constructor expects device type: {own.type} but device type: {as_device(where).type} was passed"
+        )
+    if "size" in kwargs:
+        return (Size(kwargs["size"]),)
+    return (*by_position, *by_name.values())
+
+
 @op(function=False)
-def new(self: Tensor, *args: Any) -> Tensor:
+def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """The old constructor: a tensor of this one's dtype from sizes or data.
 
     Source: `torch.Tensor.new`.
     """
-    if not (len(args) == 1 and isinstance(args[0], (list, tuple))):
+    if kwargs:
+        args = _by_position(self._device, args, kwargs)
+    elif not (len(args) == 1 and isinstance(args[0], (list, tuple))):
         parsed("Tensor.new", args, {})
     return legacy_constructor(Tensor, *args, d=self.dtype)
 

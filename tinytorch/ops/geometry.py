@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..naming import type_name
+
 
 def shape_argument(args: tuple, name: str = "size") -> tuple[int, ...]:
     """A shape given as separate ints, as one tuple or list, or as 0-d tensors."""
@@ -22,7 +24,7 @@ def shape_argument(args: tuple, name: str = "size") -> tuple[int, ...]:
         return tuple([int(a.__index__()) for a in args])
     except (AttributeError, TypeError):
         bad = next((a for a in args if not hasattr(a, "__index__")), args[0])
-        raise TypeError(f"{name}(): argument must be tuple of ints, not {type(bad).__name__}") from None
+        raise TypeError(f"{name}(): argument must be tuple of ints, not {type_name(bad)}") from None
 
 
 def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..naming import type_name
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch
 from .copying import copy_
@@ -97,9 +98,7 @@ def _as_value(self: Tensor, value: Any) -> Tensor:
     if isinstance(value, complex):
         raise RuntimeError("value cannot be converted to type float without overflow")
     if not isinstance(value, (bool, int, float, np.integer)):
-        kind = type(value)
-        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-        raise TypeError(f"can't assign a {name} to a {tensor_type(self)}")
+        raise TypeError(f"can't assign a {type_name(value)} to a {tensor_type(self)}")
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         raise ValueError("Overflow when unpacking long long")
     if self._data.dtype == np.float16:  # torch fills half tensors here without its check of the range
@@ -270,11 +269,9 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
 
 def _as_int(item: Any) -> int:
     if isinstance(item, np.bool_) or not hasattr(item, "__index__"):
-        kind = type(item)
-        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-            f"(got {name})"
+            f"(got {type_name(item)})"
         )
     return operator.index(item)
 
@@ -288,7 +285,7 @@ def _as_mask_index(value: bool) -> Tensor:
 def _as_index_tensor(item: Any) -> Tensor:
     """A list as an index: booleans make a mask, all other numbers become int64."""
     if isinstance(item, (str, bytes)):
-        raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
+        raise TypeError(f"new(): invalid data type '{type_name(item)}'")
     from .creation import tensor
 
     made = tensor(item if isinstance(item, np.ndarray) else list(item))

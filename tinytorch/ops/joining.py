@@ -244,6 +244,24 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(shape)
 
 
+def _as_cpp_prints(t: Tensor) -> str:
+    """A matrix as torch's C++ prints it, which some of its errors do; of more dimensions, the last line alone."""
+    kind = "CPUBoolType" if t.dtype is dtypes.bool_ else f"torch.{t.dtype.tensor_type}"
+    end = f"[ {kind}{{{','.join(map(str, t.shape))}}} ]"
+    if t._data.ndim != 2 or not t._data.size:
+        return end
+    a = t._data.astype(np.float64)
+    large = np.abs(a[np.isfinite(a)])
+    exponents = np.floor(np.log10(large, out=np.zeros_like(large), where=large > 0)).astype(int) + 1
+    most, least = (int(exponents.max()), int(exponents.min())) if exponents.size else (1, 1)
+    if (large == np.ceil(large)).all():
+        wide, show = (11, "{:.4e}") if most > 9 else (most + 1, "{:.0f}")
+    else:
+        wide, show = (11, "{:.4e}") if most - least > 4 else (most + 6, "{:.4f}")
+    rows = [" ".join(show.format(x).rjust(max(wide, 3 if np.isnan(a).any() else 0)) for x in row) for row in a.tolist()]
+    return "\n".join([*rows, end])
+
+
 @op(method=False)
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """The coordinates of a grid, a tensor for each axis, as expanded views.
@@ -265,7 +283,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         if t.dtype is not tensors[0].dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
         if t._data.ndim > 1:
-            raise RuntimeError("torch.meshgrid: Expected 0D or 1D tensor in the tensor list")
+            raise RuntimeError(
+                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {_as_cpp_prints(t)}"
+            )
     if indexing not in (None, "ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     swap = indexing == "xy" and len(tensors) >= 2

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from .. import dtypes
 from ..devices import CPU, device, set_default_device
+from ..naming import ShownAs
 from ..tensor import Tensor
 from ..warn import warn_in_torch
 from .core import FUNCTIONS
@@ -13,17 +14,21 @@ from .creation import legacy_constructor
 from .shaped import moved
 
 
-class TensorType(type):
+class TensorType(ShownAs, type, metaclass=ShownAs):
     """The class of `torch.FloatTensor`: calling it makes a tensor of its dtype, on its device."""
+
+    shown_as = "torch.tensortype"
 
     dtype: dtypes.dtype
     device: device
+    is_sparse = False
 
-    def __new__(mcs, name: str, d: dtypes.dtype, where: Any = CPU) -> TensorType:
+    def __new__(mcs, name: str, d: dtypes.dtype, where: Any = CPU) -> Self:  # type: ignore[misc]
         """Make the class of tensors of one dtype on one device."""
         doc = f"The old name of a `{d!r}` tensor: a constructor, and a class for `isinstance`."
         module = "torch" if where is CPU else "torch.cuda"
-        return super().__new__(mcs, name, (), {"dtype": d, "device": where, "__module__": module, "__doc__": doc})
+        body = {"dtype": d, "device": where, "__module__": module, "__doc__": doc, "shown_as": f"{module}.{name}"}
+        return super().__new__(mcs, name, (), body)  # type: ignore[return-value]
 
     def __init__(cls, *args: Any) -> None:
         pass
@@ -35,12 +40,14 @@ class TensorType(type):
     def __instancecheck__(cls, obj: Any) -> bool:
         return isinstance(obj, Tensor) and obj.dtype is cls.dtype and obj._device is cls.device
 
-    def __repr__(cls) -> str:
-        return f"<class '{cls.__module__}.{cls.__name__}'>"
+    @property
+    def is_cuda(cls) -> bool:
+        """Whether its tensors lie on the cuda device."""
+        return cls.device is not CPU
 
 
 for _d in dtypes.ALL:
-    if not _d.name.startswith("uint") or _d is dtypes.uint8:
+    if not _d.called.startswith("uint") or _d is dtypes.uint8:
         FUNCTIONS[_d.tensor_type] = TensorType(_d.tensor_type, _d)
 
 

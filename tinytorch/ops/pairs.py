@@ -235,7 +235,7 @@ def _clamped(name: str, self: Tensor, low: Any, high: Any, out: Tensor | None, i
                 node_for(_KINDS[name, tensors], inputs, values | {"self": None})  # says what may not be saved
             raise
     if (into or out is self) and not dtypes.can_cast(d, self.dtype):
-        target = self.dtype.scalar_name if tensors else _CPP[self.dtype.name]
+        target = self.dtype.scalar_name if tensors else _CPP[self.dtype.called]
         raise RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {target}")
     arrays = []
     for x in (low, high):
@@ -350,7 +350,7 @@ def _lerp(self: Tensor, end: Tensor, weight: Any, into: bool = False) -> tuple[A
     for name, x in (("end", end), ("weight", weight)):
         if isinstance(x, Tensor) and x.dtype is not self.dtype and (x is end or x._data.ndim):
             raise RuntimeError(
-                f"expected dtype {_CPP[self.dtype.name]} for `{name}` but got dtype {_CPP[x.dtype.name]}"
+                f"expected dtype {_CPP[self.dtype.called]} for `{name}` but got dtype {_CPP[x.dtype.called]}"
             )
     a, b = self._data, end._data
     w = weight._data if isinstance(weight, Tensor) else np.array(weight, np.float64)

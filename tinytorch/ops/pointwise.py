@@ -52,7 +52,7 @@ MOST_IN_DOUBLE = 1 << 18  # elements; see through_double
 # For which dtypes torch has a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
 EVERY = "biwf"
 LETTER = {
-    d.np.num: "w" if d.name in ("uint16", "uint32", "uint64") else d.np.kind.replace("u", "i") for d in dtypes.ALL
+    d.np.num: "w" if d.called in ("uint16", "uint32", "uint64") else d.np.kind.replace("u", "i") for d in dtypes.ALL
 }
 
 
@@ -72,7 +72,7 @@ def check_fits(number: Any, d: dtypes.dtype) -> None:
     if d.np == _HALF:
         dtypes.check_range(number, d, in_c=True)
     if d.np.kind in "iu" and not (np.iinfo(d.np).min or -np.iinfo(d.np).max) <= number <= np.iinfo(d.np).max:
-        name = {"int32": "int"}.get(d.name, f"{d.name}_t")
+        name = {"int32": "int"}.get(d.called, f"{d.called}_t")
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 

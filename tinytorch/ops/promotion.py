@@ -27,7 +27,7 @@ def promote_types(type1: dtypes.dtype, type2: dtypes.dtype) -> dtypes.dtype:
 
     Source: `torch.promote_types`.
     """
-    return dtypes.promote_types(type1, type2)
+    return dtypes.promote_types(dtypes.as_dtype(type1), dtypes.as_dtype(type2))  # type: ignore[arg-type]
 
 
 @op(method=False, strict=True)
@@ -36,4 +36,4 @@ def can_cast(from_: dtypes.dtype, to: dtypes.dtype) -> bool:
 
     Source: `torch.can_cast`.
     """
-    return dtypes.can_cast(from_, to)
+    return dtypes.can_cast(dtypes.as_dtype(from_), dtypes.as_dtype(to))  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import dtype
+from ..naming import type_name
 from ..storage import UntypedStorage
 from ..tensor import Tensor
 from ..warn import warn_user
@@ -132,7 +133,7 @@ def _mapped(name: str, self: Tensor, others: tuple[Tensor, ...], function: Calla
         raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
     check_inplace(self, False)
     if not callable(function):
-        raise TypeError(f"'{type(function).__name__}' object is not callable")
+        raise TypeError(f"'{type_name(function)}' object is not callable")
     for t, what in zip(others, ("other",) if len(others) == 1 else ("x", "y"), strict=False):
         if t.dtype is not self.dtype:
             raise TypeError(f"{name}: expected {tensor_type(self)} for '{what}' (got {tensor_type(t)})")
@@ -140,7 +141,7 @@ def _mapped(name: str, self: Tensor, others: tuple[Tensor, ...], function: Calla
     for i in np.ndindex(self._data.shape):
         value = function(self._data[i].item(), *(a[i].item() for a in arrays))
         if not isinstance(value, (int, float, Tensor)):
-            kind = type(value).__name__
+            kind = type_name(value)
             raise TypeError(
                 f"must be real number, not {kind}"
                 if self.is_floating_point()

@@ -120,6 +120,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: random.Generator | None
     gen = _source(generator, self._device)
     if isinstance(p, Tensor):
         check_overlap(self)
+        p.expand(self._data.shape)  # which raises, in torch's words, where it does not fit
         draw = lambda: _draw(self, sampling.bernoulli_, p._data, gen)  # noqa: E731
         return write_in_place(self, (self, p), _BernoulliBackward1, {}, draw)
     draw = lambda: _draw(self, sampling.bernoulli_, float(p), gen)  # noqa: E731

@@ -11,6 +11,7 @@ from .. import dtypes
 from ..fused import fma32, fma64
 from ..tensor import Tensor, fresh
 from ..warn import warn_user
+from .arguments import unfit
 from .core import op, quiet
 from .creation import array_of, float_to_int
 from .shaped import finish, into, moved, options
@@ -52,15 +53,19 @@ def _counted(start: float, step: float, n: int, kind: np.dtype) -> np.ndarray:
 
 @op(method=False)
 def arange(
-    start: Any = None, end: Any = None, step: Any = 1, *, out: Tensor | None = None, dtype: Any = None, **kw: Any
+    start: Any = None, end: Any = None, step: Any = None, *, out: Tensor | None = None, dtype: Any = None, **kw: Any
 ) -> Tensor:
     """Numbers from start (0) up to, not including, end; int64 if all are ints, else the default dtype.
 
     RuntimeError for a step that is 0 or leads away from the end. Source: `torch.arange`.
     """
     if end is None:
+        if start is None or step is not None:
+            raise unfit("arange")
         start, end = 0, start
-    start, end, step = _given(0 if start is None else start), _given(end), _given(step)
+    if any(isinstance(x, Tensor) and (x._data.ndim or x.requires_grad) for x in (start, end, step)):
+        raise unfit("arange")
+    start, end, step = _given(0 if start is None else start), _given(end), 1 if step is None else _given(step)
     whole = all(isinstance(x, (int, np.integer)) for x in (start, end, step))
     requires_grad = kw.get("requires_grad", False)
     default = dtypes.int64 if whole else dtypes.get_default_dtype()
@@ -84,6 +89,8 @@ def _count(start: Any, end: Any, step: Any, d: dtypes.dtype) -> int:
         if 0 < abs(step) < 1:
             raise ValueError("step must be nonzero")
         start, end, step = int(start), int(end), int(step)
+        if not all(-(1 << 63) <= x < 1 << 63 for x in (start, end, step)):
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
@@ -214,6 +221,8 @@ def _indices(name: str, lower: bool) -> None:
             if n < 0:
                 raise RuntimeError(f"{what} must be non-negative, got{n}")
         d, where = options(name, kw, dtypes.int64)
+        if d not in (dtypes.int32, dtypes.int64):
+            raise NotImplementedError(f"\"{name}\" not implemented for '{d.scalar_name}'")
         found = (np.tril_indices if lower else np.triu_indices)(row, offset, col)
         return moved(fresh(np.array(found, d.np)), where)
 

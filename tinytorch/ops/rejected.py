@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from ..naming import type_name
 from ..tensor import Tensor
 from .arguments import MisfitError, mismatch, signatures_of
 from .arguments import _Signature as Signature
-from .combinations import type_name
 
 
 @functools.cache

@@ -201,7 +201,7 @@ _shaped("empty", None, "A tensor whose values mean nothing (zeros here).")
 
 
 def _fill_value(x: Any, name: str) -> Any:
-    if isinstance(x, Tensor) and x._data.ndim == 0:
+    if isinstance(x, Tensor) and x._data.ndim == 0 and not x.requires_grad:
         return x.item()
     if not is_number(x):
         raise unfit(name)
