@@ -18,7 +18,7 @@ from ..ops.scalars import over, plus, times
 from ..ops.softmax import log_softmax
 from ..tensor import Tensor, fresh
 from ..warn import warn_user
-from .losses import _MEAN, _NONE, _SUM, _reduction
+from .losses import _MEAN, _NONE, _SUM, _reduction, refuse_grad
 
 
 def _class_dim(t: Tensor) -> int:
@@ -138,6 +138,8 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     common_device(
         "nll_loss_forward" if input.dim() < 3 else "_nll_loss2d_forward", input, target, names=("self", "target")
     )
+    if weight is not None:
+        refuse_grad("nll_loss_forward" if input.dim() < 3 else "nll_loss2d_forward", weight=weight)
     a, t = input._data, target._data
     dim = _class_dim(input)
     if (

@@ -10,13 +10,13 @@ from typing import Any
 
 from ..graph.modes import no_grad
 from ..graph.node import node
-from ..ops.composite import one_node
+from ..ops.composite import Composite, one_node
 from ..ops.core import FUNCTIONS, quiet, record, recording, result
 from ..ops.pointwise import through_double
 from ..ops.scalars import minus, minus_from, plus
 from ..tensor import Tensor
 from .distances import pairwise_distance
-from .losses import MEAN, SUM, reduction_number
+from .losses import MEAN, SUM, reduction_number, refuse_grad
 
 
 def _reduced(t: Tensor, how: int) -> Tensor:
@@ -90,11 +90,16 @@ def _soft_slope(g: Tensor, x: Tensor, target: Tensor, how: int) -> Tensor:
     return slope / x.numel() if how == MEAN else slope
 
 
+def _soft_backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
+    made = one_node("SoftMarginLossBackwardBackward0", lambda g, x: _soft_slope(g, x, target, reduction))(grad, self)
+    if isinstance(made._fn, Composite):
+        made._fn.writes = (0, int(reduction == MEAN))
+    return made
+
+
 _SoftMarginLossBackward0 = node(
     "SoftMarginLossBackward0",
-    lambda grad, self, target, reduction: one_node(
-        "SoftMarginLossBackwardBackward0", lambda g, x: _soft_slope(g, x, target, reduction)
-    )(grad, self),
+    lambda grad, self, target, reduction: _soft_backward(grad, self, target, reduction),
 )
 
 
@@ -102,6 +107,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: Any = None, re
                      reduction: str = "mean") -> Tensor:  # fmt: skip
     """log(1 + exp(-target input)), targets 1 and -1."""
     how = reduction_number(reduction, size_average, reduce)
+    refuse_grad("soft_margin_loss", target=target)
     with no_grad():
         z = (-input * target).exp()
     out = _reduced(result(quiet.run(through_double(_log1p), z._data), input._device), how)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..graph.modes import MODES
 from ..graph.node import node
-from ..ops.composite import one_node
+from ..ops.composite import Composite, one_node
 from ..ops.core import FUNCTIONS, broadcast_error, common_device, quiet, record, recording, result
 from ..ops.scalars import over_in_place, times
 from ..ops.summing import add_reduce
@@ -44,19 +44,53 @@ def _reduction(reduction: str, size_average: Any = None, reduce: Any = None) -> 
 reduction_number = _reduction
 
 
-def _whole(name: str, slope: Callable) -> Callable:
-    """A loss's backward as one node: `slope(grad, operands..., count)`, count being 1 unless the losses are averaged."""
+def refuse_grad(function: str, **tensors: Tensor | None) -> None:
+    """RuntimeError, in torch's words, for an argument that requires grad and that torch has no derivative for."""
+    for name, t in tensors.items():
+        if t is not None and t.requires_grad and MODES.here.grad:
+            raise RuntimeError(
+                f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot "
+                "have requires_grad True."
+            )
+
+
+def _weighted(losses: Tensor, weight: Tensor, reduction: str, by_weight: bool = True) -> Tensor:
+    """What torch makes in Python of losses and weights: with `by_weight` a mean divides by the sum of the weights."""
+    if reduction not in ("none", "sum", "mean"):
+        raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+    losses = losses * weight
+    if reduction == "none":
+        return losses
+    if reduction == "mean":
+        return losses.sum() / weight.sum() if by_weight else losses.mean()
+    return losses.sum()
+
+
+def _check_weight(weight: Tensor, input: Tensor) -> None:
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+
+
+def _whole(name: str, slope: Callable, writes: Callable = lambda how, weighted: (0, int(how == _MEAN))) -> Callable:
+    """A loss's backward as one node: `slope(grad, operands..., count)`, count being 1 unless the losses are averaged.
+
+    `writes(reduction, weighted)`: how often torch's second derivatives write to each of the gradients that they give.
+    """
 
     def formula(grad: Tensor, *operands: Any, reduction: int, **options: Any) -> Tensor:
         count = operands[0].numel() if reduction == _MEAN else 1
         names = ("grad_output", "self", "target", "weight")[: 1 + len(operands)]
         formula_ = lambda g, *xs: slope(g, *xs, count, **options)  # noqa: E731
-        return one_node(name, formula_, names, reduction=reduction, **options)(grad, *operands)
+        made = one_node(name, formula_, names, reduction=reduction, **options)(grad, *operands)
+        if isinstance(made._fn, Composite):
+            made._fn.writes = writes(reduction, options.get("weight") is not None)
+        return made
 
     return formula
 
 
 def _reduced(data: np.ndarray, reduction: int) -> np.ndarray:
+    """A sum or a mean of losses."""
     if reduction == _NONE:
         return data
     out = add_reduce(data, tuple(range(data.ndim))) if data.itemsize > 2 else np.add.reduce(data, None)
@@ -114,11 +148,20 @@ def _pointwise(kind: type, forward: Callable, input: Tensor, target: Tensor, red
             "HuberLossBackward0": "huber_cpu",
         }
         raise NotImplementedError(f"\"{name.get(kind.__name__, 'loss')}\" not implemented for '{d.scalar_name}'")
-    data = quiet.run(lambda: _reduced(forward(a, b), reduction))
+    losses = quiet.run(forward, a, b)
+    data = quiet.run(_reduced, losses, reduction)
     made = result(data, common_device(kind.__name__, input, target), *((a, b) if reduction == _NONE else ()))
+    if reduction != _NONE and kind in _REDUCED_IN_PLACE and losses.size:
+        made._own_storage().buffer = room = losses.ravel()
+        room[0] = data
+        made._data = room[:1].reshape(())
     if recording(input, target):
         record(made, kind, (input, target), self=input, target=target, reduction=reduction, **saved)
     return made
+
+
+# The kernels that put their sum where the losses stood, whose memory a program can see.
+_REDUCED_IN_PLACE: set[type] = set()
 
 
 def _difference(a: Tensor, b: Tensor) -> Tensor:
@@ -135,18 +178,35 @@ _MseLossBackward0 = node(
 
 def mse_loss(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
              weight: Any = None) -> Tensor:  # fmt: skip
-    """The squared differences, averaged, summed or as they are."""
+    """The squared differences, averaged, summed or as they are; `weight` has a factor for each element.
+
+    ValueError for weights of another size than the input's.
+    """
     _sizes_differ(input, target)
+    if weight is not None:
+        if size_average is not None or reduce is not None:
+            reduction = reduction_of(size_average, reduce)
+        a, b = _broadcast(input, target)
+        _check_weight(weight, input)
+        return _weighted((a - b).pow(2), weight, reduction)
     return _pointwise(
         _MseLossBackward0, lambda a, b: (a - b) * (a - b), input, target, _reduction(reduction, size_average, reduce)
     )
 
 
-def l1_loss(
-    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-) -> Tensor:
-    """The absolute differences, averaged, summed or as they are."""
+def l1_loss(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+            weight: Any = None) -> Tensor:  # fmt: skip
+    """The absolute differences, averaged, summed or as they are; `weight` has a factor for each element.
+
+    ValueError for weights of another size than the input's.
+    """
     _sizes_differ(input, target)
+    if weight is not None:
+        if size_average is not None or reduce is not None:
+            reduction = reduction_of(size_average, reduce)
+        a, b = _broadcast(input, target)
+        _check_weight(weight, input)
+        return _weighted((a - b).abs(), weight, reduction)
     how = _reduction(reduction, size_average, reduce)
     input, target = _broadcast(input, target)
     out = (input - target).abs()
@@ -203,8 +263,19 @@ _HuberLossBackward0 = node(
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Tensor:
-    """Squared differences below `delta`, linear ones above. RuntimeError for a `delta` that is not positive."""
+    """Squared differences below `delta`, linear ones above; `weight` has a factor for each element.
+
+    RuntimeError for a `delta` that is not positive, ValueError for weights of another size than the input's.
+    """
     _sizes_differ(input, target)
+    if weight is not None:
+        _broadcast(input, target)
+        _check_weight(weight, input)
+        return _weighted(_huber(input, target, _NONE, delta), weight, reduction, by_weight=False)
+    return _huber(input, target, _reduction(reduction), delta)
+
+
+def _huber(input: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
 
@@ -212,7 +283,7 @@ def huber_loss(
         z = np.abs(a - b)
         return np.where(z < delta, 0.5 * z * z, delta * (z - 0.5 * delta)).astype(a.dtype)
 
-    return _pointwise(_HuberLossBackward0, forward, input, target, _reduction(reduction), delta=delta)
+    return _pointwise(_HuberLossBackward0, forward, input, target, reduction, delta=delta)
 
 
 def _bce_slope(g: Tensor, p: Tensor, target: Tensor, n: int, weight: Any) -> Tensor:
@@ -222,12 +293,18 @@ def _bce_slope(g: Tensor, p: Tensor, target: Tensor, n: int, weight: Any) -> Ten
     return slope if n == 1 else slope / n
 
 
-_bce_backward = _whole("BinaryCrossEntropyBackwardBackward0", _bce_slope)
+def _bce_writes(how: int, weighted: bool) -> tuple[int, ...]:
+    once = 1 + weighted
+    return (0 if how else once, 0 if how == _MEAN else once, once + (how == _MEAN))
+
+
+_bce_backward = _whole("BinaryCrossEntropyBackwardBackward0", _bce_slope, _bce_writes)
 _BinaryCrossEntropyBackward0 = node(
     "BinaryCrossEntropyBackward0",
     lambda grad, self, target, weight, reduction: _bce_backward(grad, self, target, weight=weight, reduction=reduction),
     lambda grad, self, weight, reduction: _spread(self.logit().neg_(), grad, weight, reduction, always=True),
 )
+_REDUCED_IN_PLACE |= {_MseLossBackward0, _SmoothL1LossBackward0, _BinaryCrossEntropyBackward0}
 
 
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None,
@@ -238,15 +315,15 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
             "Please ensure they have the same size."
         )
+    if weight is not None:
+        weight = weight.expand(FUNCTIONS["broadcast_shapes"](target.shape, weight.shape))
+        refuse_grad("binary_cross_entropy", weight=weight)
     if input.dtype is not target.dtype:
         raise RuntimeError(f"Found dtype {target.dtype.scalar_name} but expected {input.dtype.scalar_name}")
     if input._data.size and not bool(((input._data >= 0) & (input._data <= 1)).all()):
         raise RuntimeError("all elements of input should be between 0 and 1")
     if target._data.size and not bool(((target._data >= 0) & (target._data <= 1)).all()):
         raise RuntimeError("all elements of target should be between 0 and 1")
-
-    if weight is not None:
-        weight = weight.expand(FUNCTIONS["broadcast_shapes"](target.shape, weight.shape))
 
     def forward(p: np.ndarray, t: np.ndarray) -> np.ndarray:
         low = p.dtype.type(-100)
@@ -297,6 +374,7 @@ def binary_cross_entropy_with_logits(
     """The cross entropy of sigmoid(input) with targets between 0 and 1. ValueError for shapes that differ."""
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    refuse_grad("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     if not input.is_floating_point():
         raise NotImplementedError(f"\"log_sigmoid_cpu\" not implemented for '{input.dtype.scalar_name}'")
     if not target.is_floating_point():

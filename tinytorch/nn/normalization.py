@@ -17,6 +17,7 @@ from ..graph.node import node
 from ..ops.composite import one_node
 from ..ops.core import FUNCTIONS, quiet, record, recording, result
 from ..tensor import Tensor, fresh
+from .losses import refuse_grad
 from .module import Module
 from .parameter import Parameter
 
@@ -214,6 +215,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     for name, t in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if t is not None and t.numel() != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {t.numel()}")
+    refuse_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
     a, axes, where = input._data, _others(input), input._device
     shape = [-1 if d == 1 else 1 for d in range(a.ndim)]
     saved: dict[str, Any] = {

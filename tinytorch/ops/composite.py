@@ -7,6 +7,7 @@ such a kernel is a formula in tensors. Its node keeps the formula's inputs and, 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -23,12 +24,14 @@ from .core import record, recording
 _AliasBackward0 = node("AliasBackward0", lambda grad: grad)
 
 
-class _Composite(Node):
+class Composite(Node):
     """The node of a formula: its backward runs the formula again and differentiates it."""
 
-    __slots__ = ("formula", "numbers")
+    __slots__ = ("formula", "numbers", "writes")
+    writes: tuple[int, ...]  # how often torch's kernels write to each gradient that this hands on
 
     def apply(self, grads: tuple) -> tuple:
+        """The gradients of the formula's inputs. RuntimeError if what it saved was freed or changed since."""
         if self._saved is None:
             raise RuntimeError(FREED)
         inputs = [s.unpack(self) if isinstance(s, SavedTensor) else s for s in self._saved]
@@ -41,9 +44,9 @@ class _Composite(Node):
             return tuple(None if e is None else t.new_zeros(t.shape) for t, e in zip(inputs, self._edges, strict=True))
         found = backward.run((edge_of(out),), (grads[0],), again, again, goals, False)
         given = {id(t._own_counter()) for t in (grads[0], *inputs) if isinstance(t, Tensor)}
-        for g in found:
-            if g is not None and not (again or g._inference) and id(g._own_counter()) not in given:
-                g._own_counter().version = 0  # sums made on the way count as writes, which the kernels have none of
+        for g, writes in itertools.zip_longest(found, self.writes[: len(found)], fillvalue=0):
+            if g is not None and not ((again and not writes) or g._inference) and id(g._own_counter()) not in given:
+                g._own_counter().version = writes  # sums made on the way count as writes, which the kernels do not do
         # what the formula does not depend on has a derivative of zeros, not none, in torch's kernels
         return tuple(
             t.new_zeros(t.shape) if g is None and e is not None else g
@@ -60,7 +63,7 @@ class _Composite(Node):
 
 
 def _input(at: int) -> property:
-    def read(fn: _Composite) -> Any:
+    def read(fn: Composite) -> Any:
         if fn._saved is None:
             raise RuntimeError(FREED)
         return shown(fn._saved[at], fn)
@@ -76,7 +79,7 @@ def _number(name: str) -> property:
 def _kind(name: str, inputs: tuple[str, ...], numbers: tuple[str, ...]) -> type:
     body: dict[str, Any] = {f"_saved_{n}": _input(at) for at, n in enumerate(inputs) if n}
     body |= {f"_saved_{n}": _number(n) for n in numbers}
-    return type(name, (_Composite,), {"__slots__": (), "__module__": "builtins", "__doc__": f"torch's {name}.", **body})
+    return type(name, (Composite,), {"__slots__": (), "__module__": "builtins", "__doc__": f"torch's {name}.", **body})
 
 
 def in_float(formula: Callable[..., Tensor], inputs: tuple) -> Tensor:
@@ -105,7 +108,7 @@ def one_node(
                 tuple(edge_of(t) if isinstance(t, Tensor) else None for t in inputs),
                 tuple(SavedTensor(t) if isinstance(t, Tensor) else t for t in inputs),
             )
-            fn.formula, fn.numbers = formula, numbers
+            fn.formula, fn.numbers, fn.writes = formula, numbers, ()
             out = out.detach() if out._view is not None else out
             fn.describe(out)
             set_history(out, fn)
