@@ -6,7 +6,6 @@ import weakref
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from .autograd import by_hand
 from .autograd.graph import _unsafe_set_version_counter
 from .autograd.running import current_autograd_node as _current_autograd_node
 from .autograd.running import current_graph_task_execution_order as _current_graph_task_execution_order
@@ -17,6 +16,7 @@ from .graph.modes import is_grad_enabled, is_inference_mode_enabled, set_grad_en
 from .graph.node import AccumulateGrad, Node
 from .graph.saved import SavedResult, SavedTensor, hooks_are_enabled
 from .missing import missing
+from .ops import by_hand
 
 
 def _set_grad_enabled(enabled: bool, /) -> None:

@@ -28,9 +28,9 @@ from ..graph.saved import FREED, SavedNothing, SavedResult, SavedTensor
 from ..missing import missing
 from ..naming import type_name
 from ..ops import FUNCTIONS
+from ..ops.by_hand import DelayedError
 from ..tensor import Tensor
 from ..warn import warn_in_torch
-from .by_hand import DelayedError
 
 
 class FunctionCtx:
@@ -272,6 +272,10 @@ class Function(metaclass=FunctionMeta):
         """What a node has, which an object of this class was in early versions of torch; no graph knows this one."""
         if name == "name":
             return lambda: type(self).__name__
+        if name == "_register_hook_dict":
+            return lambda tensor: None
+        if name == "needs_input_grad":
+            return None
         if name not in _PUBLIC:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         node = self.__dict__.get("_node")

@@ -11,9 +11,9 @@ from typing import Any
 
 from .. import dtypes
 from ..ops import FUNCTIONS
+from ..ops.by_hand import UndefinedGrad
 from ..random import Generator
 from ..tensor import Tensor
-from .by_hand import UndefinedGrad
 from .derivatives import grad
 from .jacobians import (
     GradcheckError,

@@ -16,8 +16,8 @@ from ..graph.node import Node as _EngineNode
 from ..graph.node import RemovableHandle, shown_edge
 from ..graph.saved import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..missing import missing
+from ..ops.by_hand import DelayedError, UndefinedGrad
 from ..tensor import Tensor
-from .by_hand import DelayedError, UndefinedGrad
 from .function import BackwardCFunction
 from .mutation import allow_mutation_on_saved_tensors
 from .running import current_graph_task_id, will_engine_execute_node

@@ -16,7 +16,7 @@ from . import anomaly, hooks
 from .history import CopySlices
 from .modes import MODES
 from .node import AccumulateGrad, Edge, Node
-from .saved import FREED, value_of
+from .saved import FREED, HOOKS, value_of
 
 
 def _count(holder: tuple) -> int:
@@ -196,12 +196,15 @@ def _walk_in_its_mode(task: Task, root: Node, nr: Any, first: Any, create_graph:
     here, running = MODES.here, RUNNING
     outside, here.grad = here.grad, create_graph
     outer, running.task = running.task, task
+    saving, changes = HOOKS.here() if HOOKS else [], HOOKS.changes
     try:
         _walk(here, task, root, nr, first)
         for callback in task.callbacks:
             callback()
     finally:
         here.grad, running.task = outside, outer
+        if HOOKS.changes != changes:
+            HOOKS.restore(saving)
         for said in task.warnings:
             warn_in_torch(*said)
 
@@ -235,9 +238,13 @@ def _walk(here: Any, task: Task, root: Node, nr: Any, first: Any) -> None:
     buffers: dict[Node, list[Any]] = {root: buffer}
     del buffer, first
     fn, heap = root, [root]
+    mode, saving, changes = here.grad, HOOKS.here() if HOOKS else [], HOOKS.changes
     try:
         while heap:
             fn = heap.pop() if len(heap) == 1 else _pop(heap)
+            here.grad = mode  # whatever hooks of the node before have set
+            if HOOKS.changes != changes:
+                changes = HOOKS.restore(saving)
             grads: Any = buffers.pop(fn)
             leaf = None
             if type(fn) is AccumulateGrad:

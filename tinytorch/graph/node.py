@@ -27,16 +27,16 @@ Edge = tuple["Node", Any]  # a node and which of its outputs; for a leaf its Acc
 LAST = (1 << 64) - 1  # AccumulateGrad runs before every other ready node, as in torch
 
 
-class TensorMetadata:
+class _InputMetadata:
     """What the gradient of one output must look like."""
 
+    __module__ = "torch._C._autograd"
     is_nested_tensor = is_cpp_nested_tensor = False
 
     def __init__(self, **known: Any) -> None:
         self.__dict__.update(known)
 
 
-TensorMetadata.__name__, TensorMetadata.__module__ = "_InputMetadata", "torch._C._autograd"
 _NOTHING = ((), np.dtype(np.float32), CPU)  # what torch expects of the gradient of an output that is no tensor
 
 
@@ -107,12 +107,12 @@ class Node:
         self._seq = sequence_nr
 
     @_Shown
-    def _input_metadata(self) -> tuple[TensorMetadata, ...]:
+    def _input_metadata(self) -> tuple[_InputMetadata, ...]:
         """What the gradient of each output must look like."""
         found = []
         for nr in range(self._outputs):
             shape, kind, device = self.expects(nr) or _NOTHING
-            found.append(TensorMetadata(shape=list(shape), dtype=kind and BY_NUM[kind.num], device=device))
+            found.append(_InputMetadata(shape=list(shape), dtype=kind and BY_NUM[kind.num], device=device))
         return tuple(found)
 
     def __dir__(self) -> list[str]:

@@ -23,9 +23,31 @@ FREED = (
     "tensors after calling backward."
 )
 
-# The pairs of hooks that hold now, innermost last, each with the thread it holds in. Mostly empty, which is all that
-# saving a tensor has to look at.
-HOOKS: list[tuple[int, Callable, Callable]] = []
+
+class _HookStack(list[tuple[int, Callable, Callable]]):
+    """The pairs of hooks that hold now, innermost last, each with the thread it holds in.
+
+    Mostly empty, which is all that saving a tensor has to look at; `changes` is all that a walk backward looks at.
+    """
+
+    __slots__ = ("changes",)
+
+    def __init__(self) -> None:
+        self.changes = 0
+
+    def here(self) -> list[tuple[int, Callable, Callable]]:
+        """The pairs of this thread."""
+        me = threading.get_ident()
+        return [entry for entry in self if entry[0] == me]
+
+    def restore(self, mine: list[tuple[int, Callable, Callable]]) -> int:
+        """Have these hold in this thread, and no others; gives the number of changes to compare with later."""
+        me = threading.get_ident()
+        self[:] = [entry for entry in self if entry[0] != me] + mine
+        return self.changes
+
+
+HOOKS = _HookStack()
 
 
 def _hooks_here() -> tuple[Callable, Callable] | None:
@@ -36,6 +58,9 @@ def _hooks_here() -> tuple[Callable, Callable] | None:
 # A tensor kept for backward that nobody has looked at: [the tensor, its version, whether it was a leaf]. It costs a third
 # of a `SavedTensor`, which `SavedTensor.of` makes of it.
 Kept = list
+
+
+_NOTHING = object()  # what a pack hook that raised has made
 
 
 class KeptMany(tuple):
@@ -228,20 +253,20 @@ class SavedTensor:
 
     def _pack(self, pair: tuple[Callable, Callable], tensor: Any, shown: Any) -> None:
         """Keep `pack_hook(shown)` in place of `tensor`, and where the tensor stood in the graph."""
+        self._origin = (tensor.grad_fn, tensor._output_nr, tensor.requires_grad, tensor._accumulator())
+        self._tensor, self._hooks = _NOTHING, pair  # which stays so if the pack hook raises
+        version = tensor._vc.version
         with no_grad():
-            version = tensor._vc.version
-            packed = pair[0](shown)
+            self._tensor = pair[0](shown)
         if tensor._vc.version != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
                 "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
                 "an issue if you need to perform in-place operations on the input to a pack hook."
             )
-        self._origin = (tensor.grad_fn, tensor._output_nr, tensor.requires_grad, tensor._accumulator())
-        self._tensor, self._hooks = packed, pair
 
     def _unpacked(self) -> Any:
-        out = self._hooks[1](self._tensor)
+        out = self._hooks[1](*(() if self._tensor is _NOTHING else (self._tensor,)))
         if not hasattr(out, "_vc"):
             raise TypeError(
                 f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type_name(out)}"
@@ -357,6 +382,7 @@ class saved_tensors_hooks:
         if _disabled.message is not None:
             raise RuntimeError(_disabled.message)
         HOOKS.append((threading.get_ident(), self.pack_hook, self.unpack_hook))
+        HOOKS.changes += 1
 
     def __exit__(self, *exc: object) -> None:
         me = threading.get_ident()
@@ -367,6 +393,7 @@ class saved_tensors_hooks:
                 '"/__w/pytorch/pytorch/aten/src/ATen/SavedTensorHooks.cpp":69, please report a bug to PyTorch. '
             )
         del HOOKS[mine[-1]]
+        HOOKS.changes += 1
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ import numpy as np
 from ..graph.node import node
 from ..tensor import Tensor, wrap_dim
 from ..warn import warn_in_torch
+from .by_hand import DelayedError
 from .copying import contiguous_format
 from .core import FUNCTIONS, check_no_overlap, check_overlap, common_device, expect_tensor, quiet
 from .index_writes import check_indexed
@@ -21,11 +22,18 @@ _KERNELS = {"sum": np.add, "prod": np.multiply, "mean": np.add, "amax": np.maxim
 class _Along:
     """How one of the two operations reads and writes along its index, for the backward."""
 
+    NO_SECOND: str
+
     def __init__(self, dim: int, index: Tensor) -> None:
         self.at = dim, index
 
 
 class _Scattered(_Along):
+    NO_SECOND = (
+        "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same "
+        "position in self"
+    )
+
     def get(self, t: Tensor) -> Tensor:
         return t.gather(*self.at)
 
@@ -40,6 +48,11 @@ class _Scattered(_Along):
 
 
 class _Indexed(_Along):
+    NO_SECOND = (
+        "index_reduce(): Double backward is unsupported for source when >1 zeros in source are scattered to the same "
+        "position in self"
+    )
+
     def get(self, t: Tensor) -> Tensor:
         return t.index_select(*self.at)
 
@@ -83,7 +96,10 @@ def _grad_of_source(at: _Along, grad: Tensor, self: Tensor, src: Tensor, reduce:
     zeros_there = at.get(at.add(FUNCTIONS["zeros_like"](self), zero.to(self.dtype)))
     only_zero = zero & (zeros_there == 1)
     others = at.reduce(self, src.masked_fill(only_zero, 1), reduce, include_self)
-    return FUNCTIONS["where"](only_zero, at.get(grad * others), at.get(grad * result) / src.masked_fill(zero, 1))
+    out = FUNCTIONS["where"](only_zero, at.get(grad * others), at.get(grad * result) / src.masked_fill(zero, 1))
+    if (zeros_there._data > 1).any():
+        return DelayedError(at.NO_SECOND, 1)(out)
+    return out
 
 
 def _shared_out(at: _Along, grad: Tensor, self: Tensor, src: Tensor, result: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dtypes import cpp_name
 from ..graph.history import Geometry, check_inplace, rebase_history
+from ..graph.modes import MODES
 from ..graph.node import let_accumulator_go, node, not_differentiable
 from ..settings import mark_unset
 from ..storage import contiguous_strides
@@ -79,8 +80,9 @@ def zero_(self: Tensor = ABSENT, *rest: Any, **named: Any) -> Tensor:
     return write_in_place(self, (self,), _ZeroBackward0, {}, lambda: np.zeros((), self._data.dtype))
 
 
-def _refuse_resize(t: Tensor) -> None:
-    if t.requires_grad:
+def _refuse_resize(t: Tensor, by: Tensor) -> None:
+    # Inside inference mode autograd is not asked, nor outside where it knows none of the tensors.
+    if t.requires_grad and not MODES.here.inference and not (t._inference and by._inference):
         raise RuntimeError("cannot resize variables that require grad")
 
 
@@ -91,7 +93,7 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     Old elements keep their place in memory. RuntimeError if the tensor requires grad.
     Source: `torch.Tensor.resize_`.
     """
-    _refuse_resize(self)
+    _refuse_resize(self, self)
     shape = sized(size, "resize_", signed=True)
     if any(n < 0 for n in shape):
         raise RuntimeError("numel: integer multiplication overflow")
@@ -136,8 +138,8 @@ def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None
 
     Source: `torch.Tensor.resize_as_`.
     """
-    _refuse_resize(input)
-    out = _resized(input, expect_tensor(the_template, "resize_as_", "the_template")._data.shape)
+    _refuse_resize(input, expect_tensor(the_template, "resize_as_", "the_template"))
+    out = _resized(input, the_template._data.shape)
     if memory_format not in (None, contiguous_format):
         as_there = memory_format is preserve_format
         strides = the_template._data.strides if as_there else channels_last_strides(out._data.shape, memory_format, 1)
