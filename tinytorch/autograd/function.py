@@ -270,12 +270,10 @@ class Function(metaclass=FunctionMeta):
 
     def __getattr__(self, name: str) -> Any:
         """What a node has, which an object of this class was in early versions of torch; no graph knows this one."""
-        if name == "name":
-            return lambda: type(self).__name__
-        if name == "_register_hook_dict":
-            return lambda tensor: None
         if name == "needs_input_grad":
             return None
+        if name in ("name", "_register_hook_dict"):
+            return lambda *tensor: type(self).__name__ if name == "name" else None
         if name not in _PUBLIC:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         node = self.__dict__.get("_node")

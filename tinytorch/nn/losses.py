@@ -347,10 +347,8 @@ def _logits_slope(self: Tensor, target: Tensor, pos_weight: Any) -> Tensor:
 
 def _logits_target(grad: Tensor, self: Tensor, weight: Any, pos_weight: Any, reduction: int) -> Tensor:
     if pos_weight is None:
-        return _spread(-self * grad, None, weight, reduction)
-    if MODES.here.grad:
-        return _spread(logsigmoid(-self) - logsigmoid(self) * pos_weight, grad, weight, reduction)
-    return _spread(logsigmoid(-self).sub_(logsigmoid(self).mul_(pos_weight)), grad, weight, reduction)
+        return _spread(-self * grad, None, weight, reduction, always=True)
+    return _spread(logsigmoid(-self).sub_(logsigmoid(self).mul_(pos_weight)), grad, weight, reduction, always=True)
 
 
 _BinaryCrossEntropyWithLogitsBackward0 = node(
