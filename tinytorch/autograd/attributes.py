@@ -85,7 +85,7 @@ def _set_backward_hooks(self: Tensor, value: Any) -> None:
 
 def _after_accumulate(self: Tensor) -> Any:
     """The hooks that run after `.grad` was accumulated; None if there never was one."""
-    return (self._hooks and self._hooks.after_accumulate) or None
+    return None if self._hooks is None else self._hooks.after_accumulate
 
 
 Tensor.name = property(_name, _refuse_naming, _refuse_naming)

@@ -228,9 +228,12 @@ def gradcheck(
 
 
 def _random_start(t: Tensor, strided: bool) -> Tensor:
-    start = FUNCTIONS["empty"](t.shape, dtype=t.dtype, device=t.device).uniform_(-1, 1)
-    if strided and start.numel() > 1:
-        start = FUNCTIONS["repeat_interleave"](start, 2, dim=-1)[..., ::2]
+    shape = list(t.shape)
+    if strided and t.numel() > 1:
+        shape[-1] *= 2
+    start = FUNCTIONS["empty"](shape, dtype=t.dtype, device=t.device).uniform_(-1, 1)
+    if strided and t.numel() > 1:
+        start = start[..., 1::2]
     return start.requires_grad_()
 
 

@@ -439,7 +439,7 @@ def _accumulate(leaf: Any, grads: Any, task: Task) -> None:
             if (old._data.strides != a.strides or not a.flags.forc) and not old._obeys_layout(leaf):
                 place = f"torch/csrc/autograd/functions/accumulate_grad.h:{line}"
                 task.warnings.append((_layouts(old, leaf), place, True))
-    if leaf._hooks is not None:
+    if leaf._hooks is not None and leaf._hooks.after_accumulate:
         for hook in list(leaf._hooks.after_accumulate.values()):
             if hook(leaf) is not None:
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")

@@ -23,7 +23,7 @@ class TensorHooks:
 
     def __init__(self) -> None:
         self.on_grad: dict[int, Callable] | None = None
-        self.after_accumulate: dict[int, Callable] = OrderedDict()
+        self.after_accumulate: dict[int, Callable] | None = None
         self.retains = False
         self.grad_dtype: Any = ...  # NumPy's; None if `.grad` may be of any dtype, ... if it is of the tensor's own
 
@@ -70,7 +70,10 @@ def register_post_accumulate_grad_hook(tensor: Any, hook: Callable) -> Removable
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if tensor.grad_fn is not None:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    return RemovableHandle(tensor_hooks(tensor).after_accumulate, hook)
+    hooks = tensor_hooks(tensor)
+    if hooks.after_accumulate is None:
+        hooks.after_accumulate = OrderedDict()
+    return RemovableHandle(hooks.after_accumulate, hook)
 
 
 class _Retain:

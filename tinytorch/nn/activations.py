@@ -94,7 +94,7 @@ Unflatten = layer("Unflatten", lambda m, x: x.unflatten(m.dim, m.unflattened_siz
 
 
 def _dropout_options(module: Any, values: dict[str, Any]) -> None:
-    if not 0 <= values["p"] <= 1:
+    if values["p"] < 0 or values["p"] > 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {values['p']}")
     vars(module).update(values)
 

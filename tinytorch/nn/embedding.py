@@ -54,16 +54,14 @@ def embedding(
         if not -rows <= padding_idx < rows:
             raise AssertionError("Padding_idx must be within num_embeddings")
         padding = padding_idx % rows
-    if input._data.dtype.kind not in "iu" or input._data.itemsize < 4:
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"{tensor_type(input)} instead (while checking arguments for embedding)"
-        )
+    if max_norm is not None:
+        _renormalise(weight, input, max_norm, norm_type)
+    if weight._data.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    _check_indices(input, 1, "embedding")
     if input._data.size and not (input._data.min() >= 0 and input._data.max() < rows):
         raise IndexError("index out of range in self")
     common_device("_index_select", weight, input, names=("self", "index"))
-    if max_norm is not None:
-        _renormalise(weight, input, max_norm, norm_type)
     made = result(weight._data[input._data], weight._device)
     if recording(weight):
         record(made, _EmbeddingBackward0, (weight,), indices=input, weight_sym_argsize_0=rows, padding_idx=padding % (1 << 64),
@@ -71,13 +69,34 @@ def embedding(
     return made
 
 
+def _check_indices(indices: Tensor, position: int, function: str) -> None:
+    if indices._data.dtype.kind not in "iu" or indices._data.itemsize < 4:
+        raise RuntimeError(
+            f"Expected tensor for argument #{position} 'indices' to have one of the following scalar types: Long, Int; but "
+            f"got {tensor_type(indices)} instead (while checking arguments for {function})"
+        )
+
+
 def _renormalise(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
-    """Shorten, in place, the rows that are asked for and too long."""
+    """Shorten, in place, the rows that are asked for and too long: one write, which is counted even if none is."""
+    if weight._data.ndim != 2:
+        raise RuntimeError(
+            f"Expected 2-dimensional tensor, but got {weight._data.ndim}-dimensional tensor for argument #1 'self' (while "
+            "checking arguments for embedding_renorm_)"
+        )
+    _check_indices(input, 2, "embedding_renorm_")
     with no_grad():
         for i in np.unique(input._data).tolist():
-            norm = float(weight[i].norm(norm_type))
+            row = weight.select(0, i)
+            if weight._data.dtype.kind != "f":
+                kind = weight.dtype.scalar_name
+                raise RuntimeError(
+                    f"norm(): input dtype should be either floating point or complex. Got {kind} instead."
+                )
+            norm = float(row.norm(norm_type))
             if norm > max_norm:
-                weight[i].mul_(max_norm / (norm + 1e-7))
+                row._data[...] *= max_norm / (norm + 1e-7)
+    weight._own_counter().version += 1
 
 
 class Embedding(Module):

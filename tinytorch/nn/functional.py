@@ -11,6 +11,7 @@ import numpy as np
 
 from ..missing import missing
 from ..ops.added import linear
+from ..ops.arguments import parsed
 from ..ops.core import (
     FUNCTIONS,
     expect_tensor,
@@ -117,7 +118,8 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     """
     if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    expect_tensor(input, "dropout")
+    if not isinstance(input, Tensor) or not isinstance(training, bool):
+        parsed("dropout", (input, p, training), {})
     if p == 0 or not training or not input.numel():
         return input
     if p == 1:

@@ -5,6 +5,7 @@ Source: `torch.nn.functional.layer_norm`, `batch_norm`; `torch.nn.LayerNorm`, `B
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 from ..fused import multiply_add
 from ..graph.modes import no_grad
 from ..graph.node import node
+from ..ops.arguments import parsed
 from ..ops.composite import one_node
 from ..ops.core import FUNCTIONS, quiet, record, recording, result
 from ..tensor import Tensor, fresh
@@ -25,6 +27,9 @@ from .parameter import Parameter
 def _moments(a: np.ndarray, axes: tuple[int, ...], eps: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean, variance and 1 / sqrt(variance + eps) over `axes`, each kept as a dimension of size 1."""
     wide = a.astype(np.float64)
+    if not a.size:
+        none = np.zeros([1 if d in axes else n for d, n in enumerate(a.shape)], a.dtype)
+        return none, none, none
     mean, var = wide.mean(axes, keepdims=True), wide.var(axes, keepdims=True)
     kind = a.dtype
     return mean.astype(kind), var.astype(kind), (1 / np.sqrt(var.astype(kind) + kind.type(eps))).astype(kind)
@@ -83,33 +88,33 @@ def _summed(t: Tensor, dims: list[int]) -> Tensor:
 def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None,
                eps: float = 1e-5) -> Tensor:  # fmt: skip
     """The last dimensions with mean 0 and variance 1, times weight, plus bias. RuntimeError for shapes that do not fit."""
-    if isinstance(normalized_shape, int):
-        raise TypeError("layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not int")
+    parsed("layer_norm", (input, normalized_shape, weight, bias, eps), {})
     shape = tuple(normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
     for name, t in (("weight", weight), ("bias", bias)):
         if t is not None and t.shape != shape:
             raise RuntimeError(
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(t.shape)} and "
                 f"normalized_shape = {list(shape)}"
             )
-    if not shape or tuple(input.shape[-len(shape) :]) != shape:
+    if tuple(input.shape[-len(shape) :]) != shape:
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but got "
             f"input of size{list(input.shape)}"
         )
-    if input._data.dtype.kind != "f":
-        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{input.dtype.scalar_name}'")
-    kind, a = input._data.dtype, input._data
-    if kind == np.float16:  # torch computes these in float32
-        a = a.astype(np.float32)
+    kind = _check_kinds(input, (weight, bias), "LayerNormKernelImpl")
+    a = input._data.astype(np.float32 if input._data.dtype == np.float16 else kind, copy=False)
     mean, _, rstd = quiet.run(_moments, a, _last(input, shape), eps)
     out = quiet.run(_scaled, a, rstd, -rstd * mean)
     if weight is not None or bias is not None:
-        w = np.ones((), a.dtype) if weight is None else weight._data.astype(a.dtype, copy=False)
-        out = quiet.run(
-            _scaled, out, w, np.zeros((), a.dtype) if bias is None else bias._data.astype(a.dtype, copy=False)
-        )
-    out, mean, rstd = (x.astype(kind, copy=False) for x in (out, mean, rstd))
+        w = np.ones((), a.dtype) if weight is None else weight._data
+        b = np.zeros((), a.dtype) if bias is None else bias._data
+        out = quiet.run(_scaled, out, w.astype(a.dtype, copy=False), b.astype(a.dtype, copy=False))
+    out, mean, rstd = out.astype(input._data.dtype, copy=False), mean.astype(kind), rstd.astype(kind)
     made = result(out, input._device)
     if recording(input, weight, bias):
         record(made, _NativeLayerNormBackward0, (input, weight, bias), input=input, weight=weight, bias=bias,
@@ -200,44 +205,104 @@ _NativeBatchNormBackward0 = node(
 )
 
 
+def _check_batch(input: Tensor, running: tuple, affine: tuple, training: bool) -> None:
+    """Errors in torch's words for tensors that do not fit the batch."""
+    channels = input.shape[1] if input.dim() > 1 else 0
+    for name, t in zip(("running_mean", "running_var"), running, strict=True):
+        if t is None and not training:
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+        _check_count(name, t, channels)
+    for name, t in zip(("weight", "bias"), affine, strict=True):
+        _check_count(name, t, channels)
+
+
+def _check_count(name: str, t: Tensor | None, channels: int) -> None:
+    if t is not None and t.numel() != channels:
+        raise RuntimeError(f"{name} should contain {channels} elements not {t.numel()}")
+
+
+def _check_kinds(input: Tensor, others: tuple, what: str) -> np.dtype:
+    """The dtype of weights and statistics: the input's own, or float32 beside float16. RuntimeError for others."""
+    if input._data.dtype.kind != "f":
+        raise NotImplementedError(f"\"{what}\" not implemented for '{input.dtype.scalar_name}'")
+    there = [t for t in others if t is not None]
+    if not there:
+        return input._data.dtype
+    if there[0].dtype is not input.dtype:
+        if any(t._data.dtype != np.float32 for t in there):
+            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+        if input._data.dtype != np.float16:
+            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    for t in there:
+        if t.dtype is not there[0].dtype:
+            raise RuntimeError(f"expected scalar type {there[0].dtype.scalar_name} but found {t.dtype.scalar_name}")
+    return there[0]._data.dtype
+
+
+def _batch_moments(a: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean, sum of squared distances from it, and 1 / sqrt(variance + eps) of each channel, summed as torch sums them.
+
+    Matrices row by row in their own dtype with fused multiply-adds, images pixel by pixel in float64.
+    """
+    channels = a.shape[1]
+    flat = np.moveaxis(a, 1, -1).reshape(-1, channels)
+    n, kind = flat.shape[0], a.dtype
+    if flat.size == a.shape[0] * channels:
+        mean = (np.add.accumulate(flat)[-1].astype(np.float64) / n).astype(kind)
+        total = np.zeros(channels, kind)
+        for away in flat - mean:
+            total = multiply_add(away, away, total)
+    else:
+        mean = (np.add.accumulate(flat, dtype=np.float64)[-1] / n).astype(kind)
+        total = np.add.accumulate((flat - mean) ** 2, dtype=np.float64)[-1].astype(kind)
+    return mean, total, (1 / np.sqrt((total / kind.type(n)).astype(np.float64) + eps)).astype(kind)
+
+
+def _move(running: Tensor, now: np.ndarray, momentum: float) -> None:
+    """Bring a running statistic nearer to the batch's; torch's kernel writes it without counting the write."""
+    a = running._data
+    share = a.dtype.type(momentum)
+    a[...] = now * share + a * (1 - share)
+
+
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
                bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Tensor:  # fmt: skip
     """Each channel (dimension 1) with mean 0 and variance 1; in training over the batch, which moves the running ones.
 
     ValueError for a batch of one value a channel, RuntimeError for sizes that do not fit.
     """
-    if training and input.numel() == input.size(1):
+    if training and math.prod(input.shape) == input.size(1):
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
-    channels = input.size(1)
-    for name, t in () if training else (("running_mean", running_mean), ("running_var", running_var)):
-        if t is None:
-            raise RuntimeError(f"{name} must be defined in evaluation mode")
-    for name, t in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
-        if t is not None and t.numel() != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {t.numel()}")
+    if eps < 0.0 or (training and eps == 0.0):
+        raise ValueError(
+            f"batch_norm eps must be {'positive during training' if training else 'non-negative'}, but got {eps}"
+        )
+    parsed("batch_norm", (input, weight, bias, running_mean, running_var, training, momentum, eps, True), {})
+    _check_batch(input, (running_mean, running_var), (weight, bias), training)
+    if not input.numel():
+        out = input.clone()
+        out = out if weight is None else out * weight[0]
+        return out if bias is None else out + bias[0]
     refuse_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
-    a, axes, where = input._data, _others(input), input._device
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    kind = _check_kinds(input, (weight, bias, running_mean, running_var), "batch_norm")
+    a, where = input._data.astype(kind, copy=False), input._device
     shape = [-1 if d == 1 else 1 for d in range(a.ndim)]
-    saved: dict[str, Any] = {
-        "result1": fresh(np.empty(0, a.dtype), where),
-        "result2": fresh(np.empty(0, a.dtype), where),
-    }
     if training:
-        mean, var, rstd = quiet.run(_moments, a, axes, eps)
-        saved = {"result1": fresh(mean.reshape(-1), where), "result2": fresh(rstd.reshape(-1), where)}
-        count = a.size // channels
-        with no_grad():
-            if running_mean is not None:
-                running_mean.copy_(running_mean * (1 - momentum) + fresh(mean.reshape(-1), where) * momentum)
-            if running_var is not None:
-                unbiased = (var.reshape(-1).astype(np.float64) * count / (count - 1)).astype(a.dtype)
-                running_var.copy_(running_var * (1 - momentum) + fresh(unbiased, where) * momentum)
+        mean, total, rstd = quiet.run(_batch_moments, a, eps)
+        saved = {"result1": fresh(mean, where), "result2": fresh(rstd, where)}
+        if running_mean is not None and running_var is not None:
+            _move(running_mean, mean, momentum)
+            _move(running_var, (total / kind.type(a.size // mean.size - 1)).astype(np.float64), momentum)
     else:
-        mean, var = (t._data.reshape(shape) for t in (running_mean, running_var))
-        rstd = quiet.run(lambda: (1 / np.sqrt(var + a.dtype.type(eps))).astype(a.dtype))
-    scale = rstd if weight is None else rstd * weight._data.reshape(shape)
-    shift = -mean * scale if bias is None else multiply_add(-mean, scale, bias._data.reshape(shape))
-    made = result(quiet.run(_scaled, a, scale, shift), input._device)
+        mean, var = running_mean._data, running_var._data  # type: ignore[union-attr] # evaluation has both
+        rstd = quiet.run(lambda: (1 / np.sqrt(var + kind.type(eps))).astype(kind))
+        saved = {f"result{k}": fresh(np.empty(0, kind), where) for k in (1, 2)}
+    scale = rstd if weight is None else rstd * weight._data
+    shift = -mean * scale if bias is None else multiply_add(-mean, scale, bias._data)
+    out = quiet.run(_scaled, a, scale.reshape(shape), shift.reshape(shape)).astype(input._data.dtype, copy=False)
+    made = result(out, input._device)
     if recording(input, weight, bias):
         record(made, _NativeBatchNormBackward0, (input, weight, bias), input=input, weight=weight, running_mean=running_mean,
                running_var=running_var, training=training, eps=eps, **saved)  # fmt: skip
