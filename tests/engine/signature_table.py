@@ -63,6 +63,14 @@ def lines() -> list[str]:
             for name, overloads in groups.items()
         }
 
+    from tinytorch.nn.compiled import PASSED
+
+    inside = generated(False, bindings.is_py_nn_function)
+    inside = {
+        f"nn.{n}": [f"nn.{line}" for line in inside[n]]
+        for n in inside
+        if f"nn.{n}" in {p.split("(")[0] for p in PASSED.values()}
+    }
     functions = generated(False, bindings.is_py_torch_function)
     for kind in (bindings.is_py_nn_function, bindings.is_py_linalg_function, bindings.is_py_special_function):
         functions = generated(False, kind) | functions
@@ -86,7 +94,7 @@ def lines() -> list[str]:
         place = next((p for p in (torch, torch.nn.functional) if hasattr(p, name)), None)
         return isinstance(getattr(place, name, None), FunctionType)
 
-    table = {n: functions[n] for n in functions if n in has and not in_python(n)}
+    table = {n: functions[n] for n in functions if n in has and not in_python(n)} | inside
     for name in sorted(methods):
         if isinstance(getattr(torch.Tensor, name, None), FunctionType):
             if derived(f"Tensor.{name}", table):

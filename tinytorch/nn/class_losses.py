@@ -141,6 +141,8 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     if weight is not None:
         refuse_grad("nll_loss_forward" if input.dim() < 3 else "nll_loss2d_forward", weight=weight)
     a, t = input._data, target._data
+    if a.dtype.kind != "f":
+        raise NotImplementedError(f"\"nll_loss_out_frame\" not implemented for '{input.dtype.scalar_name}'")
     dim = _class_dim(input)
     if (
         a.ndim == 2 and weight is None and how == _MEAN and t.size and np.minimum.reduce(t) >= 0

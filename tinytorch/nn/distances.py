@@ -88,6 +88,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 
     Negative numbers cut. NotImplementedError for a mode other than "constant".
     """
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if mode != "constant":
         raise NotImplementedError(f"tinytorch pads with a constant alone, not with mode={mode!r}")
     return _padded(input, pad, 0 if value is None else value)

@@ -71,9 +71,10 @@ def embedding(
 
 def _check_indices(indices: Tensor, position: int, function: str) -> None:
     if indices._data.dtype.kind not in "iu" or indices._data.itemsize < 4:
+        got = "CPUBoolType" if indices._data.dtype.kind == "b" else tensor_type(indices)
         raise RuntimeError(
             f"Expected tensor for argument #{position} 'indices' to have one of the following scalar types: Long, Int; but "
-            f"got {tensor_type(indices)} instead (while checking arguments for {function})"
+            f"got {got} instead (while checking arguments for {function})"
         )
 
 

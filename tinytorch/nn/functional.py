@@ -17,10 +17,10 @@ from ..ops.core import (
     expect_tensor,
     result,
 )
-from ..ops.norms import vector_norm
 from ..ops.softmax import implicit_dim
 from ..tensor import Tensor
 from .class_losses import cross_entropy, kl_div, nll_loss
+from .compiled import PASSED, compiled
 from .distance_losses import (
     cosine_embedding_loss,
     gaussian_nll_loss,
@@ -103,12 +103,12 @@ def tanh(input: Tensor) -> Tensor:
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """exp(x) scaled to sum to 1 along a dimension."""
-    return input.softmax(implicit_dim("softmax", dim, input.dim()), dtype)
+    return input.softmax(implicit_dim("softmax", dim, input.dim()), dtype=dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The logarithm of softmax."""
-    return input.log_softmax(implicit_dim("log_softmax", dim, input.dim()), dtype)
+    return input.log_softmax(implicit_dim("log_softmax", dim, input.dim()), dtype=dtype)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -134,12 +134,12 @@ def _empty_like(t: Tensor) -> Tensor:
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """Softmax of -x."""
-    return (-input).softmax(implicit_dim("softmin", dim, input.dim()), dtype)
+    return (-input).softmax(implicit_dim("softmin", dim, input.dim()), dtype=dtype)
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
     """x divided by its norm along a dimension, or by `eps` where the norm is smaller."""
-    return input / vector_norm(input, p, dim, True).clamp_min(eps).expand_as(input)
+    return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
@@ -155,6 +155,10 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     if a.size and a.max() >= n:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return result((a[..., None] == np.arange(n)).astype(np.int64), tensor._device)
+
+
+for _name in PASSED:
+    globals()[_name] = compiled(_name, globals()[_name])
 
 
 def __getattr__(name: str) -> Any:

@@ -31,9 +31,9 @@ _HardtanhBackward0 = node(
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """x held between two bounds. ValueError if they are the wrong way round, RuntimeError for booleans."""
-    expect_tensor(input, "hardtanh")
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    expect_tensor(input, "hardtanh")
     if input._data.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh")
     saved = {"self": input, "min_val": min_val, "max_val": max_val}
@@ -66,9 +66,11 @@ _ThresholdBackward0, _ThresholdBackward1 = (
 )
 
 
-def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+def _threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """x where above a bound, else a value."""
     expect_tensor(input, "threshold")
+    if input._data.dtype.kind == "b":
+        raise NotImplementedError("\"threshold_cpu\" not implemented for 'Bool'")
     bound = threshold
 
     def kernel() -> np.ndarray:
@@ -79,6 +81,9 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
         return write_in_place(input, (input,), _ThresholdBackward1, {"self": input, "threshold": bound}, kernel)
     made = result(kernel(), input._device, input._data)
     return record(made, _ThresholdBackward0, (input,), self=input, threshold=bound) if recording(input) else made
+
+
+threshold = _threshold
 
 
 def threshold_(input: Tensor, threshold_: float, value: float) -> Tensor:
@@ -248,6 +253,10 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """x where positive, else x times a weight: one number, or one for each channel (dimension 1)."""
     expect_tensor(input, "prelu")
     expect_tensor(weight, "prelu", "weight", 2)
+    if weight.dtype is not input.dtype:
+        raise RuntimeError(
+            f"prelu: Type promoting not supported. Got {input.dtype.scalar_name} and {weight.dtype.scalar_name}"
+        )
     if weight.dim() > 1:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.dim()}")
     if weight.numel() != 1 and not input.dim():

@@ -310,16 +310,20 @@ _REDUCED_IN_PLACE |= {_MseLossBackward0, _SmoothL1LossBackward0, _BinaryCrossEnt
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None,
                          reduce: Any = None, reduction: str = "mean") -> Tensor:  # fmt: skip
     """The cross entropy of probabilities with targets between 0 and 1. ValueError for shapes that differ."""
+    how = _reduction(reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
             "Please ensure they have the same size."
         )
     if weight is not None:
-        weight = weight.expand(FUNCTIONS["broadcast_shapes"](target.shape, weight.shape))
+        size = FUNCTIONS["broadcast_shapes"](target.shape, weight.size())
+        weight = weight.expand(size)
         refuse_grad("binary_cross_entropy", weight=weight)
     if input.dtype is not target.dtype:
         raise RuntimeError(f"Found dtype {target.dtype.scalar_name} but expected {input.dtype.scalar_name}")
+    if not input.is_floating_point():
+        raise NotImplementedError(f"\"binary_cross_entropy\" not implemented for '{input.dtype.scalar_name}'")
     if input._data.size and not bool(((input._data >= 0) & (input._data <= 1)).all()):
         raise RuntimeError("all elements of input should be between 0 and 1")
     if target._data.size and not bool(((target._data >= 0) & (target._data <= 1)).all()):
@@ -330,9 +334,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         loss = (t - 1) * np.maximum(np.log1p(-p), low) - t * np.maximum(np.log(p), low)
         return loss if weight is None else loss * weight._data
 
-    return _pointwise(
-        _BinaryCrossEntropyBackward0, forward, input, target, _reduction(reduction, size_average, reduce), weight=weight
-    )
+    return _pointwise(_BinaryCrossEntropyBackward0, forward, input, target, how, weight=weight)
 
 
 def _logits_slope(self: Tensor, target: Tensor, pos_weight: Any) -> Tensor:
@@ -370,6 +372,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
 ) -> Tensor:
     """The cross entropy of sigmoid(input) with targets between 0 and 1. ValueError for shapes that differ."""
+    how = _reduction(reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     refuse_grad("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
@@ -391,9 +394,8 @@ def binary_cross_entropy_with_logits(
         return loss.astype(target._data.dtype, copy=False)  # as torch computes it in the target's place
 
     return _pointwise(
-        _BinaryCrossEntropyWithLogitsBackward0, forward, input, target, _reduction(reduction, size_average, reduce), weight=weight,
-        pos_weight=pos_weight,
-    )  # fmt: skip
+        _BinaryCrossEntropyWithLogitsBackward0, forward, input, target, how, weight=weight, pos_weight=pos_weight
+    )
 
 
 __all__ = [

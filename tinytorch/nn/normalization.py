@@ -271,8 +271,8 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
 
     ValueError for a batch of one value a channel, RuntimeError for sizes that do not fit.
     """
-    if training and math.prod(input.shape) == input.size(1):
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
+    if training and (size := input.size())[0] * math.prod(size[2:]) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
     if eps < 0.0 or (training and eps == 0.0):
         raise ValueError(
             f"batch_norm eps must be {'positive during training' if training else 'non-negative'}, but got {eps}"

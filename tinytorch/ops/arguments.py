@@ -285,7 +285,7 @@ def signatures_of(key: str) -> tuple[_Signature, ...]:
 def mismatch(key: str, found: tuple[_Signature, ...], args: tuple, kwargs: dict) -> TypeError:
     """torch's TypeError for a call that fits none of these signatures."""
     n = len(args) + len(kwargs)
-    name = key.removeprefix("Tensor.")
+    name = key.removeprefix("Tensor.").removeprefix("nn.")
     if len(found) == 1 and (found[0].alone or not found[0].params):
         place = "TensorBase" if name != key else "torch._VariableFunctionsClass"
         takes = "exactly one argument" if found[0].alone else "no arguments"

@@ -66,7 +66,7 @@ def _shifted(a: np.ndarray, axis: int) -> np.ndarray:
 
 def _softmax(a: np.ndarray, axis: int, kind: Any = None) -> np.ndarray:
     if a.ndim == 0:
-        return np.ones_like(a)
+        return np.exp(a - a)  # nan for infinities
     e = _exp(_shifted(a, axis))
     if not a.size:
         return e
@@ -79,7 +79,7 @@ def _sum_in_turn(e: np.ndarray, axis: int) -> np.ndarray:
 
 def _log_softmax(a: np.ndarray, axis: int, kind: Any = None) -> np.ndarray:
     if a.ndim == 0:
-        return np.zeros_like(a)
+        return np.asarray(a - a)
     shifted = _shifted(a, axis)
     e = _exp(shifted)
     if not a.size:
