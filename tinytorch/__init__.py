@@ -67,17 +67,23 @@ def is_tensor(obj: Any) -> bool:
 
 _LATER = ("backends", "func", "nn", "optim", "utils", "version", "viz")  # what is loaded when it is first asked for
 
+# What torch has here as well as in `nn.functional`, with the same arguments.
+_ALSO_HERE = ("celu", "celu_", "cosine_similarity", "dropout", "hardshrink", "layer_norm", "pairwise_distance", "prelu",
+              "selu", "selu_", "threshold", "threshold_")  # fmt: skip
+
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        import importlib
+    import importlib
 
+    if name in _LATER:
         return importlib.import_module(f".{name}", __name__)
+    if name in _ALSO_HERE:
+        return getattr(importlib.import_module(".nn.functional", __name__), name)
     raise _missing("module 'torch' has no attribute '{}'", name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, *_ALSO_HERE})
 
 
 __all__ = [n for n in globals() if not n.startswith("_") and n not in ("Any", "annotations")] + [

@@ -36,7 +36,7 @@ def _check_inputs(inputs: tuple) -> None:
             warnings.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
                 "will likely fail if all the inputs are not of double precision floating point or complex. ",
-                stacklevel=4,
+                stacklevel=2,
             )
         if any(step == 0 and n > 1 for step, n in zip(t.stride(), t.shape, strict=True)):
             raise RuntimeError(

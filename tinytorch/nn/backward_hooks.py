@@ -102,7 +102,10 @@ class BackwardHooks:
         out, places, fn = _with_node(output)
         if fn is not None:
             # after the node, which would have made zeros of a gradient that is not there
-            fn.register_hook(lambda _, grads: self._at_outputs(places, grads))
+            def hook(_: tuple, grads: tuple) -> Any:
+                return self._at_outputs(places, grads)
+
+            fn.register_hook(hook)
         return out
 
     def _at_outputs(self, places: list[int], grads: tuple) -> Any:

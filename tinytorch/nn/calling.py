@@ -27,6 +27,9 @@ class _OfAllModules:
         self.backward_pre: OrderedDict[int, Callable] = OrderedDict()
         self.with_kwargs: OrderedDict[int, bool] = OrderedDict()
         self.always_called: OrderedDict[int, bool] = OrderedDict()
+        self.registering: dict[str, OrderedDict[int, Callable]] = {
+            what: OrderedDict() for what in ("module", "parameter", "buffer")
+        }
         self.full: bool | None = None  # what kind of backward hooks: full ones or those of old
 
 
@@ -272,3 +275,27 @@ def _register_for_all(hook: Callable, *, full: bool) -> RemovableHandle:
         raise RuntimeError(_MIXED.format("as a global Module hook"))
     ALL.full = full
     return RemovableHandle(ALL.backward, hook)
+
+
+def registered(what: str, module: Any, name: str, value: Any) -> Any:
+    """What a module keeps under a name: the value, or what the hooks on registering put in its place."""
+    for hook in ALL.registering[what].values():
+        new = hook(module, name, value)
+        if new is not None:
+            value = new
+    return value
+
+
+def register_module_module_registration_hook(hook: Callable) -> RemovableHandle:
+    """Call `hook(module, name, submodule)` when a module gets a child; what it returns takes the child's place."""
+    return RemovableHandle(ALL.registering["module"], hook)
+
+
+def register_module_parameter_registration_hook(hook: Callable) -> RemovableHandle:
+    """Call `hook(module, name, parameter)` when a module gets a parameter; what it returns takes its place."""
+    return RemovableHandle(ALL.registering["parameter"], hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable) -> RemovableHandle:
+    """Call `hook(module, name, buffer)` when a module gets a buffer; what it returns takes its place."""
+    return RemovableHandle(ALL.registering["buffer"], hook)

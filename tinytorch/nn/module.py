@@ -5,6 +5,7 @@ Source: `torch.nn.Module`.
 
 from __future__ import annotations
 
+import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from types import FunctionType
@@ -17,7 +18,7 @@ from ..ops.arguments import parsed
 from ..ops.core import FUNCTIONS
 from ..ops.queries import typename
 from ..tensor import Tensor
-from .calling import Calls
+from .calling import Calls, registered
 from .parameter import Buffer, Parameter
 from .state import States
 
@@ -96,26 +97,38 @@ class Module(Calls, States, metaclass=ModuleMeta):
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
                 )
-            own["_parameters"][name] = None
+            self.register_parameter(name, value)
         elif isinstance(value, Module):
             self._forget(name, "_modules")
-            own["_modules"][name] = value
+            own["_modules"][name] = registered("module", self, name, value)
         elif "_modules" in own and name in own["_modules"]:
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
                 )
-            own["_modules"][name] = None
+            own["_modules"][name] = registered("module", self, name, value)
         elif isinstance(value, Buffer) or ("_buffers" in own and name in own["_buffers"]):
-            if value is not None and not isinstance(value, Tensor):
-                raise TypeError(
-                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None "
-                    "expected)"
-                )
-            kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
-            Module.register_buffer(self, name, value, kept)
+            self._assign_buffer(name, value)
         else:
             object.__setattr__(self, name, value)
+
+    def _assign_buffer(self, name: str, value: Any) -> None:
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError(
+                f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
+            )
+        kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
+        if type(self).register_buffer is Module.register_buffer:
+            Module.register_buffer(self, name, value, kept)
+        elif "persistent" in inspect.signature(self.register_buffer).parameters:
+            self.register_buffer(name, value, kept)
+        elif kept:
+            self.register_buffer(name, value)
+        else:
+            raise RuntimeError(
+                "Registering a non-persistent buffer on a Module subclass that implements register_buffer() without "
+                "the persistent argument is not allowed."
+            )
 
     def _forget(self, name: str, stays_in: str) -> None:
         """Make room for a name that goes into one group (where it keeps its place, if it has one)."""
@@ -124,6 +137,7 @@ class Module(Calls, States, metaclass=ModuleMeta):
         for group in ("_parameters", "_buffers", "_modules"):
             if group != stays_in:
                 own.get(group, {}).pop(name, None)
+        own["_non_persistent_buffers_set"].discard(name)
 
     def __getattr__(self, name: str) -> Any:
         for group in ("_parameters", "_buffers", "_modules"):
@@ -136,11 +150,14 @@ class Module(Calls, States, metaclass=ModuleMeta):
         for group in ("_parameters", "_buffers", "_modules"):
             if name in self.__dict__[group]:
                 del self.__dict__[group][name]
+                if group == "_buffers":
+                    self._non_persistent_buffers_set.discard(name)
                 return
         object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *self._parameters, *self._buffers, *self._modules})
+        names = {*object.__dir__(self), *self._parameters, *self._buffers, *self._modules}
+        return sorted(n for n in names if not n[0].isdigit())
 
     def _check_name(self, name: str, what: str, group: str) -> None:
         if "_parameters" not in self.__dict__:
@@ -166,7 +183,7 @@ class Module(Calls, States, metaclass=ModuleMeta):
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
                 f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = param
+        self._parameters[name] = None if param is None else registered("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the state but is not trained."""
@@ -175,7 +192,7 @@ class Module(Calls, States, metaclass=ModuleMeta):
             raise TypeError(
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = registered("buffer", self, name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
@@ -183,9 +200,11 @@ class Module(Calls, States, metaclass=ModuleMeta):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name(name, "module", "_modules")
-        self._modules[name] = module
+        self._modules[name] = registered("module", self, name, module)
 
-    register_module = add_module
+    def register_module(self, name: str, module: Module | None) -> None:
+        """The same as `add_module`."""
+        self.add_module(name, module)
 
     # walking ----------------------------------------------------------------------------------------------------------
 

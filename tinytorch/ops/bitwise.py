@@ -164,7 +164,11 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8
     """
     read_histories(other, input)
     data = quiet.run(_close, "isclose", input, other, _number(rtol), _number(atol), equal_nan)
-    return result(data, input._device, input._data, other._data)
+    out = result(data, input._device, input._data, other._data)
+    writes = (equal_nan and input._data.dtype.kind == "f") + (not rtol == atol == 0)
+    if writes and not out._inference:  # torch makes it in place, in steps
+        out._own_counter().version = writes
+    return out
 
 
 @op()

@@ -23,3 +23,6 @@ m4 = nn.Linear(2, 1)
 m4.register_full_backward_pre_hook(lambda m, go: (go[0] * 10,))
 m4(x).backward()
 m4.bias.grad
+pre = nn.Linear(2, 1)
+pre.register_full_backward_pre_hook(lambda module, grad_output: grad_output[0] * torch.ones(2))
+pre(torch.ones(1, 2, requires_grad=True)).sum().backward()
