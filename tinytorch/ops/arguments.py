@@ -349,8 +349,20 @@ def _check_self(name: str, method: bool, args: tuple) -> None:
         raise TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
 
 
-def again(f: Callable, name: str, args: tuple, kwargs: dict) -> Any:
+def is_misplaced(out: Any) -> bool:
+    """Whether `out` is what no operation writes to: it is no tensor, or given to a method, which takes none."""
+    return not isinstance(out, Tensor) or called_as_method()
+
+
+def with_alpha(named: dict, alpha: Any) -> dict:
+    """The arguments by name, with `alpha` unless it is what it is where nobody gives it."""
+    return named if type(alpha) is int and alpha == 1 else {**named, "alpha": alpha}
+
+
+def again(f: Callable, name: str, args: tuple, kwargs: dict, out: Any = None) -> Any:
     """Call an operation that has no guard as torch's parser understands the call, or raise torch's TypeError for it."""
+    if out is not None:
+        kwargs = {**kwargs, "out": out}
     given = tuple(a for a in args if a is not ABSENT)
     method = called_as_method()
     _check_self(name, method, given)
@@ -442,6 +454,17 @@ def _is_own(caller: FrameType) -> bool:
     return caller.f_globals.get("__name__", "").startswith(("tinytorch.ops", "tinytorch.graph"))
 
 
+_IN_PYTHON = {"unique": "_return_output", "unique_consecutive": "_consecutive_return_output"}
+
+
+def _renamed(error: Exception, name: str, method: bool) -> Exception:
+    """What Python says of a call that does not fit, under the name of torch's function where that is written in Python."""
+    said = str(error)
+    if type(error) is not TypeError or not said.startswith((f"{name}() got", f"{name}() missing", f"{name}() takes")):
+        return error
+    return TypeError((f"Tensor.{name}" if method else _IN_PYTHON.get(name, name)) + said.removeprefix(name))
+
+
 def _once_more(f: Callable, name: str, method: bool, args: tuple, kwargs: dict, failed: list, of_view: bool) -> Any:
     """A call that failed, looked at as torch looks at it: called again as torch takes it, or torch's error.
 
@@ -451,6 +474,8 @@ def _once_more(f: Callable, name: str, method: bool, args: tuple, kwargs: dict, 
     try:
         _check_self(name, method, args)
         found = parsed(f"Tensor.{name}" if method else name, args[method:], kwargs)
+        if found is None:
+            error = _renamed(error, name, method)
         at_the_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
         if found is None or not at_the_call or _same(args[method:], kwargs, *found):
             if not _FIRST.search(str(error)):

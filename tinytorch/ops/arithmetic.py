@@ -13,7 +13,7 @@ from ..graph.history import check_inplace
 from ..graph.modes import MODES, no_grad
 from ..graph.node import node, not_differentiable
 from ..tensor import Tensor, fresh
-from .arguments import ABSENT, again, is_number
+from .arguments import ABSENT, again, is_misplaced, is_number, with_alpha
 from .core import FUNCTIONS, broadcast_error, op, quiet, recording, result, write_in_place, write_out
 from .large import MANY, pointwise
 from .outputs import check_out_dtype
@@ -93,7 +93,7 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
         if type(alpha) is not int or alpha != 1:
             if b.shape != a.shape:
                 _broadcast(np.broadcast, a, b)  # type: ignore[arg-type]
-            if a.dtype.kind == "f" and b.dtype == a.dtype:
+            if a.dtype.kind == "f" and b.dtype == a.dtype and type(alpha) is not bool:
                 return quiet.run(add_scaled, a, b, -alpha if minus else alpha, into)
             b = _scaled(b, alpha)
         return _broadcast(ufunc, a, b, into)
@@ -101,15 +101,15 @@ def _additive(name: str, ufunc: np.ufunc, what: str, aliases: tuple[str, ...]) -
     def function(
         input: Any = ABSENT, other: Any = ABSENT, *rest: Any, alpha: Any = 1, out: Tensor | None = None, **named: Any
     ) -> Tensor:
-        if rest or named:
-            return again(function, name, (input, other, *rest), named)
+        if rest or named or (out is not None and is_misplaced(out)):
+            return again(function, name, (input, other, *rest), with_alpha(named, alpha), out)
         if type(alpha) is int and alpha == 1 and out is None and (short := shortly(input, other)) is not None:
             return short
         here = MODES.here
-        if not takes_operands(input, other, WRAPPED):
+        if not takes_operands(input, other, WRAPPED) or isinstance(alpha, (str, list, tuple)):
             if not is_number(other) and called_as_operator():
                 return NotImplemented
-            return again(function, name, (input, other), {})
+            return again(function, name, (input, other), with_alpha({}, alpha), out)
         if minus:
             _refuse_bools(input, other)
         a, b, where = operands(name, input, other)

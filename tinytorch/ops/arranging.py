@@ -74,14 +74,12 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
     return made
 
 
-@op()
+@op(strict=True)
 def tile(input: Tensor, *dims: Any) -> Tensor:
     """The tensor copied so many times; missing numbers count as 1.
 
     Source: `torch.tile`.
     """
-    if len(dims) == 1 and isinstance(dims[0], int) and not called_as_method():
-        raise unfit("tile")
     times = shape_argument(dims, "tile")
     return repeat(input, (1,) * (input._data.ndim - len(times)) + times)
 
@@ -332,7 +330,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | N
     return made
 
 
-@op()
+@op(strict=True)
 def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor:
     """The cross product of vectors of three; without `dim` along the first dimension of size 3, which warns.
 

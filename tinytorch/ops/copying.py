@@ -202,7 +202,7 @@ def copy_(self: Tensor, src: Any = ABSENT, non_blocking: bool = False, *rest: An
     Recorded as `CopyBackwards`: the source gets the gradient, the overwritten values get zeros.
     Source: `torch.Tensor.copy_`.
     """
-    if rest or named or not (isinstance(src, Tensor) or is_number(src)):
+    if rest or named or _type(non_blocking) is not bool or not (isinstance(src, Tensor) or is_number(src)):
         given = (self, src) if non_blocking is False and not rest else (self, src, non_blocking, *rest)
         return again(copy_, "copy_", given, named)
     here, a = MODES.here, self._data

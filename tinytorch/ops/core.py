@@ -85,6 +85,8 @@ def as_method_of(f: Callable, name: str) -> Callable:
     code = f.__code__.replace(co_qualname=f"Tensor.{name}")
     method = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     method.__kwdefaults__, method.__doc__, method.__qualname__ = f.__kwdefaults__, f.__doc__, f"Tensor.{name}"
+    if f.__kwdefaults__ and "_as_method" in f.__kwdefaults__:  # which alone may be called with sizes one by one
+        method.__kwdefaults__ = f.__kwdefaults__ | {"_as_method": True}
     return method
 
 

@@ -17,7 +17,7 @@ from ..warn import warn_in_torch
 from .core import FUNCTIONS, op, record, recording, result
 from .reductions import record_all
 from .scalars import times
-from .solving import _as_diagonal, _columns, _decomposed, _LinAlgError, _lu, _square, linalg_solve
+from .solving import _as_diagonal, _columns, _decomposed, _LinAlgError, _lu, _square, _turned, linalg_solve
 
 
 def matrices(name: str, t: Tensor) -> np.ndarray:
@@ -124,6 +124,10 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 
     Source: `torch.svd`.
     """
+    if input._data.ndim < 2:
+        raise RuntimeError(
+            f"linalg.svd: input should have at least 2 dimensions, but has {input._data.ndim} dimensions instead"
+        )
     u, s, vh = _svd("linalg.svd", input, not some)
     if not compute_uv:
         (m, n), batch = input.shape[-2:], input.shape[:-2]
@@ -281,15 +285,15 @@ _LinalgSlogdetBackward0 = node("LinalgSlogdetBackward0", _slogdet_backward, base
 
 def _signed(A: Tensor, name: str = "linalg.slogdet") -> tuple[Tensor, Tensor]:
     a = _square(name, A)
-    lu, pivots = _lu(a)
+    lu, pivots = _lu(_turned(A))
     diagonal = np.diagonal(lu, 0, -2, -1)
     flips = (pivots != np.arange(1, a.shape[-1] + 1)).sum(axis=-1)
     with np.errstate(all="ignore"):
         sign = np.asarray(np.sign(diagonal).prod(axis=-1) * np.where(flips % 2, -1, 1), a.dtype)
-        size = np.asarray(np.log(np.abs(diagonal).astype(np.float64)).astype(a.dtype).sum(axis=-1), a.dtype)
+        size = fresh(np.log(np.abs(diagonal).astype(np.float64)).astype(a.dtype)).sum(-1)._data
     made = (result(sign, A._device), result(size, A._device))
     if recording(A):
-        record_all(_LinalgSlogdetBackward0, A, made, ("sign",), {"A": A, **_decomposed(A)})
+        record_all(_LinalgSlogdetBackward0, A, made, ("sign",), {"A": A, **_decomposed(_turned(A), A._device)})
     return made
 
 

@@ -226,7 +226,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
     """
     shape = [1] * max((len(s) for s in shapes if isinstance(s, (tuple, list))), default=0)
     for at, given in enumerate(shapes):
-        if isinstance(given, float):
+        if isinstance(given, (float, Tensor)):
             raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {given}")
         s = (given,) if isinstance(given, int) else tuple(given or ())
         if any(n < 0 for n in s):
@@ -362,7 +362,7 @@ def block_diag(*tensors: Any) -> Tensor:
 
     Source: `torch.block_diag`.
     """
-    for i, t in enumerate(tensors):
+    for i, t in enumerate(all_tensors(tensors)):
         if t._data.ndim > 2:
             raise RuntimeError(
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. "

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..tensor import Tensor, wrap_dim
+from .arguments import called_as_method, parsed
 from .core import op
 from .factoring import linalg_svdvals
 from .norms import vector_norm
@@ -88,6 +89,10 @@ def norm(
 
     Source: `torch.norm`.
     """
+    if out is not None and called_as_method():
+        raise TypeError("Tensor.norm() got an unexpected keyword argument 'out'")
+    if isinstance(p, Tensor) or type(keepdim) is not bool or isinstance(dim, (str, float, Tensor)):
+        parsed("linalg_vector_norm", (input, 2 if p is None or p == "fro" else p, dim, keepdim), {})
     if p == "nuc":
         dims = range(input.dim()) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
         return matrix_norm(input, "nuc", tuple(dims), keepdim, dtype=dtype)

@@ -132,7 +132,7 @@ def _moments(name: str, root: bool, both: bool, what: str) -> None:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{what}\n\nWarns if there are too few elements. Source: `torch.{name}`."
-    op(name, method=not both)(function)
+    op(name, method=not both, strict=True)(function)
 
 
 _moments("var", False, False, "The variance of all elements, or along dimensions; divided by n - `correction`.")

@@ -19,7 +19,7 @@ from ..graph.history import check_inplace, grad_fn_of, needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, fresh, of_array
-from .arguments import ABSENT, again, is_number
+from .arguments import ABSENT, again, is_misplaced, is_number
 from .core import (
     SavedNumber,
     as_array,
@@ -173,8 +173,8 @@ def unary(
     saves_straight = records_pointwise(kind, 1)
 
     def function(input: Tensor = ABSENT, *rest: Any, out: Tensor | None = None, **named: Any) -> Tensor:
-        if rest or named or not isinstance(input, Tensor):
-            return again(function, name, (input, *rest), named)
+        if rest or named or not isinstance(input, Tensor) or (out is not None and is_misplaced(out)):
+            return again(function, name, (input, *rest), named, out)
         here, a = MODES.here, input._data
         if a.dtype.num in straight and 0 < a.size < MANY:
             data = here.run(kernel, a)
@@ -373,15 +373,15 @@ def binary(
     def function(
         input: Any = ABSENT, other: Any = ABSENT, *rest: Any, out: Tensor | None = None, **named: Any
     ) -> Tensor:
-        if rest or named:
-            return again(function, name, (input, other, *rest), named)
+        if rest or named or (out is not None and is_misplaced(out)):
+            return again(function, name, (input, other, *rest), named, out)
         if out is None and (short := shortly(input, other)) is not None:
             return short
         here = MODES.here
         if not takes_operands(input, other, numbers):
             if not is_number(other) and called_as_operator():
                 return NotImplemented
-            return again(function, name, (input, other), named)
+            return again(function, name, (input, other), named, out)
         a, b, where = operands(name, input, other, floating)
         d = a.dtype
         if exact_numbers and d == _HALF and type(other) is float:

@@ -250,7 +250,8 @@ def _logit(t: Tensor, eps: float | None) -> np.ndarray:
     a = t._data if t._data.dtype.kind == "f" else FUNCTIONS["true_divide"](t, 1)._data
     b = a.astype(np.float32) if a.dtype == np.float16 else a
     if eps is not None and eps >= 0:
-        b = np.clip(b, b.dtype.type(eps), b.dtype.type(1 - eps))
+        low, high = b.dtype.type(eps), b.dtype.type(1 - eps)
+        b = np.where(b < low, low, np.where(b > high, high, b))
     return quiet.run(lambda: np.log(b / (1 - b))).astype(a.dtype)
 
 

@@ -292,7 +292,7 @@ def _scattered(mean: Any, std: Any, tensors: list[Tensor], gen: random.Generator
     return made
 
 
-@op()
+@op(strict=True)
 @takes_out("multinomial")
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Indices drawn with the weights of each row.

@@ -15,7 +15,7 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..graph.saved import SavedResult
 from ..tensor import Size, Tensor, fresh, wrap_dim
-from .arguments import ABSENT, in_full
+from .arguments import ABSENT, called_as_method, in_full, unfit
 from .core import FUNCTIONS, node_for, op, quiet, recording, result, write_out
 from .outputs import check_same_dtype
 from .pointwise import check_kernel
@@ -164,6 +164,8 @@ def _sum(
     input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
 ) -> Tensor:
     a, whole = input._data, dim is UNSET
+    if type(keepdim) is not bool:
+        raise unfit("sum")
     if whole:
         dim = unset(keepdim)
         if out is not None:
@@ -398,12 +400,16 @@ _truth("any", np.logical_or, "Whether some element is nonzero, or some along dim
 
 
 @op()
-def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: Any = None, *more: int) -> Tensor:
     """How many elements are nonzero, in all or along dimensions.
 
     Source: `torch.count_nonzero`.
     """
     a = input._data
+    if more:
+        if not called_as_method():
+            raise unfit("count_nonzero")
+        dim = (dim, *more)
     check_kernel(a, "bif", "nonzero_count_cpu")
     dims = wrap_dims(dim, a.ndim)
     return result(np.asarray(np.add.reduce(a != 0, reduced(a, dims), np.int64)), input._device)

@@ -46,7 +46,7 @@ def flatten(input: Tensor = ABSENT, /, *dims: Any, **named: Any) -> Tensor:
     Source: `torch.flatten`.
     """
     if not (dims or named) and isinstance(input, Tensor):
-        return input if input._data.ndim == 1 else reshape(input, -1 if input._data.size else input._data.size)
+        return input if input._data.ndim == 1 else reshape(input, (-1 if input._data.size else input._data.size,))
     return in_full(_flatten, "flatten", (input, *dims), named, of_view=False)
 
 
@@ -56,7 +56,7 @@ def _flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if first > last:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if not shape:
-        return reshape(input, 1)
+        return reshape(input, (1,))
     if first == last:
         return input
     return reshape(input, (*shape[:first], Size(shape[first : last + 1]).numel(), *shape[last + 1 :]))
@@ -110,14 +110,12 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     return expand(self, other._data.shape)
 
 
-@op()
+@op(strict=True)
 def broadcast_to(input: Tensor, *size: Any) -> Tensor:
     """Expanded to a shape.
 
     Source: `torch.broadcast_to`.
     """
-    if len(size) == 1 and not isinstance(size[0], (tuple, list)):
-        raise unfit("broadcast_to")
     return expand(input, *size)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import cpp_name
+from ..fused import multiply_add
 from ..graph.node import node
 from ..tensor import Tensor, fresh
 from ..warn import warn_in_torch, warn_user
@@ -18,6 +19,7 @@ from .arguments import type_name
 from .copying import contiguous_format
 from .core import common_device, laid_out, op, record, recording, result, takes_out, write_out
 from .pointwise import check_kernel
+from .rejected import all_tensors
 from .scalars import written_twice
 
 
@@ -57,7 +59,11 @@ def _columns(a: np.ndarray) -> np.ndarray:
 
 
 def _lu(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The LU decomposition with row pivots (counted from 1), packed as LAPACK's getrf packs it."""
+    """The LU decomposition with row pivots (counted from 1), packed as LAPACK's getrf packs it.
+
+    To the last bit as torch's: rows are scaled by a reciprocal, except the last of small matrices, and products are
+    subtracted with one rounding.
+    """
     lu = a.copy()
     pivots = np.empty(a.shape[:-1], np.int32)
     for at in np.ndindex(a.shape[:-2]):
@@ -67,15 +73,26 @@ def _lu(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             pivots[(*at, k)] = pivot + 1
             if m[pivot, k]:
                 m[[k, pivot]] = m[[pivot, k]]
-                m[k + 1 :, k] /= m[k, k]
-                m[k + 1 :, k + 1 :] -= np.outer(m[k + 1 :, k], m[k, k + 1 :])
+                below, right = m[k + 1 :, k], m[k, k + 1 :]
+                if len(m) <= 4 and k == len(m) - 2:
+                    below /= m[k, k]
+                elif k < len(m) - 1:
+                    below *= 1 / m[k, k]
+                if k < len(m) - 1:
+                    m[k + 1 :, k + 1 :] = multiply_add(-below[:, None], right, m[k + 1 :, k + 1 :])
     return lu, pivots
 
 
-def _decomposed(A: Tensor) -> dict[str, Tensor]:
+def _turned(A: Tensor) -> np.ndarray:
+    """The matrices that torch decomposes for a determinant: row by row in memory, they are columns to LAPACK."""
+    a = A._data
+    return a.swapaxes(-1, -2) if a.flags.c_contiguous else a
+
+
+def _decomposed(a: np.ndarray, device: Any) -> dict[str, Tensor]:
     """What torch's nodes save of the decomposition."""
-    lu, pivots = _lu(A._data)
-    return {"LU": fresh(_columns(lu), A._device), "pivots": fresh(pivots, A._device)}
+    lu, pivots = _lu(a)
+    return {"LU": fresh(_columns(lu), device), "pivots": fresh(pivots, device)}
 
 
 def _singular(name: str, a: np.ndarray, what: str) -> _LinAlgError:
@@ -111,11 +128,26 @@ def linalg_det(A: Tensor) -> Tensor:
     if A._data.dtype == np.float16:
         raise NotImplementedError("\"lu_cpu\" not implemented for 'Half'")
     a = _square("linalg.det", A)
-    lu, pivots = _lu(a)
+    lu, pivots = _lu(_turned(A))
     flips = (pivots != np.arange(1, a.shape[-1] + 1)).sum(axis=-1)
     data = np.diagonal(lu, 0, -2, -1).prod(axis=-1) * np.where(flips % 2, -1, 1)
     made = result(np.asarray(data, a.dtype), A._device)
-    return record(made, _LinalgDetBackward0, (A,), A=A, **_decomposed(A)) if recording(A) else made
+    return record(made, _LinalgDetBackward0, (A,), A=A, **_decomposed(_turned(A), A._device)) if recording(A) else made
+
+
+def _two_by_two(a: np.ndarray) -> np.ndarray:
+    """The inverse of 2 by 2 matrices, to the last bit as torch's. np.linalg.LinAlgError for singular ones."""
+    lu, pivots = _lu(a)
+    u00, u01, lower, u11 = (lu[..., i, j, None] for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)))
+    if (u00 == 0).any() or (u11 == 0).any():
+        raise np.linalg.LinAlgError
+    b = np.zeros_like(lu)
+    swapped = pivots[..., 0] == 2
+    b[..., 0, 0] = b[..., 1, 1] = ~swapped
+    b[..., 0, 1] = b[..., 1, 0] = swapped
+    b[..., 1, :] = multiply_add(-lower, b[..., 0, :], b[..., 1, :]) * (1 / u11)
+    b[..., 0, :] = multiply_add(-u01, b[..., 1, :], b[..., 0, :]) * (1 / u00)
+    return b
 
 
 _LinalgInvExBackward0 = node("LinalgInvExBackward0", lambda grad, inverse: -inverse.mT.matmul(grad.matmul(inverse.mT)))
@@ -129,7 +161,7 @@ def linalg_inv(A: Tensor) -> Tensor:
     """
     a = _square("linalg.inv", A)
     try:
-        data = np.linalg.inv(a)
+        data = _two_by_two(a) if a.shape[-1] == 2 else np.linalg.inv(a)
     except np.linalg.LinAlgError:
         raise _singular("linalg.inv", a, "inversion") from None
     made = fresh(_columns(data), A._device)
@@ -190,7 +222,11 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     made = fresh(
         (data if data.ndim < 2 else _columns(data)) if vector else _columns(data), common_device("linalg.solve", A, B)
     )
-    return record(made, _LinalgSolveExBackward0, (A, B), A=A, left=left, **_decomposed(A)) if recording(A, B) else made
+    return (
+        record(made, _LinalgSolveExBackward0, (A, B), A=A, left=left, **_decomposed(a, A._device))
+        if recording(A, B)
+        else made
+    )
 
 
 # Cholesky -----------------------------------------------------------------------------------------------------------------------
@@ -251,7 +287,7 @@ U = torch.linalg.cholesky(A).mH
 This transform will produce equivalent results for all valid (symmetric positive definite) inputs."""
 
 
-@op()
+@op(strict=True)
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """The Cholesky decomposition, deprecated in torch, which warns; see `linalg_cholesky`. Source: `torch.cholesky`."""
     warn_in_torch(_DEPRECATED, "aten/src/ATen/native/BatchLinearAlgebra.cpp:1765")
@@ -314,12 +350,11 @@ def chain_matmul(*matrices: Tensor, out: Any = None) -> Tensor:
 
     Source: `torch.chain_matmul`.
     """
+    matrices = all_tensors(matrices)
     warn_user(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters."
     )
-    if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
-        matrices = tuple(matrices[0])
     for m in matrices:
         if m.dim() != 2:
             raise RuntimeError(f"Tensor dimension is {m.dim()}, expected 2 instead.")

@@ -22,17 +22,17 @@ def _shares(name: str, input: Tensor, q: Any) -> tuple[np.ndarray, bool]:
     """The shares asked for, as a vector in the input's dtype; and whether it was one number."""
     if isinstance(q, Tensor):
         if q.dim() > 1:
-            raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+            raise RuntimeError("quantile() q must be a scalar or 1D tensor")
         if q.dtype is not input.dtype:
-            raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+            raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
         shares = q._data
         if not ((shares >= 0) & (shares <= 1)).all():
-            raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+            raise RuntimeError("quantile() q values must be in the range [0, 1]")
         return shares.reshape(-1), not q.dim()
     if not is_number(q):
         raise unfit(name)
     if not 0 <= q <= 1:
-        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
     return np.array([q], input._data.dtype), True
 
 
@@ -52,7 +52,7 @@ def _quantile(name: str, what: str, ignore_nan: bool) -> None:
         if not input.numel():
             raise RuntimeError(f"{name}() input tensor must be non-empty")
         if input._data.dtype.kind != "f" or input._data.dtype.itemsize < 4:
-            raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+            raise RuntimeError("quantile() input tensor must be either float or double dtype")
         shares, alone = _shares(name, input, q)
         if interpolation not in _MODES:
             raise RuntimeError(
@@ -75,7 +75,7 @@ def _quantile(name: str, what: str, ignore_nan: bool) -> None:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{what}\n\nRuntimeError for other dtypes than float32 and float64. Source: `torch.{name}`."
-    op(name)(takes_out(name)(function))
+    op(name, strict=True)(takes_out(name)(function))
     OUT_DTYPE[name] = "quantile() out tensor must be same dtype as the input tensor"  # by both names
 
 

@@ -69,7 +69,7 @@ def _copy(name: str, look: Callable[..., Any]) -> None:
 
     copy.__name__ = copy.__qualname__ = f"{name}_copy"
     copy.__doc__ = f"What `{name}` looks at, in a copy.\n\nSource: `torch.{name}_copy`."
-    op(f"{name}_copy", method=False)(copy)
+    op(f"{name}_copy", method=False, strict=True)(copy)
 
 
 def _slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:

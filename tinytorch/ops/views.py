@@ -18,7 +18,7 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..storage import contiguous_strides
 from ..tensor import Tensor, wrap_dim
-from .arguments import ABSENT, in_full, is_symint, unfit
+from .arguments import ABSENT, in_full, is_symint, parsed, unfit
 from .core import op, tensor_type
 from .geometry import dense_in_shape, infer_size, shape_argument
 from .layouts import view_strides
@@ -116,11 +116,13 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @op(guard=False)
-def reshape(input: Tensor = ABSENT, /, *sizes: Any, **named: Any) -> Tensor:
+def reshape(input: Tensor = ABSENT, /, *sizes: Any, _as_method: bool = False, **named: Any) -> Tensor:
     """Another shape: a view where the strides allow it, else a copy.
 
     Source: `torch.reshape`.
     """
+    if sizes and not (_as_method or (len(sizes) == 1 and isinstance(sizes[0], (tuple, list)))):
+        parsed("reshape", (input, *sizes), named)
     if not named and isinstance(input, Tensor) and (data := dense_in_shape(input._data, sizes)) is not None:
         return viewed(input, data, input._offset, _ViewBackward0, (input._data.shape,))
     return in_full(_reshape, "reshape", (input, *sizes), named, of_view=False)
@@ -216,11 +218,13 @@ def _t(input: Tensor) -> Tensor:
 
 
 @op(guard=False)
-def permute(input: Tensor = ABSENT, /, *order: Any, **named: Any) -> Tensor:
+def permute(input: Tensor = ABSENT, /, *order: Any, _as_method: bool = False, **named: Any) -> Tensor:
     """The dimensions in another order.
 
     Source: `torch.permute`.
     """
+    if order and not (_as_method or (len(order) == 1 and isinstance(order[0], (tuple, list)))):
+        parsed("permute", (input, *order), named)
     if not named and isinstance(input, Tensor):
         given = order[0] if len(order) == 1 and type(order[0]) is tuple else order
         for d in given:
@@ -401,7 +405,7 @@ _SQUEEZES = squeeze_kinds(0)
 
 
 @op(guard=False)
-def squeeze(input: Tensor = ABSENT, /, *dims: Any, **named: Any) -> Tensor:
+def squeeze(input: Tensor = ABSENT, /, *dims: Any, _as_method: bool = False, **named: Any) -> Tensor:
     """Without the dimensions of size 1 (all, or those named).
 
     Source: `torch.squeeze`.
@@ -414,6 +418,8 @@ def squeeze(input: Tensor = ABSENT, /, *dims: Any, **named: Any) -> Tensor:
         if type(dim) is int and -a.ndim <= dim < a.ndim:
             data = a.squeeze(dim) if a.shape[dim] == 1 else a
             return viewed(input, data, input._offset, _SQUEEZES[1], (dim, a.shape))
+    if len(dims) > 1 and not _as_method:
+        parsed("squeeze", (input, *dims), named)
     return in_full(_squeeze, "squeeze", (input, *dims), named)
 
 
