@@ -27,7 +27,7 @@ SELU = layer(
 CELU = layer("CELU", lambda m, x: F.celu(x, m.alpha, m.inplace), "ELU whose slope is continuous.", "alpha inplace",
              alpha=1.0, inplace=False)  # fmt: skip
 GELU = layer("GELU", lambda m, x: F.gelu(x, approximate=m.approximate), "x times the normal distribution function of x.",
-             "approximate", approximate="none")  # fmt: skip
+             "approximate={approximate!r}", approximate="none")  # fmt: skip
 SiLU = layer("SiLU", lambda m, x: F.silu(x, m.inplace), "x times sigmoid(x).", "inplace", inplace=False)
 Mish = layer("Mish", lambda m, x: F.mish(x, m.inplace), "x times tanh(softplus(x)).", "inplace", inplace=False)
 Softplus = layer("Softplus", lambda m, x: F.softplus(x, m.beta, m.threshold), "A smooth ReLU.", "beta threshold",

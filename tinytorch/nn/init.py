@@ -14,6 +14,7 @@ import numpy as np
 
 from ..graph.modes import no_grad
 from ..missing import missing
+from ..ops.core import FUNCTIONS
 from ..ops.randoms import randperm
 from ..tensor import Tensor, fresh
 from ..warn import warn_user
@@ -147,6 +148,8 @@ def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
     """Fill from the normal distribution cut off at `a` and `b`: numbers outside are drawn again."""
+    if tensor.is_meta:
+        return tensor
 
     def below(x: float) -> float:
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
@@ -162,26 +165,28 @@ def trunc_normal_(
 
 def _redrawn(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> Tensor:
     low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
-    tensor.normal_(mean, std, generator=generator)
-    while True:
-        outside = (tensor < low) | (tensor > high)
-        if not outside.any():
-            return tensor
-        tensor.copy_(tensor.new_empty(tensor.shape).normal_(mean, std, generator=generator).where(outside, tensor))
+    made = tensor.normal_(mean, std, generator=generator)
+    while (outside := (made < low) | (made > high)).any():
+        made = FUNCTIONS["empty_like"](made).normal_(mean, std, generator=generator).where(outside, made)
+    return tensor if made is tensor else tensor.copy_(made)
 
 
 def _accepted(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> Tensor:
     """Where the interval is unlikely: uniform candidates, each accepted with its density."""
     mode = max(a, min(mean, b))
     peak = -0.5 * ((mode - mean) / std) ** 2
-    pending = None
-    while pending is None or pending.any():
-        drawn = tensor.new_empty(tensor.shape).uniform_(a, b, generator=generator)
-        tensor.copy_(drawn if pending is None else drawn.where(pending, tensor))
-        density = drawn.sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
-        rejected = tensor.new_empty(tensor.shape).uniform_(generator=generator).log_().gt(density)
-        pending = rejected if pending is None else pending & rejected
-    return tensor
+
+    def rejected(drawn: Tensor) -> Tensor:
+        density = (drawn - mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
+        return FUNCTIONS["empty_like"](tensor).uniform_(generator=generator).log_().gt(density)
+
+    made = tensor.uniform_(a, b, generator=generator)
+    pending = rejected(made)
+    while pending.any():
+        drawn = FUNCTIONS["empty_like"](tensor).uniform_(a, b, generator=generator)
+        made = drawn.where(pending, made)
+        pending = rejected(drawn).where(pending, pending)
+    return tensor if made is tensor else tensor.copy_(made)
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:

@@ -42,8 +42,9 @@ def forward(self, {inputs}):
         """The options, as the layer prints them."""
         if "{" in shown:
             return shown.format(**vars(self))
-        names = [n for n in shown.split() if n != "inplace" or self.inplace]
-        return ", ".join(f"{n}={getattr(self, n)!r}" for n in names)
+        names = [n for n in shown.split() if n != "inplace"]
+        said = [f"{n}={getattr(self, n)}" for n in names]
+        return ", ".join([*said, "inplace=True"] if "inplace" in shown and self.inplace else said)
 
     extra_repr.__qualname__ = f"{name}.extra_repr"
     body |= {"extra_repr": extra_repr, "__doc__": f"{what}\n\nSource: `torch.nn.{name}`.", "__constants__": list(options),

@@ -23,6 +23,10 @@ def _options(module: Any, values: dict[str, Any]) -> None:
     for name in ("weight", "pos_weight"):
         if name in values:
             module.register_buffer(name, values.pop(name))
+    if "delta" in values and not isinstance(values["delta"], (float, int)):
+        raise TypeError(f"delta must be a float or int, got: {type(values['delta'])}")
+    if "swap" in values and values["margin"] <= 0:
+        raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {values['margin']} instead")
     vars(module).update(values)
 
 
@@ -32,7 +36,8 @@ def _loss(name: str, function: Callable, what: str, base: str = "", **values: An
 
 MSELoss = _loss("MSELoss", lambda m, x, t: F.mse_loss(x, t, reduction=m.reduction), "Squared differences.", "_Loss",
                 **_REDUCED)  # fmt: skip
-L1Loss = _loss("L1Loss", lambda m, x, t: F.l1_loss(x, t, reduction=m.reduction), "Absolute differences.", **_REDUCED)
+L1Loss = _loss("L1Loss", lambda m, x, t: F.l1_loss(x, t, reduction=m.reduction), "Absolute differences.", "_Loss",
+               **_REDUCED)  # fmt: skip
 SmoothL1Loss = _loss("SmoothL1Loss", lambda m, x, t: F.smooth_l1_loss(x, t, reduction=m.reduction, beta=m.beta),
                      "Squared differences near 0, absolute ones beyond.", **_REDUCED, beta=1.0)  # fmt: skip
 HuberLoss = _loss("HuberLoss", lambda m, x, t: F.huber_loss(x, t, m.reduction, m.delta),

@@ -90,6 +90,7 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
     """The last dimensions with mean 0 and variance 1, times weight, plus bias. RuntimeError for shapes that do not fit."""
     parsed("layer_norm", (input, normalized_shape, weight, bias, eps), {})
     shape = tuple(normalized_shape)
+    kind = _check_mixed(input, (weight, bias))
     if not shape:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
@@ -106,7 +107,7 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
             f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but got "
             f"input of size{list(input.shape)}"
         )
-    kind = _check_kinds(input, (weight, bias), "LayerNormKernelImpl")
+    _check_float(input, "LayerNormKernelImpl")
     a = input._data.astype(np.float32 if input._data.dtype == np.float16 else kind, copy=False)
     mean, _, rstd = quiet.run(_moments, a, _last(input, shape), eps)
     out = quiet.run(_scaled, a, rstd, -rstd * mean)
@@ -221,10 +222,13 @@ def _check_count(name: str, t: Tensor | None, channels: int) -> None:
         raise RuntimeError(f"{name} should contain {channels} elements not {t.numel()}")
 
 
-def _check_kinds(input: Tensor, others: tuple, what: str) -> np.dtype:
-    """The dtype of weights and statistics: the input's own, or float32 beside float16. RuntimeError for others."""
+def _check_float(input: Tensor, what: str) -> None:
     if input._data.dtype.kind != "f":
         raise NotImplementedError(f"\"{what}\" not implemented for '{input.dtype.scalar_name}'")
+
+
+def _check_mixed(input: Tensor, others: tuple) -> np.dtype:
+    """The dtype of weights and statistics: the input's own, or float32 beside float16. RuntimeError for others."""
     there = [t for t in others if t is not None]
     if not there:
         return input._data.dtype
@@ -273,7 +277,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     """
     if training and (size := input.size())[0] * math.prod(size[2:]) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
-    if eps < 0.0 or (training and eps == 0.0):
+    if (training and eps <= 0.0) or eps < 0.0:
         raise ValueError(
             f"batch_norm eps must be {'positive during training' if training else 'non-negative'}, but got {eps}"
         )
@@ -286,7 +290,8 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     refuse_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
-    kind = _check_kinds(input, (weight, bias, running_mean, running_var), "batch_norm")
+    _check_float(input, "batch_norm")
+    kind = _check_mixed(input, (weight, bias, running_mean, running_var))
     a, where = input._data.astype(kind, copy=False), input._device
     shape = [-1 if d == 1 else 1 for d in range(a.ndim)]
     if training:

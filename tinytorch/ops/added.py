@@ -35,11 +35,11 @@ def _blend(a: np.ndarray, made: np.ndarray, beta: Any, alpha: Any) -> np.ndarray
 
 
 def _check_addmm(input: Tensor, x: Tensor, y: Tensor) -> None:
+    _check_dtypes(input, x, y)
     for t, n in ((x, "mat1"), (y, "mat2")):
         if t._data.ndim != 2:
             raise RuntimeError(f"{n} must be a matrix, got {t._data.ndim}-D tensor")
     check_mm(x, y)
-    _check_dtypes(input, x, y)
 
 
 def _check_dtypes(input: Tensor, x: Tensor, y: Tensor) -> None:
@@ -82,24 +82,34 @@ def _check_factors(kind: np.dtype, beta: Any, alpha: Any) -> None:
             raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
 
 
-def _check_sizes(x: Tensor, y: Tensor) -> None:
-    """torch asks for the sizes of the result before it counts the dimensions."""
+def _check_expands(input: Tensor, x: Tensor, y: Tensor, batched: bool) -> None:
+    """torch expands the input to the sizes of the result before it counts dimensions and compares sizes."""
     for t, d in ((x, 1), (y, 2)):
         wrap_dim(d, t._data.ndim)
-    check_bmm(x, y)
+    size = (x.size(0), x.size(1), y.size(2))[not batched :]
+    if input._data.shape != size:
+        expand(input, size)
 
 
 def _check_baddbmm(input: Tensor, x: Tensor, y: Tensor) -> None:
-    _check_sizes(x, y)
-    if input.dtype is x.dtype:
-        same_dtype("bmm", x, y)
-    else:
+    _check_expands(input, x, y, True)
+    if input.dtype is not x.dtype:
         names = (cpp_name(t.dtype) for t in (input, x, y))
         raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
+    check_bmm(x, y)
+    same_dtype("bmm", x, y)
 
 
 def _check_addbmm(input: Tensor, x: Tensor, y: Tensor) -> None:
-    _check_sizes(x, y)
+    _check_expands(input, x, y, False)
+    for t, n in ((x, "batch1"), (y, "batch2")):
+        if t._data.ndim != 3:
+            raise RuntimeError(f"{n} must be a 3D tensor")
+    (b, n, k), (c, m, p) = x._data.shape, y._data.shape
+    if b != c:
+        raise RuntimeError(f"batch1 and batch2 must have same number of batches, got {b} and {c}")
+    if k != m:
+        raise RuntimeError(f"Incompatible matrix sizes for bmm ({n}x{k} and {m}x{p})")
     _check_dtypes(input, x, y)
 
 

@@ -1,0 +1,33 @@
+"""What a product that adds says first: of dtypes, of shapes, of sizes that the sum cannot take; options of layers."""
+import torch
+import torch.nn as nn
+i = torch.ones(2, 3, dtype=torch.long)
+a = torch.ones(2, 3)
+nn.Linear(5, 4)(i)
+nn.Linear(5, 4)(a)
+nn.Linear(3, 4)(i)
+nn.Linear(3, 4, bias=False)(i)
+nn.Linear(5, 4).double()(a)
+torch.addmm(torch.ones(4), i[0], torch.ones(4, 5))
+torch.addmm(torch.ones(4), a[0], torch.ones(4, 5))
+torch.baddbmm(torch.ones(4), i[None], torch.ones(1, 4, 5))
+torch.baddbmm(torch.ones(5), i[None], torch.ones(1, 4, 5))
+torch.baddbmm(torch.ones(5), a[None], torch.ones(1, 4, 5))
+torch.addbmm(torch.ones(4), a[None], torch.ones(1, 4, 5))
+torch.addbmm(torch.ones(5), a[None], torch.ones(1, 4, 5))
+torch.addbmm(torch.ones(5), a[None], torch.ones(2, 3, 5))
+nn.Softmax("a")
+nn.ELU("b", 3)
+nn.ReLU("yes")
+nn.HuberLoss(delta="x")
+nn.TripletMarginLoss(margin=0)
+nn.L1Loss(foo=1)
+nn.LayerNorm(2)(i)
+torch.manual_seed(0)
+t = torch.zeros(20)
+nn.init.trunc_normal_(t, std=3.0, a=-1.0, b=1.0)
+t._version
+nn.init.trunc_normal_(t, a=3.0, b=4.0)
+t._version
+nn.init.trunc_normal_(3)
+nn.init.trunc_normal_(torch.zeros(4, 2).t(), std=2.0)
