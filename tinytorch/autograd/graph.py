@@ -17,6 +17,7 @@ from ..graph.node import RemovableHandle, shown_edge
 from ..graph.saved import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..missing import missing
 from ..ops.by_hand import DelayedError, UndefinedGrad
+from ..ops.core import FUNCTIONS
 from ..tensor import Tensor
 from .function import BackwardCFunction
 from .mutation import allow_mutation_on_saved_tensors
@@ -110,13 +111,18 @@ def _get_grad_fn_or_grad_acc(t: Any) -> Any:
 class save_on_cpu(saved_tensors_hooks):
     """Inside, what is saved for backward is kept on the CPU and brought back when it is read.
 
+    With `pin_memory` always as a copy, which here lies in memory like any other.
+
     Source: `torch.autograd.graph.save_on_cpu`.
     """
 
     __module__ = "torch.autograd.graph"
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        super().__init__(lambda t: (t.device, t.cpu()), lambda packed: packed[1].to(packed[0]))
+        def pack(t: Tensor) -> tuple[Any, Tensor]:
+            return t.device, FUNCTIONS["empty"](t.size(), dtype=t.dtype).copy_(t) if pin_memory else t.cpu()
+
+        super().__init__(pack, lambda packed: packed[1].to(packed[0]))
 
 
 class _MultiHandle(RemovableHandle):

@@ -197,16 +197,28 @@ def _walk_in_its_mode(task: Task, root: Node, nr: Any, first: Any, create_graph:
     outside, here.grad = here.grad, create_graph
     outer, running.task = running.task, task
     saving, changes = HOOKS.here() if HOOKS else [], HOOKS.changes
+    through = False
     try:
         _walk(here, task, root, nr, first)
         for callback in task.callbacks:
             callback()
+        through = True
     finally:
         here.grad, running.task = outside, outer
         if HOOKS.changes != changes:
             HOOKS.restore(saving)
         for said in task.warnings:
-            warn_in_torch(*said)
+            _say(said, through)
+
+
+def _say(said: tuple, through: bool) -> None:
+    """Warn of something; where warnings are errors and another one is on its way already, print it, as torch does."""
+    try:
+        warn_in_torch(*said)
+    except Warning as warning:
+        if through:
+            raise
+        print(f"{type(warning).__name__}: {warning}", file=sys.stderr)
 
 
 def _aim(task: Task, root: Node, inputs: tuple, accumulate: bool) -> None:
@@ -275,6 +287,8 @@ def _walk(here: Any, task: Task, root: Node, nr: Any, first: Any) -> None:
                 outputs = fn.apply(grads)
                 if type(outputs) is not list:
                     outputs = list(outputs)
+                if fn._hooks is not None:  # since its formulas ran, and then without what they were given
+                    outputs = _hooked(fn, _fitted_all(fn, outputs), ())
             else:
                 call = _call_end if end else _call
                 outputs = anomaly.run(fn, call, grads, task) if anomalous else call(fn, grads, task)
@@ -345,6 +359,7 @@ def _tensor_hooks(fn: Node, leaf: Any, grads: tuple) -> tuple:
 
 def _call(fn: Node, grads: Any, task: Task) -> list[Any]:
     """Run a node that is watched: its formulas, the check of what came out, its posthooks; then free what it saved."""
+    given = tuple(grads) if fn._hooks is not None and fn._hooks.post else ()  # as it was before its formulas ran
     outputs: Any = fn.apply(grads)
     if type(outputs) is not list:
         outputs = list(outputs)
@@ -352,16 +367,27 @@ def _call(fn: Node, grads: Any, task: Task) -> list[Any]:
         outputs = [
             g if e is not None and task.will_run(e[0]) else None for g, e in zip(outputs, fn._edges, strict=False)
         ]
+    outputs = _hooked(fn, _fitted_all(fn, outputs), given)
+    if not task.keep_graph:
+        fn.release()
+    return outputs
+
+
+def _fitted_all(fn: Node, outputs: list[Any]) -> list[Any]:
+    """What a node has computed, each gradient as the node that it goes to expects it."""
     for i, edge in enumerate(fn._edges):
         if edge is not None and (grad := outputs[i]) is not None:
             data = grad._data
             shape, kind, device = edge[0].expects(edge[1])
             if data.shape != shape or data.dtype is not kind or grad._device is not device:
                 outputs[i] = _fitted(fn, i, grad, shape, kind, device)
+    return outputs
+
+
+def _hooked(fn: Node, outputs: list[Any], given: tuple) -> list[Any]:
+    """What the posthooks of a node make of what it has computed, from the gradients that it was given."""
     if fn._hooks is not None and fn._hooks.post:
-        outputs = list(hooks.after_node(fn, tuple(outputs), tuple(grads)))
-    if not task.keep_graph:
-        fn.release()
+        return list(hooks.after_node(fn, tuple(outputs), given))
     return outputs
 
 

@@ -346,7 +346,7 @@ class SavedResult(SavedTensor):
 
 
 for _kind in (SavedNothing, SavedResult):  # torch has one class for all
-    _kind.__name__, _kind.__module__ = "SavedTensor", "torch._C._autograd"
+    _kind.__name__, _kind.__qualname__, _kind.__module__ = "SavedTensor", "SavedTensor", "torch._C._autograd"
 
 
 class _Disabled(threading.local):
