@@ -11,7 +11,7 @@ from ..ops.core import FUNCTIONS
 from ..ops.creation import tensor
 from ..tensor import Tensor
 from .optimizer import Optimizer
-from .steps import at_least, check_fused, check_rate
+from .steps import at_least, check_device, check_fused, check_rate
 
 
 def _prepared(p: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
@@ -47,6 +47,8 @@ class RMSprop(Optimizer):
                 *(("grad_avg",) if centered else ()),
             ):
                 state[name] = FUNCTIONS["zeros_like"](p)
+        if group["capturable"]:
+            check_device(p)
         state["step"] += 1
         grad = _prepared(p, grad, group)
         square = state["square_avg"]

@@ -162,7 +162,7 @@ class _Scheduler(LRScheduler):
 
 
 class _Lambdas(_Scheduler):
-    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
+    def _take(self, optimizer: Optimizer, lr_lambda: Any) -> None:
         self.optimizer = optimizer
         groups = len(optimizer.param_groups)
         if isinstance(lr_lambda, (list, tuple)):
@@ -171,7 +171,6 @@ class _Lambdas(_Scheduler):
             self.lr_lambdas: list[Callable] = list(lr_lambda)
         else:
             self.lr_lambdas = [lr_lambda] * groups
-        super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
         """All that the scheduler knows but the optimizer and plain functions."""
@@ -181,14 +180,19 @@ class _Lambdas(_Scheduler):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over a state dict."""
+        states = state_dict["lr_lambdas"]
         self.__dict__.update({k: v for k, v in state_dict.items() if k != "lr_lambdas"})
-        for function, state in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=False):
+        for function, state in zip(self.lr_lambdas, states, strict=False):
             if state is not None:
                 function.__dict__.update(state)
 
 
 class LambdaLR(_Lambdas):
     """The first rate times a function of the epoch."""
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
+        self._take(optimizer, lr_lambda)
+        super().__init__(optimizer, last_epoch)
 
     def _stays(self) -> bool:
         return False
@@ -198,7 +202,14 @@ class LambdaLR(_Lambdas):
 
 
 class MultiplicativeLR(_Lambdas):
-    """The rate before times a function of the epoch."""
+    """The rate before times a function of the epoch. TypeError for what cannot be called."""
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
+        self._take(optimizer, lr_lambda)
+        for function in self.lr_lambdas:
+            if not callable(function):
+                raise TypeError(f"lr_lambda should be a function, but got {type(function).__name__}")
+        super().__init__(optimizer, last_epoch)
 
     def _next(self, lr: Any, base: Any, i: int) -> Any:
         return lr * self.lr_lambdas[i](self.last_epoch)
@@ -247,7 +258,7 @@ class ConstantLR(_Scheduler):
     def __init__(
         self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
     ) -> None:
-        if not 0 <= factor <= 1.0:
+        if factor > 1.0 or factor < 0:
             raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer, last_epoch)
@@ -268,9 +279,9 @@ class LinearLR(_Scheduler):
 
     def __init__(self, optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5,
                  last_epoch: int = -1) -> None:  # fmt: skip
-        if not 0 < start_factor <= 1.0:
+        if start_factor > 1.0 or start_factor <= 0:
             raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
-        if not 0 <= end_factor <= 1.0:
+        if end_factor > 1.0 or end_factor < 0:
             raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
@@ -367,10 +378,10 @@ class ReduceLROnPlateau(LRScheduler):
         self.patience, self.cooldown, self.eps = patience, cooldown, eps
         self.last_epoch = 0
         self._last_lr = _rates(optimizer)
-        if mode not in ("min", "max"):
-            raise ValueError(f"mode {mode} is unknown!")
-        if threshold_mode not in ("rel", "abs"):
-            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
+        if mode not in {"min", "max"}:
+            raise ValueError("mode " + mode + " is unknown!")
+        if threshold_mode not in {"rel", "abs"}:
+            raise ValueError("threshold mode " + threshold_mode + " is unknown!")
         self.mode_worse = math.inf if mode == "min" else -math.inf
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
         self.best = self.mode_worse

@@ -189,8 +189,7 @@ class Optimizer(metaclass=_OptimizerMeta):
         index: dict[int, int] = {}
         groups, start = [], 0
         for g in self.param_groups:
-            for i, p in enumerate(g["params"], start):
-                index.setdefault(id(p), i)
+            index |= {id(p): i for i, p in enumerate(g["params"], start) if id(p) not in index}
             start += len(g["params"])
             groups.append(
                 {**{k: v for k, v in g.items() if k != "params"}, "params": [index[id(p)] for p in g["params"]]}

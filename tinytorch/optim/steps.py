@@ -48,6 +48,15 @@ def _check_kinds(betas: Any, foreach: Any, capturable: bool) -> None:
                 raise ValueError(f"Tensor betas[{i}] must be 1-element")
 
 
+def check_device(p: Tensor) -> None:
+    """Refuse to step on the CPU as captured graphs step: AssertionError."""
+    if p.device.type == "cpu":
+        raise AssertionError(
+            "If capturable=True, params and state_steps must be on supported devices: ['cuda', 'xpu', 'hpu', "
+            "'privateuseone', 'xla']."
+        )
+
+
 def check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
     """Refuse options that torch's implementations exclude: RuntimeError."""
     if fused and differentiable:
@@ -104,7 +113,8 @@ class SGD(Optimizer):
             else:
                 buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
             grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
-        _add_scaled_(p, grad, -group["lr"])
+        lr = group["lr"]
+        _add_scaled_(p, grad, -(lr.item() if isinstance(lr, Tensor) else lr))
 
 
 class Adam(Optimizer):
@@ -138,6 +148,8 @@ class Adam(Optimizer):
             state["step"] = tensor(0.0)
             for name in ("exp_avg", "exp_avg_sq", *(("max_exp_avg_sq",) if group["amsgrad"] else ())):
                 state[name] = FUNCTIONS["zeros_like"](p)
+        if group["capturable"]:
+            check_device(p)
         (beta1, beta2), lr = group["betas"], group["lr"]
         lr, beta1, beta2 = (x.item() if isinstance(x, Tensor) else x for x in (lr, beta1, beta2))
         state["step"] += 1
