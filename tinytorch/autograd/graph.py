@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..graph.history import edge_of
-from ..graph.modes import enable_grad
+from ..graph.modes import MODES, enable_grad
 from ..graph.node import Node as _EngineNode
 from ..graph.node import RemovableHandle, shown_edge
 from ..graph.saved import disable_saved_tensors_hooks, saved_tensors_hooks
@@ -105,6 +105,8 @@ def _get_grad_fn_or_grad_acc(t: Any) -> Any:
         return t.node
     if not (t.requires_grad and t.grad_fn is None) and t.grad_fn is None:
         raise AssertionError("Expected gradient function to be set")
+    if t.requires_grad and t.grad_fn is None and MODES.here.inference:  # where torch looks in vain behind a view of it
+        raise AttributeError("'NoneType' object has no attribute 'next_functions'")
     return shown_edge(edge_of(t))[0]
 
 

@@ -371,7 +371,7 @@ def node(
 
     `kind.record(out, inputs, saved values by name)` records one, see `ops.recording`.
     A value whose name starts with an underscore is kept but not shown. `also` names values that are kept although no
-    formula reads them, because torch keeps them. With `spread` the one
+    formula that runs reads them, as torch keeps them. With `spread` the one
     formula returns a tuple with the gradients of all inputs (for `cat`, whose inputs are as many as are given).
     """
     reads = [() if f is None else _parameters(f) for f in formulas]
@@ -382,7 +382,7 @@ def node(
     if alone or "BackwardBackward" in name:  # then torch saves without asking whether the gradient is needed
         users: dict[str, tuple] = dict.fromkeys(names, ())
     else:
-        users = {n: tuple([i for i, read in enumerate(reads) if n in read]) for n in names}
+        users = {n: tuple([i for i, read in enumerate(reads) if n in read and n not in also]) for n in names}
     body = {
         "__slots__": (),
         "__doc__": f"The backward of torch's {name}.",

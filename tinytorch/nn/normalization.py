@@ -70,14 +70,14 @@ def _over_features(slope: Callable) -> Callable:
 
 _NativeLayerNormBackward0 = node(
     "NativeLayerNormBackward0",
-    lambda grad, input, weight, normalized_shape, eps: _over_features(
-        lambda g, x, w: _back(g, x, w, _last(x, normalized_shape), eps)
+    lambda grad, input, weight, normalized_shape, _eps: _over_features(
+        lambda g, x, w: _back(g, x, w, _last(x, normalized_shape), _eps)
     )(grad, input, weight),
-    lambda grad, input, normalized_shape, eps: _over_features(
-        lambda g, x: _summed(g * _standardised(x, _last(x, normalized_shape), eps)[0], _first(x, normalized_shape))
+    lambda grad, input, normalized_shape, _eps: _over_features(
+        lambda g, x: _summed(g * _standardised(x, _last(x, normalized_shape), _eps)[0], _first(x, normalized_shape))
     )(grad, input),
     lambda grad, input, normalized_shape: _summed(grad, _first(input, normalized_shape)),
-    also=("bias", "result1", "result2"),
+    also=("bias", "result1", "result2", "weight"),
 )
 
 
@@ -119,7 +119,7 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
     made = result(out, input._device)
     if recording(input, weight, bias):
         record(made, _NativeLayerNormBackward0, (input, weight, bias), input=input, weight=weight, bias=bias,
-               normalized_shape=shape, eps=eps, result1=fresh(mean, input._device), result2=fresh(rstd, input._device))  # fmt: skip
+               normalized_shape=shape, _eps=eps, result1=fresh(mean, input._device), result2=fresh(rstd, input._device))  # fmt: skip
     return made
 
 
@@ -202,7 +202,7 @@ _NativeBatchNormBackward0 = node(
         lambda g, x: _batch_weight_slope(g, x, running_mean, running_var, training, eps)
     )(grad, input),
     lambda grad, input: grad.sum(_others(input)),
-    also=("result1", "result2"),
+    also=("result1", "result2", "weight"),
 )
 
 
@@ -307,7 +307,8 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     scale = rstd if weight is None else rstd * weight._data
     shift = -mean * scale if bias is None else multiply_add(-mean, scale, bias._data)
     out = quiet.run(_scaled, a, scale.reshape(shape), shift.reshape(shape)).astype(input._data.dtype, copy=False)
-    made = result(out, input._device)
+    channels_last = a.ndim > 3 and np.moveaxis(a, 1, -1).flags.c_contiguous and not a.flags.c_contiguous
+    made = result(out, where, *((a,) if channels_last else ()))
     if recording(input, weight, bias):
         record(made, _NativeBatchNormBackward0, (input, weight, bias), input=input, weight=weight, running_mean=running_mean,
                running_var=running_var, training=training, eps=eps, **saved)  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..graph.history import edge_of, needs_grad, replace_history
+from ..graph.history import edge_of, replace_history
 from ..graph.modes import MODES
 from ..graph.node import MultiNode
 from ..tensor import Tensor
@@ -22,9 +22,12 @@ def _arguments(tensors: tuple, count: int) -> None:
 
 
 def _wrapped(kind: Any, tensors: tuple, found: list) -> Any:
-    """The tensors as outputs of one new node of this kind, if any of them requires grad."""
-    if MODES.here.grad and any(t is not None and needs_grad(t) for t in tensors):
-        fn = kind(tuple([None if t is None else edge_of(t) for t in tensors]), ())
+    """The tensors as outputs of one new node of this kind, if any of them requires grad.
+
+    Grad mode is not asked: where it is off the node is there all the same, and leads nowhere.
+    """
+    if any(t is not None and t.requires_grad for t in tensors):
+        fn = kind(tuple([None if t is None else edge_of(t) for t in tensors]) if MODES.here.grad else (), ())
         fn.describe_all(tuple(found))
         for nr, t in enumerate(found):
             if t is not None:
