@@ -102,6 +102,8 @@ def set_float32_matmul_precision(precision: str) -> None:
 
     Source: `torch.set_float32_matmul_precision`.
     """
+    if not isinstance(precision, str):
+        raise RuntimeError(f"set_float32_matmul_precision expects a str, but got {type_name(precision)}")
     if precision not in _PRECISIONS:
         warn_in_torch(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the currentsetFloat32MatmulPrecision call has no "

@@ -99,9 +99,22 @@ def _dropout_options(module: Any, values: dict[str, Any]) -> None:
     vars(module).update(values)
 
 
-Dropout = layer("Dropout", lambda m, x: F.dropout(x, m.p, m.training, m.inplace), "In training, zeroes elements at random.",
-                "p={p}, inplace={inplace}", base="_DropoutNd", set_up=_dropout_options, p=0.5, inplace=False)  # fmt: skip
+def _dropout(name: str, function: str, what: str) -> type:
+    return layer(name, lambda m, x: getattr(F, function)(x, m.p, m.training, m.inplace), what, "p={p}, inplace={inplace}",
+                 base="_DropoutNd", set_up=_dropout_options, p=0.5, inplace=False)  # fmt: skip
 
-__all__ = ["CELU", "ELU", "GELU", "GLU", "SELU", "Dropout", "Flatten", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh",
+
+Dropout = _dropout("Dropout", "dropout", "In training, zeroes elements at random.")
+Dropout1d = _dropout("Dropout1d", "dropout1d", "In training, zeroes channels at random: input (N, C, L) or (C, L).")
+Dropout2d = _dropout("Dropout2d", "dropout2d", "In training, zeroes channels at random: input (N, C, H, W).")
+Dropout3d = _dropout("Dropout3d", "dropout3d", "In training, zeroes channels at random: input (N, C, D, H, W).")
+AlphaDropout = layer("AlphaDropout", lambda m, x: F.alpha_dropout(x, m.p, m.training), "Dropout for SELU networks.",
+                     "p={p}, inplace={inplace}", base="_DropoutNd", set_up=_dropout_options, p=0.5, inplace=False)  # fmt: skip
+FeatureAlphaDropout = layer("FeatureAlphaDropout", lambda m, x: F.feature_alpha_dropout(x, m.p, m.training),
+                            "`AlphaDropout` of whole channels.", "p={p}, inplace={inplace}", base="_DropoutNd",
+                            set_up=_dropout_options, p=0.5, inplace=False)  # fmt: skip
+
+__all__ = ["CELU", "ELU", "GELU", "GLU", "SELU", "AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d",
+           "FeatureAlphaDropout", "Flatten", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh",
            "LeakyReLU", "LogSigmoid", "LogSoftmax", "Mish", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softmax", "Softmin",
            "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold", "Unflatten"]  # fmt: skip

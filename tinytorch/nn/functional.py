@@ -11,7 +11,6 @@ import numpy as np
 
 from ..missing import missing
 from ..ops.added import linear
-from ..ops.arguments import parsed
 from ..ops.core import (
     FUNCTIONS,
     expect_tensor,
@@ -31,6 +30,7 @@ from .distance_losses import (
     triplet_margin_loss,
 )
 from .distances import cosine_similarity, gumbel_softmax, pad, pairwise_distance
+from .dropouts import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
 from .embedding import embedding
 from .hard_slopes import (
     glu,
@@ -111,27 +111,6 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     return input.log_softmax(implicit_dim("log_softmax", dim, input.dim()), dtype=dtype)
 
 
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """In training, elements set to zero with probability p and the others scaled by 1 / (1 - p).
-
-    ValueError for p outside [0, 1].
-    """
-    if p < 0.0 or p > 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if not isinstance(input, Tensor) or not isinstance(training, bool):
-        parsed("dropout", (input, p, training), {})
-    if p == 0 or not training or not input.numel():
-        return input
-    if p == 1:
-        return input.mul_(input.new_zeros(())) if inplace else input * input.new_zeros(())
-    mask = _empty_like(input).bernoulli_(1 - p).div_(1 - p)
-    return input.mul_(mask) if inplace else input * mask
-
-
-def _empty_like(t: Tensor) -> Tensor:
-    return FUNCTIONS["empty_like"](t)
-
-
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """Softmax of -x."""
     return (-input).softmax(implicit_dim("softmin", dim, input.dim()), dtype=dtype)
@@ -166,6 +145,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "alpha_dropout",
     "batch_norm",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
@@ -175,9 +155,13 @@ __all__ = [
     "cosine_similarity",
     "cross_entropy",
     "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
     "elu",
     "elu_",
     "embedding",
+    "feature_alpha_dropout",
     "gaussian_nll_loss",
     "gelu",
     "glu",

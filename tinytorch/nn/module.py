@@ -30,7 +30,8 @@ def indented(text: str, spaces: int) -> str:
 
 
 _PLACES = {"Linear": "linear", "Identity": "linear", "Embedding": "sparse", "Module": "module", "Flatten": "flatten",
-           "Unflatten": "flatten", "Dropout": "dropout", "Sequential": "container", "ModuleList": "container",
+           "Unflatten": "flatten", "Dropout": "dropout", "Dropout1d": "dropout", "Dropout2d": "dropout",
+           "Dropout3d": "dropout", "AlphaDropout": "dropout", "FeatureAlphaDropout": "dropout", "Sequential": "container", "ModuleList": "container",
            "ModuleDict": "container", "ParameterList": "container", "ParameterDict": "container",
            "LayerNorm": "normalization", "BatchNorm1d": "batchnorm", "BatchNorm2d": "batchnorm",
            "CosineSimilarity": "distance", "PairwiseDistance": "distance"}  # fmt: skip

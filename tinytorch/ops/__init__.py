@@ -22,7 +22,7 @@ from . import (
 )
 
 from . import arithmetic, arranging, bitwise, cumulative, extremes, joining, norms, pairs, promotion, sorting  # isort: skip
-from . import distances, factoring, matrix_norms, special_table, statistics  # isort: skip
+from . import distances, dropping, factoring, matrix_norms, special_table, statistics  # isort: skip
 from . import (
     index_reduce,
     index_tensors,
@@ -50,6 +50,7 @@ __all__ = [
     "cumulative",
     "diagonals",
     "distances",
+    "dropping",
     "exchange",
     "extremes",
     "factoring",

@@ -209,6 +209,8 @@ class _Signature:
     def unpack(self, by_position: list, by_name: dict) -> None:
         """Raise torch's TypeError for sizes that turn out not to be ints after the first."""
         for p, x in [*zip(self.params, by_position, strict=False), *((p, by_name.get(p.name)) for p in self.params)]:
+            if p.kind in ("int64_t", "SymInt") and isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
+                raise ValueError("Overflow when unpacking long long")
             if p.kind in ("IntArrayRef", "SymIntArrayRef"):
                 one_by_one = p is self.params[0] and self.positional == 1 and x is not None
                 sizes = x if isinstance(x, (tuple, list)) else by_position if one_by_one else ()

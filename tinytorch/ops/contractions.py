@@ -11,6 +11,7 @@ from typing import Any
 
 from ..naming import type_name
 from ..tensor import Tensor
+from .arguments import unfit
 from .core import op, takes_out, write_out
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
@@ -313,6 +314,8 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 
     RuntimeError for sizes that differ. Source: `torch.inner`.
     """
+    if not isinstance(other, Tensor):
+        raise unfit("inner")
     if input.dim() == 0 or other.dim() == 0:
         return input * other
     if input.size(-1) != other.size(-1):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import return_types
+from .. import dtypes, return_types
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, fresh, wrap_dim
@@ -117,8 +117,8 @@ def _running(name: str, ufunc: np.ufunc, kind: type, what: str) -> None:
         d = wrap_dim(dim, a.ndim)
         if dtype is not None and dtype is not self.dtype:
             raise RuntimeError(
-                f"Bad in-place call: input tensor dtype {self.dtype.scalar_name.lower()} and output tensor dtype "
-                f"{dtype.scalar_name.lower()} should match"
+                f"Bad in-place call: input tensor dtype {dtypes.cpp_name(self.dtype)} and output tensor dtype "
+                f"{dtypes.cpp_name(dtype)} should match"
             )
         _check_running(a, a.dtype, name)
         check_overlap(self)
@@ -210,6 +210,8 @@ def diff(
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     ends = [t for t in (prepend, input, append) if t is not None]
+    if any(t._data.ndim != input._data.ndim for t in ends):
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
     t = FUNCTIONS["cat"](ends, dim) if len(ends) > 1 else input
     d = wrap_dim(dim, t._data.ndim)
     if n == 0:

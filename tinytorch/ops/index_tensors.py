@@ -228,6 +228,6 @@ def put_at(self: Tensor, indices: Any, values: Tensor, accumulate: bool | None) 
             lambda self, values: (IndexPutBackward0, (self, values["values"]), {"indices": tuple(values["indices"])}),
             function_too=True)  # fmt: skip
 def _index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> None:
-    if not (isinstance(values, Tensor) and all(isinstance(i, Tensor) for i in indices)):
+    if isinstance(indices, Tensor) or not (isinstance(values, Tensor) and all(isinstance(i, Tensor) for i in indices)):
         raise unfit("index_put")
     put_at(self, indices, values, accumulate)

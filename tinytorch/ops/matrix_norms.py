@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .. import dtypes
 from ..tensor import Tensor, wrap_dim
 from .arguments import called_as_method, parsed
 from .core import op
@@ -91,7 +92,12 @@ def norm(
     """
     if out is not None and called_as_method():
         raise TypeError("Tensor.norm() got an unexpected keyword argument 'out'")
-    if isinstance(p, Tensor) or type(keepdim) is not bool or isinstance(dim, (str, float, Tensor)):
+    p = p.item() if isinstance(p, Tensor) and not p._data.ndim else p
+    if (
+        isinstance(p, (Tensor, tuple, list, dict, dtypes.dtype))
+        or type(keepdim) is not bool
+        or isinstance(dim, (str, float, Tensor))
+    ):
         parsed("linalg_vector_norm", (input, 2 if p is None or p == "fro" else p, dim, keepdim), {})
     if p == "nuc":
         dims = range(input.dim()) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)

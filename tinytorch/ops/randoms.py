@@ -55,8 +55,11 @@ def _method(name: str, fill: Callable, kind: type, line: str, what: str) -> None
         values = [*args, *(kwargs.pop(n, d) for n, d in zip(names[len(args) :], defaults[len(args) :], strict=True))]
         if kwargs:
             raise unfit(name)
-        if any(isinstance(v, (str, bool)) or not hasattr(v, "__float__") for v in values):
+        if any(
+            isinstance(v, str) or not hasattr(v, "__float__") or (isinstance(v, Tensor) and v.dim()) for v in values
+        ):
             raise unfit(name)
+        values = [v.item() if isinstance(v, Tensor) else int(v) if isinstance(v, bool) else v for v in values]
         gen = _source(generator, self._device)
         return write_in_place(self, (self,), kind, {}, lambda: _draw(self, fill, *values, gen))
 
@@ -221,7 +224,7 @@ def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = Non
     Source: `torch.randperm`.
     """
     gen, requires_grad = _source(generator, as_device(kw.get("device"))), kw.get("requires_grad", False)
-    if isinstance(n, bool) or not hasattr(n, "__index__"):
+    if isinstance(n, bool) or not hasattr(n, "__index__") or (isinstance(n, Tensor) and n.is_floating_point()):
         raise unfit("randperm")
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")

@@ -230,7 +230,7 @@ def _indices(name: str, lower: bool) -> None:
     function.__doc__ = (
         f"The row and column numbers of the {'lower' if lower else 'upper'} triangle.\n\nSource: `torch.{name}`."
     )
-    op(name, method=False)(function)
+    op(name, method=False, strict=True)(function)
 
 
 _indices("tril_indices", True)

@@ -233,6 +233,8 @@ def searchsorted(
 
     RuntimeError for two dtypes, or shapes that do not go together. Source: `torch.searchsorted`.
     """
+    if isinstance(input, (list, tuple)):
+        raise unfit("searchsorted")
     if side is not None and side not in ("left", "right"):
         raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:

@@ -18,11 +18,17 @@ from .scalars import over, times
 _MODES = {"linear": None, "lower": np.floor, "higher": np.ceil, "nearest": np.rint, "midpoint": None}
 
 
+def _check_share(q: Any) -> None:
+    """What torch looks at before the input's dtype."""
+    if isinstance(q, Tensor) and q.dim() > 1:
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
+    if is_number(q) and not 0 <= q <= 1:
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+
+
 def _shares(name: str, input: Tensor, q: Any) -> tuple[np.ndarray, bool]:
     """The shares asked for, as a vector in the input's dtype; and whether it was one number."""
     if isinstance(q, Tensor):
-        if q.dim() > 1:
-            raise RuntimeError("quantile() q must be a scalar or 1D tensor")
         if q.dtype is not input.dtype:
             raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
         shares = q._data
@@ -31,8 +37,6 @@ def _shares(name: str, input: Tensor, q: Any) -> tuple[np.ndarray, bool]:
         return shares.reshape(-1), not q.dim()
     if not is_number(q):
         raise unfit(name)
-    if not 0 <= q <= 1:
-        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
     return np.array([q], input._data.dtype), True
 
 
@@ -50,7 +54,8 @@ def _quantile(name: str, what: str, ignore_nan: bool) -> None:
         input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
     ) -> Tensor:
         if not input.numel():
-            raise RuntimeError(f"{name}() input tensor must be non-empty")
+            raise RuntimeError("quantile() input tensor must be non-empty")
+        _check_share(q)
         if input._data.dtype.kind != "f" or input._data.dtype.itemsize < 4:
             raise RuntimeError("quantile() input tensor must be either float or double dtype")
         shares, alone = _shares(name, input, q)
