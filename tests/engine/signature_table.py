@@ -25,6 +25,7 @@ from_numpy(PyObject* ndarray)|alone
 Tensor.apply_(PyObject* callable)|alone
 frombuffer(PyObject* buffer, *, ScalarType dtype, int64_t count=-1, int64_t offset=0, bool requires_grad=False)
 numel(Tensor input)
+get_device(Tensor input)
 range(Scalar start, Scalar end, Scalar step=1, *, Tensor out=None, ScalarType dtype=None, Layout layout=torch.strided, Device device=None, bool requires_grad=False)
 nonzero(Tensor input, *, bool as_tuple=False, Tensor out=None)
 Tensor.new(*, Device? device=None)

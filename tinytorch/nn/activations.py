@@ -69,6 +69,17 @@ Hardtanh = layer("Hardtanh", lambda m, x: F.hardtanh(x, m.min_val, m.max_val, m.
 Softmin = layer("Softmin", lambda m, x: F.softmin(x, m.dim), "Softmax of -x.", "dim", dim=None)
 Softmax = layer("Softmax", lambda m, x: F.softmax(x, m.dim), "exp(x) scaled to sum to 1.", "dim", dim=None)
 LogSoftmax = layer("LogSoftmax", lambda m, x: F.log_softmax(x, m.dim), "The logarithm of softmax.", "dim", dim=None)
+
+
+def _softmax_of_channels(x: Any) -> Any:
+    if x.dim() not in (3, 4):
+        raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {x.dim()}D instead")
+    return F.softmax(x, -3)
+
+
+Softmax2d = layer(
+    "Softmax2d", lambda m, x: _softmax_of_channels(x), "Softmax over channels: x (N, C, H, W) or (C, H, W)."
+)
 GLU = layer("GLU", lambda m, x: F.glu(x, m.dim), "Half of a dimension, gated by the other half.", "dim", dim=-1)
 
 # shapes and dropout ---------------------------------------------------------------------------------------------------
@@ -116,5 +127,5 @@ FeatureAlphaDropout = layer("FeatureAlphaDropout", lambda m, x: F.feature_alpha_
 
 __all__ = ["CELU", "ELU", "GELU", "GLU", "SELU", "AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d",
            "FeatureAlphaDropout", "Flatten", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh",
-           "LeakyReLU", "LogSigmoid", "LogSoftmax", "Mish", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softmax", "Softmin",
+           "LeakyReLU", "LogSigmoid", "LogSoftmax", "Mish", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softmax", "Softmax2d", "Softmin",
            "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold", "Unflatten"]  # fmt: skip

@@ -230,6 +230,11 @@ def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     return moved(fresh(array_of(data, dtype)), where or as_device(None))
 
 
+def _writable(a: np.ndarray) -> np.ndarray:
+    """The array, or a copy if it cannot be written to: of one that is copied anyway, nobody need be warned."""
+    return a if a.flags.writeable else a.copy(order="K")
+
+
 @op(method=False)
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
@@ -242,7 +247,7 @@ def asarray(
     """
     where = None if device is None else as_device(device)
     if isinstance(obj, (Tensor, np.ndarray)):
-        source = obj if isinstance(obj, Tensor) else from_numpy(obj)
+        source = obj if isinstance(obj, Tensor) else from_numpy(_writable(obj) if copy else obj)
         if requires_grad is None and source.requires_grad:
             warn_in_torch(
                 "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "

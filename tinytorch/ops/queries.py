@@ -238,4 +238,4 @@ def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
 for _name in ("element_size", "get_device", "is_complex", "is_contiguous", "is_floating_point", "is_inference",
               "is_signed", "item", "ndimension", "nelement", "requires_grad_", "retain_grad", "storage_offset", "tolist",
               "untyped_storage", "data_ptr", "detach_", "dim", "numel", "size", "stride"):  # fmt: skip
-    op(_name, function=False)(vars(Tensor)[_name])
+    op(_name, function=_name == "get_device")(vars(Tensor)[_name])
