@@ -15,6 +15,7 @@ from ..graph.node import MultiNode, node
 from ..tensor import Tensor
 from ..warn import warn_in_torch
 from .core import FUNCTIONS, op, quiet, record, recording, result, write_out
+from .norm_kernel import norm
 from .pointwise import read_histories, through_double
 from .reductions import count, given_dims, record_all, reduced, restored, spread, wrap_dims
 from .scalars import over, times
@@ -174,20 +175,6 @@ _DistBackward0 = node(
 )  # fmt: skip
 
 
-def _norm(a: np.ndarray, p: float, dims: tuple[int, ...], keepdim: bool) -> np.ndarray:
-    b = np.abs(a.astype(np.float32) if a.dtype == np.float16 else a)
-    axes = reduced(a, dims)
-    if math.isinf(p):
-        f = np.maximum if p > 0 else np.minimum
-        return np.asarray(f.reduce(b, axes, keepdims=keepdim))
-    if p == 0:
-        return np.asarray(np.add.reduce(b != 0, axes, b.dtype, keepdims=keepdim))
-    if p in (1, 2):
-        total = np.add.reduce(b if p == 1 else b * b, axes, keepdims=keepdim)
-        return np.asarray(total if p == 1 else np.sqrt(total))
-    return np.asarray(np.add.reduce(b**p, axes, keepdims=keepdim) ** (1 / p))
-
-
 def vector_norm(
     x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Tensor:
@@ -214,7 +201,7 @@ def vector_norm(
                 + "because this dimension is empty and the operation does not have an identity"
             )
         raise RuntimeError(f"linalg.vector_norm cannot compute the {_number(ord)} norm {what}")
-    data = quiet.run(lambda: _norm(a, ord, dims, keepdim).astype(a.dtype))
+    data = quiet.run(lambda: norm(a, ord, dims, keepdim))
     if out is not None:
         return write_out(out, data, "linalg_vector_norm", x)
     made = result(data, x._device)

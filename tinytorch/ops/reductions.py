@@ -20,7 +20,7 @@ from .core import FUNCTIONS, node_for, op, quiet, recording, result, write_out
 from .outputs import check_same_dtype
 from .pointwise import check_kernel
 from .scalars import over, zeros
-from .summing import add_reduce
+from .summing import add_reduce, multiply_reduce
 from .viewing import as_view, viewed
 
 _EVERY = [tuple(range(n)) for n in range(8)]
@@ -367,7 +367,10 @@ def prod(
     kind = _sum_dtype(input, dtype if out is None else dtype_for(dtype, out))
     dims = tuple(range(a.ndim)) if dim is None else (wrap_dim(dim, a.ndim),)
     wide = np.float32 if kind == np.float16 else kind
-    data = quiet.run(lambda: np.asarray(np.multiply.reduce(a, reduced(a, dims), wide, None, keepdim)).astype(kind))
+    if a.dtype.kind == "f" and np.dtype(wide).kind == "f":
+        data = quiet.run(lambda: multiply_reduce(a.astype(wide, copy=False), dims, keepdim).astype(kind))
+    else:
+        data = quiet.run(lambda: np.asarray(np.multiply.reduce(a, reduced(a, dims), wide, None, keepdim)).astype(kind))
     if out is not None:
         return write_out(out, data, "prod", input)
     made = result(data, input._device)
