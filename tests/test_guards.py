@@ -22,6 +22,7 @@ LAYERS: list[tuple[str, ...]] = [
         "tinytorch.missing",
         "tinytorch.warn",
         "tinytorch.fused",
+        "tinytorch.vector_math",
         "tinytorch.return_types",
         "tinytorch.slots",
         "tinytorch.buffers",

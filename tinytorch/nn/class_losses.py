@@ -134,6 +134,20 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     return made.view(shape) if how == _NONE and made.shape != shape else made
 
 
+def _in_levels(terms: np.ndarray) -> np.ndarray:
+    """A sum as torch's nll_loss adds it: the first aside, the rest by sixteen, and these by sixteen again.
+
+    Source: `nll_loss_out_frame` in `aten/src/ATen/native/LossNLL.cpp`.
+    """
+    total, first, rest = terms.dtype.type(0), terms[:1], terms[1:]
+    while rest.size:
+        whole = rest.size - rest.size % 16
+        if whole < rest.size:
+            total = total + np.add.accumulate(rest[whole:])[-1]
+        rest = np.add.accumulate(rest[:whole].reshape(-1, 16), 1)[:, -1]
+    return total + first[0] if first.size else total
+
+
 def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, how: int) -> Tensor:
     common_device(
         "nll_loss_forward" if input.dim() < 3 else "_nll_loss2d_forward", input, target, names=("self", "target")
@@ -150,7 +164,7 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     ):  # fmt: skip
         total = fresh(np.array(t.size, a.dtype), input._device)  # the usual case, in few steps
         losses = -a[np.arange(t.size), t]
-        data = MODES.here.run(np.divide, np.add.reduce(losses, None, a.dtype), total._data)
+        data = MODES.here.run(np.divide, _in_levels(losses), total._data)
         return _nll_recorded(data, total, input, target, weight, ignore_index, how)
     index = t.reshape(1) if a.ndim == 1 else np.expand_dims(t, dim)
     kept = index != ignore_index
@@ -160,11 +174,11 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     where = np.where(kept, index, 0).astype(np.int64)
     w = kept.astype(a.dtype) if weight is None else weight._data[where] * kept
     losses = np.where(kept, -np.take_along_axis(a, where, dim) * w, a.dtype.type(0))
-    total = fresh(np.asarray(w.sum(dtype=a.dtype)), input._device)
+    total = fresh(np.asarray(_in_levels(w.reshape(-1)), a.dtype), input._device)
     if how == _NONE:
         data = losses.reshape(t.shape)
     else:
-        summed = losses.sum(dtype=a.dtype)
+        summed = _in_levels(losses.reshape(-1))
         data = quiet.run(np.divide, summed, total._data) if how == _MEAN else summed
     return _nll_recorded(data, total, input, target, weight, ignore_index, how)
 

@@ -14,13 +14,15 @@ from ..graph.modes import MODES
 from ..graph.node import node
 from ..ops.composite import Composite, one_node
 from ..ops.core import FUNCTIONS, broadcast_error, common_device, quiet, record, recording, result
+from ..ops.pointwise import through_double
 from ..ops.scalars import over_in_place, times
 from ..ops.summing import add_reduce
 from ..tensor import Tensor
 from ..warn import warn_user
-from .slopes import logsigmoid
+from .slopes import log_sigmoid_kernel, logsigmoid
 
 _NONE, _MEAN, _SUM = range(3)
+_log, _log1p = through_double(np.log), through_double(np.log1p)
 MEAN, SUM = _MEAN, _SUM
 
 
@@ -331,7 +333,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
 
     def forward(p: np.ndarray, t: np.ndarray) -> np.ndarray:
         low = p.dtype.type(-100)
-        loss = (t - 1) * np.maximum(np.log1p(-p), low) - t * np.maximum(np.log(p), low)
+        loss = (t - 1) * np.maximum(_log1p(-p), low) - t * np.maximum(_log(p), low)
         return loss if weight is None else loss * weight._data
 
     return _pointwise(_BinaryCrossEntropyBackward0, forward, input, target, how, weight=weight)
@@ -389,7 +391,7 @@ def binary_cross_entropy_with_logits(
 
     def forward(x: np.ndarray, t: np.ndarray) -> np.ndarray:
         log_weight = 1 if pos_weight is None else (pos_weight._data - 1) * t + 1
-        loss = (1 - t) * x - log_weight * (np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))))
+        loss = (1 - t) * x - log_weight * log_sigmoid_kernel(x)
         loss = loss if weight is None else loss * weight._data
         return loss.astype(target._data.dtype, copy=False)  # as torch computes it in the target's place
 

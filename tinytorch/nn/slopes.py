@@ -17,8 +17,12 @@ from ..ops.core import expect_tensor, quiet, record, recording, result, write_in
 from ..ops.pointwise import half, through_double
 from ..ops.scalars import where
 from ..tensor import Tensor
+from ..vector_math import exp32, fused, in_blocks, log1p32
 
 _exp, _expm1, _log1p = through_double(np.exp), through_double(np.expm1), through_double(np.log1p)
+exponential = in_blocks(exp32, _exp)
+_sigmoid = in_blocks(lambda a: 1 / (1 + exp32(-a)), lambda a: 1 / (1 + _exp(-a)))
+_log1p_exp = in_blocks(lambda z: log1p32(exp32(z)), lambda z: _log1p(_exp(z)))
 
 
 def activation(name: str, kind: type, kernel: Callable, in_place: type | None = None, stub: str = "") -> Callable:
@@ -48,15 +52,18 @@ def activation(name: str, kind: type, kernel: Callable, in_place: type | None = 
 
 
 def sloped(name: str, slope: Callable, *shows: str, at: str = "self", linear: bool = False, passes: bool = False,
-           **more: Any) -> Callable:  # fmt: skip
+           kernel: Callable | None = None, **more: Any) -> Callable:  # fmt: skip
     """An activation's backward as one node: the gradient times the slope at the input (or at the result).
 
     The node shows the options under the names `shows`, and what is in `more`; a `linear` one has no use for the gradient.
     One that `passes` the gradient on, or does not, has a condition for its slope: where it fails there is 0, not -0.
+    `kernel` gives the product of float32 arrays in torch's steps, for where nothing is recorded.
     """
     names = ("" if linear else "grad_output", at) if shows or more or linear else ()
 
     def backward(grad: Tensor, x: Tensor, *options: Any, **extra: Any) -> Tensor:
+        if kernel and grad._data.dtype == x._data.dtype == np.float32 and not recording(grad, x):
+            return result(quiet.run(kernel, grad._data, x._data, *options), x._device, grad._data, x._data)
         numbers = {**dict(zip(shows, options, strict=False)), **more, **extra}
         return one_node(
             name,
@@ -91,11 +98,16 @@ def _softplus_slope(x: Tensor, beta: float, threshold: float) -> Tensor:
     return z.sigmoid().where(z <= threshold, x.new_ones(()))
 
 
-_softplus_backward = sloped("SoftplusBackwardBackward0", _softplus_slope, "beta", "threshold")
+def _softplus_kernel(g: np.ndarray, x: np.ndarray, beta: float, threshold: float) -> np.ndarray:
+    z = exponential(x * np.float32(beta))
+    return np.where(x * np.float32(beta) > threshold, g, g * z / (z + 1))
+
+
+_softplus_backward = sloped("SoftplusBackwardBackward0", _softplus_slope, "beta", "threshold", kernel=_softplus_kernel)
 _softplus = activation(
     "softplus",
     node("SoftplusBackward0", lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold)),
-    lambda a, b, t: np.where(a * b > t, a, _log1p(_exp(a * a.dtype.type(b))) / a.dtype.type(b)),
+    lambda a, b, t: np.where(a * b > t, a, _log1p_exp(np.minimum(a * a.dtype.type(b), t)) / a.dtype.type(b)),
 )
 
 
@@ -104,15 +116,24 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     return _softplus(input, beta=beta, threshold=threshold)
 
 
-def _log_sigmoid(a: np.ndarray) -> np.ndarray:
+def log_sigmoid_kernel(a: np.ndarray) -> np.ndarray:
+    """The logarithm of sigmoid, as an array."""
+    if a.dtype == np.float32:
+        return np.minimum(a, 0) - log1p32(exp32(-np.abs(a)))
     return np.minimum(a, 0) - _log1p(_exp(-np.abs(a)))
 
 
-_log_sigmoid_backward = sloped("LogSigmoidBackwardBackward0", lambda x: (-x).sigmoid())
+def _log_sigmoid_product(g: np.ndarray, x: np.ndarray) -> np.ndarray:
+    z = exp32(-np.abs(x))
+    z = z / (1 + z)
+    return g * np.where(x < 0, 1 - z, z)
+
+
+_log_sigmoid_backward = sloped("LogSigmoidBackwardBackward0", lambda x: (-x).sigmoid(), kernel=_log_sigmoid_product)
 _log_sigmoid_forward = activation(
     "logsigmoid",
     node("LogSigmoidBackward0", lambda grad, self, buffer: _log_sigmoid_backward(grad, self, buffer=buffer)),
-    lambda a, _: _log_sigmoid(a),
+    lambda a, _: log_sigmoid_kernel(a),
     stub="log_sigmoid_cpu",
 )
 
@@ -160,8 +181,19 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     return _gelu(input, approximate=approximate)
 
 
-_SiluBackward0 = node("SiluBackward0", lambda grad, self: grad * self.sigmoid() * (1 + self * (1 - self.sigmoid())))
-_silu = activation("silu", _SiluBackward0, lambda a: a / (1 + _exp(-a)))
+def _silu_backward(grad: Tensor, self: Tensor) -> Tensor:
+    if grad._data.dtype == self._data.dtype == np.float32 and not recording(grad, self):
+        return result(quiet.run(_silu_slope, grad._data, self._data), self._device, grad._data, self._data)
+    return grad * self.sigmoid() * (1 + self * (1 - self.sigmoid()))
+
+
+def _silu_slope(g: np.ndarray, x: np.ndarray) -> np.ndarray:
+    s = _sigmoid(x)
+    return g * s * fused(x, 1 - s, 1)
+
+
+_SiluBackward0 = node("SiluBackward0", _silu_backward)
+_silu = activation("silu", _SiluBackward0, in_blocks(lambda a: a / (1 + exp32(-a)), lambda a: a / (1 + _exp(-a))))
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -181,9 +213,17 @@ def _elu_slope_at_result(y: Tensor, alpha: float, scale: float = 1, input_scale:
     return ((y + alpha * scale) * input_scale).where(y < 0, above)
 
 
+def _elu_kernel_backward(
+    g: np.ndarray, x: np.ndarray, alpha: float, scale: float = 1, input_scale: float = 1
+) -> np.ndarray:
+    of_input, below = np.float32(input_scale), np.float32(alpha) * np.float32(scale)
+    return np.where(x <= 0, g * of_input * below * exponential(x * of_input), g * np.float32(scale))
+
+
 elu_backward = sloped(
-    "EluBackwardBackward0", elu_slope, "alpha", "scale", "input_scale", at="self_or_result", is_result=False
-)
+    "EluBackwardBackward0", elu_slope, "alpha", "scale", "input_scale", at="self_or_result", is_result=False,
+    kernel=_elu_kernel_backward,
+)  # fmt: skip
 elu_backward_at_result = sloped(
     "EluBackwardBackward0", _elu_slope_at_result, "alpha", "scale", "input_scale", at="self_or_result", is_result=True
 )

@@ -12,6 +12,7 @@ from ..graph.history import needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, fresh, wrap_dim
+from ..vector_math import fused
 from .arguments import guarded
 from .core import common_device, op, quiet, record, recording, result, result_dtype, write_in_place, write_out
 from .linalg import check_bmm, check_mm, mat_grad_left, mat_grad_right, product, same_dtype, strides_for
@@ -254,8 +255,13 @@ def _added_row(row: Tensor, x: Tensor, y: Tensor) -> Tensor:
         or b.shape[1] != c.shape[0] or a.shape != c.shape[1:] or x._device is not where or y._device is not where
     ):  # fmt: skip
         return addmm(row, x, y)
-    here, data = MODES.here, product(b, c)
-    made = fresh(here.run(np.add, a, data, data), where, here.inference)
+    here = MODES.here
+    if b.shape[1] == 1 and b.shape[0] > 1 < c.shape[1] and kind.char == "f":
+        data = here.run(fused, b, c, a)  # a single product is added to with one rounding
+    else:
+        data = product(b, c)
+        data = here.run(np.add, a, data, data)
+    made = fresh(data, where, here.inference)
     if here.grad:
         to_x, to_y = needs_grad(x), needs_grad(y)
         if to_x or to_y or needs_grad(row):

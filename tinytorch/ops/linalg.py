@@ -20,6 +20,7 @@ from ..tensor import Tensor, fresh
 from .core import broadcast_error, common_device, op, quiet, record, recording, result, takes_out, write_out
 from .large import MANY
 from .precedence import say_first
+from .small_products import in_order
 from .views import _UnsafeViewBackward0
 from .views import t as turned
 
@@ -37,6 +38,8 @@ def product(a: np.ndarray, b: np.ndarray, name: str = "") -> np.ndarray:
         return quiet.run(np.multiply, a, b)  # where zeros keep their signs
     if a.ndim == b.ndim == 3 and a.dtype.kind == "f" and a.shape[1] * a.shape[2] * b.shape[2] < 400:
         return quiet.run(_few_products, a, b)
+    if a.ndim < 3 and a.dtype == b.dtype == np.float32 and (made := quiet.run(in_order, a, b)) is not None:
+        return made
     if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and a.shape[0] * b.shape[1] >= MANY and a.dtype is b.dtype:
         return quiet.run(np.matmul, a, b, empty((a.shape[0], b.shape[1]), a.dtype))
     return quiet.run(np.matmul, a, b)

@@ -14,6 +14,7 @@ import numpy as np
 from ..fused import one_less_square
 from ..graph.node import node
 from ..tensor import Tensor
+from ..vector_math import exp32, in_blocks
 from . import special
 from .arguments import ABSENT, unfit
 from .core import (
@@ -41,8 +42,7 @@ from .spare import scaled_in_spare_memory
 _exp = through_double(np.exp)
 
 
-def _sigmoid(a: np.ndarray) -> np.ndarray:
-    return np.reciprocal(1 + _exp(-a))
+_sigmoid = in_blocks(lambda a: np.reciprocal(1 + exp32(-a)), lambda a: np.reciprocal(1 + _exp(-a)))
 
 
 def _threshold_backward(grad: Tensor, self: Tensor) -> Tensor:
