@@ -65,7 +65,8 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-_LATER = ("backends", "func", "nn", "optim", "utils", "version", "viz")  # what is loaded when it is first asked for
+# what is loaded when it is first asked for
+_LATER = ("backends", "func", "nn", "optim", "testing", "utils", "version", "viz")
 
 # What torch has here as well as in `nn.functional`, with the same arguments.
 _ALSO_HERE = ("celu", "celu_", "cosine_similarity", "dropout", "hardshrink", "layer_norm", "pairwise_distance", "prelu",
@@ -91,6 +92,7 @@ __all__ = [n for n in globals() if not n.startswith("_") and n not in ("Any", "a
     "func",
     "nn",
     "optim",
+    "testing",
     "utils",
     "version",
 ]
