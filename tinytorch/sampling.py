@@ -44,13 +44,14 @@ def _order(a: np.ndarray) -> list[int]:
 
 def _fill(a: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Write `values`, shape (a.size,), along the memory of `a`, and return `a`."""
-    if a.dtype.char == "e" and values.dtype.kind != "b":
-        values = values.astype(np.float32)  # torch goes through float32, and so rounds twice
-    if a.flags.c_contiguous:
-        a.reshape(-1)[...] = values
-    else:
-        view = a.transpose(_order(a))
-        view[...] = values.reshape(view.shape)
+    with np.errstate(over="ignore"):
+        if a.dtype.char == "e" and values.dtype.kind != "b":
+            values = values.astype(np.float32)  # torch goes through float32, and so rounds twice
+        if a.flags.c_contiguous:
+            a.reshape(-1)[...] = values
+        else:
+            view = a.transpose(_order(a))
+            view[...] = values.reshape(view.shape)
     return a
 
 
@@ -128,13 +129,17 @@ def cauchy_(a: np.ndarray, median: float, sigma: float, gen: Generator) -> np.nd
     return _fill(a, median + sigma * np.array([math.tan(math.pi * (u - 0.5)) for u in drawn.tolist()]))
 
 
+_EXP_MAX = math.log(np.finfo(np.float64).max)
+
+
 def log_normal_(a: np.ndarray, mean: float, std: float, gen: Generator) -> np.ndarray:
     """Fill with exp of normal numbers, as `Tensor.log_normal_`. std: positive, RuntimeError otherwise."""
     if not std > 0.0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     if a.size and a.dtype.kind != "f":
         raise _not_implemented("log_normal_cpu", a)
-    return _fill(a, np.array([math.exp(x) for x in fma64(_normals_one_by_one(a.size, gen), std, mean).tolist()]))
+    exponents = fma64(_normals_one_by_one(a.size, gen), std, mean).tolist()
+    return _fill(a, np.array([math.exp(x) if x < _EXP_MAX else math.inf for x in exponents]))
 
 
 # -------------------------------------------------------------------------------------------------------- normal

@@ -196,6 +196,22 @@ _running_extreme("cummax", np.greater_equal, "The largest element up to each, al
 _running_extreme("cummin", np.less_equal, "The smallest element up to each, along a dimension, and its index.")
 
 
+def _check_ends(input: Tensor, ends: tuple[Tensor | None, ...], dim: int) -> None:
+    """RuntimeError for what cannot be put before or behind a tensor along a dimension."""
+    d = wrap_dim(dim, input._data.ndim)
+    for end in ends:
+        if end is None:
+            continue
+        if end._data.ndim != input._data.ndim:
+            raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+        for i, (n, m) in enumerate(zip(input.shape, end.shape, strict=True)):
+            if n != m and i != d:
+                raise RuntimeError(
+                    "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                    f"differencing dimension; input.size({i}) = {n}, but got tensor.size({i}) = {m}"
+                )
+
+
 @op(strict=True)
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *,
@@ -210,8 +226,8 @@ def diff(
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     ends = [t for t in (prepend, input, append) if t is not None]
-    if any(t._data.ndim != input._data.ndim for t in ends):
-        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    if len(ends) > 1:
+        _check_ends(input, (prepend, append), dim)
     t = FUNCTIONS["cat"](ends, dim) if len(ends) > 1 else input
     d = wrap_dim(dim, t._data.ndim)
     if n == 0:

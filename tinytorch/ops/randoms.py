@@ -52,8 +52,9 @@ def _method(name: str, fill: Callable, kind: type, line: str, what: str) -> None
     def method(self: Tensor, *args: Any, generator: random.Generator | None = None, **kwargs: Any) -> Tensor:
         if len(args) + len(kwargs) < len(names) - len(defaults):
             raise unfit(name)
-        values = [*args, *(kwargs.pop(n, d) for n, d in zip(names[len(args) :], defaults[len(args) :], strict=True))]
-        if kwargs:
+        known = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True)) | kwargs
+        values = [*args, *(known[n] for n in names[len(args) :] if n in known)]
+        if len(values) != len(names) or not {*names[len(args) :]}.issuperset(kwargs):
             raise unfit(name)
         if any(
             isinstance(v, str) or not hasattr(v, "__float__") or (isinstance(v, Tensor) and v.dim()) for v in values

@@ -152,6 +152,13 @@ def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any]:
     return _given(start), _given(end)
 
 
+def _check_ends(d: Any, start: Any, end: Any, steps: int) -> None:
+    """RuntimeError if the ends are too large for a floating point dtype, where they are used as such."""
+    if steps > 1 and d.is_floating_point:
+        for value in (start, end):
+            dtypes.check_range(float(value), d, in_c=True)
+
+
 @op(method=False)
 def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = None, **kw: Any) -> Tensor:
     """`steps` evenly spaced numbers from start to end, both included.
@@ -163,6 +170,7 @@ def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = 
     requires_grad = kw.get("requires_grad", False)
     d, where = options("linspace", kw | {"dtype": dtype}, None if out is None else out.dtype)
     _refuse_bool("linspace", d)
+    _check_ends(d, start, end, steps)
     data = np.full(1, start, d.np) if steps == 1 else quiet.run(_evenly, start, end, steps, d.np)
     return _made("linspace", data, where, out, dtype, requires_grad)
 
@@ -180,6 +188,7 @@ def logspace(
     requires_grad = kw.get("requires_grad", False)
     d, where = options("logspace", kw | {"dtype": dtype}, None if out is None else out.dtype)
     _refuse_bool("logspace", d)
+    _check_ends(d, start, end, steps)
     if steps != 1:  # a single one is the power itself
         start, end = (_whole(x, d.np) if d.np.kind in "iu" else float(d.np.type(x)) for x in (start, end))
     i, step = np.arange(steps), (float(end) - float(start)) / max(steps - 1, 1)
