@@ -66,7 +66,7 @@ def is_tensor(obj: Any) -> bool:
 
 
 # what is loaded when it is first asked for
-_LATER = ("backends", "func", "nn", "optim", "testing", "utils", "version", "viz")
+_LATER = ("backends", "func", "nn", "optim", "special", "testing", "utils", "version", "viz")
 
 # What torch has here as well as in `nn.functional`, with the same arguments.
 _ALSO_HERE = ("celu", "celu_", "cosine_similarity", "dropout", "hardshrink", "layer_norm", "pairwise_distance", "prelu",
@@ -92,6 +92,7 @@ __all__ = [n for n in globals() if not n.startswith("_") and n not in ("Any", "a
     "func",
     "nn",
     "optim",
+    "special",
     "testing",
     "utils",
     "version",

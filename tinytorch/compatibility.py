@@ -11,7 +11,7 @@ import importlib
 from types import ModuleType
 from typing import Any
 
-PLACES = ("torch", "torch.Tensor", "torch.autograd", "torch.linalg", "torch.nn", "torch.nn.functional", "torch.nn.init",
+PLACES = ("torch", "torch.Tensor", "torch.autograd", "torch.linalg", "torch.special", "torch.nn", "torch.nn.functional", "torch.nn.init",
           "torch.nn.utils", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data", "torch.func", "torch.cuda")  # fmt: skip
 OWN = {"torch": {"viz"}, "torch.cuda": {"simulate", "transfers"}}  # what PyTorch does not have
 
