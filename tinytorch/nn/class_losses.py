@@ -12,6 +12,7 @@ import numpy as np
 from ..graph.history import needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
+from ..ops.arguments import parsed
 from ..ops.composite import one_node
 from ..ops.core import common_device, expect_tensor, quiet
 from ..ops.scalars import over, plus, times
@@ -118,6 +119,11 @@ def _check_nll(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
         raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {weight.dtype.scalar_name}")
 
 
+def _class_number(function: str, input: Tensor, target: Tensor, given: Any) -> int:
+    parsed(function, (input, target, None, 1, given), {})
+    return int(given)
+
+
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None, ignore_index: int = -100,
              reduce: Any = None, reduction: str = "mean") -> Tensor:  # fmt: skip
     """Minus the log-probability of the right class: input (N, C, ...) or (C), target int64 (N, ...) or ()."""
@@ -125,6 +131,8 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     expect_tensor(input, "nll_loss_nd")
     expect_tensor(target, "nll_loss_nd", "target", 2)
     _check_nll(input, target, weight)
+    if type(ignore_index) is not int:
+        ignore_index = _class_number("nn.nll_loss_nd", input, target, ignore_index)
     shape = target.shape
     if input.dim() > 2 and input.dim() != 4:
         n, c = input.shape[:2]
@@ -217,12 +225,14 @@ def cross_entropy(
     if (
         isinstance(input, Tensor) and isinstance(target, Tensor)
         and (a := input._data).ndim == 2 and (t := target._data).ndim == 1 and weight is None and label_smoothing == 0.0 and reduction == "mean"
-        and size_average is None and reduce is None and a.shape[0] == t.shape[0] and t.dtype.char in "lqB"
+        and size_average is None and reduce is None and a.shape[0] == t.shape[0] and t.dtype.char in "lqB" and type(ignore_index) is int
     ):  # fmt: skip
         return _nll(log_softmax(input, 1), target, None, ignore_index, _MEAN)  # what all that follows comes to
     how = _reduction(reduction, size_average, reduce)
     expect_tensor(input, "cross_entropy_loss")
     expect_tensor(target, "cross_entropy_loss", "target", 2)
+    if type(ignore_index) is not int:
+        ignore_index = _class_number("nn.cross_entropy_loss", input, target, ignore_index)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if input.shape == target.shape:
