@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..graph.node import node
-from ..ops.composite import one_node
+from ..ops.composite import in_float, one_node
 from ..ops.core import expect_tensor, quiet, record, recording, result, write_in_place
 from ..ops.pointwise import half, through_double
-from ..ops.scalars import where
+from ..ops.pointwise_table import sigmoid_backward
+from ..ops.scalars import times, where
 from ..tensor import Tensor
 from ..vector_math import exp32, fused, in_blocks, log1p32
 
@@ -93,17 +94,35 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return _leaky(input, inplace, negative_slope=negative_slope)
 
 
-def _softplus_slope(x: Tensor, beta: float, threshold: float) -> Tensor:
-    z = x * beta
-    return z.sigmoid().where(z <= threshold, x.new_ones(()))
-
-
 def _softplus_kernel(g: np.ndarray, x: np.ndarray, beta: float, threshold: float) -> np.ndarray:
-    z = exponential(x * np.float32(beta))
-    return np.where(x * np.float32(beta) > threshold, g, g * z / (z + 1))
+    scaled = x * x.dtype.type(beta)
+    z = exponential(np.minimum(scaled, threshold))
+    return np.where(scaled > threshold, g, g * z / (z + 1))
 
 
-_softplus_backward = sloped("SoftplusBackwardBackward0", _softplus_slope, "beta", "threshold", kernel=_softplus_kernel)
+def _softplus_backward(grad: Tensor, self: Tensor, beta: float, threshold: float) -> Tensor:
+    made = in_float(lambda g, x: _softplus_product(g, x, beta, threshold), (grad.detach(), self.detach()))
+    if not recording(grad, self):
+        return made
+    return record(
+        made, _SoftplusBackwardBackward0, (grad, self), grad_output=grad, self=self, beta=beta, threshold=threshold
+    )
+
+
+def _softplus_product(g: Tensor, x: Tensor, beta: float, threshold: float) -> Tensor:
+    return result(quiet.run(_softplus_kernel, g._data, x._data, beta, threshold), x._device, g._data, x._data)
+
+
+def _softplus_twice(grad: Tensor, self: Tensor, beta: float, threshold: float) -> Tensor:
+    x = times(self, beta)
+    return times(sigmoid_backward(grad, x.sigmoid()) * (x < threshold).type_as(grad), beta)
+
+
+_SoftplusBackwardBackward0 = node(
+    "SoftplusBackwardBackward0",
+    lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold),
+    lambda grad, grad_output, self, beta, threshold: _softplus_twice(grad * grad_output, self, beta, threshold),
+)
 _softplus = activation(
     "softplus",
     node("SoftplusBackward0", lambda grad, self, beta, threshold: _softplus_backward(grad, self, beta, threshold)),

@@ -80,9 +80,22 @@ binary("The smaller one, the other where one is nan.", "fmin", np.fmin,
 # angles, logarithms, signs --------------------------------------------------------------------------------------------
 
 
-def _per_square(self: Tensor, other: Tensor) -> Tensor:
+def _angle_backward(grad: Tensor, self: Tensor, other: Tensor) -> tuple:
     squares = self * self + other * other
-    return squares.reciprocal().masked_fill(squares == 0, 0)
+    per_square = squares.reciprocal().masked_fill(squares == 0, 0)
+    return grad * other * per_square, grad * -self * per_square
+
+
+_Both = node("Atan2Backward0", _angle_backward, spread=True)
+
+
+def _for_those_who_need_it(self: Any, grads: tuple) -> tuple:
+    both = _Both.apply(self, grads)
+    return tuple([g if edge is not None else None for g, edge in zip(both, self._edges, strict=True)])
+
+
+_Atan2Backward0 = type("Atan2Backward0", (_Both,),
+                       {"__slots__": (), "__module__": "builtins", "apply": _for_those_who_need_it})  # fmt: skip
 
 
 def _angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -91,8 +104,7 @@ def _angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 binary("The angle of the point (other, self).", "atan2", _angle,
-       lambda grad, self, other: grad * other * _per_square(self, other),
-       lambda grad, self, other: grad * -self * _per_square(self, other), to=FLOAT, numbers=TENSORS,
+       kind=_Atan2Backward0, to=FLOAT, numbers=TENSORS,
        aliases=("arctan2",))  # fmt: skip
 binary("The length of the hypotenuse.", "hypot", np.hypot, lambda grad, self, result: grad * self / result,
        lambda grad, other, result: grad * other / result, numbers=TENSORS, takes="f", stub="hypot_cpu")  # fmt: skip

@@ -53,7 +53,8 @@ def _threshold_backward(grad: Tensor, self: Tensor) -> Tensor:
     return out
 
 
-def _sigmoid_backward(grad: Tensor, output: Tensor) -> Tensor:
+def sigmoid_backward(grad: Tensor, output: Tensor) -> Tensor:
+    """The gradient of sigmoid from its result, as one node."""
     g, a = grad._data, output._data
     out = result(quiet.run(pointwise, lambda g, a: g * (1 - a) * a, g, a), grad._device, g, a)
     if recording(grad, output):
@@ -80,7 +81,7 @@ _ThresholdBackwardBackward0 = node(
     also=("threshold",),
 )
 _SigmoidBackwardBackward0 = node(
-    "SigmoidBackwardBackward0", lambda grad, output: _sigmoid_backward(grad, output),
+    "SigmoidBackwardBackward0", lambda grad, output: sigmoid_backward(grad, output),
     lambda grad, grad_output, output: grad * grad_output * plus(times(output, -2), 1),
 )  # fmt: skip
 _TanhBackwardBackward0 = node(
@@ -143,7 +144,7 @@ unary("Inverse hyperbolic cosine.", "acosh", np.arccosh, lambda grad, self: grad
 unary("Inverse hyperbolic tangent.", "atanh", through_double(np.arctanh),
       lambda grad, self: times(grad, 1) / minus_from(1, self.pow(2)),
       aliases=("arctanh",), kind_in_place=_without_in_place("atanh"))  # fmt: skip
-sigmoid = unary("1 / (1 + exp(-x)).", "sigmoid", _sigmoid, lambda grad, result: _sigmoid_backward(grad, result))
+sigmoid = unary("1 / (1 + exp(-x)).", "sigmoid", _sigmoid, lambda grad, result: sigmoid_backward(grad, result))
 unary("Error function.", "erf", special.erf,
       lambda grad, self: times((-self.pow(2)).exp(), 2 / _ROOT_PI) * grad)  # fmt: skip
 unary("1 - erf(x).", "erfc", special.erfc, lambda grad, self: times((-self.pow(2)).exp(), -2 / _ROOT_PI) * grad)
