@@ -229,9 +229,9 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(given)}")
     if a.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {a.ndim}")
-    if given[0] == given[1] or abs(given[0] - given[1]) == a.ndim:
-        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {given[0]} and dim1 = {given[1]}")
     at = tuple(wrap_dim(d, a.ndim) for d in given)
+    if at[0] == at[1]:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {given[0]} and dim1 = {given[1]}")
     turned = input.detach()
     k_ = k % 4
     if k_ == 1:

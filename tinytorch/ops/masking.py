@@ -269,12 +269,17 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
         return unbind(nonzero(input if a.ndim else input.detach().reshape(1)), 1)
     found = np.array(a.nonzero() if a.ndim else np.empty((0, int(a != 0))), np.int64, ndmin=2)
     found = found.reshape(a.ndim, -1) if a.ndim else np.empty((0, int(a != 0)), np.int64)
-    if out is not None:
-        return write_out(out, found.T, "nonzero", layout=(found.T,))
-    made = fresh(found, input._device)
     n, count = found.shape
+    steps = (8, 8 * (count if found.size else max(n and 0, min(count, 1))))
+    if out is not None:
+        fits = out._data.shape == (count, n)
+        write_out(out, found.T, "nonzero", layout=(found.T,))
+        if not fits:
+            out._data = np.ndarray((count, n), out._data.dtype, out._own_storage().buffer, out._offset, steps)
+        return out
+    made = fresh(found, input._device)
     made._own_storage()
-    return made._strided((count, n), (8, 8 * (count if found.size else max(n and 0, min(count, 1)))), 0)
+    return made._strided((count, n), steps, 0)
 
 
 @op()

@@ -198,13 +198,26 @@ def unique_consecutive(
     if d is not None:
         values = np.moveaxis(np.asarray(values, order="C"), 0, d)
     shaped = inverse.reshape(a.shape) if d is None else inverse
-    return _several(
+    found = _several(
         input,
         _UniqueConsecutiveBackward0,
         values,
         shaped if return_inverse else None,
         counts if return_counts else None,
     )
+    if d is None and len(rows):
+        made = found if isinstance(found, tuple) else (found,)
+        for t in made if not return_inverse else made[::2]:
+            _with_room(t, len(rows))
+    return found
+
+
+def _with_room(t: Tensor, count: int) -> None:
+    """Give a result, of one dimension, the memory that torch had for `count` elements before it knew how many they are."""
+    data = t._data
+    room = np.zeros(count, data.dtype)
+    room[: data.size] = data
+    t._own_storage().buffer, t._data = room, room[: data.size]
 
 
 _NoBincount = not_differentiable("aten::bincount")
