@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.modes import MODES
 from ..graph.node import node, not_differentiable
-from ..ops.composite import one_node
+from ..ops.composite import in_float, one_node
 from ..ops.core import expect_tensor, quiet, record, recording, result, write_in_place
 from ..ops.pointwise import through_double
 from ..tensor import Tensor
@@ -179,6 +180,10 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _mish_backward(grad: Tensor, self: Tensor) -> Tensor:
+    return _mish_formula(grad, self) if MODES.here.grad else in_float(_mish_formula, (grad, self))
+
+
+def _mish_formula(grad: Tensor, self: Tensor) -> Tensor:
     inner = softplus(self).tanh()
     return grad * (inner + self * self.sigmoid() * (1 - inner * inner))
 

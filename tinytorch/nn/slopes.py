@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.modes import MODES
 from ..graph.node import node
 from ..ops.composite import in_float, one_node
 from ..ops.core import expect_tensor, quiet, record, recording, result, write_in_place
@@ -201,14 +202,16 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
 
 
 def _silu_backward(grad: Tensor, self: Tensor) -> Tensor:
-    if grad._data.dtype == self._data.dtype == np.float32 and not recording(grad, self):
-        return result(quiet.run(_silu_slope, grad._data, self._data), self._device, grad._data, self._data)
-    return grad * self.sigmoid() * (1 + self * (1 - self.sigmoid()))
+    if MODES.here.grad:
+        return grad * self.sigmoid() * (1 + self * (1 - self.sigmoid()))
+    return in_float(
+        lambda g, x: result(quiet.run(_silu_slope, g._data, x._data), x._device, g._data, x._data), (grad, self)
+    )
 
 
 def _silu_slope(g: np.ndarray, x: np.ndarray) -> np.ndarray:
     s = _sigmoid(x)
-    return g * s * fused(x, 1 - s, 1)
+    return g * s * (fused(x, 1 - s, 1) if x.dtype == np.float32 else 1 + x * (1 - s))
 
 
 _SiluBackward0 = node("SiluBackward0", _silu_backward)

@@ -127,7 +127,10 @@ def _softmax(a: np.ndarray, axis: int, kind: Any = None) -> np.ndarray:
     )
     e = shifted.reshape(-1, a.shape[axis], vector.shape[-1])
     e = np.where(vector, _exp(e), _exp_singly(e)).reshape(a.shape) if vector.any() else _exp_singly(shifted)
-    return e / _sum_in_turn(e, axis)
+    total = _sum_in_turn(e, axis)
+    return (
+        e if kind != np.float16 else e.astype(kind).astype(e.dtype)
+    ) / total  # torch keeps the exponentials as halves
 
 
 def _in_vectors(outer: int, inner: int, threads: int) -> np.ndarray:
