@@ -160,7 +160,7 @@ def flip(input: Tensor, *dims: Any) -> Tensor:
     a = input._data
     at = wrap_dims(given, a.ndim) if given else ()
     check_kernel(a, "bif", "flip_cpu")
-    made = result_like(np.flip(a, at).copy("K"), input)
+    made = result_like(np.flip(a, at).copy("K") if a.ndim else a.copy(), input)
     return record(made, _FlipBackward0, (input,), dims=given) if recording(input) else made
 
 
