@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.modes import MODES
+from ..graph.modes import MODES, no_grad
 from ..graph.node import node
-from ..ops.composite import Composite, one_node
+from ..ops.composite import Composite, in_float, one_node
 from ..ops.core import FUNCTIONS, broadcast_error, common_device, quiet, record, recording, result
 from ..ops.pointwise import through_double
-from ..ops.scalars import over_in_place, times
+from ..ops.scalars import over, over_in_place, times
 from ..ops.summing import add_reduce
 from ..tensor import Tensor
 from ..warn import warn_user
@@ -170,7 +170,43 @@ def _difference(a: Tensor, b: Tensor) -> Tensor:
     return a - (b.to(a.dtype) if b._data.dtype.kind == "b" else b)
 
 
-_mse_backward = _whole("MseLossBackwardBackward0", lambda g, a, b, n: times(_difference(a, b), 2.0 / n) * g)
+def _compared(slope: Callable) -> Callable:
+    """The backward of a loss that compares elements, as one node: `slope(grad, self, target, count, ...)`.
+
+    `backward.kind` is the node's kind, which its own derivatives, made of `backward`, are known for.
+    """
+
+    def backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int, **options: Any) -> Tensor:
+        count = self.numel() if reduction == _MEAN else 1
+        with no_grad():
+            made = in_float(lambda g, a, b: slope(g, a, b, count, **options), (grad, self, target))
+        if recording(grad, self, target):
+            values = {"grad_output": grad, "self": self, "target": target, "reduction": reduction, **options}
+            record(made, backward.kind, (grad, self, target), **values)  # type: ignore[attr-defined]
+        return made
+
+    return backward
+
+
+def _to_gradient(
+    backward: Callable, grad: Tensor, self: Tensor, target: Tensor, reduction: int, **options: Any
+) -> Tensor:
+    """What the second derivative gives the gradient of the losses, or of their sum or mean."""
+    made = backward(grad, self, target, reduction, **options)
+    return made if reduction == _NONE else made.sum()
+
+
+def _averaged(t: Tensor, reduction: int) -> Tensor:
+    return over_in_place(t, t.numel()) if reduction == _MEAN else t
+
+
+_mse_backward: Any = _compared(lambda g, a, b, n: times(_difference(a, b), 2.0 / n) * g)
+_mse_backward.kind = node(
+    "MseLossBackwardBackward0",
+    lambda grad, self, target, reduction: _to_gradient(_mse_backward, grad, self, target, reduction),
+    lambda grad, grad_output, reduction: _averaged(times(grad * grad_output, 2), reduction),
+    lambda grad, grad_output, reduction: -_averaged(times(grad * grad_output, 2), reduction),
+)
 _MseLossBackward0 = node(
     "MseLossBackward0",
     lambda grad, self, target, reduction: _mse_backward(grad, self, target, reduction=reduction),
@@ -223,9 +259,24 @@ def _smooth_slope(g: Tensor, d: Tensor, n: int, near: float, inside: float, outs
     return quadratic * here + linear * (1 - here)
 
 
-_smooth_backward = _whole(
+def _near(grad: Tensor, a: Tensor, b: Tensor, beta: float) -> Tensor:
+    return over(grad * ((a - b).abs() < beta).type_as(grad), beta)
+
+
+_smooth_backward: Any = _compared(
+    lambda g, a, b, n, beta: _smooth_slope(g, _difference(a, b), n, beta, 1.0 / beta, 1.0)
+)
+_smooth_backward.kind = node(
     "SmoothL1LossBackwardBackward0",
-    lambda g, a, b, n, beta: _smooth_slope(g, _difference(a, b), n, beta, 1.0 / beta, 1.0),
+    lambda grad, self, target, reduction, beta: _to_gradient(
+        _smooth_backward, grad, self, target, reduction, beta=beta
+    ),
+    lambda grad, grad_output, self, target, reduction, beta: _averaged(
+        _near(grad * grad_output, self, target, beta), reduction
+    ),
+    lambda grad, grad_output, self, target, reduction, beta: (
+        -_averaged(_near(grad * grad_output, self, target, beta), reduction)
+    ),
 )
 _SmoothL1LossBackward0 = node(
     "SmoothL1LossBackward0",
@@ -252,8 +303,28 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: Any = None, redu
     )
 
 
-_huber_backward = _whole(
-    "HuberLossBackwardBackward0", lambda g, a, b, n, delta: _smooth_slope(g, a - b, n, delta, 1.0, delta)
+_huber_backward: Any = _compared(lambda g, a, b, n, delta: _smooth_slope(g, a - b, n, delta, 1.0, delta))
+
+
+def _huber_to_gradient(
+    grad: Tensor, grad_output: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float
+) -> Tensor:
+    if reduction == _NONE:
+        return _huber_backward(grad, self, target, reduction, delta=delta)
+    return (_huber_backward(grad_output.new_ones(grad_output.shape), self, target, reduction, delta=delta) * grad).sum()
+
+
+_huber_backward.kind = node(
+    "HuberLossBackwardBackward0",
+    lambda grad, grad_output, self, target, reduction, delta: _huber_to_gradient(
+        grad, grad_output, self, target, reduction, delta
+    ),
+    lambda grad, grad_output, self, target, reduction, delta: _averaged(
+        grad * grad_output * ((self - target).abs() < delta), reduction
+    ),
+    lambda grad, grad_output, self, target, reduction, delta: (
+        -_averaged(grad * grad_output * ((self - target).abs() < delta), reduction)
+    ),
 )
 _HuberLossBackward0 = node(
     "HuberLossBackward0",

@@ -61,7 +61,7 @@ def channels_last_strides(shape: tuple[int, ...], memory_format: Any, itemsize: 
     return tuple(strides)
 
 
-def _suggested(a: np.ndarray) -> MemoryFormat:
+def suggested(a: np.ndarray) -> MemoryFormat:
     """The format that torch reads from strides: row-major unless they are plainly those of channels last."""
     if a.ndim not in (4, 5) or not a.size or not a.strides[1]:
         return contiguous_format
@@ -256,7 +256,7 @@ def converted(
     kind = self._data.dtype if d is None else d.np
     where = self._device if where is None else where
     same = not copy and kind == self._data.dtype and where is self._device
-    if same and (memory_format is preserve_format or memory_format is _suggested(self._data)):
+    if same and (memory_format is preserve_format or memory_format is suggested(self._data)):
         return self
     out = copied(self, kind, where, memory_format)
     if self._inference and not MODES.here.inference:

@@ -12,6 +12,7 @@ from ..graph.node import node
 from ..tensor import Size, Tensor, fresh, wrap_dim
 from ..warn import warn_in_torch
 from .arguments import unfit
+from .copying import channels_last_strides, contiguous_format, suggested
 from .core import (
     broadcast_error,
     common_device,
@@ -22,6 +23,7 @@ from .core import (
     result,
     write_out,
 )  # fmt: skip
+from .layouts import laid_out
 from .pointwise import read_histories
 from .rejected import all_tensors
 from .views import _UnsafeViewBackward0, view_strides
@@ -69,16 +71,17 @@ _StackBackward0 = node(
 )
 
 
-def _concatenated(arrays: list[np.ndarray], d: int) -> np.ndarray:
-    """The arrays one after the other, row-major; torch joins channels-last tensors into one."""
+def _concatenated(arrays: list[np.ndarray], d: int, alike: bool = True) -> np.ndarray:
+    """The arrays one after the other, row-major; torch joins channels-last tensors into one, if all are `alike`."""
     data = np.concatenate(arrays, d)
-    order = (0, *range(2, data.ndim), 1)
-
-    def last(a: np.ndarray) -> bool:
-        return a.ndim == data.ndim and not a.flags.c_contiguous and a.transpose(order).flags.c_contiguous
-
-    if data.ndim in (4, 5) and all(last(a) for a in arrays):
-        return np.ascontiguousarray(data.transpose(order)).transpose(np.argsort(order))
+    if (
+        alike
+        and data.ndim in (4, 5)
+        and len({(last := suggested(a)) for a in arrays}) == 1
+        and last is not contiguous_format
+    ):
+        steps = channels_last_strides(data.shape, last, data.itemsize)
+        return laid_out(data, tuple([s // data.itemsize for s in steps]))
     return np.ascontiguousarray(data)
 
 
@@ -112,7 +115,9 @@ def cat(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | No
                     f"{a.shape[k]} for tensor number {i} in the list."
                 )
     kind = _common(parts)
-    data = quiet.run(lambda: _concatenated([t._data.astype(kind.np, copy=False) for t in used], d))
+    data = quiet.run(
+        lambda: _concatenated([t._data.astype(kind.np, copy=False) for t in used], d, len(used) == len(parts))
+    )
     if out is not None:
         return write_out(out, data, "cat", *parts)
     made = fresh(data, common_device("cat", *parts))
