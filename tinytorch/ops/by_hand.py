@@ -9,7 +9,7 @@ from typing import Any
 
 from ..graph.history import edge_of, replace_history
 from ..graph.modes import MODES
-from ..graph.node import MultiNode
+from ..graph.node import LAST, MultiNode
 from ..tensor import Tensor
 
 
@@ -94,6 +94,7 @@ class DelayedError:
         def kind(edges: tuple, saved: tuple) -> Error:
             fn = Error(edges, saved)
             fn.message = self._message
+            fn._seq = LAST  # as torch has it: it raises before other nodes run
             return fn
 
         return _wrapped(kind, tensors, [None if t is None else t.data for t in tensors])
