@@ -185,9 +185,10 @@ def run(
 
 
 def run_from(edge: Edge, grad: Any, keep_graph: bool) -> None:
-    """Walk backward from one edge to every leaf, with a gradient that is as the edge expects it: the usual `backward()`."""
+    """Walk backward from one edge to every leaf: the usual `backward()`."""
     task = Task(keep_graph, (edge,))
     root, nr = edge
+    grad = _fitted(None, 0, grad, *root.expects(nr))  # which `.data` may have made unfit
     task.waits = _dependencies(root)
     _walk_in_its_mode(task, root, nr, grad, False)
 

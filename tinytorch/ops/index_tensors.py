@@ -218,7 +218,13 @@ def put_at(self: Tensor, indices: Any, values: Tensor, accumulate: bool | None) 
     if 0 in want:
         return
     place = tuple(slice(None) if i is None else i for i in arrays)
-    if accumulate:
+    if accumulate and np.may_share_memory(a, values._data):  # then each addition sees those before it
+        v = np.moveaxis(np.broadcast_to(values._data, want), range(at, at + len(together)), range(len(together)))
+        full = [i if i is None else np.broadcast_to(i, together) for i in arrays]
+        for m in np.ndindex(*together):
+            one = tuple([slice(None) if i is None else i[m] for i in full])
+            a[one] = a[one] + v[m]
+    elif accumulate:
         np.add.at(a, place, values._data)
     else:
         a[place] = values._data

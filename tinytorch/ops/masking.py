@@ -223,6 +223,7 @@ def _where(condition: Tensor, input: Any = ABSENT, other: Any = ABSENT, *, out: 
             f"{condition.dtype.scalar_name}"
         )
     d = result_dtype(input, other)
+    input, other = (_recorded_cast(x, d) for x in (input, other))
     a, b = _operand(input, d), _operand(other, d)
     device = common_device("where", *[t for t in (condition, input, other) if isinstance(t, Tensor)])
     shape = ()
@@ -238,6 +239,13 @@ def _where(condition: Tensor, input: Any = ABSENT, other: Any = ABSENT, *, out: 
     if recording(*[t for t in (input, other) if isinstance(t, Tensor)]):
         record(made, _WhereBackward0, (input, other), condition=condition)
     return made
+
+
+def _recorded_cast(x: Any, d: dtypes.dtype) -> Any:
+    """Integers that require grad, as a view of a tensor does that got other `.data`, are cast in the open."""
+    return (
+        x.to(d) if isinstance(x, Tensor) and x.requires_grad and x._data.dtype.kind != "f" and x.dtype is not d else x
+    )
 
 
 def _operand(x: Any, d: dtypes.dtype) -> np.ndarray:
