@@ -160,6 +160,8 @@ def flip(input: Tensor, *dims: Any) -> Tensor:
     a = input._data
     at = wrap_dims(given, a.ndim) if given else ()
     check_kernel(a, "bif", "flip_cpu")
+    if a.dtype == bool:
+        a = a.view(np.uint8) != 0  # memory read as bools may hold any byte
     made = result_like(np.flip(a, at).copy("K") if a.ndim else a.copy(), input)
     return record(made, _FlipBackward0, (input,), dims=given) if recording(input) else made
 

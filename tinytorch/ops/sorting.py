@@ -41,6 +41,8 @@ def _order(a: np.ndarray, d: int, descending: bool, stable: bool) -> np.ndarray:
 
 def _sorted(input: Tensor, dim: int, descending: bool, stable: bool) -> tuple[np.ndarray, np.ndarray]:
     a = input._data
+    if a.dtype == bool:
+        a = a.view(np.uint8) != 0  # memory read as bools may hold any byte
     d = wrap_dim(dim, a.ndim)
     order = _order(a, d, descending, stable)
     return np.take_along_axis(a, order, d) if a.ndim else a.copy(), order
