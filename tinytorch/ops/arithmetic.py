@@ -333,7 +333,9 @@ def _pow_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
 
 
 def _pow_exponent(grad: Tensor, self: Tensor, exponent: Tensor, result: Tensor) -> Tensor:
-    return grad * where((self == 0).logical_and(exponent >= 0), 0, result * self.log())
+    return grad * where(
+        (self == 0).logical_and(exponent >= 0), 0, result * self.to(FUNCTIONS["result_type"](self, exponent)).log()
+    )
 
 
 def _pow_of_number(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:

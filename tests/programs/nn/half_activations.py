@@ -14,3 +14,6 @@ for dim in (0, 1):
     x.grad = None
     (x.softmax(dim) * torch.arange(12).view(4, 3).half()).sum().backward()
     print(x.grad)
+f = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+(torch.tensor([0.5, 2.0, 3.0]).half() ** f).sum().backward()
+f.grad.tolist()
