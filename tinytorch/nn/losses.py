@@ -141,8 +141,9 @@ def _pointwise(kind: type, forward: Callable, input: Tensor, target: Tensor, red
 
     a, b, d = input._data, target._data, input.dtype
     if d is not target.dtype and kind is not _BinaryCrossEntropyWithLogitsBackward0:
-        d = promote_types(d, target.dtype)
-        a, b = a.astype(d.np), b.astype(d.np)
+        wide = promote_types(d, target.dtype)
+        a, b = a.astype(wide.np), b.astype(wide.np)
+        d = d if kind is _HuberLossBackward0 else wide
     if d.np.kind != "f":
         name = {
             "MseLossBackward0": "mse_cpu",
@@ -151,7 +152,7 @@ def _pointwise(kind: type, forward: Callable, input: Tensor, target: Tensor, red
         }
         raise NotImplementedError(f"\"{name.get(kind.__name__, 'loss')}\" not implemented for '{d.scalar_name}'")
     losses = quiet.run(forward, a, b)
-    data = quiet.run(_reduced, losses, reduction)
+    data = quiet.run(_reduced, losses.astype(d.np, copy=False) if kind is _HuberLossBackward0 else losses, reduction)
     made = result(data, common_device(kind.__name__, input, target), *((a, b) if reduction == _NONE else ()))
     if reduction != _NONE and kind in _REDUCED_IN_PLACE and losses.size:
         made._own_storage().buffer = room = losses.ravel()
@@ -170,16 +171,19 @@ def _difference(a: Tensor, b: Tensor) -> Tensor:
     return a - (b.to(a.dtype) if b._data.dtype.kind == "b" else b)
 
 
-def _compared(slope: Callable) -> Callable:
+def _compared(slope: Callable, alike: bool = False) -> Callable:
     """The backward of a loss that compares elements, as one node: `slope(grad, self, target, count, ...)`.
 
-    `backward.kind` is the node's kind, which its own derivatives, made of `backward`, are known for.
+    `backward.kind` is the node's kind, which its own derivatives, made of `backward`, are known for. RuntimeError for
+    two dtypes where they have to be `alike`.
     """
 
     def backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int, **options: Any) -> Tensor:
         count = self.numel() if reduction == _MEAN else 1
+        if alike and self.dtype is not target.dtype:
+            raise RuntimeError(f"Found dtype {target.dtype.scalar_name} but expected {self.dtype.scalar_name}")
         with no_grad():
-            made = in_float(lambda g, a, b: slope(g, a, b, count, **options), (grad, self, target))
+            made = in_float(lambda g, a, b: slope(g, a, b, count, **options), (grad, self, target)).to(self.dtype)
         if recording(grad, self, target):
             values = {"grad_output": grad, "self": self, "target": target, "reduction": reduction, **options}
             record(made, backward.kind, (grad, self, target), **values)  # type: ignore[attr-defined]
@@ -303,7 +307,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: Any = None, redu
     )
 
 
-_huber_backward: Any = _compared(lambda g, a, b, n, delta: _smooth_slope(g, a - b, n, delta, 1.0, delta))
+_huber_backward: Any = _compared(lambda g, a, b, n, delta: _smooth_slope(g, a - b, n, delta, 1.0, delta), alike=True)
 
 
 def _huber_to_gradient(
