@@ -389,7 +389,7 @@ def _truth(name: str, ufunc: np.ufunc, what: str) -> None:
     def function(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
         a = input._data
         dims = () if isinstance(dim, (tuple, list)) and not dim else wrap_dims(dim, a.ndim)
-        data = ufunc.reduce(a, reduced(a, dims), np.bool_, None, keepdim)  # type: ignore[call-arg]
+        data = quiet.run(ufunc.reduce, a, reduced(a, dims), np.bool_, None, keepdim)  # type: ignore[call-arg]
         data = np.asarray(data).astype(np.uint8 if a.dtype == np.uint8 else np.bool_)
         return write_out(out, data, name, input) if out is not None else result(data, input._device)
 
