@@ -74,8 +74,12 @@ def fma32(a: np.ndarray, b: np.ndarray | float, c: np.ndarray | float) -> np.nda
 
 def multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Return a*b + c rounded once, in the dtype of `c`. All broadcast; float32 or float64."""
-    shape = np.broadcast_shapes(a.shape, b.shape, c.shape)
     kind = c.dtype
+    if kind == np.float32:
+        wide = np.asarray(np.multiply(a, b, dtype=np.float64) + c)  # the product is exact
+        if not ((wide.view(np.int64) & 0x1FFFFFFF) == 0x10000000).any():  # see fma32
+            return wide.astype(np.float32)
+    shape = np.broadcast_shapes(a.shape, b.shape, c.shape)
     a, b, c = (np.atleast_1d(np.broadcast_to(x, shape)).astype(np.float64) for x in (a, b, c))
     return (fma64(a, b, c) if kind == np.float64 else fma32(a, b, c).astype(np.float32)).reshape(shape)
 
@@ -161,17 +165,18 @@ def _product_fuses() -> bool:
     )
 
 
-def _float32(*constants: float) -> list[float]:
+def constants32(*constants: float) -> list[float]:
+    """Return the nearest float32 numbers, as Python's."""
     return [float(np.float32(c)) for c in constants]
 
 
-_SQRT_HALF, _LN2_LOW, _LN2_HIGH = _float32(0.707106781186547524, -2.12194440e-4, 0.693359375)
-_LOG = _float32(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+_SQRT_HALF, _LN2_LOW, _LN2_HIGH = constants32(0.707106781186547524, -2.12194440e-4, 0.693359375)
+_LOG = constants32(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
                 -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)  # fmt: skip
-_SIN = _float32(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
-_COS = _float32(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
-_MINUS_PI_4 = _float32(-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)  # pi/4 in three pieces
-_PER_PI_4 = _float32(1.27323954473516)[0]
+_SIN = constants32(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
+_COS = constants32(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
+_MINUS_PI_4 = constants32(-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)  # pi/4 in three pieces
+_PER_PI_4 = constants32(1.27323954473516)[0]
 
 
 def _polynomial(coefficients: list[float], x: np.ndarray) -> np.ndarray:

@@ -11,42 +11,37 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .fused import constants32, round32
+
 _ONE = np.float32(1)
 _BLOCK = 32  # elements that torch's vectorised loops take at a time, in two registers; what is left goes one by one
 _MOST = 1 << 15  # elements that torch leaves to one thread
 
 
-def _constants(*values: float) -> list[float]:
-    return [float(np.float32(v)) for v in values]
-
-
 _PER_LN2 = np.float32(1.4426950408889634)
-_LN2_HIGH, _LN2_LOW = _constants(0.693145751953125, 1.428606765330187045e-06)
-_EXP_FIRST, *_EXP = _constants(1.98527617612853646278381e-4, 1.39304355252534151077271e-3, 8.33336077630519866943359e-3,
+_LN2_HIGH, _LN2_LOW = constants32(0.693145751953125, 1.428606765330187045e-06)
+_EXP_FIRST, *_EXP = constants32(1.98527617612853646278381e-4, 1.39304355252534151077271e-3, 8.33336077630519866943359e-3,
                                4.16664853692054748535156e-2, 1.66666671633720397949219e-1, 0.5)  # fmt: skip
-_HALF = _EXP[-1]
-_LOG_FIRST, *_LOG = _constants(0.3027294874, 0.3996108174, 0.6666694880)
-_LN2 = sum(_constants(0.69314718246459960938, -1.904654323148236017e-09))
+_LOG_FIRST, *_LOG = constants32(0.3027294874, 0.3996108174, 0.6666694880)
+_LN2 = sum(constants32(0.69314718246459960938, -1.904654323148236017e-09))
 
 
 def _rounded(x: np.ndarray) -> np.ndarray:
     return x.astype(np.float32)
 
 
-def _rounded64(x: np.ndarray) -> np.ndarray:
-    return x.astype(np.float32).astype(np.float64)
-
-
 def exp32(x: np.ndarray) -> np.ndarray:
     """Return exp(x). float32, any shape and layout."""
     whole = np.rint(x * _PER_LN2)
     wide = whole.astype(np.float64)
-    s = _rounded64(_rounded64(x - wide * _LN2_HIGH) - wide * _LN2_LOW)
+    s = round32(round32(x - wide * _LN2_HIGH) - wide * _LN2_LOW)
     y = s * _EXP_FIRST
-    for c in _EXP:
+    for c in _EXP[:-1]:
         y += c
-        y = _rounded64(y)
-        y *= s if c is not _HALF else _rounded64(s * s)
+        y = round32(y)
+        y *= s
+    y = round32(y + _EXP[-1])
+    y *= round32(s * s)
     y += s
     out = _rounded(y)
     out += _ONE
@@ -67,7 +62,7 @@ def log1p32(x: np.ndarray) -> np.ndarray:
     """Return log(1 + x) of numbers from 0 to 1e38. float32, any shape and layout."""
     exponent = np.frexp((x + _ONE) * np.float32(1 / 0.75))[1] - 1
     scale = np.ldexp(_ONE, -exponent).astype(np.float64)
-    m = _rounded64(x * scale + (scale - 1))
+    m = round32(x * scale + (scale - 1))
     return _log(exponent, m, m + 2)
 
 
@@ -79,7 +74,7 @@ def _log(exponent: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarr
     y = wide * _LOG_FIRST
     for c in _LOG[:-1]:
         y += c
-        y = _rounded64(y)
+        y = round32(y)
         y *= wide
     y = square * ratio * _rounded(y + _LOG[-1])
     below /= above
@@ -89,34 +84,21 @@ def _log(exponent: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarr
     return _rounded(below)
 
 
-def fused(a: np.ndarray, b: np.ndarray, c: np.ndarray | float) -> np.ndarray:
-    """Return a*b + c of float32 numbers, rounded once."""
-    wide = np.multiply(a, b, dtype=np.float64)
-    wide += c
-    return _rounded(wide)
-
-
 def in_blocks(many: Callable, one: Callable) -> Callable:
     """A pointwise kernel: `many` for whole blocks of float32 numbers that lie side by side, `one` for all else."""
 
-    def run(*arrays: np.ndarray) -> np.ndarray:
-        a = arrays[0]
+    def run(a: np.ndarray) -> np.ndarray:
         if a.dtype != np.float32 or not _BLOCK <= a.size < _MOST:
-            return one(*arrays)
-        turned = a.ndim > 1 and not a.flags.c_contiguous
-        lines = [x.T if turned else x for x in arrays]
-        if all(x.shape == lines[0].shape and x.flags.c_contiguous for x in lines):
-            lines = [x.reshape(-1) for x in lines]
-        elif turned and len(arrays) == 1 and a.strides[-1] == a.itemsize:
-            lines, turned = [a], False  # row by row
-        else:
-            return one(*arrays)
-        n = lines[0].shape[-1]
+            return one(a)
+        turned = not a.flags.c_contiguous and a.flags.f_contiguous
+        x = (a.T if turned else a).reshape(-1) if a.flags.forc else a  # else row by row
+        n = x.shape[-1]
         whole = n - n % _BLOCK
-        parts = [many(*[x[..., :whole] for x in lines])] if whole else []
+        if not whole or x.strides[-1] != a.itemsize:
+            return one(a)
+        out = many(x[..., :whole])
         if whole < n:
-            parts.append(one(*[x[..., whole:] for x in lines]))
-        out = parts[0] if len(parts) == 1 else np.concatenate(parts, -1)
+            out = np.concatenate([out, one(x[..., whole:])], -1)
         return out.reshape(a.T.shape).T if turned else out.reshape(a.shape)
 
     return run

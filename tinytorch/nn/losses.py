@@ -73,7 +73,7 @@ def _check_weight(weight: Tensor, input: Tensor) -> None:
         raise ValueError("Weights and input must have the same size.")
 
 
-def _whole(name: str, slope: Callable, writes: Callable = lambda how, weighted: (0, int(how == _MEAN))) -> Callable:
+def _whole(name: str, slope: Callable, writes: Callable) -> Callable:
     """A loss's backward as one node: `slope(grad, operands..., count)`, count being 1 unless the losses are averaged.
 
     `writes(reduction, weighted)`: how often torch's second derivatives write to each of the gradients that they give.
@@ -107,7 +107,11 @@ def _spread(values: Tensor, grad: Any, weight: Any, reduction: int, always: bool
     for factor in (grad, weight):
         if factor is not None:
             values = values.mul_(factor) if always or not MODES.here.grad else values * factor
-    return over_in_place(values, values.numel()) if reduction == _MEAN else values
+    return _averaged(values, reduction)
+
+
+def _averaged(t: Tensor, reduction: int) -> Tensor:
+    return over_in_place(t, t.numel()) if reduction == _MEAN else t
 
 
 def _sizes_differ(input: Tensor, target: Tensor) -> None:
@@ -198,10 +202,6 @@ def _to_gradient(
     """What the second derivative gives the gradient of the losses, or of their sum or mean."""
     made = backward(grad, self, target, reduction, **options)
     return made if reduction == _NONE else made.sum()
-
-
-def _averaged(t: Tensor, reduction: int) -> Tensor:
-    return over_in_place(t, t.numel()) if reduction == _MEAN else t
 
 
 _mse_backward: Any = _compared(lambda g, a, b, n: times(_difference(a, b), 2.0 / n) * g)

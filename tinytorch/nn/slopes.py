@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from ..fused import multiply_add
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..ops.composite import in_float, one_node
 from ..ops.core import expect_tensor, quiet, record, recording, result, write_in_place
 from ..ops.pointwise import half, through_double
-from ..ops.pointwise_table import sigmoid_backward
+from ..ops.pointwise_table import sigmoid_backward, sigmoid_kernel
 from ..ops.scalars import times, where
 from ..tensor import Tensor
-from ..vector_math import exp32, fused, in_blocks, log1p32
+from ..vector_math import exp32, in_blocks, log1p32
 
 _exp, _expm1, _log1p = through_double(np.exp), through_double(np.expm1), through_double(np.log1p)
 exponential = in_blocks(exp32, _exp)
-_sigmoid = in_blocks(lambda a: 1 / (1 + exp32(-a)), lambda a: 1 / (1 + _exp(-a)))
 _log1p_exp = in_blocks(lambda z: log1p32(exp32(z)), lambda z: _log1p(_exp(z)))
 
 
@@ -210,8 +210,8 @@ def _silu_backward(grad: Tensor, self: Tensor) -> Tensor:
 
 
 def _silu_slope(g: np.ndarray, x: np.ndarray) -> np.ndarray:
-    s = _sigmoid(x)
-    return g * s * (fused(x, 1 - s, 1) if x.dtype == np.float32 else 1 + x * (1 - s))
+    s = sigmoid_kernel(x)
+    return g * s * (multiply_add(x, 1 - s, np.float32(1)) if x.dtype == np.float32 else 1 + x * (1 - s))
 
 
 _SiluBackward0 = node("SiluBackward0", _silu_backward)

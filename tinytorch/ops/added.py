@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import cpp_name
+from ..fused import multiply_add
 from ..graph.history import needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..tensor import Tensor, fresh, wrap_dim
-from ..vector_math import fused
 from .arguments import guarded
 from .core import common_device, op, quiet, record, recording, result, result_dtype, write_in_place, write_out
 from .linalg import check_bmm, check_mm, mat_grad_left, mat_grad_right, product, same_dtype, strides_for
@@ -257,7 +257,7 @@ def _added_row(row: Tensor, x: Tensor, y: Tensor) -> Tensor:
         return addmm(row, x, y)
     here = MODES.here
     if b.shape[1] == 1 and b.shape[0] > 1 < c.shape[1] and kind.char == "f":
-        data = here.run(fused, b, c, a)  # a single product is added to with one rounding
+        data = here.run(multiply_add, b, c, a)  # a single product is added to with one rounding
     else:
         data = product(b, c)
         data = here.run(np.add, a, data, data)

@@ -42,7 +42,7 @@ from .spare import scaled_in_spare_memory
 _exp = through_double(np.exp)
 
 
-_sigmoid = in_blocks(lambda a: np.reciprocal(1 + exp32(-a)), lambda a: np.reciprocal(1 + _exp(-a)))
+sigmoid_kernel = in_blocks(lambda a: np.reciprocal(1 + exp32(-a)), lambda a: np.reciprocal(1 + _exp(-a)))
 
 
 def _threshold_backward(grad: Tensor, self: Tensor) -> Tensor:
@@ -144,7 +144,7 @@ unary("Inverse hyperbolic cosine.", "acosh", np.arccosh, lambda grad, self: grad
 unary("Inverse hyperbolic tangent.", "atanh", through_double(np.arctanh),
       lambda grad, self: times(grad, 1) / minus_from(1, self.pow(2)),
       aliases=("arctanh",), kind_in_place=_without_in_place("atanh"))  # fmt: skip
-sigmoid = unary("1 / (1 + exp(-x)).", "sigmoid", _sigmoid, lambda grad, result: sigmoid_backward(grad, result))
+sigmoid = unary("1 / (1 + exp(-x)).", "sigmoid", sigmoid_kernel, lambda grad, result: sigmoid_backward(grad, result))
 unary("Error function.", "erf", special.erf,
       lambda grad, self: times((-self.pow(2)).exp(), 2 / _ROOT_PI) * grad)  # fmt: skip
 unary("1 - erf(x).", "erfc", special.erfc, lambda grad, self: times((-self.pow(2)).exp(), -2 / _ROOT_PI) * grad)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..vector_math import fused
+from ..fused import multiply_add
 
 _LANES = 16
 _MOST = 1 << 15  # elements of a matrix; above that the order does not pay its price
@@ -22,7 +22,7 @@ def _into(lanes: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     for start in range(0, a.shape[-1], width):
         x, y = a[..., start : start + width], b[..., start : start + width]
         n = x.shape[-1]
-        lanes[..., :n] = fused(x, y, lanes[..., :n])
+        lanes[..., :n] = multiply_add(x, y, lanes[..., :n])
     return lanes
 
 
@@ -94,9 +94,9 @@ def _dot_of_steps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     n = a.size - a.size % 4
     four = _into(_started((), width=4), a[:n], b[:n])
     total = (four[0] + four[2]) + (four[1] + four[3])
-    for i in range(n, a.size):
-        total = fused(a[i], b[i], total)
-    return np.asarray(total)
+    if a.size - n > 1:
+        total = total + (a[n] * b[n] + a[n + 1] * b[n + 1])
+    return np.asarray(multiply_add(a[-1], b[-1], total) if a.size % 2 else total)
 
 
 def _is_turned(rows: int, columns: int, height: int, width: int, else_: bool) -> bool:
@@ -160,11 +160,11 @@ def _by_columns(x: np.ndarray, b: np.ndarray) -> np.ndarray:
     parts, left = b[:, :sixteens], b[:, sixteens:]
     y = np.zeros(sixteens, np.float32)
     for s in range(0, eights, 8):
-        pairs = [fused(x[i], parts[i], x[i + 2] * parts[i + 2]) for i in (s, s + 1, s + 5)]
-        y = fused(x[s + 4], parts[s + 4], fused(x[s + 6], parts[s + 6], y))
+        pairs = [multiply_add(x[i], parts[i], x[i + 2] * parts[i + 2]) for i in (s, s + 1, s + 5)]
+        y = multiply_add(x[s + 4], parts[s + 4], multiply_add(x[s + 6], parts[s + 6], y))
         y = (y + pairs[2]) + (pairs[0] + pairs[1])
     for i in range(eights, k):
-        y = fused(x[i], parts[i], y)
+        y = multiply_add(x[i], parts[i], y)
     if sixteens == m:
         return y
     rest = np.matmul(np.asfortranarray(np.stack([x, x])), left if m - sixteens > 1 else left.repeat(2, 1))[0]

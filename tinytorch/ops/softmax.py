@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..fused import multiply_add
 from ..graph.history import needs_grad
 from ..graph.modes import MODES
 from ..graph.node import node
 from ..settings import get_num_threads
 from ..tensor import Tensor, fresh, wrap_dim
-from ..vector_math import exp32, fused, log32
+from ..vector_math import exp32, log32
 from ..warn import warn_user
 from .composite import in_float, one_node
 from .core import op, quiet, recording, result, write_out
@@ -68,7 +69,7 @@ def _softmax_slope(g: np.ndarray, r: np.ndarray, axis: int) -> np.ndarray:
     if axis < g.ndim - 1:
         total = np.zeros_like(g.take([0], axis))
         for i in range(g.shape[axis]):
-            total = fused(g.take([i], axis), r.take([i], axis), total)
+            total = multiply_add(g.take([i], axis), r.take([i], axis), total)
     else:
         total = lane_sum(g * r)
     return (g - total) * r
@@ -76,8 +77,8 @@ def _softmax_slope(g: np.ndarray, r: np.ndarray, axis: int) -> np.ndarray:
 
 def _log_softmax_slope(g: np.ndarray, r: np.ndarray, axis: int) -> np.ndarray:
     if axis < g.ndim - 1:
-        return fused(-_exp_across(r, axis).reshape(r.shape), _sum_in_turn(g, axis), g)
-    return fused(-_exp(r), lane_sum(g), g)
+        return multiply_add(-_exp_across(r, axis).reshape(r.shape), _sum_in_turn(g, axis), g)
+    return multiply_add(-_exp(r), lane_sum(g), g)
 
 
 _SoftmaxBackward0 = node("SoftmaxBackward0", _along("SoftmaxBackwardDataBackward0", _softmax_backward))
