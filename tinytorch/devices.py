@@ -1,7 +1,7 @@
 """Devices: the CPU, and a simulated second device that calls itself `cuda:0`.
 
-The simulated device has storages of its own and torch's rules for mixing devices; its memory is ordinary memory.
-Copies between the devices are counted, so that a lesson can show them. Nothing runs on a GPU.
+The simulated device has storages of its own and torch's rules for mixing devices; its memory is ordinary memory and
+nothing runs on a GPU.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from typing import Any, Self
 
-from .naming import ShownAs, type_name
+from .errors import ShownAs, type_name
 
 _KNOWN = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
     "privateuseone"
 )
-
-
 _NOT_GIVEN: Any = object()
 
 
@@ -44,13 +42,10 @@ class device(metaclass=ShownAs):
             m = re.fullmatch(r"([a-zA-Z]+)(?::(0|[1-9]\d*))?", type)
             if not m:
                 raise RuntimeError(f"Invalid device string: '{type}'" if type else "Device string must not be empty")
-            if m[2] is not None:
-                if index is not None:
-                    raise RuntimeError(
-                        f"type (string) must not include an index because index was passed explicitly: {type}"
-                    )
-                index = int(m[2])
-            type = m[1]
+            if m[2] is not None and index is not None:
+                what = f"type (string) must not include an index because index was passed explicitly: {type}"
+                raise RuntimeError(what)
+            type, index = m[1], index if m[2] is None else int(m[2])
         else:
             given = "" if type is _NOT_GIVEN else type_name(type)
             why = f"\n      didn't match because some of the arguments have invalid types: (!{given}!)" if given else ""
@@ -66,9 +61,8 @@ class device(metaclass=ShownAs):
         object.__setattr__(self, "index", index)
 
     def __repr__(self) -> str:
-        return (
-            f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
-        )
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{index})"
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
@@ -105,21 +99,6 @@ class device(metaclass=ShownAs):
 CPU = device("cpu")
 CUDA = device("cuda", 0)
 _DEFAULT = [CPU]  # where new tensors lie; `with torch.device(...)` puts another on top
-
-
-class Transfers:
-    """How many copies crossed between the CPU and the simulated device, and how many bytes they moved."""
-
-    to_cuda = to_cpu = bytes = 0
-
-    @classmethod
-    def count(cls, target: device, nbytes: int) -> None:
-        """Note one copy and its bytes."""
-        if target is CUDA:
-            cls.to_cuda += 1
-        else:
-            cls.to_cpu += 1
-        cls.bytes += nbytes
 
 
 def as_device(d: device | str | int | None) -> device:

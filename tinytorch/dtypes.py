@@ -1,7 +1,6 @@
 """Element types: torch's names over NumPy's types, and the rules by which two of them meet.
 
-Source: the promotion table of torch's `promote_types` and the category rule of its type promotion notes
-(a dimensioned tensor outranks a 0-d tensor, which outranks a Python number, unless the category is higher).
+Source: the promotion table of torch's `promote_types`, `c10::overflows`, `torch.finfo`, `torch.iinfo`.
 """
 
 from __future__ import annotations
@@ -10,42 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from .naming import ShownAs, type_name
+from .errors import ShownAs, type_name
 
 
 class dtype(metaclass=ShownAs):
-    """An element type, such as `torch.float32`.
+    """An element type, such as `torch.float32`; there is one object of each, so that they compare by identity.
 
-    Instances are singletons and compare by identity, like torch's. `np` is the NumPy type; `tensor_type` is the
-    legacy class name that torch's messages use (`FloatTensor`).
+    `np` is the NumPy type; `tensor_type` and `scalar_name` are the names in torch's messages (`FloatTensor`, `Float`).
     """
 
     shown_as = "torch.dtype"
 
-    __slots__ = ("aliases", "called", "category", "is_complex", "is_floating_point", "is_signed", "itemsize", "np",
-                 "scalar_name", "tensor_type")  # fmt: skip
+    __slots__ = ("aliases", "called", "is_complex", "is_floating_point", "is_signed", "itemsize", "np", "scalar_name",
+                 "tensor_type")  # fmt: skip
 
     def __init__(self, name: str, np_name: str, tensor_type: str, scalar_name: str, *aliases: str) -> None:
-        self.called = name
+        self.called, self.tensor_type, self.scalar_name, self.aliases = name, tensor_type, scalar_name, aliases
         self.np = np.dtype(np_name)
-        self.tensor_type = tensor_type
-        self.scalar_name = scalar_name
-        self.aliases = aliases
         self.itemsize = self.np.itemsize
         self.is_floating_point = self.np.kind == "f"
-        self.is_complex = self.np.kind == "c"
-        self.is_signed = self.np.kind in "ifc"
-        self.category = "buifc".index(self.np.kind.replace("u", "i")) if self.np.kind != "b" else 0
+        self.is_complex = False
+        self.is_signed = self.np.kind in "if"
 
     def __repr__(self) -> str:
         return f"torch.{self.called}"
 
     def __reduce__(self) -> str:
         return self.called
-
-    def to_real(self) -> dtype:
-        """The dtype of the real part; every dtype here is real."""
-        return self
 
 
 bool_ = dtype("bool", "?", "BoolTensor", "Bool")
@@ -63,12 +53,11 @@ float64 = dtype("float64", "f8", "DoubleTensor", "Double", "double")
 
 ALL = (bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, float32, float64)
 BY_NAME = {n: d for d in ALL for n in (d.called, *d.aliases)}
-BY_NUM = {d.np.num: d for d in ALL} | {np.dtype(np.longlong).num: int64, np.dtype(np.ulonglong).num: uint64}
-for _d in (np.dtype(np.intc), np.dtype(np.uintc), np.dtype(np.int_), np.dtype(np.uint)):
+BY_NUM = {d.np.num: d for d in ALL}
+for _d in map(np.dtype, (np.intc, np.uintc, np.int_, np.uint, np.longlong, np.ulonglong)):  # C has two names for some
     BY_NUM.setdefault(_d.num, BY_NUM[np.dtype(f"{_d.kind}{_d.itemsize}").num])
-_INTEGER_ORDER = (bool_, uint8, int8, int16, int32, int64)
-_FLOAT_ORDER = (float16, float32, float64)
 _BAREBONES = (uint16, uint32, uint64)
+_PYTHON: dict[Any, dtype] = {bool: bool_, int: int64, float: float64}
 
 
 class _Default:
@@ -82,29 +71,22 @@ def get_default_dtype() -> dtype:
 
 def set_default_dtype(d: dtype) -> None:
     """Make `d` the dtype that Python floats become. `d`: a floating point dtype; anything else is a TypeError."""
-    if not isinstance(d, dtype):
-        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
-    if not d.is_floating_point:
-        raise TypeError("only floating-point types are supported as the default type")
+    if not isinstance(d, dtype) or not d.is_floating_point:
+        what = "" if isinstance(d, dtype) else "invalid dtype object: "
+        raise TypeError(f"{what}only floating-point types are supported as the default type")
     _Default.dtype = d
 
 
-def as_dtype(d: object, function: str = "") -> dtype | None:
-    """A `dtype=` argument: a dtype, or Python's bool, int or float; None stays None. TypeError otherwise."""
-    if d is None or isinstance(d, dtype):
-        return d
-    for python, found in ((bool, bool_), (int, int64), (float, float64)):
-        if d is python:
-            return found
-    raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {type_name(d)}")
-
-
 def is_dtype(d: object) -> bool:
-    """Whether torch takes this as a `dtype=`: a dtype, or one of Python's types that stand for one."""
-    return d is None or isinstance(d, dtype) or d in (bool, int, float)
+    """Whether torch takes this as a `dtype=`: None, a dtype, or one of Python's types that stand for one."""
+    return d is None or isinstance(d, dtype) or (isinstance(d, type) and d in _PYTHON)
 
 
-_C_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "int32": "int", "bool": "bool"}
+def as_dtype(d: Any, function: str = "") -> dtype | None:
+    """A `dtype=` argument: a dtype, or Python's bool, int or float; None stays None. TypeError otherwise."""
+    if not is_dtype(d):
+        raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {type_name(d)}")
+    return _PYTHON.get(d, d)
 
 
 _CPP_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "int64": "long int", "int16": "short int",
@@ -122,21 +104,20 @@ def check_range(value: float, d: dtype, in_c: bool = False) -> None:
 
     `in_c`: name the type as C++ does, as `fill_` and `full` do. Source: `c10::overflows`.
     """
+    finite = value == value and value not in (float("inf"), float("-inf"))
     if isinstance(value, complex):
         fits = False
-    elif d is bool_ or (d.is_floating_point and (value != value or value in (float("inf"), float("-inf")))):
+    elif d is bool_ or (d.is_floating_point and not finite):
         return
     elif d.is_floating_point:
         fits = not in_c or abs(value) <= float(np.finfo(d.np).max)
-    elif value != value or value in (float("inf"), float("-inf")):
-        fits = False
     else:
         top = int(np.iinfo(d.np).max)
         below = -top - 1 if d.is_signed else 0 if isinstance(value, float) else -top
-        fits = below <= value <= top
+        fits = finite and below <= value <= top
     if not fits:
-        name = _C_NAMES.get(d.called, f"{d.called}_t") if in_c else d.called
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+        c_name = cpp_name(d) if d.is_floating_point or d in (int32, bool_) else f"{d.called}_t"
+        raise RuntimeError(f"value cannot be converted to type {c_name if in_c else d.called} without overflow")
 
 
 def from_numpy_dtype(n: np.dtype) -> dtype:
@@ -155,21 +136,14 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     """The smallest dtype that holds both, by torch's table (int64 with float16 gives float16)."""
     if a is b:
         return a
-    if a.is_floating_point or b.is_floating_point:
-        if not a.is_floating_point:
-            return b
-        if not b.is_floating_point:
-            return a
-        return max(a, b, key=_FLOAT_ORDER.index)
+    if a.is_floating_point != b.is_floating_point:
+        return a if a.is_floating_point else b
     if a in _BAREBONES or b in _BAREBONES:
-        raise RuntimeError(
-            f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
-            f"{a.scalar_name} and {b.scalar_name}"
-        )
-    if uint8 in (a, b):
-        other = b if a is uint8 else a
-        return int16 if other is int8 else uint8 if other is bool_ else other
-    return max(a, b, key=_INTEGER_ORDER.index)
+        names = f"{a.scalar_name} and {b.scalar_name}"
+        raise RuntimeError(f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {names}")
+    if uint8 in (a, b) and int8 in (a, b):
+        return int16
+    return max(a, b, key=ALL.index)
 
 
 def of_number(value: object, for_fill: bool = False) -> dtype:
@@ -189,10 +163,9 @@ def can_cast(source: dtype, target: dtype) -> bool:
 
 
 def _only_dtype(name: str, d: Any) -> dtype:
-    d = as_dtype(d) if d in (bool, int, float) else d
-    if not isinstance(d, dtype):
+    if d is None or not is_dtype(d):
         raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type_name(d)}")
-    return d
+    return as_dtype(d)  # type: ignore[return-value]
 
 
 class finfo(metaclass=ShownAs):
@@ -203,19 +176,16 @@ class finfo(metaclass=ShownAs):
     def __init__(self, d: dtype | None = None) -> None:
         d = _only_dtype("finfo", _Default.dtype if d is None else d)
         if not d.is_floating_point:
-            raise TypeError(
-                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
-            )
+            use = "Use torch.iinfo to handle 'torch.finfo'"
+            raise TypeError(f"torch.finfo() requires a floating point input type. {use}")
         i = np.finfo(d.np)
-        self.bits, self.dtype = i.bits, d.called
+        self.bits, self.dtype, self.resolution = i.bits, d.called, 10.0**-i.precision
         self.eps, self.max, self.min, self.tiny = float(i.eps), float(i.max), float(i.min), float(i.tiny)
-        self.smallest_normal, self.resolution = float(i.tiny), 10.0**-i.precision
+        self.smallest_normal = self.tiny
 
     def __repr__(self) -> str:
-        return (
-            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
-            f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})"
-        )
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        return f"finfo({', '.join(f'{n}={getattr(self, n):g}' for n in names)}, dtype={self.dtype})"
 
 
 class iinfo(metaclass=ShownAs):
@@ -227,7 +197,7 @@ class iinfo(metaclass=ShownAs):
         d = _only_dtype("iinfo", d)
         if d is bool_:
             raise TypeError("torch.bool is not supported by torch.iinfo")
-        if d.np.kind not in "iu":
+        if d.is_floating_point:
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         i = np.iinfo(d.np)
         self.bits, self.max, self.min, self.dtype = i.bits, int(i.max), int(i.min), d.called
