@@ -44,19 +44,15 @@ int8 = dtype("int8", "i1", "CharTensor", "Char")
 int16 = dtype("int16", "i2", "ShortTensor", "Short", "short")
 int32 = dtype("int32", "i4", "IntTensor", "Int", "int")
 int64 = dtype("int64", "i8", "LongTensor", "Long", "long")
-uint16 = dtype("uint16", "u2", "UInt16Tensor", "UInt16")
-uint32 = dtype("uint32", "u4", "UInt32Tensor", "UInt32")
-uint64 = dtype("uint64", "u8", "UInt64Tensor", "UInt64")
 float16 = dtype("float16", "f2", "HalfTensor", "Half", "half")
 float32 = dtype("float32", "f4", "FloatTensor", "Float", "float")
 float64 = dtype("float64", "f8", "DoubleTensor", "Double", "double")
 
-ALL = (bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, float32, float64)
+ALL = (bool_, uint8, int8, int16, int32, int64, float16, float32, float64)  # in the order in which they promote
 BY_NAME = {n: d for d in ALL for n in (d.called, *d.aliases)}
 BY_NUM = {d.np.num: d for d in ALL}
-for _d in map(np.dtype, (np.intc, np.uintc, np.int_, np.uint, np.longlong, np.ulonglong)):  # C has two names for some
-    BY_NUM.setdefault(_d.num, BY_NUM[np.dtype(f"{_d.kind}{_d.itemsize}").num])
-_BAREBONES = (uint16, uint32, uint64)
+for _d in map(np.dtype, (np.intc, np.int_, np.longlong)):  # C has two names for one of them
+    BY_NUM.setdefault(_d.num, BY_NUM[np.dtype(f"i{_d.itemsize}").num])
 _PYTHON: dict[Any, dtype] = {bool: bool_, int: int64, float: float64}
 
 
@@ -90,8 +86,7 @@ def as_dtype(d: Any, function: str = "") -> dtype | None:
 
 
 _CPP_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "int64": "long int", "int16": "short int",
-              "int8": "signed char", "uint8": "unsigned char", "int32": "int", "uint16": "short unsigned int",
-              "uint32": "unsigned int", "uint64": "long unsigned int"}  # fmt: skip
+              "int8": "signed char", "uint8": "unsigned char", "int32": "int"}  # fmt: skip
 
 
 def cpp_name(d: dtype) -> str:
@@ -123,6 +118,10 @@ def check_range(value: float, d: dtype, in_c: bool = False) -> None:
 def from_numpy_dtype(n: np.dtype) -> dtype:
     """The torch dtype of a NumPy one; a TypeError in torch's words where there is none."""
     found = BY_NUM.get(n.num)
+    if found is None and n.kind in "uc":
+        raise TypeError(
+            f"tinytorch has no '{n.name}'; PyTorch has, and the pictures and widgets work on its tensors too"
+        )
     if found is None or not n.isnative:
         names = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, "
         raise TypeError(
@@ -138,21 +137,14 @@ def promote_types(a: dtype, b: dtype) -> dtype:
         return a
     if a.is_floating_point != b.is_floating_point:
         return a if a.is_floating_point else b
-    if a in _BAREBONES or b in _BAREBONES:
-        names = f"{a.scalar_name} and {b.scalar_name}"
-        raise RuntimeError(f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {names}")
-    if uint8 in (a, b) and int8 in (a, b):
-        return int16
-    return max(a, b, key=ALL.index)
+    return int16 if {a, b} == {uint8, int8} else max(a, b, key=ALL.index)
 
 
-def of_number(value: object, for_fill: bool = False) -> dtype:
-    """The dtype of a Python number as a 0-d tensor: bool, int64 (uint64 above it), or the default dtype."""
+def of_number(value: object) -> dtype:
+    """The dtype of a Python number as a 0-d tensor: bool, int64, or the default dtype."""
     if isinstance(value, bool):
         return bool_
-    if isinstance(value, (int, np.integer)):
-        return int64 if for_fill or value < 1 << 63 else uint64
-    return _Default.dtype  # torch reads NumPy's bool as a float, too
+    return int64 if isinstance(value, (int, np.integer)) else _Default.dtype  # torch reads NumPy's bool as a float, too
 
 
 def can_cast(source: dtype, target: dtype) -> bool:
