@@ -1,7 +1,7 @@
-"""Operations with a backward of the user's own.
+"""Operations with a backward of the user's own, and nodes that are put into a graph by hand.
 
-Source: `torch.autograd.function`. The `ctx` that forward fills is the node itself, as in torch, so whatever is put on
-it can be read from `grad_fn` afterwards.
+The `ctx` that forward fills is the node itself, as in torch, so whatever is put on it can be read from `grad_fn`
+afterwards. Source: `torch.autograd.function`, torch's `custom_function.cpp`.
 """
 
 from __future__ import annotations
@@ -12,25 +12,16 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..dtypes import BY_NUM
-from ..graph.history import (
-    IN_FUNCTION,
-    MULTI_OUTPUT,
-    check_inplace,
-    edge_of,
-    needs_grad,
-    rebase_history,
-    replace_history,
-)
-from ..graph.modes import MODES, no_grad
-from ..graph.node import MultiNode
-from ..graph.saved import FREED, SavedNothing, SavedResult, SavedTensor
-from ..missing import missing
-from ..naming import type_name
-from ..ops import FUNCTIONS
-from ..ops.by_hand import DelayedError
-from ..tensor import Tensor
-from ..warn import warn_in_torch
+import numpy as np
+
+from ..errors import missing, type_name, warn_in_torch
+from ..tensor import Tensor, fresh
+from .engine import as_tensor
+from .history import IN_FUNCTION, MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history
+from .meta import LAST, needs_grad
+from .modes import MODES, bump, no_grad
+from .node import MultiNode, expectation, saved_object
+from .saved import FREED, OBJECT, SavedTensor, kept, kept_result, read
 
 
 class FunctionCtx:
@@ -41,16 +32,6 @@ class FunctionCtx:
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors (or None) with the versions they have; backward reads them from `ctx.saved_tensors`."""
         self.to_save = tensors
-
-    def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors for forward-mode differentiation, which tinytorch does not have."""
-        for t in tensors:
-            if not (isinstance(t, Tensor) or t is None):
-                raise AssertionError(
-                    "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes "
-                    "on ctx."
-                )
-        self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Tensor) -> None:
         """Say which inputs forward wrote to; all of them must be returned."""
@@ -66,131 +47,96 @@ class FunctionCtx:
             raise TypeError(
                 "set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)"
             )
-        self.materialize_grads = value
-
-    def mark_shared_storage(self, *pairs: tuple) -> None:
-        """Nothing: torch warns that it is not needed."""
-        warnings.warn(
-            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that "
-            "calls to `set_()` are not tracked",
-            FutureWarning,
-            stacklevel=2,
-        )
-
-
-_PUBLIC = {"_forward_cls", "_input_metadata", "_materialize_non_diff_grads", "_raw_saved_tensors", "_sequence_nr",
-           "_set_sequence_nr", "apply", "dirty_tensors", "mark_dirty", "mark_non_differentiable", "mark_shared_storage",
-           "materialize_grads", "metadata", "name", "needs_input_grad", "next_functions", "non_differentiable",
-           "register_hook", "register_prehook", "requires_grad", "save_for_backward", "save_for_forward",
-           "saved_for_forward", "saved_tensors", "saved_variables", "set_materialize_grads", "to_save"}  # fmt: skip
+        self._materialize = value
 
 
 class BackwardCFunction(MultiNode, FunctionCtx):
     """The node of a custom Function, and the `ctx` of its forward and backward."""
 
     __module__ = "torch.autograd.function"
-    __slots__ = (
-        "_blind",
-        "_materialize",
-        "_materialize_non_diff_grads",
-        "_takes",
-        "_was_read",
-        "dirty_tensors",
-        "needs_input_grad",
-        "non_differentiable",
-        "to_save",
-    )
+    __slots__ = ("_materialize", "_results", "_takes", "_was_read", "_zeros", "dirty_tensors", "needs_input_grad",
+                 "non_differentiable", "to_save")  # fmt: skip
     _forward_cls: Any = None
-    computes_all = True
+    computes_all = True  # also the gradients that nobody asked for
 
     def __init__(self, inputs: tuple, recorded: bool) -> None:
         self._takes = tuple([isinstance(x, Tensor) for x in inputs])
         self.needs_input_grad = tuple([isinstance(x, Tensor) and needs_grad(x) for x in inputs])
-        edges = tuple([edge_of(x) for x in inputs if isinstance(x, Tensor)]) if recorded else ()
-        super().__init__(edges, ())
+        super().__init__(tuple([edge_of(x) for x in inputs if isinstance(x, Tensor)]) if recorded else ())
         self.to_save = self.dirty_tensors = self.non_differentiable = None
-        self._materialize = self._materialize_non_diff_grads = True
-        self._was_read = False
-        self._outputs = 0  # until forward is through
-        self._blind: list[int] = []  # the outputs that no gradient is computed for
+        self._results: dict[int, int] = {}  # which of the saved tensors are outputs of this node, and which outputs
+        self._materialize, self._was_read = True, False
+        self._expects, self._zeros, self._outputs = [], (), 0  # until forward is through
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at 0x{id(self):x}>"
+
+    def __call__(self, *grads: Any) -> Any:
+        """TypeError: only the nodes of torch's own operations can be called."""
+        raise TypeError(f"'{type(self).__name__}' object is not callable")
+
+    # what was saved -------------------------------------------------------------------------------------------------
 
     @property
     def saved_tensors(self) -> tuple:
         """What `save_for_backward` kept. RuntimeError, in torch's words, if it was freed or changed in place since."""
         if self._saved is None:
             raise RuntimeError(FREED)
-        if self._forward_cls.clear_saved_tensors_on_access:
-            if self._was_read:
-                raise RuntimeError(
-                    "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
-                    "autograd.Function. Either access saved_tensors only once, or set "
-                    "clear_saved_tensors_on_access=False."
-                )
-            self._was_read = True
-        found = tuple([s.unpack(self) for s in self._saved])
-        if self._was_read:
-            for s in self._saved:
-                s.release()
+        once = self._forward_cls.clear_saved_tensors_on_access
+        if once and self._was_read:
+            raise RuntimeError(
+                "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+                "autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
+            )
+        found = tuple([read(self, i, False, False) for i in range(len(self._saved) // 2)])
+        if once:
+            self._was_read, self._saved = True, ()
         return found
 
     @property
-    def saved_variables(self) -> tuple:
-        """What `saved_tensors` gives, by its old name; warns."""
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
-        return self.saved_tensors
-
-    @property
-    def materialize_grads(self) -> bool:
-        """Whether backward gets zeros where no gradient came; can be set and not be read."""
-        raise AttributeError("attribute 'materialize_grads' of 'torch._C._FunctionBase' objects is not readable")
-
-    @materialize_grads.setter
-    def materialize_grads(self, value: bool) -> None:
-        self._materialize = value
-
-    @property
     def _raw_saved_tensors(self) -> tuple:
+        """The saved tensors as objects, which know the tensor, its version and its hooks."""
         if self._saved is None:
             raise RuntimeError(FREED)
-        return self._saved
+        pairs = list(self._saved)
+        for i in range(0, len(pairs), 2):
+            if pairs[i + 1] != OBJECT:
+                pairs[i : i + 2] = saved_object(self, pairs[i], pairs[i + 1], self.result_nr(i // 2)), OBJECT
+        self._saved = tuple(pairs)
+        return tuple(pairs[::2])
 
-    def __dir__(self) -> list[str]:
-        return [n for n in object.__dir__(self) if n in _PUBLIC or n.startswith("__") or n in self.__dict__]
-
-    def __call__(self, *grads: Any) -> Any:
-        """TypeError: only the nodes of torch's own operations can be called."""
-        raise TypeError(f"'{type(self).__name__}' object is not callable")
-
-    def expects(self, nr: int) -> Any:
-        """Shape, dtype and device of the gradient of one output; None if there is none."""
-        return None if nr in self._blind else self._metas[nr]
-
-    def release(self) -> None:
-        """Free what was saved; what the user put on `ctx` stays."""
-        for s in self._saved or ():
-            s.release()
-        self._saved = None
+    def result_nr(self, at: int) -> int | None:
+        """Which output of this node the saved tensor number `at` is; None for any other tensor."""
+        return self._results.get(at)
 
     def _keep(self) -> None:
         """Save what forward asked for, with the versions the tensors have once forward is through."""
-        kept: list[Any] = []
+        pairs: list[Any] = []
         for i, t in enumerate(self.to_save or ()):
             if t is None:
-                kept.append(SavedNothing())
-            elif isinstance(t, Tensor):
-                mine = t._fn is self or (t._view is not None and any(t is d for d in self.dirty_tensors or ()))
-                kept.append(SavedResult(t, t._output_nr) if mine else SavedTensor(t))
-            else:
+                pairs += None, None
+            elif not isinstance(t, Tensor):
                 raise TypeError(
                     f"save_for_backward can only save variables, but argument {i} is of type {type_name(t)}"
                 )
-        self._saved = tuple(kept)
+            elif (t._edge and t._edge[0] is self) or (t._view and any(t is d for d in self.dirty_tensors or ())):
+                self._results[i] = t._edge[1]
+                pairs += kept_result(t, t._edge[1])
+            else:
+                pairs += kept(t)
+        self._saved = tuple(pairs)
 
-    def apply(self, *given: Any) -> Any:
-        """Call the user's backward and check what it returns; called with gradients and not a tuple, do not check."""
+    def release(self) -> None:
+        """Free what was saved; what the user put on `ctx` stays."""
+        for value in (self._saved or ())[::2]:
+            if type(value) is SavedTensor:
+                value.release()
+        self._saved = None
+
+    # backward -------------------------------------------------------------------------------------------------------
+
+    def apply(self, grads: list, raw: bool) -> list:
+        """Call the user's backward, with tensors in any case, and check what it returns."""
         cls = self._forward_cls
         own_backward, own_vjp = cls.backward is not Function.backward, cls.vjp is not Function.vjp
         if own_backward and own_vjp:
@@ -198,17 +144,11 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
                 "implement one of them."
             )
-        backward = cls.vjp if own_vjp else cls.backward
-        if len(given) != 1 or not isinstance(given[0], (tuple, list)):
-            return backward(self, *given)
-        grads = given[0]
+        if raw:
+            grads = [as_tensor(g, self._expects[nr][2]) for nr, g in enumerate(grads)]
         if self._materialize:
-            blind = () if self._materialize_non_diff_grads else self._blind
-            grads = [
-                _zeros(m) if g is None and m and nr not in blind else g
-                for nr, (g, m) in enumerate(zip(grads, self._metas, strict=True))
-            ]
-        out = backward(self, *grads)
+            grads = [_zeros(*m) if g is None and m else g for g, m in zip(grads, self._zeros, strict=True)]
+        out = (cls.vjp if own_vjp else cls.backward)(self, *grads)
         out = out if isinstance(out, tuple) else (out,)
         name, wanted = type(self).__name__, len(self._takes)
         if len(out) > wanted and all(g is None for g in out[wanted:]):
@@ -228,13 +168,12 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                     f"function {name} returned a gradient different than None at position {i + 1}, but the "
                     "corresponding forward input was not a Variable"
                 )
-        return tuple(found)
+        return [g if g is None else g._data for g in found] if raw else found
 
 
-def _zeros(meta: tuple) -> Tensor:
-    shape, kind, device = meta
-    made = FUNCTIONS["zeros"](shape, dtype=BY_NUM[kind.num], device=device)
-    made._vc.version = 1  # torch zeroes it in place, which counts here
+def _zeros(shape: tuple, kind: Any, device: Any) -> Tensor:
+    made = fresh(np.zeros(shape, kind), device)
+    made._counter[0] = 1  # torch zeroes it in place, which counts here
     return made
 
 
@@ -257,7 +196,6 @@ class Function(metaclass=FunctionMeta):
 
     __module__ = "torch.autograd.function"
     clear_saved_tensors_on_access = False
-    generate_vmap_rule = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
@@ -267,19 +205,6 @@ class Function(metaclass=FunctionMeta):
             DeprecationWarning,
             stacklevel=2,
         )
-
-    def __getattr__(self, name: str) -> Any:
-        """What a node has, which an object of this class was in early versions of torch; no graph knows this one."""
-        if name == "needs_input_grad":
-            return None
-        if name in ("name", "_register_hook_dict"):
-            return lambda *tensor: type(self).__name__ if name == "name" else None
-        if name not in _PUBLIC:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        node = self.__dict__.get("_node")
-        if node is None:
-            node = self.__dict__["_node"] = self._backward_cls((), False)
-        return getattr(node, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: the class has `apply`, its objects are not called."""
@@ -309,21 +234,6 @@ class Function(metaclass=FunctionMeta):
 
     vjp = backward
 
-    @staticmethod
-    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """Stands for what forward-mode differentiation would call; tinytorch has none."""
-        raise NotImplementedError(
-            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
-        )
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
-        """Stands for what `torch.vmap` would call; tinytorch has none."""
-        raise NotImplementedError(
-            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
-            "generate_vmap_rule=True."
-        )
-
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward on these inputs and record backward, if any of them requires grad."""
@@ -338,18 +248,17 @@ class Function(metaclass=FunctionMeta):
         outside, MODES.here.grad = MODES.here.grad, False
         try:
             if apart:
-                raw = cls.forward(*inputs)
-                cls.setup_context(ctx, inputs, raw)
+                output = cls.forward(*inputs)
+                cls.setup_context(ctx, inputs, output)
             else:
-                raw = cls.forward(ctx, *inputs)
+                output = cls.forward(ctx, *inputs)
         finally:
             MODES.here.grad = outside
-        outputs = raw if isinstance(raw, tuple) else (raw,)
-        outputs = _recorded(ctx, [x for x in inputs if isinstance(x, Tensor)], outputs, recorded)
+        outputs = _recorded(ctx, inputs, output if isinstance(output, tuple) else (output,), recorded)
         if recorded:
             ctx._keep()
         ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = None
-        return outputs if isinstance(raw, tuple) else outputs[0]
+        return outputs if isinstance(output, tuple) else outputs[0]
 
 
 def _in_order(forward: Any, args: tuple, keywords: dict[str, Any], after_ctx: bool) -> tuple:
@@ -369,40 +278,39 @@ def _in_order(forward: Any, args: tuple, keywords: dict[str, Any], after_ctx: bo
     return (*args, *[at[i] for i in sorted(at)])
 
 
-def _marked(tensors: tuple | None, complaint: str) -> set[int]:
-    for t in tensors or ():
-        if not isinstance(t, Tensor):
-            raise RuntimeError(complaint)
-    return {id(t) for t in tensors or ()}
+# the outputs of forward, as the caller gets them ---------------------------------------------------------------------
 
 
-def _recorded(ctx: BackwardCFunction, inputs: list, outputs: tuple, recorded: bool) -> tuple:
-    """The outputs as the caller gets them: outputs of `ctx`; inputs returned as they are become views."""
-    given = {id(x) for x in inputs}
+def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: bool) -> tuple:
+    """The outputs as outputs of `ctx`; inputs that were returned as they are become views."""
+    given = {id(x) for x in inputs if isinstance(x, Tensor)}
     dirty = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument ")
     for t in ctx.dirty_tensors or ():
-        t._vc.version += 1
+        bump(t)
     plain = _marked(ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ")
-    is_tensor = [isinstance(t, Tensor) for t in outputs]
-    ctx.describe_all(tuple([t if ok else None for t, ok in zip(outputs, is_tensor, strict=True)]))
-    result, differentiable = [], 0
+    ctx._zeros = tuple([expectation(t) if isinstance(t, Tensor) else None for t in outputs])
+    smooth = [recorded and isinstance(t, Tensor) and id(t) not in plain and t._data.dtype.kind == "f" for t in outputs]
+    ctx.describe_all(tuple([t if ok else None for t, ok in zip(outputs, smooth, strict=True)]))
+    result = []
     for nr, t in enumerate(outputs):
-        if not is_tensor[nr]:
-            result.append(t)
-            continue
-        is_input, is_dirty = id(t) in given, id(t) in dirty
-        smooth = recorded and id(t) not in plain and t._data.dtype.kind == "f"
-        if not smooth:
-            ctx._blind.append(nr)
-        out = _output(ctx, t, nr, is_input, is_dirty, smooth, len(outputs))
-        if out._view is not None and not (is_input and is_dirty):
-            out._creation = IN_FUNCTION
-        differentiable += smooth
+        out = t
+        if isinstance(t, Tensor):
+            is_input, is_dirty = id(t) in given, id(t) in dirty
+            if not smooth[nr]:
+                out = _without_gradient(t, is_input, is_dirty)
+            elif is_dirty:
+                _written(ctx, t, nr, is_input, len(outputs))
+            else:
+                out = _same(t) if is_input else t
+                replace_history(out, ctx)
+                out._edge = (ctx, nr)
+            if out._view is not None and not (is_input and is_dirty):
+                out._view = (*out._view[:2], IN_FUNCTION)
         result.append(out)
-    if differentiable > 1:
+    if sum(smooth) > 1:
         for t in result:
             if isinstance(t, Tensor) and t._view is not None:
-                t._creation = MULTI_OUTPUT
+                t._view = (*t._view[:2], MULTI_OUTPUT)
     if not dirty <= {id(t) for t in outputs}:
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
@@ -411,27 +319,24 @@ def _recorded(ctx: BackwardCFunction, inputs: list, outputs: tuple, recorded: bo
     return tuple(result)
 
 
-def _output(
-    ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, is_dirty: bool, smooth: bool, count: int
-) -> Tensor:
-    if not smooth:
-        if not needs_grad(t):
-            return _same(t) if is_input and not is_dirty else t
-        if is_input:
-            return t.detach()
-        return t if t._view is not None else t.detach_()
-    if is_dirty:
-        return _written(ctx, t, nr, is_input, count)
+def _marked(tensors: tuple | None, complaint: str) -> set[int]:
+    for t in tensors or ():
+        if not isinstance(t, Tensor):
+            raise RuntimeError(complaint)
+    return {id(t) for t in tensors or ()}
+
+
+def _without_gradient(t: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
+    if not needs_grad(t):
+        return _same(t) if is_input and not is_dirty else t
     if is_input:
-        t = _same(t)
-    replace_history(t, ctx)
-    t._output_nr = nr
-    return t
+        return t.detach()
+    return t if t._view is not None else t.detach_()
 
 
-def _written(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, count: int) -> Tensor:
+def _written(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, count: int) -> None:
     """An output that forward wrote to in place: its history goes on from here."""
-    if t._fn is None and needs_grad(t):  # not `is_leaf`, which brings the history of a view up to date
+    if t._edge is None and needs_grad(t):  # not `is_leaf`, which brings the history of a view up to date
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
         complaint = (
@@ -450,13 +355,13 @@ def _written(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, count: 
             "Tensor and a second one that does the other operations). You can ask on the forum "
             "https://discuss.pytorch.org/ if you need help to do this change."
         )
-    t._grad = None
+    if t._meta is not None:
+        t._meta.grad = None
     if t._view is not None:
-        check_inplace(t, True)
+        check_inplace(t)
     rebase_history(t, ctx)
     if t._view is None:
-        t._output_nr = nr
-    return t
+        t._edge = (ctx, nr)
 
 
 def _same(t: Tensor) -> Tensor:
@@ -464,36 +369,107 @@ def _same(t: Tensor) -> Tensor:
         return t.view_as(t)
 
 
+# nodes by hand -------------------------------------------------------------------------------------------------------
+
+
+class UndefinedGradBackward(MultiNode):
+    """The node of `UndefinedGrad`: gives no gradient."""
+
+    __slots__ = ()
+    __module__ = "builtins"
+
+    def name(self) -> str:
+        """The name of the node, as torch has it."""
+        return "torch::autograd::UndefinedGradBackward"
+
+    def apply(self, grads: list, raw: bool) -> list:
+        """No gradients."""
+        return [None] * len(self._edges)
+
+
+class Error(MultiNode):
+    """The node of `DelayedError`: raises when backward comes to it."""
+
+    __slots__ = ("message",)
+    __module__ = "builtins"
+
+    def name(self) -> str:
+        """The name of the node, as torch has it."""
+        return "torch::autograd::Error"
+
+    def apply(self, grads: list, raw: bool) -> list:
+        """RuntimeError with the message."""
+        raise RuntimeError(self.message)
+
+
+class UndefinedGrad:
+    """Called with a tensor, gives a copy through which no gradient flows, though it requires grad."""
+
+    __module__ = "builtins"
+
+    def __call__(self, *tensors: Tensor) -> Tensor:
+        """The copy. TypeError for anything but one tensor."""
+        _check_arguments(tensors, 1)
+        return _wrapped(UndefinedGradBackward, tensors, [tensors[0].clone().data])[0]
+
+
+class DelayedError:
+    """Called with tensors, gives the same values in tensors through which backward raises."""
+
+    __module__ = "builtins"
+
+    def __init__(self, *arguments: Any) -> None:
+        if len(arguments) != 2:
+            raise RuntimeError(f"Requires two arguments, got {len(arguments)}")
+        self._message, self._count = arguments
+
+    def __call__(self, *tensors: Tensor | None) -> Any:
+        """The tensors, or the one. TypeError for another number of them than was said."""
+        _check_arguments(tensors, self._count)
+        found = _wrapped(Error, tensors, [None if t is None else t.data for t in tensors], self._message)
+        return found[0] if len(found) == 1 else tuple(found)
+
+
+def _check_arguments(tensors: tuple, count: int) -> None:
+    if len(tensors) != count:
+        raise TypeError(f"expected {count} arguments, got {len(tensors)} instead")
+    for i, t in enumerate(tensors):
+        if t is not None and not isinstance(t, Tensor):
+            raise TypeError(f"argument {i} is not a Variable")
+
+
+def _wrapped(kind: Any, tensors: tuple, found: list, message: str | None = None) -> list:
+    """`found` as outputs of one new node, if any of `tensors` requires grad.
+
+    Grad mode is not asked: where it is off the node is there all the same, and leads nowhere.
+    """
+    if any(t is not None and t.requires_grad for t in tensors):
+        node = kind(tuple([None if t is None else edge_of(t) for t in tensors]) if MODES.here.grad else ())
+        node.describe_all(tuple(found))
+        if message is not None:
+            node.message, node._seq = message, LAST  # as torch has it: it raises before other nodes run
+        for nr, t in enumerate(found):
+            if t is not None:
+                replace_history(t, node)
+                t._edge = (node, nr)
+    return found
+
+
 def once_differentiable(fn: Callable) -> Callable:
     """Decorate a `backward` that is not itself differentiable: going through its result once more raises."""
 
     @functools.wraps(fn)
-    def wrapper(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+    def wrapper(ctx: Any, *args: Any) -> Any:
         with no_grad():
-            outputs = fn(ctx, *args, **kwargs)
+            outputs = fn(ctx, *args)
         if not (MODES.here.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)):
             return outputs
         found = outputs if isinstance(outputs, tuple) else (outputs,)
-        error = DelayedError(
-            "trying to differentiate twice a function that was marked with @once_differentiable", len(found)
-        )
-        return error(*[None if t is None else t.detach().requires_grad_() for t in found])
+        message = "trying to differentiate twice a function that was marked with @once_differentiable"
+        return DelayedError(message, len(found))(*[None if t is None else t.detach().requires_grad_() for t in found])
 
     return wrapper
 
 
-class InplaceFunction(Function):
-    """A Function that remembers whether it was asked to work in place."""
-
-    __module__ = "torch.autograd.function"
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-
 def __getattr__(name: str) -> object:
     raise missing("module 'torch.autograd.function' has no attribute '{}'", name)
-
-
-__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "once_differentiable"]

@@ -1,0 +1,223 @@
+"""Hooks: on the gradients of tensors, on nodes, and after a leaf's `.grad` was accumulated.
+
+The hook of a tensor stays with the history on which it was registered: a node keeps, for each of its outputs, the hooks
+that were registered while that output was the tensor. Only `retain_grad` moves on to the newest history, and it runs
+after all hooks on that output. A leaf has its hooks itself, in `_meta`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Self
+
+from ..errors import type_name, warn_user
+from .meta import TensorBase, meta
+
+
+class RemovableHandle:
+    """What registering a hook returns; `remove()` takes the hook back. Works as a context manager."""
+
+    __module__ = "torch.utils.hooks"
+    _ids = itertools.count()
+
+    def __init__(self, hooks: dict, hook: Callable, marks: tuple[dict, ...] = ()) -> None:
+        self.id = next(RemovableHandle._ids)
+        self.hooks_dict_ref = weakref.ref(hooks)
+        self.extra_dict_ref = tuple(weakref.ref(d) for d in marks)  # what else is kept by the hook's number
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        """Unregister the hook; removing it twice does nothing."""
+        for ref in (self.hooks_dict_ref, *self.extra_dict_ref):
+            hooks = ref()
+            if hooks is not None:
+                hooks.pop(self.id, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+class NodeHooks:
+    """The hooks of one node: those of its output tensors, those that retain gradients, its prehooks and posthooks."""
+
+    __slots__ = ("on_output", "post", "pre", "retain")
+
+    def __init__(self) -> None:
+        self.on_output: list[tuple[int, OrderedDict]] = []
+        self.retain: dict[int, Retain] = {}
+        self.pre: OrderedDict[int, Callable] = OrderedDict()
+        self.post: OrderedDict[int, Callable] = OrderedDict()
+
+    def add_pre(self, hook: Callable) -> RemovableHandle:
+        """Have a hook called before the node runs."""
+        return RemovableHandle(self.pre, hook)
+
+    def add_post(self, hook: Callable) -> RemovableHandle:
+        """Have a hook called after the node ran."""
+        return RemovableHandle(self.post, hook)
+
+
+def hooks_of(node: Any) -> NodeHooks:
+    """The hooks of a node, which has none until someone asks."""
+    if node._hooks is None:
+        node._hooks = NodeHooks()
+    return node._hooks
+
+
+# registering ----------------------------------------------------------------------------------------------------------
+
+
+def register_hook(tensor: Any, hook: Callable) -> RemovableHandle:
+    """Call `hook(grad)` when the tensor's gradient is computed; a tensor that it returns replaces the gradient."""
+    if not tensor.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    node, m = tensor.grad_fn, meta(tensor)
+    if m.on_grad is None:
+        m.on_grad = OrderedDict()
+        if node is not None:
+            hooks_of(node).on_output.append((tensor._edge[1], m.on_grad))
+    return RemovableHandle(m.on_grad, hook)
+
+
+def register_post_accumulate_grad_hook(tensor: Any, hook: Callable) -> RemovableHandle:
+    """Call `hook(tensor)` after backward added to the leaf's `.grad`."""
+    if not tensor.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if tensor.grad_fn is not None:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    m = meta(tensor)
+    if m.after_accumulate is None:
+        m.after_accumulate = OrderedDict()
+    return RemovableHandle(m.after_accumulate, hook)
+
+
+class Retain:
+    """Keeps a non-leaf's gradient in its `.grad`, without keeping the tensor alive."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = weakref.ref(tensor)
+
+    def __call__(self, grad: Any) -> None:
+        """Add the gradient to `.grad`."""
+        from ..ops.copies import clone, contiguous_format
+
+        tensor = self.tensor()
+        if tensor is not None and grad is not None:
+            m = tensor._meta
+            m.grad = clone(grad, contiguous_format) if m.grad is None else m.grad + grad
+
+
+def retain_grad(tensor: Any) -> None:
+    """Keep this non-leaf's gradient in `.grad` when backward runs; nothing to do for a leaf."""
+    if not tensor.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    node = tensor.grad_fn
+    if node is not None and not tensor.retains_grad:
+        meta(tensor).retains = True
+        hooks_of(node).retain[tensor._edge[1]] = Retain(tensor)
+
+
+def moved(tensor: Any, old: Any, new: Any) -> None:
+    """The history of a tensor went from the edge `old` (None: a leaf) to the node `new`: retain_grad goes with it."""
+    m = tensor._meta
+    if m is None:
+        return
+    m.on_grad = None
+    if m.retains and old is not None and old[0]._hooks is not None:
+        retained = old[0]._hooks.retain
+        for nr, retain in list(retained.items()):
+            if retain.tensor() is tensor:
+                hooks_of(new).retain[tensor._edge[1]] = retained.pop(nr)
+
+
+def warn_of_hooks(tensor: Any) -> None:
+    """Warn of each hook on a tensor's gradient that is lost in a copy, unless it is marked as one that may be."""
+    m = tensor._meta
+    for hook in ((m and m.on_grad) or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warn_user(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+                "function with @torch.utils.hooks.unserializable_hook to suppress this warning"
+            )
+
+
+# calling --------------------------------------------------------------------------------------------------------------
+
+
+def run_tensor_hooks(hooks: dict[int, Callable], grad: Any) -> Any:
+    """One gradient after the hooks of its tensor, in order."""
+    for hook in list(hooks.values()):
+        new = hook(grad)
+        if new is not None:
+            grad = _replacement(hook, grad, new)
+    return grad
+
+
+def before(node: Any, grads: Any) -> tuple:
+    """The gradients that reach a node, after the hooks of its outputs; then those that are to be retained are."""
+    out = list(grads)
+    for nr, hooks in node._hooks.on_output:
+        out[nr] = run_tensor_hooks(hooks, out[nr])
+    for nr, retain in node._hooks.retain.items():
+        retain(out[nr])
+    return tuple(out)
+
+
+def before_node(node: Any, grads: tuple) -> tuple:
+    """The gradients that reach a node, after its own prehooks."""
+    for hook in list(node._hooks.pre.values()):
+        new = hook(grads)
+        if new is not None:
+            grads = _replacements(hook, grads, new)
+    return grads
+
+
+def after_node(node: Any, outputs: tuple, grads: tuple) -> tuple:
+    """The gradients that a node computed from `grads`, after its posthooks."""
+    for hook in list(node._hooks.post.values()):
+        new = hook(outputs, grads)
+        if new is not None:
+            outputs = _replacements(hook, outputs, new)
+    return outputs
+
+
+def after_accumulate(leaf: Any) -> None:
+    """Run the hooks on a leaf whose `.grad` was accumulated."""
+    for hook in list((leaf._meta.after_accumulate or {}).values()):
+        if hook(leaf) is not None:
+            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def _replacement(hook: Callable, grad: Any, new: Any) -> Any:
+    if grad is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    if not isinstance(new, TensorBase):
+        raise TypeError(f"expected Variable, but hook returned '{type_name(new)}'")
+    if grad.dtype is not new.dtype or grad.device != new.device:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {grad.type()} got {new.type()})")
+    if grad.shape != new.shape:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
+    return new
+
+
+def _replacements(hook: Callable, grads: tuple, new: Any) -> tuple:
+    """What a hook on a node returned in place of its gradients, checked one by one."""
+    if not isinstance(new, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type_name(new)}'")
+    if len(new) != len(grads):
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(new)}, but expected {len(grads)})"
+        )
+    return tuple(None if n is None else _replacement(hook, g, n) for g, n in zip(grads, new, strict=True))
+
+
+def _name(hook: Callable) -> str:
+    return getattr(hook, "__name__", "<unknown>")
