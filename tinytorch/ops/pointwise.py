@@ -1,499 +1,398 @@
-"""Pointwise operations: what turns a row (name, forward, derivative) into function, method and in-place form.
+"""Pointwise arithmetic: elements one by one, of operands that broadcast against each other.
 
-The rows stand in `pointwise_table`, `arithmetic` and `bitwise`. A derivative's parameter names say what is saved, see
-`graph.node`.
+A row is torch's schema, the NumPy function and the derivative. Derivatives follow torch's `derivatives.yaml`. Where
+that has a Python number beside a tensor, it calls the overload for numbers, which saves the number and no tensor:
+`plus`, `minus`, `times` and `over`. Source: `torch.mul` and so on, by name.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable
+import math
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
-from ..buffers import empty
-from ..devices import CPU, device
-from ..graph.history import check_inplace, grad_fn_of, needs_grad
-from ..graph.modes import MODES
-from ..graph.node import node
-from ..tensor import Tensor, fresh, of_array
-from .arguments import ABSENT, again, is_misplaced, is_number
-from .core import (
-    SavedNumber,
-    as_array,
-    as_method_of,
-    broadcast_error,
-    check_overlap,
-    common_device,
-    op,
-    quiet,
-    recording,
-    result,
-    result_dtype,
-    result_like,
-    write_in_place,
-    write_out,
+from ..tensor import Tensor
+from .comparisons import isfinite, logical_and, logical_or, reflected
+from .creation import full_like, zeros_like
+from .define import op
+from .indexing import masked_fill, where
+from .kernels import composite, pointwise
+
+# one operand ----------------------------------------------------------------------------------------------------------
+
+
+def in_double(ufunc: np.ufunc) -> Any:
+    """A kernel that computes few float32 in float64: NumPy's own is off by a bit where torch's is rounded right."""
+    return lambda a: ufunc(a.astype(np.float64)).astype(a.dtype) if a.dtype.char == "f" and a.size < 1000 else ufunc(a)
+
+
+def _floating(ufunc: np.ufunc) -> pointwise:
+    return pointwise(in_double(ufunc), "float")
+
+
+exp_of = in_double(np.exp)
+exp = op("exp(Tensor self)", _floating(np.exp), self=lambda grad, result: grad * result)
+expm1 = op("expm1(Tensor self)", _floating(np.expm1), self=lambda grad, result: grad * plus(result, 1))
+log = op("log(Tensor self)", _floating(np.log), self=lambda grad, self: grad / self)
+log1p = op(
+    "log1p(Tensor self)", _floating(np.log1p), backward="Log1PBackward0", self=lambda grad, self: grad / plus(self, 1)
 )
-from .large import MANY, pointwise
-from .precedence import WITHOUT_HISTORY, say_first
-from .recording import node_for, records_pointwise, wants_grad
-from .short import short_of_two
+sin = op("sin(Tensor self)", _floating(np.sin), self=lambda grad, self: grad * cos(self))
+cos = op("cos(Tensor self)", _floating(np.cos), self=lambda grad, self: grad * -sin(self))
+tanh = op("tanh(Tensor self)", _floating(np.tanh), self=lambda grad, result: tanh_backward(grad, result))
+sigmoid = op("sigmoid(Tensor self)", pointwise(lambda a: np.reciprocal(1 + exp_of(-a)), "float"),
+             self=lambda grad, result: sigmoid_backward(grad, result))  # fmt: skip
+sqrt = op("sqrt(Tensor self)", pointwise(np.sqrt, "float"), self=lambda grad, result: grad / times(result, 2))
+rsqrt = op("rsqrt(Tensor self)", pointwise(lambda a: 1 / np.sqrt(a), "float"),
+           self=lambda grad, result: times(grad, -0.5) * power(result, 3))  # fmt: skip
+reciprocal = op(
+    "reciprocal(Tensor self)", pointwise(np.reciprocal, "float"), self=lambda grad, result: -grad * (result * result)
+)
+
+_NEG = ("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+        "`~` or `logical_not()` operator instead.")  # fmt: skip
+_RELU = "Boolean inputs not supported for relu"
+
+
+def _sign(a: Any) -> Any:
+    return a.copy() if a.dtype.kind == "b" else np.where(a != a, a.dtype.type(0), np.sign(a))
+
+
+neg = op("neg(Tensor self)", pointwise(np.negative, takes="if", stub="neg_cpu", bools=_NEG), aka=("negative",),
+         operator="neg", self=lambda grad: -grad)  # fmt: skip
+absolute = op("abs(Tensor self)", pointwise(np.abs, takes="if", stub="abs_cpu"), aka=("absolute",), operator="abs",
+              self=lambda grad, self: grad * sgn(self))  # fmt: skip
+sgn = op("sgn(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), also=("self", "result"),
+         self=lambda grad: zeros_like(grad))  # fmt: skip
+sign = op("sign(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), self=lambda grad: zeros_like(grad))
+relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)), takes="if", bools=_RELU), out=False,
+          self=lambda grad, result: threshold_backward(grad, result, 0))  # fmt: skip
+
+
+def _unless_whole(ufunc: np.ufunc) -> Any:
+    return lambda a: ufunc(a) if a.dtype.kind == "f" else a.copy()
+
+
+for _name, _ufunc in (("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc), ("round", np.rint)):
+    op(f"{_name}(Tensor self)", pointwise(_unless_whole(_ufunc), takes="iwf", stub=f"{_name}_vml_cpu"),
+       self=lambda grad: zeros_like(grad))  # fmt: skip
+
+
+def _round(a: Any, decimals: int) -> Any:
+    scale = a.dtype.type(10.0 ** abs(decimals))
+    return np.rint(a * scale) / scale if decimals > 0 else np.rint(a / scale) * scale
+
+
+def _nan_to_num(a: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    if a.dtype.kind != "f":
+        return a.copy()
+    limits = np.finfo(a.dtype)
+    values = [a.dtype.type(d if v is None else v) for v, d in ((nan, 0), (posinf, limits.max), (neginf, limits.min))]
+    return np.where(a != a, values[0], np.where(a == np.inf, values[1], np.where(a == -np.inf, values[2], a)))
 
-ndarray = np.ndarray
-KEEP, FLOAT, BOOL = "keep", "float", "bool"
-_HALF = np.dtype(np.float16)
-_FLOAT32 = np.dtype(np.float32).num
-_SINGLE, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
-_IN_ONE_PIECE = 256  # elements up to which three plain calls are quicker than one that converts
-MOST_IN_DOUBLE = 1 << 18  # elements; see through_double
-
-# For which dtypes torch has a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
-EVERY = "biwf"
-LETTER = {
-    d.np.num: "w" if d.called in ("uint16", "uint32", "uint64") else d.np.kind.replace("u", "i") for d in dtypes.ALL
-}
-
-
-def check_kernel(a: np.ndarray, takes: str, stub: str, *others: np.ndarray) -> None:
-    """Raise torch's NotImplementedError if it has no such kernel for this dtype (after the error of shapes, if any)."""
-    if LETTER[a.dtype.num] not in takes:
-        for b in others:
-            try:
-                np.broadcast_shapes(a.shape, b.shape)
-            except ValueError:
-                raise broadcast_error(a.shape, b.shape) from None
-        raise NotImplementedError(f"\"{stub}\" not implemented for '{dtypes.BY_NUM[a.dtype.num].scalar_name}'")
-
-
-def check_fits(number: Any, d: dtypes.dtype) -> None:
-    """Raise torch's error if a number is too large for an integer dtype (a negative one wraps in an unsigned dtype)."""
-    if d.np == _HALF:
-        dtypes.check_range(number, d, in_c=True)
-    if d.np.kind in "iu" and not (np.iinfo(d.np).min or -np.iinfo(d.np).max) <= number <= np.iinfo(d.np).max:
-        name = {"int32": "int"}.get(d.called, f"{d.called}_t")
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
-
-
-def half(data: Any) -> Any:
-    """A result computed in float32 rounded to float16, without a warning where it becomes infinite."""
-    return quiet.run(np.asarray(data).astype, np.float16)
-
-
-def through_double(kernel: Callable) -> Callable:
-    """A kernel that computes float32 in float64: NumPy's own is off by a bit or two where torch's is rounded right.
-
-    In double it takes three times as long, so the largest arrays make do with NumPy's own.
-    """
-    if isinstance(kernel, np.ufunc):  # which converts piece by piece as it goes along
-
-        def run(a: np.ndarray) -> np.ndarray:
-            if a.dtype.num != _FLOAT32:
-                return kernel(a)
-            if a.size < _IN_ONE_PIECE:
-                return kernel(a.astype(_FLOAT64)).astype(_SINGLE)
-            if a.size >= MOST_IN_DOUBLE:
-                return pointwise(kernel, a)
-            out = np.empty_like(a) if a.size < MANY or not a.flags.c_contiguous else empty(a.shape, a.dtype)
-            return kernel(a, out, dtype=np.float64, casting="unsafe")
-
-    else:
-
-        def run(a: np.ndarray) -> np.ndarray:
-            if a.dtype.num != _FLOAT32 or a.size >= MOST_IN_DOUBLE:
-                return kernel(a)
-            return kernel(a.astype(np.float64)).astype(np.float32)
-
-    run.whole = isinstance(kernel, np.ufunc)  # type: ignore[attr-defined]
-    return run
-
-
-def cannot_cast(d: dtypes.dtype, target: dtypes.dtype) -> RuntimeError:
-    """torch's words for a result that may not be written into a tensor of another category."""
-    return RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {target.scalar_name}")
-
-
-def _document(f: Callable, name: str, what: str) -> None:
-    f.__name__ = f.__qualname__ = name
-    base = name.rstrip("_")
-    f.__doc__ = f"{what}{' In place.' if name.endswith('_') else ''}\n\nSource: `torch.{base}`."
-
-
-def _title(name: str) -> str:
-    """`log1p` as torch names its node: `Log1PBackward0`."""
-    return f"{name.title().replace('_', '')}Backward0"
-
-
-def offer(f: Callable, name: str, aliases: Iterable[str], function: bool = True) -> None:
-    """Offer a function that calls `again` for what it does not take, and under its other names one with a guard."""
-    op(name, function=function, guard=False)(f)
-    for alias in aliases:
-        op(alias, function=function)(f)
-
-
-def unary(
-    what: str, name: str, kernel: Callable, derivative: Callable | None = None, *, to: str = FLOAT,
-    backward: str | None = None, aliases: tuple[str, ...] = (), takes: str = EVERY, stub: str = "",
-    bools: str | None = None, also: tuple[str, ...] = (), in_place: str = "both", like: bool = False,
-    kind_in_place: type | None = None, adapt: Callable[[type], None] | None = None,
-) -> Callable:  # fmt: skip
-    """Declare a function of one tensor.
-
-    `to`: the result's dtype is kept, made floating, or bool. `takes` and `stub`: the dtypes that torch has a kernel
-    for, and its name. `bools`: the RuntimeError for bool tensors. `in_place`: "both" `torch.name_` and the method, the
-    "method" alone, or "". `like`: laid out as `empty_like` does. `kind_in_place`: the in-place form's own kind of node.
-    `adapt` is given the kind of node, to change how it runs.
-    """
-    kind = node(backward or _title(name), derivative, also=also) if derivative else None
-    if adapt is not None:
-        adapt(kind)  # type: ignore[arg-type]
-
-    def compute(t: Tensor) -> Any:
-        a = t._data
-        if a.dtype.kind != "f":
-            if bools and a.dtype.kind == "b":
-                raise RuntimeError(bools)
-            if takes is not EVERY:
-                check_kernel(a, takes, stub)
-            if to is FLOAT:
-                a = as_array(t, dtypes.get_default_dtype())
-        elif takes is not EVERY and "f" not in takes:
-            check_kernel(a, takes, stub)
-        elif a.dtype == _HALF:
-            data = quiet.run(kernel, a.astype(np.float32))
-            return a, data if to is BOOL else half(data)
-        return a, quiet.run(kernel, a) if a.size < MANY else quiet.run(pointwise, kernel, a)
-
-    straight = {  # the dtypes for which the kernel alone is all there is to do
-        d.np.num for d in dtypes.ALL
-        if LETTER[d.np.num] in takes and d.np != _HALF and (d.is_floating_point or (to is not FLOAT and d.np.kind != "b"))
-    }  # fmt: skip
-
-    saves_straight = records_pointwise(kind, 1)
-
-    def function(input: Tensor = ABSENT, *rest: Any, out: Tensor | None = None, **named: Any) -> Tensor:
-        if rest or named or not isinstance(input, Tensor) or (out is not None and is_misplaced(out)):
-            return again(function, name, (input, *rest), named, out)
-        here, a = MODES.here, input._data
-        if a.dtype.num in straight and 0 < a.size < MANY:
-            data = here.run(kernel, a)
-            if a.ndim < 2 and out is None:  # the short way, see `short`
-                made = of_array(data if type(data) is ndarray else np.asarray(data), input._device, here.inference)
-                if kind is not None and here.grad:
-                    base = input._view
-                    if input._requires_grad or (base is not None and base._requires_grad):
-                        kind.record_pointwise(made, input) if saves_straight else kind.record(
-                            made, (input,), self=input
-                        )
-                return made
-        else:
-            try:
-                a, data = compute(input)
-            except RuntimeError:
-                say_first(name, False, (input,), {"out": out})
-                raise
-        if out is not None:
-            return write_out(out, data, name, input, layout=(a,))
-        if a.ndim < 2:
-            made = fresh(data, input._device, here.inference)
-        elif like:
-            made = result_like(data, input)
-        else:
-            made = result(data, input._device, a)
-        if kind is not None and here.grad and (input._requires_grad or needs_grad(input)):
-            kind.record(made, (input,), self=input)
-        return made
-
-    def inplace(self: Tensor = ABSENT, *rest: Any, **named: Any) -> Tensor:
-        if rest or named or not isinstance(self, Tensor):
-            return again(inplace, f"{name}_", (self, *rest), named)
-        if bools and self._data.dtype.kind == "b":
-            raise RuntimeError(bools)
-        check_overlap(self, histories=to is not BOOL)  # `logical_not_` looks at none
-        if to is FLOAT and self._data.dtype.kind != "f":
-            raise cannot_cast(dtypes.get_default_dtype(), self.dtype)
-        try:
-            return write_in_place(self, (self,), kind_in_place or kind, {"self": self}, lambda: compute(self)[1])
-        except NotImplementedError:
-            say_first(f"{name}_", False, (self,), {})
-            raise
-
-    _document(function, name, what)
-    offer(function, name, aliases)
-    if in_place:
-        _document(inplace, f"{name}_", what)
-        offer(inplace, f"{name}_", [f"{a}_" for a in aliases], function=in_place == "both")
-    return function
-
-
-def operands(name: str, self: Any, other: Any, floating: bool = False) -> tuple[np.ndarray, np.ndarray, device]:
-    """Two operands as arrays of the dtype they meet in, and the device of the result."""
-    d = result_dtype(self, other)
-    if floating and not d.is_floating_point:
-        d = dtypes.get_default_dtype()
-    tensors = [x for x in (self, other) if isinstance(x, Tensor)]
-    where = common_device(name, *tensors) if tensors else CPU
-    return as_array(self, d), as_array(other, d), where
-
-
-def in_place_operands(name: str, target: Tensor, other: Any, floating: bool, compares: bool, kind: Any = None) -> tuple:
-    """The operands of an in-place operation, after torch's checks of dtype and shape."""
-    a = target._data
-    if a.dtype.kind == "f" and 0 not in a.strides:  # the common cases, for which there is a short way
-        if isinstance(other, Tensor):
-            b = other._data
-            if (
-                b.dtype is a.dtype and b.shape == a.shape and other._device is target._device
-                and (other._storage is None or target._storage is None)  # then they cannot share memory
-            ):  # fmt: skip
-                return a, b
-        elif (type(other) is float or (type(other) is int and -(1 << 63) <= other < 1 << 63)) and a.dtype != _HALF:
-            return a, quiet.run(np.array, other, a.dtype)
-    a, b, _ = operands(name, target, other, floating)
-    try:
-        check_overlap(target, other, histories=False)
-        if b.shape != a.shape:
-            check_broadcast_into(target, b.shape)
-        if not compares and not dtypes.can_cast(d := dtypes.BY_NUM[a.dtype.num], target.dtype):
-            raise cannot_cast(d, target.dtype)
-    except RuntimeError:
-        if f"{name}_" in WITHOUT_HISTORY:
-            raise
-        check_inplace(target, recording(target, other))  # which torch would have said first
-        read_histories(target, other)
-        if kind is not None and recording(target, other):  # then it says what may not be saved
-            node_for(kind, (target, other), {"other": other, "exponent": other, "result": target})
-        raise
-    return a, b
-
-
-def written_straight(ufunc: Callable, target: Tensor, other: Any) -> bool:
-    """Write `ufunc(target, other)` into the target, if there is nothing to check; else do nothing and return False.
-
-    There is nothing to check for two dense float tensors of one shape that share no memory, with nothing to record.
-    """
-    if isinstance(other, Tensor):
-        here, a, b = MODES.here, target._data, other._data
-        if (
-            a.dtype is b.dtype and a.dtype.char in "fd" and a.shape == b.shape and target._device is other._device
-            and (target._storage is None or (other._storage is None and a.flags.forc))
-            and not (here.grad and (wants_grad(target) or wants_grad(other)))
-        ):  # fmt: skip
-            here.run(ufunc, a, b, a)
-            target._own_counter().version += 1
-            return True
-    return False
-
-
-def read_histories(*operands: Any) -> None:
-    """Raise what a stale view's history raises, which torch looks at before shapes and dtypes."""
-    tensors = [t for t in operands if isinstance(t, Tensor)]
-    if recording(*tensors):
-        for t in tensors:
-            grad_fn_of(t)
-
-
-def check_broadcast_into(target: Tensor, *shapes: tuple) -> None:
-    """Raise torch's error unless shapes broadcast to the target's own shape."""
-    both = shape = target._data.shape
-    for other in shapes:
-        if other == shape:
-            continue
-        try:
-            both = np.broadcast_shapes(both, other)
-        except ValueError:
-            raise broadcast_error(both, other) from None
-    if both != shape:
-        raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(both)}")
-
-
-WRAPPED, TENSORS, RIGHT, EITHER = "wrapped", "tensors", "right", "either"
-
-
-def takes_operands(self: Any, other: Any, numbers: str) -> bool:
-    """Whether an operation takes these: tensors, and the numbers that it has a way for."""
-    first, second = isinstance(self, Tensor), isinstance(other, Tensor)
-    if numbers is WRAPPED:
-        return (first or is_number(self)) and (second or is_number(other))
-    if first and second:
-        return True
-    return (first and numbers in (RIGHT, EITHER) and is_number(other)) or (
-        second and numbers is EITHER and is_number(self)
-    )
-
-
-def binary(
-    what: str, name: str, kernel: Callable, for_self: Callable | None = None, for_other: Callable | None = None, *,
-    to: str = KEEP, backward: str | None = None, aliases: tuple[str, ...] = (), in_place: bool = True,
-    takes: str = EVERY, stub: str = "", numbers: str = WRAPPED, also: tuple[str, ...] = (),
-    checks: Callable | None = None, number_right: type | None = None, number_left: type | None = None, exact_numbers: bool = False,
-    kind: type | None = None, kind_in_place: type | None = None, number_in_place: type | None = None, stays_half: bool = False,
-    adapt: Callable[[type], None] | None = None,
-) -> Callable:  # fmt: skip
-    """Declare a function of two operands that broadcast against each other.
-
-    `numbers`: WRAPPED takes them as torch takes 0-d tensors, RIGHT and EITHER have overloads for them (and kinds of
-    nodes, `number_right` and `number_left`), TENSORS takes none. `checks(a, b)` raises what torch raises.
-    `kind`: of the nodes, if there are no formulas. `exact_numbers`: with float16, a number is not rounded first. `kind_in_place`, `number_in_place`: the kinds of nodes
-    of the in-place form, where they are others. `stays_half`: torch rounds to float16 between its steps.
-    """
-    if for_self or for_other:
-        kind = node(backward or _title(name), for_self, for_other, also=also)
-    if adapt is not None:
-        adapt(kind)  # type: ignore[arg-type]
-    differentiable = kind is not None and kind.__name__ != "NotImplemented"
-    floating = to is FLOAT
-    is_ufunc = isinstance(kernel, np.ufunc)
-    straight = {  # the dtypes for which the kernel alone is all there is to do
-        d.np.num for d in dtypes.ALL
-        if checks is None and LETTER[d.np.num] in takes and (d.np != _HALF or stays_half)
-        and (not floating or d.is_floating_point)
-    }  # fmt: skip
-
-    quick = is_ufunc and checks is None and to is not BOOL and "f" in takes
-
-    def compute(a: Any, b: Any, into: np.ndarray | None = None) -> Any:
-        if takes is not EVERY:
-            check_kernel(a, takes, stub, b)
-        if checks is not None:
-            checks(a, b)
-        try:
-            if a.dtype == _HALF and not stays_half:
-                data = quiet.run(kernel, a.astype(np.float32), b.astype(np.float32))
-                return data if to is BOOL else half(data)
-            if into is not None:
-                return quiet.run(kernel, a, b, into)
-            if a.size < MANY and b.size < MANY:
-                return quiet.run(kernel, a, b)
-            return quiet.run(pointwise, kernel, a, b)
-        except ValueError:
-            raise broadcast_error(a.shape, b.shape) from None
-
-    def function(
-        input: Any = ABSENT, other: Any = ABSENT, *rest: Any, out: Tensor | None = None, **named: Any
-    ) -> Tensor:
-        if rest or named or (out is not None and is_misplaced(out)):
-            return again(function, name, (input, other, *rest), named, out)
-        if out is None and (short := shortly(input, other)) is not None:
-            return short
-        here = MODES.here
-        if not takes_operands(input, other, numbers):
-            if not is_number(other) and called_as_operator():
-                return NotImplemented
-            return again(function, name, (input, other), named, out)
-        a, b, where = operands(name, input, other, floating)
-        d = a.dtype
-        if exact_numbers and d == _HALF and type(other) is float:
-            return _exact_half(input, other, a, where, out)
-        try:
-            data = here.run(kernel, a, b) if d.num in straight and a.size < MANY > b.size else compute(a, b)
-        except (ValueError, RuntimeError) as error:
-            say_first(name, False, (input, other), {"out": out})
-            if isinstance(error, RuntimeError):
-                raise
-            raise broadcast_error(a.shape, b.shape) from None
-        if out is not None:
-            return write_out(out, data, name, input, other, layout=(a, b))
-        made = fresh(data, where, here.inference) if data.ndim < 2 else result(data, where, a, b)
-        if kind is not None and here.grad and (wants_grad(input) or wants_grad(other)):
-            if differentiable and isinstance(input, Tensor) and isinstance(other, Tensor):
-                kind.record(made, (input, other), self=input, other=other)
-            else:
-                attach(made, input, other)
-        return made
-
-    def _exact_half(input: Any, other: float, a: np.ndarray, where: device, out: Tensor | None) -> Tensor:
-        data = half(quiet.run(lambda: kernel(a.astype(np.float32), np.float32(other))))
-        if out is not None:
-            return write_out(out, data, name, input, other, layout=(a,))
-        made = result(data, where, a)
-        if kind is not None and recording(input):
-            attach(made, input, other)
-        return made
-
-    def attach(made: Tensor, input: Any, other: Any) -> None:
-        if number_right is not None and not isinstance(other, Tensor):
-            number_right.record(made, (input,), self=input, other=other)
-        elif number_left is not None and not isinstance(input, Tensor):
-            number_left.record(made, (other,), self=input, other=other)
-        elif not differentiable:
-            kind.record(made, tuple(t for t in (input, other) if recording(t)))  # type: ignore[arg-type]
-        else:
-            kind.record(made, (input, other), self=_saveable(input), other=_saveable(other))  # type: ignore[union-attr]
-
-    def inplace(self: Tensor, other: Any = ABSENT, *rest: Any, **named: Any) -> Tensor:
-        if quick and not rest and not named and written_straight(kernel, self, other):
-            return self
-        if rest or named or not (isinstance(other, Tensor) or takes_operands(self, other, numbers)):
-            return again(inplace, f"{name}_", (self, other, *rest), named)
-        a, b = in_place_operands(name, self, other, floating, to is BOOL, kind)
-        target = self._data
-        straight = is_ufunc and to is not BOOL and a.dtype == target.dtype != _HALF and target.flags.forc
-
-        def values() -> Any:
-            data = compute(a, b, target if straight else None)
-            return None if straight else data
-
-        saved: dict[str, Any] = {"self": self, "other": other}
-        if to is BOOL:
-            saved |= {f"_{n}": (t._data.shape, t._data.dtype, t._device) for n, t in saved.items() if isinstance(t, Tensor)}  # fmt: skip
-        one = (number_in_place or number_right) if not isinstance(other, Tensor) else None
-        if one is not None:
-            return write_in_place(self, (self,), one, saved, values)
-        saved["other"] = _saveable(other)
-        try:
-            return write_in_place(self, (self, other), kind_in_place or kind, saved, values)
-        except NotImplementedError:
-            say_first(f"{name}_", False, (self, other), {})
-            raise
-
-    _document(function, name, what)
-    offer(function, name, aliases)
-    numbered = numbers is not TENSORS
-    shortly = short_of_two(kernel, straight, numbered, kind, attach)
-    OPERATORS[function] = lambda whole: short_of_two(kernel, straight, numbered, kind, attach, whole)
-    if in_place:
-        _document(inplace, f"{name}_", what)
-        offer(inplace, f"{name}_", [f"{a}_" for a in aliases], function=False)
-    return function
-
-
-# The functions that return NotImplemented where they are called as Python's operators, and how to make their short way.
-OPERATORS: dict[Callable, Callable[[Callable], Callable]] = {}
-
-
-def called_as_operator() -> bool:
-    """Whether the function that asks was called under the name of one of Python's operators."""
-    return sys._getframe(1).f_code.co_qualname.startswith("Tensor.__")
-
-
-def _saveable(x: Any) -> Any:
-    return x if isinstance(x, Tensor) else SavedNumber(x)
-
-
-def operator(
-    symbol: str, function: Callable, swapped: Callable | None = None, in_place: Callable | None = None
-) -> None:
-    """Attach a function to Tensor as a Python operator; operands that are neither tensor nor number are refused."""
-
-    def attach(name: str, f: Callable) -> None:
-        if f in OPERATORS:
-            method = as_method_of(OPERATORS[f](as_method_of(f, name)), name)
-        else:
-
-            def method(self: Tensor, other: Any) -> Any:
-                try:
-                    return f(self, other) if isinstance(other, Tensor) or is_number(other) else NotImplemented
-                except RuntimeError:
-                    say_first(f.__name__, False, (self, other), {})
-                    raise
-
-        method.__name__ = method.__qualname__ = name
-        setattr(Tensor, name, method)
-
-    attach(f"__{symbol}__", function)
-    if swapped is not None:
-        attach(f"__r{symbol}__", swapped)
-    if in_place is not None:
-        attach(f"__i{symbol}__", in_place)
+
+def _positive(self: Tensor) -> Tensor:
+    if self.dtype is dtypes.bool_:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return self
+
+
+op(
+    "round(Tensor self, *, int decimals)",
+    pointwise(_round, takes="f", stub="round_cpu"),
+    self=lambda grad: zeros_like(grad),
+)
+op("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None)", pointwise(_nan_to_num),
+   self=lambda grad, self: grad * isfinite(self))  # fmt: skip
+op("positive(Tensor(a) self)", composite(_positive), operator="pos")
+
+# gradients that are operations of their own: differentiated again they show as one node
+threshold_backward = op(
+    "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold)",
+    pointwise(lambda g, a, threshold: np.where(a <= threshold, g.dtype.type(0), g), operands=2), function=False,
+    method=False, grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
+    self=lambda grad: zeros_like(grad))  # fmt: skip
+sigmoid_backward = op(
+    "sigmoid_backward(Tensor grad_output, Tensor output)", pointwise(lambda g, a: g * (1 - a) * a), function=False,
+    method=False, grad_output=lambda grad, output: sigmoid_backward(grad, output),
+    output=lambda grad, grad_output, output: grad * grad_output * plus(times(output, -2), 1))  # fmt: skip
+tanh_backward = op(
+    "tanh_backward(Tensor grad_output, Tensor output)", pointwise(lambda g, a: g * (1 - a * a)), function=False,
+    method=False, grad_output=lambda grad, output: tanh_backward(grad, output),
+    output=lambda grad, grad_output, output: grad * (times(output, -2) * grad_output))  # fmt: skip
+
+# sum and difference, whose second operand is scaled -------------------------------------------------------------------
+
+_NO_SUB = "Subtraction, the `-` operator, with {} not supported. "
+_BOOLS = (
+    _NO_SUB.format("a bool tensor is")
+    + "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.",
+    _NO_SUB.format("two bool tensors is") + "Use the `^` or `logical_xor()` operator instead.",
+)
+
+
+def _scaled(b: Any, alpha: Any) -> Any:
+    if type(alpha) is int and alpha == 1:
+        return b
+    if alpha is True and b.dtype.kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if b.dtype.kind in "iub" and isinstance(alpha, float):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    return np.multiply(b, np.array(alpha).astype(b.dtype))
+
+
+def _by(grad: Any, alpha: Any) -> Any:
+    return grad if alpha == 1 else times(grad, alpha)
+
+
+_add = pointwise(lambda a, b, alpha: np.add(a, _scaled(b, alpha)), takes="bif", stub="add_stub", operands=2)
+_sub = pointwise(
+    lambda a, b, alpha: np.subtract(a, _scaled(b, alpha)), takes="if", stub="add_stub", operands=2, bools=_BOOLS
+)
+_rsub = pointwise(
+    lambda a, b, alpha: np.subtract(b, _scaled(a, alpha)), takes="if", stub="add_stub", operands=2, bools=_BOOLS
+)
+add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, operator="add", also=("alpha",),
+         self=lambda grad: grad, other=lambda grad, alpha: _by(grad, alpha))  # fmt: skip
+sub = op("sub(Tensor self, Tensor other, *, Scalar alpha=1)", _sub, numbers=True, aka=("subtract",), operator="sub",
+         also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: _by(-grad, alpha))  # fmt: skip
+rsub = op("rsub(Tensor self, Tensor other, *, Scalar alpha=1)", _rsub, method=False, in_place=False, out=False,
+          self=lambda grad, alpha: _by(-grad, alpha), other=lambda grad: grad)  # fmt: skip
+_from_number = op("rsub(Tensor self, Scalar other, Scalar alpha=1)", _rsub, method=False, in_place=False, out=False,
+                  self=lambda grad, alpha: _by(-grad, alpha))  # fmt: skip
+reflected("sub", lambda other, self: (rsub if isinstance(other, Tensor) else _from_number)(self, other))
+
+# product and quotients ------------------------------------------------------------------------------------------------
+
+
+def _by_no_zero(kernel: Any) -> Any:
+    """A quotient that integers have not for 0."""
+
+    def divide(a: Any, b: Any) -> Any:
+        if a.dtype.kind in "iu" and not np.all(b) and np.broadcast(a, b).size:
+            raise RuntimeError("ZeroDivisionError")
+        return kernel(a, b)
+
+    return divide
+
+
+def _truncated(a: Any, b: Any) -> Any:
+    return np.trunc(a / b) if a.dtype.kind == "f" else a // b + ((a % b != 0) & ((a < 0) != (b < 0)))
+
+
+def _remainder(a: Any, b: Any) -> Any:
+    if a.dtype.kind != "f":
+        return np.remainder(a, b)
+    m = np.fmod(a, b)  # keeps the sign of a zero, as torch does and NumPy does not
+    return np.where((m != 0) & ((b < 0) != (m < 0)), m + b, m)
+
+
+_ROUNDED = {"floor": _by_no_zero(np.floor_divide), "trunc": _by_no_zero(_truncated)}
+
+
+def _divided(a: Any, b: Any, rounding_mode: str | None) -> Any:
+    if rounding_mode is None:
+        return np.true_divide(a, b, dtype=a.dtype if a.dtype.kind == "f" else dtypes.get_default_dtype().np)
+    if rounding_mode not in _ROUNDED:
+        modes = "None, 'trunc', or 'floor'"
+        raise RuntimeError(f"div expected rounding_mode to be one of {modes} but found '{rounding_mode}'")
+    return _ROUNDED[rounding_mode](a, b)
+
+
+def _no_derivative(name: str) -> dict[str, Any]:
+    """What an operation is declared with that torch has no derivative for: a node that says so when it runs."""
+
+    def refuse(grad: Any) -> Any:
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return {"backward": "NotImplemented", "self": refuse, "other": refuse}
+
+
+_floor = pointwise(_ROUNDED["floor"], takes="if", stub="div_floor_cpu")
+_modulo = pointwise(_by_no_zero(_remainder), takes="if", stub="remainder_cpu")
+_fmod = pointwise(_by_no_zero(np.fmod), takes="if", stub="fmod_cpu")
+
+mul = op("mul(Tensor self, Tensor other)", pointwise(np.multiply), numbers=True, aka=("multiply",), operator="mul",
+         self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)  # fmt: skip
+div = op("div(Tensor self, Tensor other)", pointwise(np.true_divide, "float"), numbers=True,
+         aka=("divide", "true_divide"), operator="truediv", self=lambda grad, other: grad / other,
+         other=lambda grad, self, other: -grad * ((self / other) / other))  # fmt: skip
+div_rounded = op(
+    "div(Tensor self, Tensor other, *, str? rounding_mode)", pointwise(_divided, takes="if", operands=2), numbers=True,
+    aka=("divide",), backward="DivBackward2",
+    self=lambda grad, other, rounding_mode: zeros_like(grad) if rounding_mode else grad / other,
+    other=lambda grad, self, other, rounding_mode: (
+        zeros_like(grad) if rounding_mode else -grad * ((self / other) / other)))  # fmt: skip
+floor_divide = op("floor_divide(Tensor self, Tensor other)", _floor, numbers=True, operator="floordiv",
+                  **_no_derivative("floor_divide"))  # fmt: skip
+remainder = op("remainder(Tensor self, Tensor other)", _modulo, operator="mod", backward="RemainderBackward1",
+               self=lambda grad: grad, other=lambda grad, self, other: -grad * div_rounded(self, other, "floor"))  # fmt: skip
+remainder_of_number = op("remainder(Scalar self, Tensor other)", _modulo, method=False, in_place=False, out=False,
+                         **_no_derivative("remainder"))  # fmt: skip
+op("remainder(Tensor self, Scalar other)", _modulo, backward="RemainderBackward0", self=lambda grad: grad)
+op("fmod(Tensor self, Tensor other)", _fmod, backward="FmodBackward1", self=lambda grad: grad,
+   other=lambda grad, self, other: -grad * div_rounded(self, other, "trunc"))  # fmt: skip
+op("fmod(Tensor self, Scalar other)", _fmod, backward="FmodBackward0", self=lambda grad: grad)
+reflected("truediv", lambda other, self: reciprocal(self) * other)
+reflected("floordiv", floor_divide)
+reflected("mod", lambda other, self: (remainder if isinstance(other, Tensor) else remainder_of_number)(other, self))
+
+# the overloads for a tensor and a number, which torch's own formulas call
+_HIDDEN = {"function": False, "method": False, "in_place": False, "out": False}
+plus = op("add(Tensor self, Scalar other, Scalar alpha=1)", _add, **_HIDDEN, backward="AddBackward1",
+          self=lambda grad: grad)  # fmt: skip
+minus = op("sub(Tensor self, Scalar other, Scalar alpha=1)", _sub, **_HIDDEN, backward="SubBackward1",
+           self=lambda grad: grad)  # fmt: skip
+times = op("mul(Tensor self, Scalar other)", pointwise(np.multiply), **_HIDDEN, backward="MulBackward1",
+           self=lambda grad, other: times(grad, other))  # fmt: skip
+over = op("div(Tensor self, Scalar other)", pointwise(np.true_divide, "float"), **_HIDDEN, backward="DivBackward1",
+          self=lambda grad, other: over(grad, other))  # fmt: skip
+
+# powers: a kind of node for each combination of tensor and number -----------------------------------------------------
+
+
+def _power(a: Any, b: Any) -> Any:
+    kind, number = a.dtype.kind, b.item() if b.ndim == 0 else None
+    if kind == "b":
+        return a | ~b
+    if kind == "i" and b.size and (b < 0).any():
+        odd = np.where(a == -1, np.where(b % 2, -1, 1), 0)
+        return np.where(b < 0, np.where(a == 1, 1, odd), np.power(a, np.where(b < 0, 0, b))).astype(a.dtype)
+    if kind == "f" and number in (2, 3, -2):
+        return a * a if number == 2 else a * a * a if number == 3 else 1 / (a * a)
+    return np.power(a, b)
+
+
+def _to_number(a: Any, b: Any) -> Any:
+    if a.dtype.kind in "iu" and b < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return _power(a, b)
+
+
+def _pow_number(grad: Any, self: Any, exponent: Any) -> Any:
+    n = float(exponent)
+    return zeros_like(self) if n == 0 else grad * times(power(self, n - 1), n)
+
+
+def _pow_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
+    return grad * where(logical_and(self == 0, exponent >= 0), 0, result * log(self))
+
+
+def _pow_of_number(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
+    if self == 0:
+        return grad * where(exponent >= 0, 0, times(result, -math.inf))
+    return grad * times(result, math.log(self) if self > 0 else math.nan)
+
+
+power_of = op("pow(Tensor self, Tensor exponent)", pointwise(_power, takes="if", stub="pow"), operator="pow",
+              backward="PowBackward1", exponent=_pow_exponent, self=lambda grad, self, exponent: where(
+                  exponent == 0, 0, grad * (exponent * power_of(self, minus(exponent, 1)))))  # fmt: skip
+of_number = op("pow(Scalar self, Tensor exponent)", pointwise(_power, takes="if", stub="pow"), method=False,
+               in_place=False, backward="PowBackward2", exponent=_pow_of_number)  # fmt: skip
+power = op("pow(Tensor self, Scalar exponent)", pointwise(_to_number, takes="bif", stub="pow"),
+           backward="PowBackward0", self=_pow_number)  # fmt: skip
+reflected("pow", lambda other, self: (power_of if isinstance(other, Tensor) else of_number)(other, self))
+op("square(Tensor self)", composite(lambda self: power(self, 2)))
+op("square_(Tensor(a!) self)", composite(lambda self: power.inplace(self, 2)))
+
+# extremes and bounds --------------------------------------------------------------------------------------------------
+
+
+def _shared(grad: Any, self: Any, other: Any, lost: Any) -> Any:
+    """The gradient of a maximum or minimum: half of it where both are equal, none where the other one was taken."""
+    return masked_fill(where(self == other, over(grad, 2), grad), lost, 0)
+
+
+def _clamped(a: Any, low: Any, high: Any) -> Any:
+    if low is None and high is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    a = a if low is None else np.maximum(a, low)
+    return a if high is None else np.minimum(a, high)
+
+
+def _inside(grad: Any, self: Any, min: Any, max: Any) -> Any:
+    inside = None if min is None else self >= min
+    if max is not None:
+        inside = self <= max if inside is None else logical_and(inside, self <= max)
+    return where(inside, grad, 0)
+
+
+def _below(grad: Any, self: Any, min: Any, max: Any) -> Any:
+    return where(self < min if max is None else logical_and(self < min, min < max), grad, 0)
+
+
+def _above(grad: Any, self: Any, min: Any, max: Any) -> Any:
+    return where(self > max if min is None else logical_or(self > max, max < min), grad, 0)
+
+
+_largest, _smallest = (pointwise(f, takes="bif", stub=f"{f.__name__}_cpu") for f in (np.maximum, np.minimum))
+maximum = op("maximum(Tensor self, Tensor other)", _largest, in_place=False,
+             self=lambda grad, self, other: _shared(grad, self, other, self < other),
+             other=lambda grad, self, other: _shared(grad, self, other, self > other))  # fmt: skip
+minimum = op("minimum(Tensor self, Tensor other)", _smallest, in_place=False,
+             self=lambda grad, self, other: _shared(grad, self, other, self > other),
+             other=lambda grad, self, other: _shared(grad, self, other, self < other))  # fmt: skip
+op("clamp(Tensor self, Tensor? min=None, Tensor? max=None)", pointwise(_clamped, takes="bif", stub="clamp_cpu"),
+   aka=("clip",), backward="ClampBackward0", self=_inside, min=_below, max=_above)  # fmt: skip
+op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", pointwise(_clamped, takes="if", stub="clamp_scalar_cpu"),
+   aka=("clip",), backward="ClampBackward1", self=_inside)  # fmt: skip
+op("clamp_min(Tensor self, Tensor min)", _largest, backward="ClampMinBackward1",
+   self=lambda grad, self, min: where(self >= min, grad, 0), min=lambda grad, self, min: where(self < min, grad, 0))  # fmt: skip
+op("clamp_min(Tensor self, Scalar min)", pointwise(np.maximum, takes="if", stub="clamp_min_scalar_cpu"),
+   backward="ClampMinBackward0", self=lambda grad, self, min: where(self >= min, grad, 0))  # fmt: skip
+op("clamp_max(Tensor self, Tensor max)", _smallest, backward="ClampMaxBackward1",
+   self=lambda grad, self, max: where(self <= max, grad, 0), max=lambda grad, self, max: where(self > max, grad, 0))  # fmt: skip
+op("clamp_max(Tensor self, Scalar max)", pointwise(np.minimum, takes="if", stub="clamp_max_scalar_cpu"),
+   backward="ClampMaxBackward0", self=lambda grad, self, max: where(self <= max, grad, 0))  # fmt: skip
+
+# an angle, and blends of three ----------------------------------------------------------------------------------------
+
+
+def _per_square(self: Any, other: Any) -> Any:
+    squares = self * self + other * other
+    return masked_fill(reciprocal(squares), squares == 0, 0)
+
+
+def _lerp(a: Any, end: Any, weight: Any) -> Any:
+    for name, x in (("end", end), ("weight", weight)):
+        if isinstance(x, np.ndarray) and x.dtype != a.dtype and (x is end or x.ndim):
+            mine, its = (dtypes.cpp_name(dtypes.BY_NUM[y.dtype.num]) for y in (a, x))
+            raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
+    return _blend(a, end, weight)
+
+
+def _addcdiv(a: Any, b: Any, c: Any, value: Any) -> Any:
+    if a.dtype.kind != "f":
+        raise RuntimeError(_NO_INTEGER_ADDCDIV)
+    return a + a.dtype.type(value) * b / c
+
+
+_NO_INTEGER_ADDCDIV = (
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+    "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
+    "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for "
+    "float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
+)
+_blend = pointwise(lambda a, b, t: np.where(np.abs(t) < 0.5, a + t * (b - a), b - (b - a) * (1 - t)), takes="f",
+                   stub="lerp_kernel_scalar")  # fmt: skip
+_addcmul = pointwise(
+    lambda a, b, c, value: a + a.dtype.type(value) * b * c, takes="if", stub="addcmul_cpu_out", operands=3
+)
+
+atan2 = op("atan2(Tensor self, Tensor other)", pointwise(np.arctan2, "float"), aka=("arctan2",),
+           self=lambda grad, self, other: grad * other * _per_square(self, other),
+           other=lambda grad, self, other: grad * -self * _per_square(self, other))  # fmt: skip
+op("lerp(Tensor self, Tensor end, Tensor weight)", _lerp, backward="LerpBackward1", in_place=True,
+   self=lambda grad, weight: grad * (full_like(weight, 1) - weight), end=lambda grad, weight: grad * weight,
+   weight=lambda grad, self, end: grad * (end - self))  # fmt: skip
+op("lerp(Tensor self, Tensor end, Scalar weight)", _lerp, backward="LerpBackward0", in_place=True,
+   self=lambda grad, weight: times(grad, 1 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
+op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", _addcmul, self=lambda grad: grad,
+   tensor1=lambda grad, tensor2, value: grad * times(tensor2, value),
+   tensor2=lambda grad, tensor1, value: grad * times(tensor1, value))  # fmt: skip
+op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)",
+   pointwise(_addcdiv, takes="bif", stub="addcdiv_cpu_out", operands=3), self=lambda grad: grad,
+   tensor1=lambda grad, tensor2, value: grad * (full_like(tensor2, value) / tensor2),
+   tensor2=lambda grad, tensor1, tensor2, value: -grad * (times(tensor1, value) / (tensor2 * tensor2)))  # fmt: skip

@@ -1,6 +1,8 @@
-"""Reductions by arithmetic and logic: sums, means, products, truth, counts.
+"""Reductions: sums, products, extremes, moments, norms and softmax, of all elements or along dimensions.
 
-The derivative formulas are torch's (`FunctionsManual.cpp`), in tensors, so that they can be differentiated again.
+The derivatives are torch's (`FunctionsManual.cpp`), so that they can be differentiated again node by node. Where torch
+chooses an element along a dimension the gradient goes to that element; where it reduces everything, or by `amax` and
+`amin`, equal elements share it. Source: `torch.sum` and so on, by name.
 """
 
 from __future__ import annotations
@@ -10,409 +12,433 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.history import needs_grad, set_history
-from ..graph.modes import MODES
-from ..graph.node import node
-from ..graph.saved import SavedResult
-from ..tensor import Size, Tensor, fresh, wrap_dim
-from .arguments import ABSENT, called_as_method, in_full, unfit
-from .core import FUNCTIONS, node_for, op, quiet, recording, result, write_out
-from .outputs import check_same_dtype
-from .pointwise import check_kernel
-from .scalars import over, zeros
-from .summing import add_reduce, multiply_reduce
-from .viewing import as_view, viewed
+from .. import dtypes
+from ..errors import warn_in_torch
+from .copies import converted
+from .creation import full_like, new_zeros, ones_like, zeros_like
+from .define import op
+from .indexing import masked_fill, scatter, where
+from .joining import cat, flip
+from .kernels import composite, reduction, write
+from .layout import wrap_dim, wrap_dims
+from .pointwise import exp, exp_of, isnan, maximum, minimum, over, times
+from .views import expand, narrow, reshape, unsqueeze
 
-_EVERY = [tuple(range(n)) for n in range(8)]
-
-
-def wrap_dims(dim: Any, ndim: int) -> tuple[int, ...]:
-    """The dimensions to reduce: all if none are named."""
-    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
-        return _EVERY[ndim] if ndim < len(_EVERY) else tuple(range(ndim))
-    dims = tuple([wrap_dim(d, ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))])
-    if len(set(dims)) != len(dims):
-        twice = next(d for d in dims if dims.count(d) > 1)
-        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
-    return dims
+# gradients back in the shape that was reduced -------------------------------------------------------------------------
 
 
-def given_dims(dim: Any) -> tuple[int, ...] | None:
-    """The dimensions as the user gave them, the way nodes show them."""
-    if dim is None:
-        return None
-    return tuple([int(d) for d in dim]) if isinstance(dim, (tuple, list)) else (int(dim),)
-
-
-def restored(t: Tensor, dim: Any, keepdim: bool, sizes: tuple) -> Tensor:
-    """A reduced tensor with its reduced dimensions back, as size 1."""
-    if keepdim or not sizes or (dim is not None and given_dims(dim) == ()):
+def restored(t: Any, dim: Any, keepdim: bool, sizes: tuple) -> Any:
+    """A reduced tensor with its reduced dimensions back, as size 1; none named stands for all."""
+    if keepdim or not sizes or not dim:
         return t
-    dims = given_dims(dim) or ()
-    for d in dims if len(dims) == 1 else sorted(wrap_dims(dim, len(sizes))):
-        t = t.unsqueeze(d)
+    for d in dim if len(dim) == 1 else sorted(wrap_dims(dim, len(sizes))):
+        t = unsqueeze(t, d)
     return t
 
 
-def spread(grad: Tensor, shape: tuple, dims: Any, keepdim: bool) -> Tensor:
+def spread(grad: Any, sizes: tuple, dim: Any, keepdim: bool) -> Any:
     """The gradient of a sum: the same value for every element that was summed."""
-    return (grad if dims is None else restored(grad, dims, keepdim, shape)).expand(shape)
+    return expand(restored(grad, dim, keepdim, sizes), sizes)
 
 
-UNSET: Any = object()
-
-
-def unset(keepdim: Any) -> Any:
-    """No dimension was named; `keepdim` may not be either."""
-    if keepdim is not False:
-        raise TypeError
-
-
-def record_all(kind: type, input: Tensor, made: tuple[Tensor, ...], results: tuple[str, ...], values: dict) -> None:
-    """Make several tensors the outputs of one node, which saves some of them under the names of `results`."""
-    fn: Any = node_for(kind, (input,), values)
-    saved = dict(zip(fn.saved_names, fn._saved, strict=True))
-    for nr, name in enumerate(results):
-        saved[name] = SavedResult(made[nr], nr)
-    fn._saved = tuple(saved.values())
-    fn.describe_all(made)
-    for nr, t in enumerate(made):
-        set_history(t, fn, nr)
-
-
-def count(shape: tuple, dims: tuple[int, ...]) -> int:
+def count(sizes: tuple, dim: Any) -> int:
     """How many elements go into one."""
-    return math.prod([shape[d] for d in dims]) if shape else 1
+    return math.prod([sizes[d] for d in wrap_dims(dim, len(sizes))]) if sizes else 1
 
 
-def reduced(a: np.ndarray, dims: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The axes as NumPy takes them, which has none for an array without dimensions."""
-    return dims if a.ndim else None
+def _axes(a: Any, dims: tuple) -> tuple | None:
+    return dims if a.ndim else None  # of an array without dimensions NumPy reduces none
 
 
-_NO_FLOAT = "{}(): could not infer output dtype. {} dtype must be either a floating point or complex dtype. Got: {}"
-
-# sums and means -------------------------------------------------------------------------------------------------------
-
-
-def _to_all(grad: Tensor, self_sym_sizes: tuple) -> Tensor:
-    if grad._data.ndim or MODES.here.grad:
-        return grad.expand(self_sym_sizes)
-    return as_view(grad, self_sym_sizes, (0,) * len(self_sym_sizes), grad._offset, None)  # what `expand` comes to
+def _wide(a: Any, dtype: Any) -> tuple:
+    """The dtype to add up or multiply in, and that of the result: integers are summed as int64."""
+    kind = dtype.np if dtype is not None else a.dtype if a.dtype.kind == "f" else np.dtype(np.int64)
+    return (np.dtype(np.float32) if kind.char == "e" else kind), kind
 
 
-_SumBackward0 = node("SumBackward0", _to_all)
-_SumBackward1 = node(
-    "SumBackward1", lambda grad, self_sym_sizes, dim, keepdim: spread(grad, self_sym_sizes, dim, keepdim)
-)
-_MeanBackward0 = node(
-    "MeanBackward0", lambda grad, self_sym_sizes, self_sym_numel: over(grad.expand(self_sym_sizes), self_sym_numel)
-)
-_MeanBackward1 = node(
-    "MeanBackward1",
-    lambda grad, self_sym_sizes, dim, keepdim: over(
-        spread(grad, self_sym_sizes, dim, keepdim), count(self_sym_sizes, wrap_dims(dim, len(self_sym_sizes)))
-    ),
-    also=("self_sym_numel",),
-)
-_NansumBackward0 = node(
-    "NansumBackward0",
-    lambda grad, self, dim, keepdim: spread(grad, self.shape, dim, keepdim) * self.isnan().logical_not(),
-)
+# sums, means and products ---------------------------------------------------------------------------------------------
 
 
-def _sum_dtype(t: Tensor, dtype: Any) -> np.dtype:
-    if dtype is not None:
-        if needs_grad(t) and not dtype.is_floating_point and MODES.here.grad:
-            raise RuntimeError(f"Autograd not support dtype: {dtype.scalar_name}")
-        return dtype.np
-    return t._data.dtype if t._data.dtype.kind == "f" else np.dtype(np.int64)
+def _sum(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
+    wide, kind = _wide(a, dtype)
+    return np.asarray(np.add.reduce(a, _axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
 
 
-def dtype_for(dtype: Any, out: Any) -> Any:
-    """The dtype to add up or multiply in: what is asked for, else that of `out=`. RuntimeError if both are and differ."""
-    if dtype is not None and isinstance(out, Tensor):
-        check_same_dtype(out, dtype)
-    return dtype if dtype is not None else getattr(out, "dtype", None)
-
-
-def _add(a: np.ndarray, dims: tuple[int, ...], kind: np.dtype, keepdim: bool) -> np.ndarray:
-    wide = np.float32 if kind == np.float16 else kind
-    if a.dtype is kind and kind.kind == "f" and wide is kind:
-        return MODES.here.run(add_reduce, a, dims, keepdim)
-    data = quiet.run(np.add.reduce, a, reduced(a, dims), wide, None, keepdim)
-    return data if wide is kind else quiet.run(np.asarray(data).astype, kind)
-
-
-@op(guard=False)
-def sum(input: Tensor = ABSENT, /, *dims: Any, **named: Any) -> Tensor:
-    """The sum of all elements, or along dimensions; integers are summed as int64.
-
-    Source: `torch.sum`.
-    """
-    if not (dims or named) and isinstance(input, Tensor) and input._data.dtype.char in "fd":
-        here, a = MODES.here, input._data
-        data = here.run(add_reduce, a, _EVERY[a.ndim] if a.ndim < len(_EVERY) else tuple(range(a.ndim)))
-        made = fresh(data, input._device, here.inference)
-        if here.grad and (input._requires_grad or needs_grad(input)):
-            _SumBackward0.record(made, (input,), self_sym_sizes=a.shape)
-        return made
-    return in_full(_sum, "sum", (input, *dims), named, of_view=False)
-
-
-def _sum(
-    input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
-) -> Tensor:
-    a, whole = input._data, dim is UNSET
-    if type(keepdim) is not bool:
-        raise unfit("sum")
-    if whole:
-        dim = unset(keepdim)
-        if out is not None:
-            raise TypeError
-    if out is not None:
-        dtype = dtype_for(dtype, out)
-    kind = a.dtype if dtype is None and a.dtype.kind == "f" else _sum_dtype(input, dtype)
-    data = _add(a, wrap_dims(dim, a.ndim), kind, keepdim)
-    if out is not None:
-        return write_out(out, data, "sum", input)
-    made = result(data, input._device)
-    if MODES.here.grad and (input._requires_grad or needs_grad(input)):
-        if whole:
-            _SumBackward0.record(made, (input,), self_sym_sizes=a.shape)
-        else:
-            _SumBackward1.record(made, (input,), self_sym_sizes=Size(a.shape), dim=given_dims(dim), keepdim=keepdim)
-    return made
-
-
-@op()
-def mean(
-    input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
-) -> Tensor:
-    """The mean of all elements, or along dimensions. RuntimeError for integers.
-
-    Source: `torch.mean`.
-    """
-    a, whole = input._data, dim is UNSET
-    if whole:
-        dim = unset(keepdim)
-    kind = a.dtype if dtype is None else dtype.np
-    if kind.kind != "f":
+def _mean(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
+    d = dtypes.BY_NUM[a.dtype.num] if dtype is None else dtype
+    if not d.is_floating_point:
         whose = "Input" if dtype is None else "Optional"
-        raise RuntimeError(_NO_FLOAT.format("mean", whose, (dtype or input.dtype).scalar_name))
-    dims = wrap_dims(dim, a.ndim)
-    if out is not None and (wanted := dtype_for(dtype, out)) is not None:
-        if dim is None and not wanted.is_floating_point:
-            raise RuntimeError(
-                f"mean.dtype_out(): input types can't be cast to the desired output type {wanted.scalar_name}"
-            )
-        kind = wanted.np if wanted.is_floating_point else kind
-    wide = np.dtype(np.float32) if kind == np.float16 else kind
-    data = quiet.run(np.divide, _add(a, dims, wide, keepdim), wide.type(count(a.shape, dims)))
-    data = np.asarray(data).astype(kind, copy=False)
-    if out is not None:
-        return write_out(out, data, "mean", input)
-    made = result(data, input._device)
-    if MODES.here.grad and needs_grad(input):
-        if whole:
-            _MeanBackward0.record(made, (input,), self_sym_sizes=Size(a.shape), self_sym_numel=a.size)
-        else:
-            _MeanBackward1.record(made, (input,), self_sym_sizes=Size(a.shape), dim=given_dims(dim), keepdim=keepdim,
-                   self_sym_numel=a.size)  # fmt: skip
-    return made
-
-
-def _numbers_of(a: np.ndarray) -> np.ndarray:
-    """The array with zero for nan, in the same layout: the order of a sum's additions follows the strides."""
-    if not a.size:
-        return a
-    room = int(np.dot(np.array(a.shape) - 1, a.strides)) + a.itemsize
-    out = np.ndarray(a.shape, a.dtype, np.empty(room, np.uint8), 0, a.strides)
-    out[...] = a
-    out[a != a] = 0
-    return out
-
-
-@op()
-def nansum(
-    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
-) -> Tensor:
-    """The sum of the elements that are numbers.
-
-    Source: `torch.nansum`.
-    """
-    a = input._data
-    if a.dtype.kind != "f":
-        return sum(input, dim, keepdim, dtype=dtype, out=out)
-    if out is not None:
-        if dtype is not None and dtype is not out.dtype:
-            both = f"Got {out.dtype.scalar_name} and {dtype.scalar_name}."
-            raise RuntimeError(f"nansum: provided dtype must match dtype of result. {both}")
-        check_kernel(out._data, "f", "nansum_cpu")
-        dtype = out.dtype
-    data = _add(_numbers_of(a), wrap_dims(dim, a.ndim), _sum_dtype(input, dtype), keepdim)
-    if out is not None:
-        return write_out(out, data, "nansum", input)
-    made = result(data, input._device)
-    if recording(input):
-        _NansumBackward0.record(made, (input,), self=input, dim=given_dims(dim), keepdim=keepdim)
-    return made
-
-
-@op()
-def nanmean(
-    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
-) -> Tensor:
-    """The mean of the elements that are numbers. RuntimeError for integers.
-
-    Source: `torch.nanmean`.
-    """
-    if input._data.dtype.kind != "f":
-        if out is not None:
-            raise RuntimeError(
-                "nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty tensors."
-            )
         raise RuntimeError(
-            "nanmean(): expected input to have floating point or complex dtype but got " + input.dtype.scalar_name
+            f"mean(): could not infer output dtype. {whose} dtype must be either a floating point or complex dtype. Got: {d.scalar_name}"
         )
-    if dtype is not None and not dtype.is_floating_point:
-        raise RuntimeError(_NO_FLOAT.format("nanmean", "Optional", dtype.scalar_name))
-    numbers = sum(input.detach().isnan().logical_not(), dim, keepdim)
-    if out is not None:
-        return nansum(input, dim, keepdim, dtype=dtype, out=out).div_(numbers)
-    return nansum(input, dim, keepdim, dtype=dtype).div(numbers)
+    wide, kind = _wide(a, d)
+    total = np.add.reduce(a, _axes(a, dims), wide, None, keepdim)
+    return np.asarray(np.divide(total, wide.type(count(a.shape, dims)))).astype(kind, copy=False)
 
 
-@op(function=False)
-def sum_to_size(self: Tensor, *size: Any) -> Tensor:
-    """Summed down to a shape that broadcasts to this one. RuntimeError if it does not.
-
-    Source: `torch.Tensor.sum_to_size`.
-    """
-    from .views import shape_argument
-
-    want, have = shape_argument(size), self._data.shape
-    lead = len(have) - len(want)
-    if lead < 0 or any(w not in (1, h) for w, h in zip(want, have[lead:], strict=True)):
-        raise RuntimeError(f"size {{{list(want)}}} is not expandable to size {{{list(have)}}}.")
-    if not want:
-        return sum(self)
-    out, data = self, self._data
-    dense = data.dtype.char in "fd" and data.flags.c_contiguous
-    if lead == 1 and want == have[1:] and dense and not (MODES.here.grad and needs_grad(self)):
-        summed = quiet.run(add_reduce, data, (0,), True)
-        return viewed(fresh(summed, self._device), summed.reshape(want), 0, None, ())
-    dims = tuple(range(lead)) + tuple(lead + i for i, w in enumerate(want) if w == 1 and have[lead + i] != 1)
-    if dims:
-        out = sum(out, dims, True)
-    return out.view(want) if lead > 0 else out
+def _product(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
+    wide, kind = _wide(a, dtype)
+    return np.asarray(np.multiply.reduce(a, _axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
 
 
-# products -------------------------------------------------------------------------------------------------------------
+sum_all = op("sum(Tensor self, *, ScalarType? dtype=None)", reduction(_sum), out=False,
+             self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))  # fmt: skip
+sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_sum), backward="SumBackward1",
+               self=lambda grad, self_sym_sizes, dim, keepdim: spread(grad, self_sym_sizes, dim, keepdim))  # fmt: skip
+mean_all = op("mean(Tensor self, *, ScalarType? dtype=None)", reduction(_mean),
+              self=lambda grad, self_sym_sizes, self_sym_numel: over(expand(grad, self_sym_sizes), self_sym_numel))  # fmt: skip
+mean_dims = op(
+    "mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_mean), backward="MeanBackward1",
+    also=("self_sym_numel",), self=lambda grad, self_sym_sizes, dim, keepdim: _mean_backward(grad, self_sym_sizes, dim, keepdim))  # fmt: skip
 
 
-def _safe_products(grad: Tensor, t: Tensor, dim: int) -> Tensor:
+def _mean_backward(grad: Any, sizes: tuple, dim: Any, keepdim: bool) -> Any:
+    return over(spread(grad, sizes, dim, keepdim), count(sizes, dim))
+
+
+def _sum_to_size(self: Any, size: tuple) -> Any:
+    lead = self.ndim - len(size)
+    if lead < 0 or any(w not in (1, h) for w, h in zip(size, self.shape[lead:], strict=True)):
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}.")
+    if not size:
+        return sum_all(self)
+    dims = (*range(lead), *(d for d in range(lead, self.ndim) if size[d - lead] == 1 != self.shape[d]))
+    out = sum_dims(self, dims, True) if dims else self
+    return out.view(size) if lead else out
+
+
+op("sum_to_size(Tensor self, SymInt[] size)", composite(_sum_to_size), function=False)
+
+
+def _products_of_others(grad: Any, t: Any, dim: int) -> Any:
     """The gradient of a product with zeros in it: each element's is the product of all others."""
     n = t.shape[dim]
-    if n == 0:
-        return zeros(t)
-    if n == 1:
-        return grad
-    ones = FUNCTIONS["ones_like"](t.narrow(dim, 0, 1))
-    before = FUNCTIONS["cat"]((ones, t.narrow(dim, 0, n - 1)), dim).cumprod(dim)
-    after = FUNCTIONS["cat"]((ones, t.narrow(dim, 1, n - 1).flip((dim,))), dim).cumprod(dim).flip((dim,))
+    if n < 2:
+        return grad if n else zeros_like(t)
+    one = ones_like(narrow(t, dim, 0, 1))
+    before = cumprod(cat([one, narrow(t, dim, 0, n - 1)], dim), dim)
+    after = flip(cumprod(cat([one, flip(narrow(t, dim, 1, n - 1), (dim,))], dim), dim), (dim,))
     return grad * (before * after)
 
 
-def _prod_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    self = self.to(grad.dtype)
-    if not self._data.ndim:
+def _prod_backward(grad: Any, self: Any, result: Any) -> Any:
+    if not self.ndim:
         return grad
-    if self._data.all():
+    if not (self == 0).any():
         return grad * (result / self)
-    if not MODES.here.grad and self._data.size - np.count_nonzero(self._data) > 1:
-        return FUNCTIONS["zeros"](tuple(self.shape), dtype=self.dtype, device=self.device)  # rows in order, as in torch
-    return _safe_products(grad, self.contiguous().view(-1), 0).view_as(self)
+    return reshape(_products_of_others(grad, reshape(self, (-1,)), 0), self.shape)
 
 
-def _prod_dim_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim: bool) -> Tensor:
-    self = self.to(grad.dtype)
-    if not self._data.ndim:
+def _prod_along_backward(grad: Any, self: Any, result: Any, dim: int, keepdim: bool) -> Any:
+    if not self.ndim:
         return grad
-    dim = wrap_dim(dim, self._data.ndim)
+    dim = wrap_dim(dim, self.ndim)
     if not keepdim:
-        grad, result = grad.unsqueeze(dim), result.unsqueeze(dim)
-    return grad * (result / self) if self._data.all() else _safe_products(grad, self, dim)
+        grad, result = unsqueeze(grad, dim), unsqueeze(result, dim)
+    return _products_of_others(grad, self, dim) if (self == 0).any() else grad * (result / self)
 
 
-_ProdBackward0 = node("ProdBackward0", lambda grad, self, result: _prod_backward(grad, self, result))
-_ProdBackward1 = node("ProdBackward1", _prod_dim_backward)
+op("prod(Tensor self, *, ScalarType? dtype=None)", reduction(_product), out=False, self=_prod_backward)
+prod_along = op("prod(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_product), backward="ProdBackward1",
+   self=_prod_along_backward)  # fmt: skip
+
+# running sums and products --------------------------------------------------------------------------------------------
 
 
-@op()
-def prod(
-    input: Tensor, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Tensor | None = None
-) -> Tensor:
-    """The product of all elements, or along a dimension; integers are multiplied as int64.
+def _running(ufunc: np.ufunc) -> Any:
+    def run(a: Any, dim: int, dtype: Any) -> Any:
+        wide, kind = _wide(a, dtype)
+        d = wrap_dim(dim, a.ndim)
+        if not a.ndim:
+            return a.astype(kind)
+        wide = np.float64 if wide.char == "f" else wide  # torch's running sum is a double
+        return ufunc.accumulate(a, d, wide).astype(kind, copy=False)
 
-    Source: `torch.prod`.
-    """
-    a = input._data
-    if dim is UNSET:
-        dim = unset(keepdim)
-        if out is not None:
-            raise TypeError
-    elif dim is None:
-        raise TypeError
-    kind = _sum_dtype(input, dtype if out is None else dtype_for(dtype, out))
-    dims = tuple(range(a.ndim)) if dim is None else (wrap_dim(dim, a.ndim),)
-    wide = np.float32 if kind == np.float16 else kind
-    if a.dtype.kind == "f" and np.dtype(wide).kind == "f":
-        data = quiet.run(lambda: multiply_reduce(a.astype(wide, copy=False), dims, keepdim).astype(kind))
-    else:
-        data = quiet.run(lambda: np.asarray(np.multiply.reduce(a, reduced(a, dims), wide, None, keepdim)).astype(kind))
-    if out is not None:
-        return write_out(out, data, "prod", input)
-    made = result(data, input._device)
-    if recording(input):
-        if dim is None:
-            _ProdBackward0.record(made, (input,), self=input)
-        else:
-            _ProdBackward1.record(made, (input,), self=input, dim=int(dim), keepdim=keepdim)
-    return made
+    return run
 
+
+def _running_in_place(ufunc: np.ufunc) -> Any:
+    run = _running(ufunc)
+
+    def write_running(a: Any, dim: int, dtype: Any) -> Any:
+        if dtype is not None and dtype.np != a.dtype:
+            mine, its = dtypes.cpp_name(dtypes.BY_NUM[a.dtype.num]), dtypes.cpp_name(dtype)
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {mine} and output tensor dtype {its} should match"
+            )
+        return run(a, dim, dtypes.BY_NUM[a.dtype.num])
+
+    return write_running
+
+
+def _reversed_cumsum(t: Any, dim: int) -> Any:
+    return flip(cumsum(flip(t, (dim,)), dim), (dim,))
+
+
+def _cumsum_backward(grad: Any, dim: int) -> Any:
+    return grad if not grad.ndim or grad.shape[dim] == 1 else _reversed_cumsum(grad, dim)
+
+
+def _cumprod_backward(grad: Any, self: Any, dim: int, result: Any) -> Any:
+    if not self.ndim or self.shape[dim] == 1 or 0 in self.shape:
+        return grad
+    if not (self == 0).any():
+        return _reversed_cumsum(result * grad, dim) / self
+    # each element is part of the products from its own on: those products without it, times their gradients, added up
+    n, parts = self.shape[dim], []
+    for k in range(n):
+        after = cumprod(cat([ones_like(narrow(self, dim, k, 1)), narrow(self, dim, k + 1, n - k - 1)], dim), dim)
+        before = prod_along(narrow(self, dim, 0, k), dim, True)
+        parts.append(sum_dims(narrow(grad, dim, k, n - k) * (before * after), (dim,), True))
+    return cat(parts, dim)
+
+
+cumsum = op("cumsum(Tensor self, int dim, *, ScalarType? dtype=None)", _running(np.add), self=_cumsum_backward)
+cumprod = op("cumprod(Tensor self, int dim, *, ScalarType? dtype=None)", _running(np.multiply), self=_cumprod_backward)
+op("cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None)", write(_running_in_place(np.add)), function=False,
+   backward="CumsumBackward0", self=_cumsum_backward)  # fmt: skip
+op("cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None)", write(_running_in_place(np.multiply)), function=False,
+   backward="CumprodBackward0", self=_cumprod_backward)  # fmt: skip
 
 # truth and counts -----------------------------------------------------------------------------------------------------
 
 
-def _truth(name: str, ufunc: np.ufunc, what: str) -> None:
-    def function(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-        a = input._data
-        dims = () if isinstance(dim, (tuple, list)) and not dim else wrap_dims(dim, a.ndim)
-        data = quiet.run(ufunc.reduce, a, reduced(a, dims), np.bool_, None, keepdim)  # type: ignore[call-arg]
-        data = np.asarray(data).astype(np.uint8 if a.dtype == np.uint8 else np.bool_)
-        return write_out(out, data, name, input) if out is not None else result(data, input._device)
+def _truth(ufunc: np.ufunc) -> Any:
+    def reduce(a: Any, dims: tuple, keepdim: bool) -> Any:
+        found = np.asarray(ufunc.reduce(a, _axes(a, dims), np.bool_, None, keepdim))
+        return found.astype(np.uint8) if a.dtype.char == "B" else found
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{what}\n\nSource: `torch.{name}`."
-    op(name)(function)
+    return reduction(reduce)
 
 
-_truth("all", np.logical_and, "Whether all elements are nonzero, or all along dimensions.")
-_truth("any", np.logical_or, "Whether some element is nonzero, or some along dimensions.")
+for _name, _ufunc in (("all", np.logical_and), ("any", np.logical_or)):
+    op(f"{_name}(Tensor self)", _truth(_ufunc))
+    op(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False)", _truth(_ufunc))
+    op(f"{_name}(Tensor self, int dim, bool keepdim=False)", _truth(_ufunc))
+_nonzero = reduction(lambda a, dims, keepdim: np.asarray(np.add.reduce(a != 0, _axes(a, dims), np.int64)))
+op("count_nonzero(Tensor self, int? dim=None)", _nonzero, out=False)
+op("count_nonzero(Tensor self, int[] dim)", _nonzero, out=False)
+
+# extremes -------------------------------------------------------------------------------------------------------------
 
 
-@op()
-def count_nonzero(input: Tensor, dim: Any = None, *more: int) -> Tensor:
-    """How many elements are nonzero, in all or along dimensions.
+def selecting_backward(grads: tuple, dim: int, indices: Any, sizes: tuple, keepdim: bool = True) -> Any:
+    """Each gradient goes to the element that was chosen."""
+    grad = grads[0]
+    if not keepdim and sizes:
+        grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
+    return scatter(new_zeros(grad, sizes), dim, indices, grad)
 
-    Source: `torch.count_nonzero`.
-    """
-    a = input._data
-    if more:
-        if not called_as_method():
-            raise unfit("count_nonzero")
-        dim = (dim, *more)
-    check_kernel(a, "bif", "nonzero_count_cpu")
-    dims = wrap_dims(dim, a.ndim)
-    return result(np.asarray(np.add.reduce(a != 0, reduced(a, dims), np.int64)), input._device)
+
+def _shared(grad: Any, self: Any, result: Any) -> Any:
+    """The gradient of the one value of a whole tensor, shared among the elements that have it."""
+    mask = isnan(self) if (result != result).any() else self == result
+    return masked_fill(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
+
+
+def _shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
+    if not keepdim and self.ndim:
+        sizes = tuple(1 if d in wrap_dims(dim, self.ndim) else n for d, n in enumerate(self.shape))
+        grad, result = reshape(grad, sizes), reshape(result, sizes)
+    mask = result == self
+    return grad / sum_dims(mask, dim, True) * mask
+
+
+def not_empty(name: str, a: Any, dim: int) -> None:
+    """Raise torch's error for a dimension without elements to choose from."""
+    if a.ndim and a.shape[wrap_dim(dim, a.ndim)] == 0:
+        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+
+
+_EMPTY = "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+
+
+def chosen(a: Any, dim: int, keepdim: bool, indices: Any) -> tuple:
+    """Elements of an array by their index along a dimension, which is kept in `indices`: values and indices."""
+    if not a.ndim:
+        return a.copy(), np.zeros((), np.int64)
+    values = np.take_along_axis(a, indices, dim)
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
+    """`max`, `amax` and `argmax`, or the same for the smallest."""
+
+    def whole(a: Any) -> Any:
+        if not a.size:
+            raise RuntimeError(_EMPTY.format(name))
+        return np.asarray(ufunc.reduce(a, None))
+
+    def along(a: Any, dim: int, keepdim: bool) -> tuple:
+        not_empty(name, a, dim)
+        d = wrap_dim(dim, a.ndim)
+        return chosen(a, d, keepdim, np.asarray(arg(a, d, keepdims=True), np.int64) if a.ndim else None)
+
+    def along_dims(a: Any, dim: tuple, keepdim: bool) -> Any:
+        if not a.size and not dim:
+            raise RuntimeError(_EMPTY.format(f"a{name}"))
+        for d in dim:
+            not_empty(f"a{name}", a, d)
+        return np.asarray(ufunc.reduce(a, _axes(a, wrap_dims(dim, a.ndim)), keepdims=keepdim))
+
+    def position(a: Any, dim: int | None, keepdim: bool) -> Any:
+        if a.dtype.kind == "b":
+            raise RuntimeError(f"arg{name}(): does not support bool input")
+        if dim is None and not a.size:
+            raise IndexError(f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+        if dim is not None:
+            not_empty(f"arg{name}", a, dim)
+        return np.asarray(arg(a, dim, keepdims=keepdim) if a.ndim else 0, np.int64)
+
+    op(f"{name}(Tensor self)", whole, backward=f"{name.title()}Backward1", self=_shared)
+    op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
+    op(f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", along, backward=f"{name.title()}Backward0",
+       self=lambda grads, dim, indices, self_sym_sizes, keepdim: selecting_backward(grads, dim, indices, self_sym_sizes, keepdim))  # fmt: skip
+    op(f"a{name}(Tensor self, int[1] dim=[], bool keepdim=False)", along_dims, self=_shared_along)
+    op(f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)", position)
+
+
+_extreme("max", np.maximum, np.argmax, maximum)
+_extreme("min", np.minimum, np.argmin, minimum)
+
+
+def _median_along(a: Any, dim: int, keepdim: bool) -> tuple:
+    not_empty("median", a, dim)
+    d = wrap_dim(dim, a.ndim)
+    if not a.ndim:
+        return chosen(a, d, keepdim, None)
+    middle = np.take(np.argsort(a, d, kind="stable"), [(a.shape[d] - 1) // 2], d)  # the lower of two
+    nan = a != a
+    return chosen(a, d, keepdim, np.where(nan.any(d, keepdims=True), nan.argmax(d, keepdims=True), middle))
+
+
+def _median(a: Any) -> Any:
+    return _median_along(a.reshape(-1), 0, False)[0] if a.size else np.full((), np.nan).astype(a.dtype)
+
+
+op("median(Tensor self)", _median, out=False, self=_shared)
+op("median(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", _median_along, backward="MedianBackward1",
+   self=lambda grads, dim, indices, self_sym_sizes, keepdim: selecting_backward(grads, dim, indices, self_sym_sizes, keepdim))  # fmt: skip
+
+# variances ------------------------------------------------------------------------------------------------------------
+
+_FEW = ("{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
+        "divided by output numel).")  # fmt: skip
+
+
+def _variance(name: str) -> Any:
+    def kernel(a: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+        if a.dtype.kind != "f":
+            raise RuntimeError("std and var only support floating point and complex dtypes")
+        dims, off = wrap_dims(dim, a.ndim), 1 if correction is None else correction
+        n = count(a.shape, dims)
+        if a.size // max(math.prod([k for d, k in enumerate(a.shape) if d not in dims]), 1) - off <= 0:
+            warn_in_torch(_FEW.format(name), "aten/src/ATen/native/ReduceOps.cpp:1861")
+        wide = a.astype(np.float64)
+        far = wide - (np.add.reduce(wide, dims, None, None, True) / n if a.ndim else wide)
+        found = np.asarray(np.add.reduce(far * far, _axes(a, dims), None, None, keepdim)) / np.float64(max(n - off, 0))
+        return np.asarray(np.sqrt(found) if name == "std" else found).astype(a.dtype)
+
+    return kernel
+
+
+def _var_backward(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+    off, shape = 1 if correction is None else correction, self.shape
+    if not shape or dim is None:
+        n = self.size if type(self.size) is int else self.numel()
+        if n <= off:
+            return grad * where(self == mean_all(self), full_like(grad, math.nan), full_like(grad, math.inf))
+        return times(grad, 2 / (n - off)) * (self - mean_all(self))
+    n = (count(shape, dim) if dim else 1) - off
+    grad = restored(grad, dim, keepdim or len(shape) == 1, shape)
+    return times(grad, 2 / n if n else math.inf) * (self - mean_dims(self, dim, True))
+
+
+def _std_backward(grad: Any, self: Any, result: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+    grad = masked_fill(grad / times(result, 2), result == 0, 0)
+    return _var_backward(grad, self, dim, correction, keepdim)
+
+
+for _name, _formula in (("var", _var_backward), ("std", _std_backward)):
+    _of = op(
+        f"{_name}(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)",
+        _variance(_name),
+        self=_formula,
+    )
+    op(f"{_name}(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False)",
+       composite(lambda self, dim, unbiased, keepdim, of=_of: of(self, dim, int(unbiased), keepdim)))  # fmt: skip
+    op(
+        f"{_name}(Tensor self, bool unbiased=True)",
+        composite(lambda self, unbiased, of=_of: of(self, None, int(unbiased), False)),
+    )
+
+# sums of exponentials -------------------------------------------------------------------------------------------------
+
+
+def _logsumexp(a: Any, dim: tuple, keepdim: bool) -> Any:
+    if a.dtype.kind != "f":
+        a = a.astype(dtypes.get_default_dtype().np)
+    if dim == () and a.size and a.ndim:
+        raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * a.ndim}")
+    wide = a.astype(np.float32) if a.dtype.char == "e" else a
+    axes = _axes(a, wrap_dims(dim, a.ndim))
+    top = np.maximum.reduce(wide, axes, keepdims=True, initial=-np.inf)
+    top = np.where(np.isinf(top), wide.dtype.type(0), top)
+    total = np.log(np.add.reduce(exp_of(wide - top), axes, keepdims=True)) + top
+    return np.asarray(total if keepdim or axes is None else np.squeeze(total, axes)).astype(a.dtype)
+
+
+op("logsumexp(Tensor self, int[1] dim, bool keepdim=False)", _logsumexp,
+   self=lambda grad, self, result, dim, keepdim: (
+       restored(grad, dim, keepdim, self.shape) * exp(self - restored(result, dim, keepdim, self.shape))))  # fmt: skip
+
+
+def _normalised(log: bool) -> Any:
+    def kernel(a: Any, dim: int, half_to_float: bool) -> Any:
+        d = wrap_dim(dim, a.ndim)
+        if a.dtype.kind != "f" and a.size:
+            which = "softmax_lastdim_kernel_impl" if d == max(a.ndim, 1) - 1 else "softmax_kernel_impl"
+            raise NotImplementedError(
+                f"\"{'log_' if log else ''}{which}\" not implemented for '{dtypes.BY_NUM[a.dtype.num].scalar_name}'"
+            )
+        x = a.astype(np.float32) if a.dtype.char == "e" else a
+        if a.size and a.ndim:
+            x = x - np.maximum.reduce(x, d, keepdims=True)
+            e = exp_of(x)
+            total = np.add.reduce(e, d, keepdims=True)
+            x = x - np.log(total) if log else e / total
+        elif a.size:
+            x = x - x if log else np.exp(x - x)
+        return np.ascontiguousarray(x).astype(a.dtype).reshape(a.shape)
+
+    return kernel
+
+
+_softmax_backward = op(
+    "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
+    lambda g, r, dim, input_dtype: (g - np.add.reduce(g * r, dim, keepdims=True)) * r if g.ndim else g - g, method=False, out=False,
+    grad_output=lambda grad, output, dim, input_dtype: _softmax_backward(grad, output, dim, input_dtype),
+    output=lambda grad, grad_output, output, dim: _softmax_double_backward(grad, grad_output, output, dim))  # fmt: skip
+_log_softmax_backward = op(
+    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
+    lambda g, r, dim, input_dtype: g - np.exp(r) * np.add.reduce(g, dim, keepdims=True) if g.ndim else g - g, method=False, out=False,
+    grad_output=lambda grad, output, dim: grad - sum_dims(grad * exp(output), (dim,), True),
+    output=lambda grad, grad_output, output, dim: -sum_dims(grad_output, (dim,), True) * exp(output) * grad)  # fmt: skip
+
+
+def _softmax_double_backward(grad: Any, grad_output: Any, output: Any, dim: int) -> Any:
+    first = grad_output * grad - sum_dims(output * grad_output, (dim,), True) * grad
+    return first - grad_output * sum_dims(output * grad, (dim,), True)
+
+
+def _in_dtype(of: Any) -> Any:
+    return composite(lambda self, dim, dtype: of(self if dtype is None else converted(self, dtype), dim, False))
+
+
+_softmax = op("_softmax(Tensor self, int dim, bool half_to_float)", _normalised(False), method=False, out=False, backward="SoftmaxBackward0",
+              self=lambda grad, result, dim, _self_dtype: _softmax_backward(grad, result, dim, _self_dtype))  # fmt: skip
+_log_softmax = op(
+    "_log_softmax(Tensor self, int dim, bool half_to_float)", _normalised(True), method=False, out=False, backward="LogSoftmaxBackward0",
+    self=lambda grad, result, dim, _self_dtype: _log_softmax_backward(grad, result, dim, _self_dtype))  # fmt: skip
+softmax = op("softmax(Tensor self, int dim, ScalarType? dtype=None)", _in_dtype(_softmax))
+log_softmax = op("log_softmax(Tensor self, int dim, ScalarType? dtype=None)", _in_dtype(_log_softmax))

@@ -1,0 +1,145 @@
+"""Comparisons, logic and bits: pointwise operations without derivatives. Source: `torch.eq` and so on, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..tensor import Tensor
+from .creation import zeros_like
+from .define import op, python
+from .kernels import pointwise, result_dtype, write
+
+NUMBER = (int, float, np.number, np.bool_)
+
+
+def reflected(symbol: str, function: Any) -> None:
+    """Offer Python's operator for a number on the left, where it does not commute: `function(number, tensor)`."""
+
+    def method(self: Tensor, other: Any) -> Any:
+        return function(other, self) if isinstance(other, (Tensor, *NUMBER)) else NotImplemented
+
+    python(f"__r{symbol}__", method, function=False)
+
+
+# comparisons ----------------------------------------------------------------------------------------------------------
+
+# in place a comparison has a node, whose gradients are zero
+_ZERO, _BOTH_ZERO = (
+    {"self": lambda grad: zeros_like(grad)},
+    {n: lambda grad: zeros_like(grad) for n in ("self", "other")},
+)
+for _name, _ufunc, _takes in (
+    ("eq", np.equal, "bifw"), ("ne", np.not_equal, "bifw"), ("lt", np.less, "bif"), ("le", np.less_equal, "bif"),
+    ("gt", np.greater, "bif"), ("ge", np.greater_equal, "bif"),
+):  # fmt: skip
+    _kernel, _node = pointwise(_ufunc, "bool", takes=_takes, stub=f"{_name}_cpu"), f"{_name.title()}Backward"
+    op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_name)
+    op(f"{_name}(Tensor self, Scalar other)", _kernel)
+    op(f"{_name}_(Tensor(a!) self, Tensor other)", write(_ufunc), function=False, backward=_node + "1", **_BOTH_ZERO)
+    op(f"{_name}_(Tensor(a!) self, Scalar other)", write(_ufunc), function=False, backward=_node + "0", **_ZERO)
+
+
+def _contains(self: Tensor, element: Any) -> bool:
+    if isinstance(element, (Tensor, *NUMBER)):
+        return bool((self == element)._data.any())
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+
+python("__contains__", _contains, function=False)
+isnan = op("isnan(Tensor self)", pointwise(np.isnan, "bool"), out=False)
+isinf = op("isinf(Tensor self)", pointwise(np.isinf, "bool"), out=False)
+isfinite = op("isfinite(Tensor self)", pointwise(np.isfinite, "bool"), out=False)
+
+# logic and bits -------------------------------------------------------------------------------------------------------
+
+logical_not = op("logical_not(Tensor self)", pointwise(np.logical_not, "bool", takes="bif", stub="logical_not_cpu"),
+                 in_place=True)  # fmt: skip
+logical_and, logical_or, logical_xor = [
+    op(f"{_f.__name__}(Tensor self, Tensor other)", pointwise(_f, "bool", takes="bif", stub=f"{_f.__name__}_cpu"),
+       in_place=True) for _f in (np.logical_and, np.logical_or, np.logical_xor)]  # fmt: skip
+bitwise_not = op("bitwise_not(Tensor self)", pointwise(np.invert, takes="bi", stub="bitwise_not_cpu"))
+
+
+def _invert(self: Tensor) -> Tensor:
+    if self.dtype.is_floating_point:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not(self)
+
+
+python("__invert__", _invert, function=False)
+
+
+def _left_shift(a: Any, b: Any) -> Any:
+    outside = (b < 0) | (b >= a.dtype.itemsize * 8)
+    return np.where(outside, a.dtype.type(0), np.left_shift(a, np.where(outside, b.dtype.type(0), b)))
+
+
+def _right_shift(a: Any, b: Any) -> Any:
+    most = a.dtype.itemsize * 8 - (a.dtype.kind == "i")
+    outside = (b < 0) | (b >= most)
+    shifted = np.right_shift(a, np.where(outside, b.dtype.type(min(most, a.dtype.itemsize * 8 - 1)), b))
+    return np.where(outside, a.dtype.type(0), shifted) if a.dtype.kind == "u" else shifted
+
+
+for _name, _ufunc, _symbol, _takes, _stub in (
+    ("bitwise_and", np.bitwise_and, "and", "biw", "bitwise_and_cpu"),
+    ("bitwise_or", np.bitwise_or, "or", "biw", "bitwise_or_cpu"),
+    ("bitwise_xor", np.bitwise_xor, "xor", "biw", "bitwise_xor_cpu"),
+    ("bitwise_left_shift", _left_shift, "lshift", "i", "lshift_cpu"),
+    ("bitwise_right_shift", _right_shift, "rshift", "i", "rshift_cpu"),
+):
+    _kernel = pointwise(_ufunc, takes=_takes, stub=_stub)
+    op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_symbol)
+    reflected(_symbol, op(f"{_name}(Scalar self, Tensor other)", _kernel, method=False, in_place=False, out=False))
+    op(f"{_name}(Tensor self, Scalar other)", _kernel)
+
+# whole tensors --------------------------------------------------------------------------------------------------------
+
+
+def _isclose(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    if a.dtype != b.dtype:
+        mine, its = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, b))
+        raise RuntimeError(f"{mine} did not match {its}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
+    close = np.asarray(_equal(a, b))
+    if equal_nan:
+        close = close | ((a != a) & (b != b))
+    if rtol or atol:
+        if a.dtype.kind != "f":
+            a, b = (x.astype(dtypes.get_default_dtype().np) for x in (a, b))
+        error = np.abs(a - b)
+        close = close | (np.isfinite(error) & (error <= atol + np.abs(rtol * b)))
+    return close
+
+
+_equal = pointwise(np.equal, "bool")
+_CLOSE = "(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False)"
+op(f"isclose{_CLOSE}", _isclose, out=False)
+op(f"allclose{_CLOSE} -> bool", lambda *args: bool(_isclose(*args).all()), out=False)
+op("equal(Tensor self, Tensor other) -> bool", lambda a, b: a.shape == b.shape and bool((a == b).all()), out=False)
+
+# what dtype operands meet in ------------------------------------------------------------------------------------------
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+    """The dtype of an operation on two tensors or numbers."""
+    return result_dtype(tensor1, tensor2)
+
+
+def promote_types(type1: dtypes.dtype, type2: dtypes.dtype) -> dtypes.dtype:
+    """The smallest dtype that holds both, by torch's table."""
+    return dtypes.promote_types(dtypes.as_dtype(type1), dtypes.as_dtype(type2))
+
+
+def can_cast(from_: dtypes.dtype, to: dtypes.dtype) -> bool:
+    """Whether a result of one dtype may be written into a tensor of another."""
+    return dtypes.can_cast(dtypes.as_dtype(from_), dtypes.as_dtype(to))
+
+
+for _function in (result_type, promote_types, can_cast):
+    python(_function.__name__, _function, method=False)
