@@ -1,468 +1,278 @@
-"""Creation: tensors from data: numbers and sequences, NumPy arrays, buffers, other tensors."""
+"""Creation: tensors of a shape that a rule fills: zeros, ones, one value, evenly spaced numbers, identity matrices.
+
+A rule gives an array of a dtype; `factory`, `factory_like` and `factory_new` add what all such functions take: dtype and
+device, whether gradients are wanted, and for some `out=`.
+"""
 
 from __future__ import annotations
 
-import operator
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
-from ..devices import CPU, as_device, device
-from ..naming import type_name
-from ..settings import mark_unset
-from ..sizes import Size
-from ..storage import UntypedStorage
-from ..tensor import Tensor, fresh
-from ..warn import warn_in_torch, warn_user
-from .arguments import is_number, parsed, unfit
-from .copying import converted, copied
-from .core import float_to_int, op, quiet
-from .layouts import dense_strides, laid_out
-from .shaped import _is_size, finish, moved, options, sized
-from .views import _AliasBackward0, as_view
+from ..autograd.meta import needs_grad
+from ..autograd.modes import MODES
+from ..devices import as_device
+from ..errors import warn_in_torch
+from ..tensor import Tensor, device_of
+from .copies import contiguous_format, preserve_format, strides_of_copy
+from .define import op
+from .from_data import array_of, finish
+from .kernels import composite
+from .layout import check_overlap, convert, empty_like_strides, store
 
-# from data -----------------------------------------------------------------------------------------------------------
+OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+OPTIONS_LIKE = OPTIONS + ", MemoryFormat? memory_format=None"
 
 
-_SLOW = (
-    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
-    "numpy.ndarray with numpy.array() before converting to a tensor."
-)
+def check_size(shape: tuple[int, ...]) -> None:
+    """Raise torch's RuntimeError for a shape with a negative size."""
+    for n in shape:
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(shape)}")
 
 
-def _is_sequence(x: Any) -> bool:
-    if isinstance(x, (list, tuple)):
-        return True
-    if isinstance(x, (str, bytes, dict, set, Tensor)):
-        return False
-    return hasattr(x, "__len__") and hasattr(x, "__getitem__")
+def number_array(value: Any, d: dtypes.dtype) -> np.ndarray:
+    """A Python number as a 0-d array of dtype `d`. RuntimeError in torch's words if it does not fit."""
+    value = value.item() if isinstance(value, Tensor) else value
+    dtypes.check_range(value, d, in_c=True)
+    if d.np.kind in "iu":
+        value = int(value) % (1 << 8 * d.itemsize) if d.np.kind == "u" else int(value)
+    return MODES.here.run(np.array, value, d.np)
 
 
-_MOST_DIMENSIONS = 128
+# what all creations have in common --------------------------------------------------------------------------------------
 
 
-def _sequence_shape(data: Any) -> tuple[int, ...]:
-    shape = []
-    while _is_sequence(data):
-        shape.append(len(data))
-        if len(shape) > _MOST_DIMENSIONS:  # or a list that is its own first element
-            raise ValueError(f"too many dimensions '{type_name(data)}'")
-        if not len(data):
-            break
-        data = data[0]
-    if shape and isinstance(data, str) and data:
-        raise ValueError(f"too many dimensions '{type_name(data)}'")
-    return tuple(shape)
+def factory(make: Callable, default: Any = None) -> composite:
+    """A kernel by the rule `make(d, ...)`; `default`: the dtype where none is given, or how to find it."""
 
-
-def _flatten(data: Any, shape: tuple[int, ...], level: int, into: list) -> None:
-    if level == len(shape):
-        into.append(data)
-        return
-    if shape[level] == 0:
-        return
-    try:
-        n = len(data)
-    except TypeError:
-        raise TypeError("not a sequence") from None
-    if n != shape[level]:
-        raise ValueError(f"expected sequence of length {shape[level]} at dim {level} (got {n})")
-    for item in data:
-        if isinstance(item, np.ndarray):
-            warn_in_torch(_SLOW, "torch/csrc/utils/tensor_new.cpp:252", once=True)
-        _flatten(item, shape, level + 1, into)
-
-
-def _dtype_of(values: list) -> dtypes.dtype:
-    found: dtypes.dtype | None = None
-    for v in values:
-        if isinstance(v, Tensor):
-            d = v.dtype
-        elif isinstance(v, (np.generic, np.ndarray)):
-            d = dtypes.from_numpy_dtype(v.dtype)
-        elif isinstance(v, (list, tuple)):
-            if any(x is v for x in v):
-                raise TypeError("new(): self-referential lists are incompatible")
-            d = _dtype_of(v)
-        elif isinstance(v, bool):
-            d = dtypes.bool_
-        elif isinstance(v, int):
-            d = dtypes.int64
-        elif isinstance(v, float):
-            d = dtypes.get_default_dtype()
-        elif isinstance(v, complex):
-            raise NotImplementedError("tinytorch has no complex dtypes")
-        elif isinstance(v, (str, bytes)):
-            raise TypeError(f"new(): invalid data type '{type_name(v)}'")
-        else:
-            raise RuntimeError(f"Could not infer dtype of {type_name(v)}")
-        found = d if found is None else dtypes.promote_types(found, d)
-    return found or dtypes.get_default_dtype()
-
-
-def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
-    """Nested sequences of numbers as a new array, with torch's inference of dtype and torch's errors."""
-    if isinstance(data, (np.ndarray, np.generic)):
-        return _array_of_array(np.asarray(data), d)
-    shape = _sequence_shape(data)
-    if isinstance(data, (str, bytes)) or not (shape or is_number(data) or isinstance(data, Tensor)):
-        _dtype_of([data])
-    values: list = []
-    _flatten(data, shape, 0, values)
-    found = d or _dtype_of(values)
-    plain = [_plain(v, found) for v in values]
-    for v in plain:
-        if not isinstance(v, (int, float)):
-            raise TypeError(f"must be real number, not {type_name(v)}")
-    if found.np.kind in "iu":
-        for v in plain:
-            if isinstance(v, int) and not -(1 << 63) <= v < 1 << 63 and found is not dtypes.uint64:
-                raise ValueError("Overflow when unpacking long long")
-            dtypes.check_range(v, found)
-        plain = [int(v) for v in plain]
-        if not found.is_signed and any(v < 0 for v in plain):
-            return np.array(plain, np.int64).astype(found.np).reshape(shape)
-    return quiet.run(np.array, plain, found.np).reshape(shape)
-
-
-def _plain(v: Any, d: dtypes.dtype) -> Any:
-    if d.np.kind in "iu" and isinstance(v, (Tensor, list, tuple)):
-        return operator.index(v)
-    if isinstance(v, Tensor):
-        return v._number(lambda x: x)
-    if isinstance(v, np.ndarray) and v.ndim:
-        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-    return v.item() if isinstance(v, (np.generic, np.ndarray)) else v
-
-
-def _array_of_array(a: np.ndarray, d: dtypes.dtype | None) -> np.ndarray:
-    _check_byte_order(a)
-    found = dtypes.from_numpy_dtype(a.dtype)
-    _check_strides(a)
-    if not a.size:
-        return np.ndarray(a.shape, (d or found).np, b"", 0, (0,) * a.ndim)
-    return _cast(laid_out(np.array(a), tuple(s // a.itemsize for s in dense_strides(a))), d or found)
-
-
-def _cast(a: np.ndarray, d: dtypes.dtype) -> np.ndarray:
-    if a.dtype == d.np:
-        return a
-    if a.dtype.kind == "f" and d.np.kind in "iu":
-        return float_to_int(a, d.np)
-    return quiet.run(a.astype, d.np)
-
-
-_CLEARER = (
-    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-    "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
-)
-
-
-def _from_data(
-    name: str, call: str, data: Any, d: dtypes.dtype | None, where: device | None, requires_grad: bool
-) -> Tensor:
-    """A leaf with a copy of the data; None for a dtype or device stands for the data's own."""
-    if isinstance(data, Tensor):
-        warn_user(_CLEARER.format(call))
-        return finish(copied(data, None if d is None else d.np, where), requires_grad)
-    if isinstance(data, UntypedStorage):  # its bytes, read as numbers of the dtype asked for
-        data = np.frombuffer(data.buffer, (d or dtypes.int64).np, data.nbytes() // (d or dtypes.int64).itemsize)
-    if type(data) is np.ndarray and data.ndim > 1:
-        _check_byte_order(data)
-        kind = d or dtypes.from_numpy_dtype(data.dtype)
-        _check_strides(data)
-        there = fresh(data)
-        there._data = data  # an empty array too keeps its strides
-        return finish(moved(copied(there, kind.np), where or as_device(None)), requires_grad)
-    return finish(moved(fresh(array_of(data, d)), where or as_device(None)), requires_grad)
-
-
-@op(method=False)
-def tensor(
-    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
-) -> Tensor:
-    """A leaf with a copy of the data (numbers, nested sequences, an array, a tensor).
-
-    A tensor as data warns that `detach().clone()` says it more clearly. Source: `torch.tensor`.
-    """
-    if not isinstance(requires_grad, bool):
-        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type_name(requires_grad)}")
-    if pin_memory:
-        options("tensor", {"pin_memory": True})
-    where = None if device is None else as_device(device)
-    return _from_data("tensor", "torch.tensor", data, dtypes.as_dtype(dtype, "tensor"), where, requires_grad)
-
-
-@op(function=False)
-def new_tensor(
-    self: Tensor,
-    data: Any,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
-    """A leaf with a copy of the data, with this tensor's device and (for a sequence, its) dtype unless others are given.
-
-    Source: `torch.Tensor.new_tensor`.
-    """
-    if data is None:
-        raise TypeError("must be real number, not NoneType")
-    where = self._device if device is None else as_device(device)
-    d = dtypes.as_dtype(dtype, "new_tensor") or self.dtype
-    return _from_data("new_tensor", "tensor.new_tensor", data, d, where, requires_grad)
-
-
-@op(method=False)
-def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """The data as a tensor without a copy where possible: a tensor itself, an array's memory shared.
-
-    Source: `torch.as_tensor`.
-    """
-    dtype = dtypes.as_dtype(dtype, "tensor")
-    where = None if device is None else as_device(device)
-    if isinstance(data, Tensor):
-        return converted(data, dtype, where)
-    if isinstance(data, np.ndarray):
-        return converted(from_numpy(data), dtype, where)
-    return moved(fresh(array_of(data, dtype)), where or as_device(None))
-
-
-def _writable(a: np.ndarray) -> np.ndarray:
-    """The array, or a copy if it cannot be written to: of one that is copied anyway, nobody need be warned."""
-    return a if a.flags.writeable else a.copy(order="K")
-
-
-@op(method=False)
-def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
-) -> Tensor:
-    """The data as a tensor: shared unless `copy=True`; `copy=False` raises where sharing is impossible.
-
-    `requires_grad` True or False sets or drops it; None leaves a tensor's as it is.
-
-    Source: `torch.asarray`.
-    """
-    where = None if device is None else as_device(device)
-    if isinstance(obj, (Tensor, np.ndarray)):
-        source = obj if isinstance(obj, Tensor) else from_numpy(_writable(obj) if copy else obj)
-        if requires_grad is None and source.requires_grad:
-            warn_in_torch(
-                "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
-                "requires_grad=False explicitly to get the old behavior and silence this warning.",
-                "torch/csrc/utils/tensor_new.cpp:1737",
-                once=True,
-            )
-        if copy is False:
-            if where is not None and where is not source._device:
-                raise ValueError(f"can't alias tensor from device '{source._device}' to '{where}'.")
-            if dtype is not None and dtype is not source.dtype:
-                names = source.dtype.scalar_name, dtype.scalar_name
-                raise ValueError("can't alias tensor with dtype '{}' into dtype '{}'.".format(*names))
-        out = converted(source, dtype, where)
-        if copy and out is source:
-            out = out.clone() if isinstance(obj, Tensor) else fresh(np.array(obj))
-        if requires_grad is False and out.requires_grad:
-            return (
-                out.detach() if out.grad_fn is not None else out.requires_grad_(False)
-            )  # so for `obj` itself, as in torch
-        wanted = source.requires_grad if requires_grad is None else requires_grad
-        return out.requires_grad_() if wanted and out._fn is None else out
-    if isinstance(obj, np.generic):
-        if copy is False:
-            raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
-    elif _is_buffer(obj):
-        out = _over_buffer(obj, dtype or dtypes.get_default_dtype(), -1, 0, 1556)
-        return finish(moved(out.clone() if copy else out, where or as_device(None)), bool(requires_grad))
-    if copy is False:
-        raise ValueError("can't alias arbitrary sequence into a tensor.")
-    return finish(moved(fresh(array_of(obj, dtype)), where or as_device(None)), bool(requires_grad))
-
-
-def _is_buffer(obj: Any) -> bool:
-    try:
-        return memoryview(obj) is not None
-    except TypeError:
-        return False
-
-
-def _check_byte_order(a: np.ndarray) -> None:
-    if not a.dtype.isnative:
-        raise ValueError(
-            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
-            "currently not supported."
-        )
-
-
-def _check_strides(a: np.ndarray) -> None:
-    if any(s < 0 for s in a.strides):
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-            "currently supported. (You can probably work around this by making a copy of your array  with "
-            "array.copy().) "
-        )
-    if any(s % a.itemsize for s in a.strides):
-        raise ValueError(
-            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
-            "memory."
-        )
-
-
-@op(method=False)
-def from_numpy(ndarray: np.ndarray) -> Tensor:
-    """A tensor over a NumPy array's own memory, with a new version counter.
-
-    TypeError for dtypes torch lacks, ValueError for negative strides. Source: `torch.from_numpy`.
-    """
-    a = ndarray
-    if not isinstance(a, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type_name(a)})")
-    _check_byte_order(a)
-    dtypes.from_numpy_dtype(a.dtype)
-    _check_strides(a)
-    if not a.flags.writeable:
-        warn_in_torch(
-            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
-            "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
-            "data or make it writable before converting it to a tensor. This type of warning will be suppressed for "
-            "the rest of this program.",
-            "torch/csrc/utils/tensor_numpy.cpp:213",
-            once=True,
-        )
-    t = fresh(a if type(a) is np.ndarray else a.view(np.ndarray))
-    t._data = a[...] if type(a) is np.ndarray else a.view(np.ndarray)  # an empty array too keeps its strides
-    n = a.itemsize
-    reach = 0 if a.size == 0 else 1 + sum(s // n * (k - 1) for s, k in zip(a.strides, a.shape, strict=True))
-    flat = np.lib.stride_tricks.as_strided(a, (reach,), (n,), writeable=a.flags.writeable)
-    t._storage = UntypedStorage(flat, resizable=False)
-    return t
-
-
-_OPTION_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "int16": "short int",
-                 "int8": "signed char", "uint8": "unsigned char", "bool": "bool", "float16": "c10::Half"}  # fmt: skip
-
-
-def _tensor_options(d: dtypes.dtype) -> str:
-    return (
-        f"TensorOptions(dtype={_OPTION_NAMES.get(d.called, d.called)}, device=cpu, layout=Strided, requires_grad=false "
-        "(default), pinned_memory=false (default), memory_format=(nullopt))"
-    )
-
-
-def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **kwargs: Any) -> Tensor:
-    """`torch.Tensor(...)`: sizes give an uninitialised tensor, a sequence gives its copy, a tensor an alias.
-
-    TypeError for what no old constructor takes, RuntimeError for another device than the class's.
-    """
-    any_dtype, d = d is None, d or dtypes.get_default_dtype()
-    if kwargs:
-        args = _by_position(CPU if issubclass(cls, Tensor) else cls.device, args, kwargs)  # type: ignore[attr-defined]
-    first = args[0] if args else None
-    if not args:
-        made = fresh(np.empty(0, d.np))
-    elif len(args) == 1 and isinstance(first, Tensor):
-        if not any_dtype and first.dtype is not d:
-            raise TypeError(f"expected {_tensor_options(d)} (got {_tensor_options(first.dtype)})")
-        made = as_view(first, first._data.shape, first._data.strides, first._offset, _AliasBackward0)
-    elif len(args) == 1 and hasattr(first, "untyped"):
-        kind = getattr(first, "dtype", d)
-        if kind is not d:
+    def kernel(*args: Any, requires_grad: bool | None = False, out: Any = None) -> Tensor:
+        *given, dtype, _, device, pin = args
+        if pin:
             raise RuntimeError(
-                f"Expected a Storage of type {d.scalar_name} or an UntypedStorage, but got type {kind.scalar_name} for "
-                "argument 1 'storage'"
+                "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available "
+                "on this system."
             )
-        made = fresh(first.untyped().buffer[:0].view(d.np)).set_(first)
-    elif len(args) == 1 and not _is_size(first) and not isinstance(first, Size):
-        if not _is_sequence(first) and not isinstance(first, (str, bytes)):
-            raise TypeError(f"new(): data must be a sequence (got {type_name(first)})")
-        made = fresh(array_of(first, d))
-    else:
-        if not all(map(_is_size, first if isinstance(first, tuple) else args)):
-            parsed("Tensor.new", args, {})
-            raise unfit("new")
-        made = fresh(np.zeros(sized(args, "new"), d.np))
-        mark_unset(made._data)
-    if cls is not Tensor and isinstance(cls, type) and issubclass(cls, Tensor):
-        made.__class__ = cls
-    return made
+        if out is not None:
+            return _into(out, make, given, dtype)
+        d = dtype or (default(*given) if callable(default) else default) or dtypes.get_default_dtype()
+        return finish(make(d, *given), as_device(device), requires_grad)
+
+    return composite(kernel)
 
 
-def _by_position(own: device, args: tuple, kwargs: dict) -> tuple:
-    """An old constructor's arguments, of which some were given by name, without the device, which must be `own`."""
-    by_position, by_name = parsed("Tensor.new", args, kwargs)  # type: ignore[misc]
-    where = by_name.pop("device", None)
-    if where is not None and by_position and isinstance(by_position[0], Tensor):
-        raise RuntimeError(
-            "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported.  Use "
-            "torch.tensor(...) or torch.as_tensor(...) instead."
+def _into(out: Tensor, make: Callable, given: list, dtype: Any) -> Tensor:
+    """What a creation with `out=` returns: `out`, resized if need be, with the numbers."""
+    name = make.__name__.strip("_")
+    if MODES.here.grad and needs_grad(out):
+        what = "functions with out=... arguments don't support automatic differentiation"
+        raise RuntimeError(f"{name}(): {what}, but one of the arguments requires grad.")
+    if dtype is not None and dtype is not out.dtype:
+        theirs = out.dtype.scalar_name
+        raise RuntimeError(f"dtype {dtype.scalar_name} does not match dtype of out parameter ({theirs})")
+    data, count = make(out.dtype, *given), out._data.size
+    if name == "arange" and count not in (0, data.size):
+        warn_in_torch(
+            f"The number of elements in the out tensor of shape {list(out.shape)} is {count} which does not match the "
+            f"computed number of elements {data.size}. Note that this may occur as a result of rounding error. The out "
+            f"tensor will be resized to a tensor of shape ({data.size},).",
+            "aten/src/ATen/native/RangeFactories.cpp:209",
         )
-    if where is not None and as_device(where).type != own.type:
-        raise RuntimeError(
-            f"legacy constructor expects device type: {own.type} but device type: {as_device(where).type} was passed"
-        )
-    if "size" in kwargs:
-        return (Size(kwargs["size"]),)
-    return (*by_position, *by_name.values())
+    counter = out._counter
+    seen = counter[0] if type(counter) is list else 0
+    if name in ("arange", "linspace") and count == data.size:
+        data = data.reshape(out._data.shape)  # these take any shape with as many elements
+    if out._data.shape != data.shape:
+        out.resize_(data.shape)
+    check_overlap(out._data)
+    store(out._data, data)
+    if type(counter) is list:
+        counter[0] = seen + 1  # the write alone counts
+    return out
 
 
-@op(function=False)
-def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """The old constructor: a tensor of this one's dtype from sizes or data.
+def factory_like(make: Callable) -> composite:
+    """A kernel for `name_like(self, ...)`: `make(array, ...)` fills an array with the shape and layout of `self`."""
 
-    Source: `torch.Tensor.new`.
-    """
-    if kwargs:
-        args = _by_position(self._device, args, kwargs)
-    elif not (len(args) == 1 and isinstance(args[0], (list, tuple))):
-        parsed("Tensor.new", args, {})
-    return legacy_constructor(Tensor, *args, d=self.dtype)
+    def kernel(self: Any, *args: Any, requires_grad: bool | None = False) -> Any:
+        *given, dtype, _, device, _, memory_format = args
+        a = self if type(self) is np.ndarray else self._data
+        d = dtype or dtypes.BY_NUM[a.dtype.num]
+        made = empty_like_strides(a.shape, d.np, strides_of_copy(a, memory_format, d.itemsize))
+        make(made, *given)
+        if a is self:
+            return made
+        return finish(made, device_of(self) if device is None else as_device(device), requires_grad)
+
+    return composite(kernel)
 
 
-_READ_ONLY = (
-    "The given {0} is not writable, and PyTorch does not support non-writable tensors. This means you can write to the "
-    "underlying (supposedly non-writable) {0} using the tensor. You may want to copy the {0} to protect its data or make "
-    "it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program."
+def factory_new(make: Callable) -> composite:
+    """A kernel for `new_name(self, ...)`: `make(d, ...)` with the dtype and the device of `self`."""
+
+    def kernel(self: Any, *args: Any, requires_grad: bool | None = False) -> Any:
+        *given, dtype, _, device, _ = args
+        a = self if type(self) is np.ndarray else self._data
+        made = make(dtype or dtypes.BY_NUM[a.dtype.num], *given)
+        if a is self:
+            return made
+        return finish(made, device_of(self) if device is None else as_device(device), requires_grad)
+
+    return composite(kernel)
+
+
+# one value --------------------------------------------------------------------------------------------------------------
+
+
+def _zeros(d: dtypes.dtype, size: tuple) -> np.ndarray:
+    if any(n < 0 for n in size):
+        raise RuntimeError("zeros: Dimension size must be non-negative.")
+    return _empty(d, size)
+
+
+def _empty(d: dtypes.dtype, size: tuple, memory_format: Any = None) -> np.ndarray:
+    check_size(size)
+    if memory_format is preserve_format:
+        raise RuntimeError("unsupported memory format Preserve")
+    try:
+        made = np.zeros(size, d.np)
+    except (ValueError, MemoryError):  # NumPy's for more bytes than there are numbers for them
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}") from None
+    if memory_format is None or memory_format is contiguous_format:
+        return made
+    return empty_like_strides(size, d.np, strides_of_copy(made, memory_format, d.itemsize))
+
+
+def _ones(d: dtypes.dtype, size: tuple) -> np.ndarray:
+    check_size(size)
+    return np.ones(size, d.np)
+
+
+def _full(d: dtypes.dtype, size: tuple, fill_value: Any) -> np.ndarray:
+    check_size(size)
+    return np.full(size, number_array(fill_value, d))
+
+
+def _empty_strided(d: dtypes.dtype, size: tuple, stride: tuple) -> np.ndarray:
+    if len(size) != len(stride):
+        what = f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
+        raise RuntimeError(what)
+    check_size(size)
+    if any(s < 0 for s in stride):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+    return empty_like_strides(size, d.np, tuple([s * d.itemsize for s in stride]))
+
+
+def _dtype_of_fill(size: tuple, value: Any) -> dtypes.dtype:
+    return value.dtype if isinstance(value, Tensor) else dtypes.of_number(value, for_fill=True)
+
+
+_zero = lambda a: a.fill(0)  # noqa: E731
+
+zeros = op(f"zeros(SymInt[] size, *, {OPTIONS})", factory(_zeros), out=True)
+ones = op(f"ones(SymInt[] size, *, {OPTIONS})", factory(_ones), out=True)
+empty = op(f"empty(SymInt[] size, *, {OPTIONS_LIKE})", factory(_empty), out=True)
+full = op(f"full(SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory(_full, _dtype_of_fill), out=True)
+empty_strided = op(f"empty_strided(SymInt[] size, SymInt[] stride, *, {OPTIONS})", factory(_empty_strided))
+
+zeros_like = op(f"zeros_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(_zero), method=False)
+ones_like = op(f"ones_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(lambda a: a.fill(1)), method=False)
+empty_like = op(f"empty_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(_zero), method=False)
+full_like = op(f"full_like(Tensor self, Scalar fill_value, *, {OPTIONS_LIKE})", factory_like(
+    lambda a, value: a.fill(number_array(value, dtypes.BY_NUM[a.dtype.num]))), method=False)  # fmt: skip
+
+new_zeros = op(f"new_zeros(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False)
+new_ones = op(f"new_ones(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_ones), function=False)
+new_empty = op(f"new_empty(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False)
+new_full = op(
+    f"new_full(Tensor self, SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory_new(_full), function=False
+)
+new_empty_strided = op(f"new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, {OPTIONS})",
+                       factory_new(_empty_strided), function=False)  # fmt: skip
+
+# evenly spaced numbers --------------------------------------------------------------------------------------------------
+
+
+def _refuse_bool(name: str, d: dtypes.dtype) -> None:
+    if d is dtypes.bool_:
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
+
+
+def _bounds(start: Any, end: Any = None, step: Any = 1) -> tuple[Any, Any, Any]:
+    start, end = (0, start) if end is None else (start, end)
+    return tuple([x.item() if isinstance(x, Tensor) else x for x in (start, end, step)])  # type: ignore[return-value]
+
+
+def _dtype_of_range(*bounds: Any) -> dtypes.dtype:
+    whole = all(isinstance(x, (int, np.integer)) for x in _bounds(*bounds))
+    return dtypes.int64 if whole else dtypes.get_default_dtype()
+
+
+def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
+    start, end, step = _bounds(*bounds)
+    _refuse_bool("arange", d)
+    if d is dtypes.int64:  # torch counts the elements of every other dtype in floating point
+        if 0 < abs(step) < 1:
+            raise ValueError("step must be nonzero")
+        start, end, step = int(start), int(end), int(step)
+        if not all(-(1 << 63) <= x < 1 << 63 for x in (start, end, step)):
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    n = -(-(end - start) // step) if d is dtypes.int64 else math.ceil((end - start) / step)
+    if d.is_floating_point:
+        return MODES.here.run((float(start) + float(step) * np.arange(n)).astype, d.np)
+    return (int(start) + int(step) * np.arange(n, dtype=np.int64)).astype(d.np)
+
+
+op(f"arange(Scalar end, *, {OPTIONS})", factory(_arange, _dtype_of_range), out=True)
+op(f"arange(Scalar start, Scalar end, *, {OPTIONS})", factory(_arange, _dtype_of_range))
+arange = op(
+    f"arange(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS})", factory(_arange, _dtype_of_range), out=True
 )
 
 
-@op(method=False)
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
-    """A 1-d tensor over the memory of a Python object that offers the buffer protocol.
-
-    ValueError if the buffer is too small. Source: `torch.frombuffer`.
-    """
-    return finish(_over_buffer(buffer, dtype, count, offset, 1586), requires_grad)
-
-
-def _over_buffer(buffer: Any, dtype: dtypes.dtype, count: int, offset: int, line: int) -> Tensor:
-    try:
-        memory = memoryview(buffer)
-    except TypeError:
-        raise ValueError("object does not implement Python buffer protocol.") from None
-    if memory.readonly:
-        warn_in_torch(_READ_ONLY.format("buffer"), f"torch/csrc/utils/tensor_new.cpp:{line}", once=True)
-    size, n, d = memory.nbytes, dtype.itemsize, dtype
-    if size == 0 or count == 0:
-        raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
-    if not 0 <= offset < size:
-        raise ValueError(
-            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) minus 1"
-        )
-    if count < 0 and (size - offset) % n:
-        raise ValueError(
-            f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({n})"
-        )
-    if count > 0 and count * n > size - offset:
-        raise ValueError(
-            f"requested buffer length ({count} * {n} bytes) after offset ({offset} bytes) must not be greater than actual "
-            f"buffer length ({size} bytes)"
-        )
-    flat = np.frombuffer(buffer, d.np, count, offset)
-    t = fresh(flat)
-    t._storage = UntypedStorage(flat, resizable=False)
-    return t
+def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:
+    """Counted from the start in the first half, back from the end in the second."""
+    ends = {"start": start, "end": end}
+    wrong = [f"{n} with {x.dim()} dimension(s)" for n, x in ends.items() if isinstance(x, Tensor) and x.dim()]
+    if wrong:
+        found = " and ".join(wrong)
+        raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, but got {found}.")
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    _refuse_bool("linspace", d)
+    first, last = (x.item() for x in (number_array(start, d), number_array(end, d)))
+    if steps == 1:
+        return np.full(1, first, d.np)
+    i, step = np.arange(steps), (last - first) / max(steps - 1, 1)
+    step = float(d.np.type(step)) if d.is_floating_point else step
+    values = np.where(i < steps // 2, first + i * step, last - (steps - 1 - i) * step)
+    return MODES.here.run(convert, values, d.np)
 
 
-Tensor._from_arguments = staticmethod(legacy_constructor)  # type: ignore[attr-defined]
+for _start, _end in (("Tensor", "Tensor"), ("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Scalar")):
+    op(f"linspace({_start} start, {_end} end, int steps, *, {OPTIONS})", factory(_linspace), out=True, method=False)
+
+# matrices and single numbers ----------------------------------------------------------------------------------------------
+
+
+def _eye(d: dtypes.dtype, n: int, m: int | None = None) -> np.ndarray:
+    m = n if m is None else m
+    for name, k in (("n", n), ("m", m)):
+        if k < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {k}")
+    return np.eye(n, m, dtype=d.np)
+
+
+op(f"eye(SymInt n, *, {OPTIONS})", factory(_eye), out=True)
+eye = op(f"eye(SymInt n, SymInt m, *, {OPTIONS})", factory(_eye), out=True)
+scalar_tensor = op(f"scalar_tensor(Scalar s, *, {OPTIONS})", factory(lambda d, s: array_of(s, d)))

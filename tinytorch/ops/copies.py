@@ -1,0 +1,373 @@
+"""Copying and converting: what shares memory, what has memory of its own, and what is recorded of it.
+
+`clone` copies and is recorded, `detach` shares and forgets where values came from, `copy_` writes into memory that is
+there already. `to` and its kin give the very tensor where there is nothing to change. Then the ways out: NumPy, Python's
+`copy` and `pickle`.
+"""
+
+from __future__ import annotations
+
+import copy as _copy
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..autograd.history import check_inplace, edge_of, rebase_history
+from ..autograd.hooks import warn_of_hooks
+from ..autograd.meta import meta, needs_grad
+from ..autograd.modes import MODES, InferenceCounter, bump, no_grad
+from ..autograd.node import Node, next_number
+from ..devices import CPU, as_device, device
+from ..errors import ShownAs
+from ..storage import contiguous_strides
+from ..tensor import Tensor, device_of, fresh
+from .define import op, python
+from .kernels import composite, view
+from .layout import check_broadcast_into, check_overlap, dense_strides, empty_like_strides, store
+
+_type = type  # Tensor.type takes the name below
+
+
+class MemoryFormat(metaclass=ShownAs):
+    """How a copy is laid out."""
+
+    shown_as = "torch.memory_format"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+contiguous_format = MemoryFormat("contiguous_format")
+preserve_format = MemoryFormat("preserve_format")
+channels_last = MemoryFormat("channels_last")
+_IN_ORDER = (None, preserve_format, contiguous_format)  # the formats that keep a dense vector as it is
+
+
+def _outward(shape: tuple[int, ...], memory_format: MemoryFormat) -> tuple[int, ...]:
+    """The dimensions from the innermost in memory on, where channels come last."""
+    if len(shape) != 4:
+        raise RuntimeError(f"required rank 4 tensor to use {memory_format.name} format")
+    return (1, 3, 2, 0)
+
+
+def suggested_format(a: np.ndarray) -> MemoryFormat:
+    """The format that torch reads from strides: row-major unless they are plainly those of channels last."""
+    if a.ndim != 4 or not a.size or not a.strides[1]:
+        return contiguous_format
+    least = 0
+    for d in (1, 3, 2, 0):
+        if a.strides[d] < least or (d == 0 and least == a.strides[1]):
+            return contiguous_format
+        least = a.strides[d] * a.shape[d]
+    return channels_last
+
+
+def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[int, ...]:
+    """The strides in bytes of a new array for the elements of `a`: its own if it is dense, unless a format is asked for."""
+    if memory_format is None or memory_format is preserve_format:
+        return dense_strides(a, itemsize)
+    if memory_format is contiguous_format:
+        return contiguous_strides(a.shape, itemsize)
+    strides, step = [0] * a.ndim, itemsize
+    for d in _outward(a.shape, memory_format):
+        strides[d] = step
+        step *= max(a.shape[d], 1)
+    return tuple(strides)
+
+
+def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = None) -> np.ndarray:
+    """The same values in memory of their own, as another dtype if `kind` is given."""
+    if kind is None or kind == a.dtype:
+        kind = a.dtype
+        if a.ndim < 2 and memory_format in _IN_ORDER and a.flags.c_contiguous and (a.size > 1 or not a.ndim):
+            return a.copy()
+    out = empty_like_strides(a.shape, kind, strides_of_copy(a, memory_format, kind.itemsize))
+    MODES.here.run(store, out, a)
+    return out
+
+
+# copies that are recorded, and looks that are not ---------------------------------------------------------------------
+
+clone = op("clone(Tensor self, *, MemoryFormat? memory_format=None)", copied, self=lambda grad: grad)
+
+
+def _detached(self: Tensor) -> Tensor:
+    out = self._alias()
+    if type(self._counter) is InferenceCounter and not MODES.here.inference:
+        out._counter = [0]  # which counts
+    return out
+
+
+detach = op("detach(Tensor(a) self)", composite(_detached))
+
+
+def _detach_in_place(self: Tensor) -> Tensor:
+    if MODES.here.inference:
+        return self
+    if self._view is not None:
+        raise RuntimeError(
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+            "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+            "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+            "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
+        )
+    if self._edge is not None:
+        meta(self).detached = next_number()  # nodes made before this may have saved the tensor with its history
+        self._edge = None
+    if self._meta is not None:
+        self._meta.requires_grad = False
+    return self
+
+
+op("detach_(Tensor(a!) self)", composite(_detach_in_place))
+alias = op("alias(Tensor(a) self)", view(lambda a: a[...]), method=False, self=lambda grad: grad)
+
+
+def _contiguous(self: Tensor, memory_format: MemoryFormat | None) -> Tensor:
+    memory_format = contiguous_format if memory_format is None else memory_format
+    if self.is_contiguous(memory_format=memory_format):
+        return self
+    if memory_format is preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return clone(self, memory_format)
+
+
+op(
+    "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format)",
+    composite(_contiguous),
+    function=False,
+)
+
+
+class CopyBackwards(Node):
+    """The backward of `copy_`: nothing for the overwritten values, the gradient for the source."""
+
+    __slots__ = ("source",)
+    __module__ = "builtins"  # as torch prints it
+
+    def name(self) -> str:
+        """The name of the node, as torch has it."""
+        return "torch::autograd::CopyBackwards"
+
+    def apply(self, grads: list, raw: bool) -> list:
+        """Zeros for the target as it was, the gradient in the source's dtype and on its device."""
+        grad, found = grads[0], [None, None]
+        if grad is None:
+            return found
+        if self._edges[0] is not None:
+            found[0] = np.zeros(grad.shape, grad.dtype) if raw else grad.new_zeros(grad.shape)
+        if self._edges[1] is not None:
+            d, where = self.source
+            found[1] = grad.astype(d.np, copy=False) if raw else converted(grad, d, where)
+        return found
+
+
+def _copy_from(self: Any, src: Any, non_blocking: bool = False) -> Any:
+    if type(self) is np.ndarray:
+        store(self, src)
+        return self
+    if not isinstance(src, Tensor):
+        src = fresh(np.asarray(src, dtypes.of_number(src).np), device_of(self))
+    a, b, fn = self._data, src._data, None
+    if a.dtype.kind == "f" and MODES.here.grad and (needs_grad(self) or needs_grad(src)):
+        check_inplace(self)
+        fn = CopyBackwards((edge_of(self), edge_of(src)))
+        fn.source = (src.dtype, device_of(src))
+        fn.describe(self)
+    if not (src is self or _is_same_look(a, b)):
+        check_overlap(a, b)
+        if a.shape != b.shape:
+            check_broadcast_into(a.shape, b.shape)
+        MODES.here.run(store, a, b)
+    bump(self)
+    if fn is not None:
+        rebase_history(self, fn)
+    return self
+
+
+def _is_same_look(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays look at the same memory in the same way: then there is nothing to copy, nor to refuse."""
+    return (
+        (a.base is not None or b.base is not None) and a.shape == b.shape and a.strides == b.strides and a.dtype is b.dtype
+        and a.__array_interface__["data"] == b.__array_interface__["data"]
+    )  # fmt: skip
+
+
+copy_ = op(
+    "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False)", composite(_copy_from), numbers=True, function=False
+)
+
+# conversions: the tensor itself if it is of this dtype and on this device already, else a recorded copy ---------------
+
+
+def _to_copy(
+    a: np.ndarray, dtype: Any, layout: Any, device: Any, pin: Any, non_blocking: Any, format: Any
+) -> np.ndarray:
+    return copied(a, format, None if dtype is None else dtype.np)
+
+
+def _back(grad: Any, d: dtypes.dtype, where: device) -> Any:
+    return grad.astype(d.np, copy=False) if type(grad) is np.ndarray else converted(grad, d, where)
+
+
+to_copy = op(
+    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+    "bool non_blocking=False, MemoryFormat? memory_format=None)",
+    _to_copy, method=False, backward="ToCopyBackward0",
+    self=lambda grad, _self_dtype, _self_device: _back(grad, _self_dtype, _self_device),
+)  # fmt: skip
+
+
+def converted(
+    self: Tensor,
+    d: dtypes.dtype | None = None,
+    where: device | None = None,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """The tensor as this dtype, on this device, in this format: itself if it is so already and no copy is asked for."""
+    a, here = self._data, device_of(self)
+    if (
+        not copy and (d is None or d.np == a.dtype) and (where is None or where is here)
+        and (memory_format is None or memory_format is preserve_format or memory_format is suggested_format(a))
+    ):  # fmt: skip
+        return self
+    return to_copy(self, d, None, here if where is None else where, None, False, memory_format)
+
+
+_REST = "bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None"
+op(f"to(Tensor(a) self, Device? device=None, ScalarType? dtype=None, {_REST})", composite(
+    lambda self, where, d, non_blocking, copy, format: converted(self, d, where and as_device(where), copy, format)),
+    function=False)  # fmt: skip
+op(f"to(Tensor(a) self, ScalarType dtype, {_REST})", composite(
+    lambda self, d, non_blocking, copy, format: converted(self, d, None, copy, format)), function=False)  # fmt: skip
+op(f"to(Tensor(a) self, Tensor tensor, {_REST})", composite(
+    lambda self, other, non_blocking, copy, format: converted(self, other.dtype, device_of(other), copy, format)),
+    function=False)  # fmt: skip
+
+_FORMAT = "(Tensor(a) self, *, MemoryFormat? memory_format=None)"
+for _name, _d in {
+    "float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "int": dtypes.int32,
+    "long": dtypes.int64, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_,
+}.items():  # fmt: skip
+    op(_name + _FORMAT, composite(lambda self, format, d=_d: converted(self, d, memory_format=format)), function=False)
+op("cpu" + _FORMAT, composite(lambda self, format: converted(self, None, CPU, False, format)), function=False)
+op("cuda(Tensor(a) self, Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None)", composite(
+    lambda self, device, non_blocking, format: converted(self, None, as_device(device or "cuda"), False, format)),
+    function=False)  # fmt: skip
+op("type_as(Tensor self, Tensor other)", composite(lambda self, other: converted(self, other.dtype, device_of(other))),
+   function=False)  # fmt: skip
+
+
+def _to_type(self: Tensor, dtype: Any = None, non_blocking: bool = False, *, memory_format: Any = None) -> Any:
+    """The legacy type name, or with a dtype (a class, or the name of one) the tensor converted to it."""
+    if dtype is None:
+        return f"torch.{'cuda.' * self.is_cuda}{self.dtype.tensor_type}"
+    if (
+        isinstance(dtype, _type)
+        and not issubclass(dtype, Tensor)
+        and not isinstance(dtype.__dict__.get("dtype"), dtypes.dtype)
+    ):
+        dtype = dtype.__name__
+    if isinstance(dtype, str):
+        found = next((d for d in dtypes.ALL if d.tensor_type == dtype.rpartition(".")[2]), None)
+        if found is None:
+            raise ValueError(f"invalid type: '{dtype}'")
+        return converted(self, found, as_device("cuda") if ".cuda." in dtype else CPU)
+    if dtype is Tensor:
+        return converted(self, dtypes.get_default_dtype())
+    kind = dtype if isinstance(dtype, dtypes.dtype) else getattr(dtype, "dtype", None)
+    if not isinstance(kind, dtypes.dtype):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    return converted(self, kind, getattr(dtype, "device", None))
+
+
+python("type", _to_type, method=True, function=False)
+
+# NumPy ------------------------------------------------------------------------------------------------------------------
+
+
+def to_numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
+    """The memory as a NumPy array, shared. RuntimeError if the tensor requires grad; TypeError on the cuda device."""
+    if force:
+        self = converted(detach(self), None, CPU)
+    if MODES.here.grad and needs_grad(self):
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    if device_of(self) is not CPU:
+        raise TypeError(
+            "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )
+    self._own_storage()._resizable = False
+    a = self._data
+    if not a.size:
+        return np.empty(a.shape, a.dtype)  # with NumPy's strides for empty arrays
+    return a[...] if a.ndim else a.view()
+
+
+python("numpy", to_numpy, method=True, function=False)
+
+
+def to_array(self: Tensor, dtype: Any = None) -> np.ndarray:
+    """The memory as an array. It takes no `copy`, as torch's does not, so that NumPy warns of it where it does there."""
+    a = to_numpy(self)
+    return a if dtype is None else a.astype(dtype, copy=False)
+
+
+to_array.__name__, to_array.__qualname__ = (
+    "__array__",
+    "Tensor.__array__",
+)  # the name by which NumPy knows the TypeError
+
+# Python's copy and pickle -----------------------------------------------------------------------------------------------
+
+
+def over_storage(storage: Any, like: Tensor, offset: int | None = None) -> Tensor:
+    """A leaf over a storage, with another tensor's dtype, shape, strides and offset in bytes."""
+    a = like._data
+    offset = like.storage_offset() * a.itemsize if offset is None else offset
+    out = fresh(a, storage.device)
+    out._data = np.ndarray(a.shape, a.dtype, storage.buffer, min(offset, storage.nbytes()), a.strides)
+    out._storage = storage
+    if type(out._counter) is list:
+        out._counter = [1]  # torch makes an empty tensor and then sets its storage
+    return out
+
+
+def deepcopied(self: Tensor, memo: dict) -> Tensor:
+    """`copy.deepcopy`: a leaf on a copy of the whole storage, which tensors that share one keep sharing."""
+    if self.grad_fn is not None:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+            "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
+            "see https://github.com/pytorch/pytorch/pull/103001"
+        )
+    if id(self) in memo:
+        return memo[id(self)]
+    with no_grad():
+        out = over_storage(_copy.deepcopy(self._own_storage(), memo), self)
+        if self.requires_grad:
+            meta(out).requires_grad = True
+        out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
+        if self._meta is not None and self._meta.grad is not None:
+            meta(out).grad = _copy.deepcopy(self._meta.grad, memo)
+    memo[id(self)] = out
+    return out
+
+
+def shallow_copied(self: Tensor) -> Tensor:
+    """`copy.copy`: a leaf that looks at the same memory, with a version counter of its own."""
+    warn_of_hooks(self)
+    out = over_storage(self._own_storage(), self)
+    if self.requires_grad:
+        meta(out).requires_grad = True
+    if self.__class__ is not Tensor:
+        out.__class__ = self.__class__
+    out.__dict__.update(self.__dict__)
+    return out

@@ -1,0 +1,250 @@
+"""Filling: one value, or random numbers, into memory that is there or into a new tensor; and dropout.
+
+The numbers come from `random` and are torch's own, bit for bit. What is filled in place forgets its values, so that the
+gradient for them is zero.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, random
+from ..errors import type_name
+from ..tensor import Tensor
+from .copies import copied
+from .creation import (
+    OPTIONS,
+    OPTIONS_LIKE,
+    check_size,
+    empty_like,
+    factory,
+    factory_like,
+    number_array,
+    zeros_like,
+)
+from .define import op, python
+from .kernels import composite, write
+from .layout import broadcast_error, check_overlap
+from .reductions import sum as total
+
+_GENERATOR = "Generator? generator=None"
+
+
+def nothing(grad: Any) -> Any:
+    """The gradient for values that were overwritten."""
+    return zeros_like(grad)
+
+
+# one value --------------------------------------------------------------------------------------------------------------
+
+
+def _one_value(a: np.ndarray, value: np.ndarray) -> np.ndarray:
+    if value.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    check_overlap(a)
+    return value
+
+
+def _filled(a: np.ndarray, value: Any) -> np.ndarray:
+    out = copied(a)
+    out[...] = (
+        _one_value(out, value) if isinstance(value, np.ndarray) else number_array(value, dtypes.BY_NUM[a.dtype.num])
+    )
+    return out
+
+
+op("fill_(Tensor(a!) self, Tensor value)", write(_one_value), backward="FillBackward3",
+   self=nothing, value=lambda grad: total(grad))  # fmt: skip
+fill_ = op("fill_(Tensor(a!) self, Scalar value)", write(lambda a, value: number_array(value, dtypes.BY_NUM[a.dtype.num])),
+           backward="FillBackward2", self=nothing)  # fmt: skip
+op("fill(Tensor self, Tensor value)", _filled, method=False, backward="FillBackward1",
+   self=nothing, value=lambda grad: total(grad))  # fmt: skip
+op("fill(Tensor self, Scalar value)", _filled, method=False, backward="FillBackward0", self=nothing)
+zero_ = op("zero_(Tensor(a!) self)", write(lambda a: np.zeros((), a.dtype)), backward="ZeroBackward0", self=nothing)
+
+# random numbers in place --------------------------------------------------------------------------------------------------
+
+
+def _drawn(fill: Callable) -> write:
+    """A kernel by `fill(array, numbers..., generator)`, one of torch's ways to draw."""
+
+    def draw(a: np.ndarray, *args: Any) -> None:
+        *numbers, generator = args
+        if 0 in a.strides and a.size:  # what is wrong with the numbers is said before that elements share memory
+            fill(a.copy(), *numbers, random.Generator())
+            check_overlap(a)
+        fill(a, *numbers, random.source(generator))
+
+    return write(draw)
+
+
+def _floats(fill: Callable) -> write:
+    return _drawn(lambda a, *args: fill(a, *map(float, args[:-1]), args[-1]))
+
+
+op(f"uniform_(Tensor(a!) self, float from=0., float to=1., *, {_GENERATOR})", _floats(random.uniform_), function=False,
+   backward="UniformBackward0", self=nothing)  # fmt: skip
+op(f"normal_(Tensor(a!) self, float mean=0., float std=1., *, {_GENERATOR})", _floats(random.normal_), function=False,
+   backward="NormalBackward0", self=nothing)  # fmt: skip
+op(f"exponential_(Tensor(a!) self, float lambd=1., *, {_GENERATOR})", _floats(random.exponential_), function=False,
+   backward="ExponentialBackward0", self=nothing)  # fmt: skip
+op(f"random_(Tensor(a!) self, *, {_GENERATOR})", _drawn(random.random_), function=False,
+   backward="RandomBackward2", self=nothing)  # fmt: skip
+op(f"random_(Tensor(a!) self, int from, int? to, *, {_GENERATOR})", _drawn(random.random_from_to_), function=False,
+   backward="RandomBackward0", self=nothing)  # fmt: skip
+op(f"random_(Tensor(a!) self, int to, *, {_GENERATOR})", _drawn(
+    lambda a, to, generator: random.random_from_to_(a, 0, to, generator)), function=False,
+    backward="RandomBackward1", self=nothing)  # fmt: skip
+
+
+def _chance(a: np.ndarray, p: np.ndarray, generator: Any) -> np.ndarray:
+    try:
+        np.broadcast_to(p, a.shape)
+    except ValueError:
+        raise broadcast_error(a.shape, p.shape) from None
+    return random.bernoulli_(a, p, generator)
+
+
+op(f"bernoulli_(Tensor(a!) self, Tensor p, *, {_GENERATOR})", _drawn(_chance), function=False,
+   backward="BernoulliBackward1", self=nothing, p=lambda grad, p: zeros_like(p))  # fmt: skip
+op(f"bernoulli_(Tensor(a!) self, float p=0.5, *, {_GENERATOR})", _floats(random.bernoulli_), function=False,
+   backward="BernoulliBackward2", self=nothing)  # fmt: skip
+
+# new tensors of random numbers ----------------------------------------------------------------------------------------------
+
+
+def _bernoulli(a: np.ndarray, generator: Any) -> np.ndarray:
+    if a.dtype.kind != "f":
+        name = dtypes.BY_NUM[a.dtype.num].scalar_name
+        raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{name}'")
+    return random.bernoulli_(np.empty(a.shape, a.dtype), a, random.source(generator))
+
+
+op(f"bernoulli(Tensor self, *, {_GENERATOR})", _bernoulli, self=nothing)
+op(f"bernoulli(Tensor self, float p, *, {_GENERATOR})", lambda a, p, generator: random.bernoulli_(
+    np.empty(a.shape, a.dtype), float(p), random.source(generator)), out=False)  # fmt: skip
+op(f"multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, {_GENERATOR})",
+   lambda a, n, replacement, generator: random.multinomial(a, n, replacement, random.source(generator)))  # fmt: skip
+
+
+def _rand(d: dtypes.dtype, size: tuple, generator: Any = None) -> np.ndarray:
+    check_size(size)
+    return random.uniform_(np.empty(size, d.np), 0.0, 1.0, random.source(generator))
+
+
+def _randn(d: dtypes.dtype, size: tuple, generator: Any = None) -> np.ndarray:
+    check_size(size)
+    return random.normal_(np.empty(size, d.np), 0.0, 1.0, random.source(generator))
+
+
+def _randint(d: dtypes.dtype, low: int, high: int, size: tuple, generator: Any = None) -> np.ndarray:
+    check_size(size)
+    return random.random_from_to_(np.empty(size, d.np), low, high, random.source(generator))
+
+
+def _randint_below(d: dtypes.dtype, high: int, size: tuple, generator: Any = None) -> np.ndarray:
+    return _randint(d, 0, high, size, generator)
+
+
+def _randperm(d: dtypes.dtype, n: int, generator: Any = None) -> np.ndarray:
+    check_size((n,))
+    return random.permutation(n, random.source(generator), d.np)
+
+
+_WHOLE = OPTIONS.replace("dtype=None", "dtype=4")  # int64, which is torch's type number 4
+for _given in ("Generator? generator, ", ""):
+    op(f"rand(SymInt[] size, *, {_given}{OPTIONS})", factory(_rand), out=True, method=False)
+    op(f"randn(SymInt[] size, *, {_given}{OPTIONS})", factory(_randn), out=True, method=False)
+    op(f"randperm(SymInt n, *, {_given}{_WHOLE})", factory(_randperm, dtypes.int64), out=True, method=False)
+    op(f"randint(SymInt high, SymInt[] size, *, {_given}{_WHOLE})", factory(_randint_below, dtypes.int64), out=True,
+       method=False)  # fmt: skip
+    op(f"randint(SymInt low, SymInt high, SymInt[] size, *, {_given}{_WHOLE})", factory(_randint, dtypes.int64), out=True,
+       method=False)  # fmt: skip
+
+op(f"rand_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(
+    lambda a: random.uniform_(a, 0.0, 1.0, random.source(None))), method=False)  # fmt: skip
+op(f"randn_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(
+    lambda a: random.normal_(a, 0.0, 1.0, random.source(None))), method=False)  # fmt: skip
+op(f"randint_like(Tensor self, SymInt high, *, {OPTIONS_LIKE})", factory_like(
+    lambda a, high: random.random_from_to_(a, 0, high, random.source(None))), method=False)  # fmt: skip
+op(f"randint_like(Tensor self, SymInt low, SymInt high, *, {OPTIONS_LIKE})", factory_like(
+    lambda a, low, high: random.random_from_to_(a, low, high, random.source(None))), method=False)  # fmt: skip
+
+
+def _normal(mean: Any, std: Any, generator: Any) -> np.ndarray:
+    """Numbers rounded in torch's order: the deviation first, then the mean."""
+    if isinstance(std, np.ndarray):
+        if std.size and bool((std < 0).any()):
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+    elif std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    arrays = [x for x in (mean, std) if isinstance(x, np.ndarray)]
+    try:
+        shape = np.broadcast_shapes(*[a.shape for a in arrays])
+    except ValueError:
+        raise broadcast_error(*[a.shape for a in arrays]) from None
+    made = np.empty(shape, arrays[0].dtype)
+    by_element = isinstance(std, np.ndarray)
+    random.normal_(made, 0.0, 1.0 if by_element else float(std), random.source(generator))
+    if by_element:
+        made *= std
+    made += mean if isinstance(mean, np.ndarray) else made.dtype.type(mean)
+    return made
+
+
+op(f"normal(Tensor mean, Tensor std, *, {_GENERATOR})", _normal, method=False, backward="NormalBackward3",
+   mean=nothing, std=nothing)  # fmt: skip
+op(
+    f"normal(Tensor mean, float std=1., *, {_GENERATOR})",
+    _normal,
+    method=False,
+    backward="NormalBackward1",
+    mean=nothing,
+)
+op(f"normal(float mean, Tensor std, *, {_GENERATOR})", _normal, method=False, backward="NormalBackward2", std=nothing)
+op(f"normal(float mean, float std, SymInt[] size, *, {_GENERATOR}, {OPTIONS})", factory(
+    lambda d, mean, std, size, generator: random.normal_(
+        np.empty(size, d.np), float(mean), float(std), random.source(generator))), out=True, method=False)  # fmt: skip
+
+# dropout ----------------------------------------------------------------------------------------------------------------
+
+
+def _dropped(input: Tensor, p: float, train: bool, times: str = "mul") -> Tensor:
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+    if p == 0 or not train or not input.numel():
+        return input
+    if p == 1:
+        return getattr(input, times)(input.new_zeros(()))
+    return getattr(input, times)(empty_like(input).bernoulli_(1 - p).div_(1 - p))
+
+
+op("dropout(Tensor input, float p, bool train)", composite(_dropped), method=False)
+op("dropout_(Tensor(a!) self, float p, bool train)", composite(lambda *args: _dropped(*args, "mul_")), method=False)
+
+# element by element in Python ---------------------------------------------------------------------------------------------
+
+
+def _apply(self: Tensor, callable: Callable) -> Tensor:
+    """Replace each element by what a Python function gives for it; autograd and version counters do not see it."""
+    if self.requires_grad:
+        raise RuntimeError("Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.")
+    if not builtins.callable(callable):
+        raise TypeError(f"'{type_name(callable)}' object is not callable")
+    for i in np.ndindex(self._data.shape):
+        value = callable(self._data[i].item())
+        if not isinstance(value, (int, float, Tensor)):
+            kind = type_name(value)
+            what = f"must be real number, not {kind}"
+            raise TypeError(
+                what if self.is_floating_point() else f"'{kind}' object cannot be interpreted as an integer"
+            )
+        self._data[i] = value.item() if isinstance(value, Tensor) else value
+    return self
+
+
+python("apply_", _apply, method=True, function=False)

@@ -1,0 +1,364 @@
+"""Tensors from data: numbers and nested sequences, NumPy arrays, buffers, other tensors.
+
+`tensor` always copies, `from_numpy` always shares, `as_tensor` and `asarray` share where that is possible. The old
+constructors `torch.Tensor(...)` and `torch.FloatTensor(...)` read their arguments here.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..autograd.meta import meta, needs_grad
+from ..autograd.modes import MODES
+from ..devices import CPU, as_device, device
+from ..errors import type_name, warn_in_torch, warn_user
+from ..storage import UntypedStorage
+from ..tensor import Tensor, device_of, fresh
+from .copies import clone, converted, copied, detach
+from .define import op, python
+from .kernels import composite
+
+# reading data -----------------------------------------------------------------------------------------------------------
+
+_SLOW = (
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
+    "numpy.ndarray with numpy.array() before converting to a tensor."
+)
+_MOST_DIMENSIONS = 128
+
+
+def is_number(x: Any) -> bool:
+    """Whether this is a number of Python's or NumPy's."""
+    return isinstance(x, (int, float, complex, np.number, np.bool_))
+
+
+def is_sequence(x: Any) -> bool:
+    """Whether data of this kind is read element by element."""
+    if isinstance(x, (list, tuple)):
+        return True
+    if isinstance(x, (str, bytes, dict, set, Tensor)):
+        return False
+    return hasattr(x, "__len__") and hasattr(x, "__getitem__")
+
+
+def _shape_of(data: Any) -> tuple[int, ...]:
+    shape = []
+    while is_sequence(data):
+        shape.append(len(data))
+        if len(shape) > _MOST_DIMENSIONS:  # or a list that is its own first element
+            raise ValueError(f"too many dimensions '{type_name(data)}'")
+        if not len(data):
+            break
+        data = data[0]
+    if shape and isinstance(data, str) and data:
+        raise ValueError(f"too many dimensions '{type_name(data)}'")
+    return tuple(shape)
+
+
+def _flatten(data: Any, shape: tuple[int, ...], level: int, into: list) -> None:
+    if level == len(shape):
+        into.append(data)
+        return
+    if shape[level] == 0:
+        return
+    try:
+        n = len(data)
+    except TypeError:
+        raise TypeError("not a sequence") from None
+    if n != shape[level]:
+        raise ValueError(f"expected sequence of length {shape[level]} at dim {level} (got {n})")
+    for item in data:
+        if isinstance(item, np.ndarray):
+            warn_in_torch(_SLOW, "torch/csrc/utils/tensor_new.cpp:252", once=True)
+        _flatten(item, shape, level + 1, into)
+
+
+def _dtype_of(values: list) -> dtypes.dtype:
+    found: dtypes.dtype | None = None
+    for v in values:
+        if isinstance(v, (int, float)):
+            d = (
+                dtypes.bool_
+                if isinstance(v, bool)
+                else dtypes.int64
+                if isinstance(v, int)
+                else dtypes.get_default_dtype()
+            )
+        elif isinstance(v, Tensor):
+            d = v.dtype
+        elif isinstance(v, (np.generic, np.ndarray)):
+            d = dtypes.from_numpy_dtype(v.dtype)
+        elif isinstance(v, (list, tuple)):
+            if any(x is v for x in v):
+                raise TypeError("new(): self-referential lists are incompatible")
+            d = _dtype_of(list(v))
+        elif isinstance(v, complex):
+            raise NotImplementedError("tinytorch has no complex dtypes")
+        elif isinstance(v, (str, bytes)):
+            raise TypeError(f"new(): invalid data type '{type_name(v)}'")
+        else:
+            raise RuntimeError(f"Could not infer dtype of {type_name(v)}")
+        found = d if found is None else dtypes.promote_types(found, d)
+    return found or dtypes.get_default_dtype()
+
+
+def _plain(v: Any, d: dtypes.dtype) -> Any:
+    """A value as the Python number that it is read as."""
+    if d.np.kind in "iu" and isinstance(v, (Tensor, list, tuple)):
+        return operator.index(v)
+    if isinstance(v, Tensor):
+        return float(v) if v.is_floating_point() else int(v)
+    if isinstance(v, np.ndarray) and v.ndim:
+        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+    return v.item() if isinstance(v, (np.generic, np.ndarray)) else v
+
+
+def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
+    """Data as a new array, with torch's inference of dtype and torch's errors."""
+    if isinstance(data, (np.ndarray, np.generic)):
+        a = np.asarray(data)
+        found = _check_array(a)
+        return copied(a, None, (d or found).np)
+    shape = _shape_of(data)
+    if isinstance(data, (str, bytes)) or not (shape or is_number(data) or isinstance(data, Tensor)):
+        _dtype_of([data])
+    values: list = []
+    _flatten(data, shape, 0, values)
+    found = d or _dtype_of(values)
+    if not {*map(type, values)} <= {int, float, bool}:
+        values = [_plain(v, found) for v in values]
+        for v in values:
+            if not isinstance(v, (int, float)):
+                raise TypeError(f"must be real number, not {type_name(v)}")
+    if found.np.kind in "iu":
+        for v in values:
+            if isinstance(v, int) and not -(1 << 63) <= v < 1 << 63 and found is not dtypes.uint64:
+                raise ValueError("Overflow when unpacking long long")
+            dtypes.check_range(v, found)
+        values = [int(v) for v in values]
+        if not found.is_signed and any(v < 0 for v in values):
+            return np.array(values, np.int64).astype(found.np).reshape(shape)
+    return MODES.here.run(np.array, values, found.np).reshape(shape)
+
+
+def _check_array(a: np.ndarray) -> dtypes.dtype:
+    """The dtype of an array's elements. TypeError and ValueError for arrays that torch does not take."""
+    if not a.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported."
+        )
+    found = dtypes.from_numpy_dtype(a.dtype)
+    if any(s < 0 for s in a.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
+        )
+    if any(s % a.itemsize for s in a.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
+            "memory."
+        )
+    return found
+
+
+def finish(a: np.ndarray, where: device, requires_grad: bool | None = False) -> Tensor:
+    """A new leaf over an array of its own."""
+    t = fresh(a, where)
+    if t._data.strides != a.strides:
+        t._data = a  # an empty one keeps the strides that it was given
+    if requires_grad:
+        if a.dtype.kind != "f":
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        meta(t).requires_grad = True
+    return t
+
+
+# copies -----------------------------------------------------------------------------------------------------------------
+
+_CLEARER = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
+)
+
+
+def _from_data(call: str, data: Any, d: dtypes.dtype | None, where: device | None, requires_grad: bool) -> Tensor:
+    """A leaf with a copy of the data; None for a dtype or device stands for the data's own."""
+    if isinstance(data, Tensor):
+        warn_user(_CLEARER.format(call))
+        return finish(copied(data._data, None, d and d.np), where or device_of(data), requires_grad)
+    if isinstance(data, UntypedStorage):  # its bytes, read as numbers of the dtype asked for
+        d = d or dtypes.int64
+        data = np.frombuffer(data.buffer, d.np, data.nbytes() // d.itemsize)
+    return finish(array_of(data, d), where or as_device(None), requires_grad)
+
+
+def _tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: bool) -> Tensor:
+    if pin_memory:
+        raise RuntimeError(
+            "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on "
+            "this system."
+        )
+    return _from_data("torch.tensor", data, dtype, None if device is None else as_device(device), requires_grad)
+
+
+op("tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False)",
+   composite(_tensor), method=False)  # fmt: skip
+
+
+def _new_tensor(self: Tensor, data: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+    if data is None:
+        raise TypeError("must be real number, not NoneType")
+    where = device_of(self) if device is None else as_device(device)
+    return _from_data("tensor.new_tensor", data, dtype or self.dtype, where, requires_grad)
+
+
+new_tensor = op("new_tensor(Tensor self, PyObject data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False)",
+                composite(_new_tensor), function=False)  # fmt: skip
+
+# shared memory where that is possible -------------------------------------------------------------------------------------
+
+
+def from_array(a: Any) -> Tensor:
+    """A tensor over a NumPy array's own memory, with a new version counter.
+
+    TypeError for dtypes torch lacks, ValueError for negative strides.
+    """
+    if not isinstance(a, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type_name(a)})")
+    _check_array(a)
+    if not a.flags.writeable:
+        warn_in_torch(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
+            "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
+            "data or make it writable before converting it to a tensor. This type of warning will be suppressed for "
+            "the rest of this program.",
+            "torch/csrc/utils/tensor_numpy.cpp:213",
+            once=True,
+        )
+    plain = a[...] if type(a) is np.ndarray else a.view(np.ndarray)
+    return _over(plain, plain)
+
+
+def _over(a: np.ndarray, memory: np.ndarray) -> Tensor:
+    """A tensor over memory that is not the engine's own."""
+    n = a.itemsize
+    reach = 0 if a.size == 0 else 1 + sum([s // n * (k - 1) for s, k in zip(a.strides, a.shape, strict=True)])
+    flat = np.lib.stride_tricks.as_strided(memory, (reach,), (n,), writeable=a.flags.writeable)
+    t = finish(a, CPU)
+    t._storage = UntypedStorage(flat, resizable=False)
+    return t
+
+
+python("from_numpy", from_array, function=True, method=False)
+
+
+def _as_tensor(data: Any, dtype: Any, device: Any) -> Tensor:
+    where = None if device is None else as_device(device)
+    if isinstance(data, (Tensor, np.ndarray)):
+        return converted(data if isinstance(data, Tensor) else from_array(data), dtype, where)
+    return finish(array_of(data, dtype), where or as_device(None))
+
+
+op("as_tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None)", composite(_as_tensor), method=False)
+
+
+def _asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None) -> Tensor:
+    where = None if device is None else as_device(device)
+    if isinstance(obj, (Tensor, np.ndarray)):
+        return _asarray_of(obj, dtype, where, copy, requires_grad)
+    if isinstance(obj, np.generic):
+        if copy is False:
+            raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
+    elif _is_buffer(obj):
+        out = _over_buffer(obj, dtype or dtypes.get_default_dtype(), -1, 0, 1556)
+        return finish((clone(out) if copy else out)._data, where or as_device(None), requires_grad)
+    if copy is False:
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    return finish(array_of(obj, dtype), where or as_device(None), requires_grad)
+
+
+def _asarray_of(obj: Any, d: Any, where: Any, copy: bool | None, requires_grad: bool | None) -> Tensor:
+    if isinstance(obj, np.ndarray):  # of one that is copied anyway, nobody need be warned that it is read-only
+        source = from_array(obj.copy(order="K") if copy and not obj.flags.writeable else obj)
+    else:
+        source = obj
+    if requires_grad is None and needs_grad(source):
+        warn_in_torch(
+            "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
+            "requires_grad=False explicitly to get the old behavior and silence this warning.",
+            "torch/csrc/utils/tensor_new.cpp:1737",
+            once=True,
+        )
+    if copy is False:
+        if where is not None and where is not device_of(source):
+            raise ValueError(f"can't alias tensor from device '{device_of(source)}' to '{where}'.")
+        if d is not None and d is not source.dtype:
+            raise ValueError(
+                f"can't alias tensor with dtype '{source.dtype.scalar_name}' into dtype '{d.scalar_name}'."
+            )
+    out = converted(source, d, where)
+    if copy and out is source:
+        out = clone(out)
+    if requires_grad is False and needs_grad(out):  # of `obj` itself it is taken away, as in torch
+        return detach(out) if out.grad_fn is not None else out.requires_grad_(False)
+    wanted = needs_grad(source) if requires_grad is None else requires_grad
+    return out.requires_grad_() if wanted and out._edge is None else out
+
+
+op("asarray(PyObject obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool? requires_grad=None)",
+   composite(_asarray), method=False)  # fmt: skip
+
+
+def _is_buffer(obj: Any) -> bool:
+    try:
+        return memoryview(obj) is not None
+    except TypeError:
+        return False
+
+
+def _over_buffer(buffer: Any, d: dtypes.dtype, count: int, offset: int, line: int) -> Tensor:
+    try:
+        memory = memoryview(buffer)
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    if memory.readonly:
+        warn_in_torch(
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write "
+            "to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to "
+            "protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed "
+            "for the rest of this program.",
+            f"torch/csrc/utils/tensor_new.cpp:{line}",
+            once=True,
+        )
+    size, n = memory.nbytes, d.itemsize
+    if size == 0 or count == 0:
+        raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
+    if not 0 <= offset < size:
+        what = "must be non-negative and no greater than buffer length"
+        raise ValueError(f"offset ({offset} bytes) {what} ({size} bytes) minus 1")
+    if count < 0 and (size - offset) % n:
+        raise ValueError(
+            f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({n})"
+        )
+    if count > 0 and count * n > size - offset:
+        raise ValueError(
+            f"requested buffer length ({count} * {n} bytes) after offset ({offset} bytes) must not be greater than actual "
+            f"buffer length ({size} bytes)"
+        )
+    flat = np.frombuffer(buffer, d.np, count, offset)
+    return _over(flat, flat)
+
+
+def _frombuffer(buffer: Any, dtype: Any, count: int, offset: int, requires_grad: bool) -> Tensor:
+    out = _over_buffer(buffer, dtype, count, offset, 1586)
+    return out.requires_grad_() if requires_grad else out
+
+
+op("frombuffer(PyObject buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False)",
+   composite(_frombuffer), method=False)  # fmt: skip
