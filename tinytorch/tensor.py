@@ -1,30 +1,117 @@
 """The Tensor: a strided view of a storage, a version counter, and a place in the autograd graph.
 
-The operations are attached by the modules in `ops`; here stand what a tensor is made of and what can be read off it.
+The operations are declared in the modules of `ops`; here stand what a tensor is made of and what can be read off it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from . import dtypes
-from .buffers import empty
+from .autograd import hooks
+from .autograd.history import refresh
+from .autograd.meta import TensorBase, meta, needs_grad
+from .autograd.modes import MODES, InferenceCounter
+from .autograd.node import next_number
 from .devices import CPU, device
-from .graph import history, hooks
-from .graph.modes import MODES, InferenceCounter
-from .graph.node import edge_to_leaf, let_accumulator_go, shown_edge
-from .naming import type_name
-from .sizes import Layout, Size, strided, wrap_dim
-from .slots import TensorBase, TensorMeta
-from .storage import UntypedStorage, VersionCounter, contiguous_strides
-from .warn import warn_in_torch
+from .errors import OF_TENSOR, Absent, ShownAs, type_name, warn_in_torch
+from .ops.layout import address, owner, reach, wrap_dim
+from .storage import UntypedStorage, contiguous_strides
 
 _new = object.__new__
 _ndarray = np.ndarray
 _sized = tuple.__new__  # for what are ints already
+
+
+class Size(tuple, metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
+    """A shape: a tuple of ints that prints as torch prints shapes. TypeError for anything else than ints."""
+
+    shown_as = "torch.Size"
+
+    def __new__(cls, sizes: Any = ()) -> Self:
+        """Make a shape of an iterable of ints."""
+        made = tuple.__new__(cls, sizes)
+        for n in made:
+            if type(n) is not int:
+                return tuple.__new__(cls, map(_as_size, range(len(made)), made))
+        return made
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(repr, self))}])"
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of this shape."""
+        n = 1
+        for k in self:
+            n *= k
+        return n
+
+    def __add__(self, other: Any) -> Size:
+        if hasattr(other, "__array_ufunc__"):
+            return NotImplemented
+        if not isinstance(other, tuple):
+            raise TypeError(f"can only concatenate tuple (not {type_name(other)}) to torch.Size")
+        return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Size:
+        return Size(other + tuple(self)) if isinstance(other, tuple) else NotImplemented
+
+    def __mul__(self, n: Any) -> Size:
+        if hasattr(n, "__array_ufunc__"):
+            return NotImplemented
+        if hasattr(n, "__index__"):
+            return Size(tuple.__mul__(self, n))
+        raise TypeError(f"can't multiply sequence by non-int of type '{type_name(n)}'")
+
+    __rmul__ = __mul__
+
+    def __getitem__(self, i: Any) -> Any:
+        out = tuple.__getitem__(self, i)
+        return Size(out) if isinstance(i, slice) else out
+
+    def __reduce__(self) -> tuple:
+        return Size, (tuple(self),)
+
+
+def _as_size(position: int, n: Any) -> int:
+    if isinstance(n, float) or not hasattr(n, "__index__"):
+        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type_name(n)}')")
+    try:
+        return n.__index__()
+    except TypeError:
+        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type_name(n)}')") from None
+
+
+class Layout(metaclass=ShownAs):
+    """How elements are laid out; tinytorch has `torch.strided` alone."""
+
+    shown_as = "torch.layout"
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "torch.strided"
+
+
+strided = Layout()
+
+
+class TensorMeta(type):
+    """Prints the class by torch's name, and does not list what it has not."""
+
+    def __repr__(cls) -> str:
+        return type.__repr__(cls).replace("'tinytorch.", "'torch.")
+
+    def __dir__(cls) -> list[str]:
+        return [n for n in type.__dir__(cls) if type(getattr_static(cls, n)) is not Absent]
+
+
+def getattr_static(cls: type, name: str) -> Any:
+    """What stands in a class under a name, without asking it."""
+    return next((vars(k)[name] for k in cls.__mro__ if name in vars(k)), None)
 
 
 class Tensor(TensorBase, metaclass=TensorMeta):
@@ -34,13 +121,15 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     __module__ = "tinytorch"
     __array_priority__ = 1000
 
-    if TYPE_CHECKING:  # the operations are attached from elsewhere
+    if TYPE_CHECKING:  # the operations are declared elsewhere
 
         def __getattr__(self, name: str) -> Any: ...
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make a tensor as `torch.Tensor(...)` does."""
-        return cls._from_arguments(cls, *args, **kwargs)  # attached by ops.creation, which knows how to read data
+        from .ops.creation import from_arguments
+
+        return from_arguments(cls, *args, **kwargs)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
@@ -48,65 +137,50 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     # making tensors from tensors -------------------------------------------------------------------
 
     def _own_storage(self) -> UntypedStorage:
-        """The storage, made now if the array was the only owner of its memory."""
+        """The storage, made now if nobody shared or looked at it before."""
         s = self._storage
         if s is None:
-            data = self._data
+            whole = owner(self._data)
+            if not whole.flags.forc:  # a strided array whose memory is flat below
+                whole = _ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
             s = self._storage = _new(UntypedStorage)
-            s.buffer = data.ravel("K")
-            s.device, s._resizable = self._device, True
+            s.buffer = whole.ravel("K")
+            s.device, s._resizable = CPU, True
         return s
-
-    def _own_counter(self) -> VersionCounter:
-        """The version counter, made now if nobody wrote to the tensor or shared it before."""
-        counter = self._counter
-        if counter is None:
-            counter = self._counter = VersionCounter()
-        return counter
-
-    _vc = property(_own_counter, lambda self, counter: TensorBase._counter.__set__(self, counter))
 
     def _alias(self) -> Tensor:
         """A tensor without history over the same memory, sharing the version counter (what `detach()` returns)."""
         t = _new(Tensor)
         t._data = self._data
-        t._offset = self._offset
         storage = self._storage
         t._storage = self._own_storage() if storage is None else storage
-        counter = self._counter
-        t._counter = self._own_counter() if counter is None else counter
-        t._device = self._device
-        t._inference = self._inference
-        t._requires_grad = False
-        t._grad = t._fn = t._hooks = t._view = t._acc = None
-        t._output_nr = 0
+        t._counter = self._counter
+        t._edge = t._meta = t._view = None
+        return t
+
+    detach = _alias
+
+    def _looking(self, data: np.ndarray) -> Tensor:
+        """An alias with another array over the same memory."""
+        t = _new(Tensor)
+        t._data = data
+        storage = self._storage
+        t._storage = self._own_storage() if storage is None else storage
+        t._counter = self._counter
+        t._edge = t._meta = t._view = None
         return t
 
     def _strided(self, shape: tuple, strides: tuple, offset: int) -> Tensor:
-        """An alias with other shape, strides and offset, in bytes."""
-        t = self._alias()
-        buffer = t._storage.buffer
-        t._data = _ndarray(shape, self._data.dtype, buffer, min(offset, buffer.nbytes), strides)
-        t._offset = offset
-        return t
+        """An alias with other shape, strides and offset in the storage, in bytes."""
+        buffer = self._own_storage().buffer
+        return self._looking(_ndarray(shape, self._data.dtype, buffer, min(offset, buffer.nbytes), strides))
 
-    def _follow_storage(self) -> None:
+    def _follow_storage(self, old: int) -> None:
+        """Look at the same place of a storage whose memory was moved away from the address `old`."""
         buffer, a = self._storage.buffer, self._data
-        end = self._offset + sum(s * (n - 1) for s, n in zip(a.strides, a.shape, strict=True)) + a.itemsize
-        if a.size == 0 or end <= buffer.nbytes:
-            self._data = np.ndarray(a.shape, a.dtype, buffer, min(self._offset, buffer.nbytes), a.strides)
-
-    def _with_history(self, fn: Any, nr: int) -> Tensor:
-        """An alias that is output `nr` of a node: a saved result as it is read."""
-        t = self._alias()
-        history.set_history(t, fn, nr)
-        return t
-
-    def _accumulator(self) -> Any:
-        """A weak reference to the leaf's accumulator, for a tensor that stands for this one; None if there is none."""
-        if self._acc is not None:
-            shown_edge(edge_to_leaf(self))  # from now on the accumulator itself knows its leaf
-        return self._acc
+        offset = address(a) - old
+        if a.size == 0 or offset + reach(a.shape, a.strides, a.itemsize) <= buffer.nbytes:
+            self._data = _ndarray(a.shape, a.dtype, buffer, min(offset, buffer.nbytes), a.strides)
 
     # shape and memory ------------------------------------------------------------------------------
 
@@ -132,7 +206,8 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def storage_offset(self) -> int:
         """Where in the storage the first element lies, in elements."""
-        return self._offset // self._data.itemsize
+        a = self._data
+        return 0 if self._storage is None and a.base is None else (address(a) - address(self._own_storage().buffer)) // a.itemsize
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -176,7 +251,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def data_ptr(self) -> int:
         """Address of the first element, 0 for an empty tensor."""
-        return self._own_storage().data_ptr() + self._offset if self._data.size else 0
+        return address(self._data) if self._data.size else 0
 
     @property
     def dtype(self) -> dtypes.dtype:
@@ -186,16 +261,17 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     @property
     def device(self) -> device:
         """Where the storage lies."""
-        return self._device
+        storage = self._storage
+        return CPU if storage is None else storage.device
 
-    is_cuda = property(lambda self: self._device is not CPU, doc="Whether the storage lies on the cuda device.")
-    is_cpu = property(lambda self: self._device is CPU, doc="Whether the storage lies on the CPU.")
+    is_cuda = property(lambda self: self.device is not CPU, doc="Whether the storage lies on the cuda device.")
+    is_cpu = property(lambda self: self.device is CPU, doc="Whether the storage lies on the CPU.")
     is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = property(lambda self: False, doc="Never.")
     layout = property(lambda self: strided, doc="How the elements are laid out: always `torch.strided`.")
 
     def get_device(self) -> int:
         """The device's index, -1 for the CPU."""
-        return -1 if self._device is CPU else 0
+        return -1 if self.device is CPU else 0
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a floating point type."""
@@ -211,7 +287,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def is_inference(self) -> bool:
         """Whether the tensor was made in inference mode."""
-        return self._inference
+        return type(self._counter) is InferenceCounter
 
     # versions and views ----------------------------------------------------------------------------
 
@@ -219,11 +295,11 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     def _version(self) -> int:
         if type(self._counter) is InferenceCounter:
             raise RuntimeError("Inference tensors do not track version counter.")
-        return self._vc.version
+        return self._counter[0]
 
     @property
     def _base(self) -> Tensor | None:
-        return self._view
+        return None if self._view is None else self._view[0]
 
     def _is_view(self) -> bool:
         return self._view is not None
@@ -233,33 +309,36 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     @property
     def grad_fn(self) -> Any:
         """The node that this tensor is an output of; None for a leaf."""
-        return self._fn if self._view is None else history.grad_fn_of(self)
+        if self._view is not None:
+            refresh(self)
+        edge = self._edge
+        return None if edge is None or edge[0]._leaf else edge[0]
 
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made this tensor."""
-        return (self._fn if self._view is None else history.grad_fn_of(self)) is None
+        return self.grad_fn is None
 
     @property
     def output_nr(self) -> int:
         """Which output of its `grad_fn` this tensor is."""
-        return self._output_nr
+        return 0 if self._edge is None else self._edge[1]
 
     @property
     def retains_grad(self) -> bool:
         """Whether this non-leaf keeps its gradient."""
-        return self._hooks is not None and self._hooks.retains
+        return self._edge is not None and self._meta is not None and self._meta.retains
 
     @property
     def requires_grad(self) -> bool:
         """Whether gradients are to be computed with respect to this tensor."""
-        return self._requires_grad or (self._view is not None and self._view._requires_grad)
+        return needs_grad(self)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise RuntimeError("requires_grad must be a bool")
-        if self._fn is not None:
+        if self._edge is not None:
             advice = (
                 ""
                 if value
@@ -271,12 +350,10 @@ class Tensor(TensorBase, metaclass=TensorMeta):
             raise RuntimeError("you can only change requires_grad flags of leaf variables." + advice)
         if value and self._data.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
-        self._set_requires_grad(bool(value))
-
-    def _set_requires_grad(self, value: bool) -> None:
-        if value and self._inference and not MODES.here.inference:
+        if value and self.is_inference() and not MODES.here.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-        self._requires_grad = value
+        if value or self._meta is not None:
+            meta(self).requires_grad = value
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set whether this leaf requires grad, and return it."""
@@ -284,7 +361,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
             raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_name(requires_grad)}")  # fmt: skip
         if requires_grad and self._data.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        if requires_grad and self._fn is not None:
+        if requires_grad and self._edge is not None:
             return self
         self.requires_grad = requires_grad
         return self
@@ -292,7 +369,8 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     @property
     def grad(self) -> Tensor | None:
         """The gradient accumulated so far. Reading it on a non-leaf that does not retain it warns, as in torch."""
-        if self._fn is not None and not (self._hooks is not None and self._hooks.retains) and self._grad is None:
+        m = self._meta
+        if self._edge is not None and (m is None or (not m.retains and m.grad is None)):
             warn_in_torch(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
                 "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
@@ -301,32 +379,29 @@ class Tensor(TensorBase, metaclass=TensorMeta):
                 "github.com/pytorch/pytorch/pull/30531 for more information.",
                 "build/aten/src/ATen/core/TensorBody.h:493",
             )
-        return self._grad
+        return None if m is None else m.grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
-            history.check_assigned_grad(self, value)
-        self._grad = value
+            _check_assigned_grad(self, value)
+            meta(self).grad = value
+        elif self._meta is not None:
+            self._meta.grad = None
 
     @grad.deleter
     def grad(self) -> None:
-        self._grad = None
+        self.grad = None
 
     @property
     def data(self) -> Tensor:
         """The same memory without history, with a version counter of its own: autograd does not see its writes."""
-        storage = self._storage
         t = _new(Tensor)
         t._data = self._data
-        t._offset = self._offset
+        storage = self._storage
         t._storage = self._own_storage() if storage is None else storage
-        t._device = self._device
-        t._inference = self._inference
-        t._counter = InferenceCounter() if self._inference and MODES.here.inference else None
-        t._requires_grad = False
-        t._grad = t._fn = t._hooks = t._view = t._acc = None
-        t._output_nr = 0
+        t._counter = [0] if type(self._counter) is list or not MODES.here.inference else InferenceCounter()
+        t._edge = t._meta = t._view = None
         return t
 
     @data.setter
@@ -335,11 +410,11 @@ class Tensor(TensorBase, metaclass=TensorMeta):
             raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
         if self.requires_grad and value._data.dtype.kind != "f":
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-        if value._data.dtype != self._data.dtype or value._device is not self._device:
-            self._acc = None  # the accumulator was made for gradients of another dtype or device
-        let_accumulator_go(self)
-        self._storage, self._offset = value._own_storage(), value._offset
-        self._data, self._device, self._inference = value._data, value._device, value._inference
+        if self._meta is not None:
+            self._meta.accumulator = None  # it was made for gradients of another shape, dtype or device
+        self._storage, self._data = value._own_storage(), value._data
+        if value.is_inference() != self.is_inference():
+            self._counter = value._counter if value.is_inference() else [0]
 
     @data.deleter
     def data(self) -> None:
@@ -368,9 +443,9 @@ class Tensor(TensorBase, metaclass=TensorMeta):
                 "detach_() cannot be called on these gradients. To fix this error, please refer to the "
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
-        self._requires_grad = False
-        self._fn = None
-        self._output_nr = 0
+        self._edge = None
+        m = meta(self)
+        m.requires_grad, m.detached = False, next_number()
         return self
 
     # Python's protocols ----------------------------------------------------------------------------
@@ -443,58 +518,68 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def __dir__(self) -> list[str]:
         found = {*dir(type(self)), *self.__dict__}
-        return sorted(found.difference(TensorBase.__slots__, ["volatile"]))  # which torch does not list either
+        return sorted(found.difference(TensorBase.__slots__, ["_edges", "_seq", "_leaf", "_several", "_outputs"]))  # which torch does not list either
 
 
-def read_only(name: str) -> Callable:
-    def refuse(self: Tensor, value: Any = None) -> None:
-        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+def _check_assigned_grad(t: Any, grad: Any) -> None:
+    """Raise torch's error if `grad` may not become the `.grad` of `t`."""
+    if not isinstance(grad, TensorBase):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type_name(grad)}")  # fmt: skip
+    if grad is t:
+        raise RuntimeError("can't assign Variable as its own grad")
+    expected = t._data.dtype if t._meta is None else t._meta.dtype_of_grad(t)
+    if expected is not None and grad._data.dtype is not expected:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{dtypes.cpp_name(grad.dtype)}' to a tensor with grad_dtype "
+            f"'{dtypes.BY_NUM[expected.num].scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
+            "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
+            "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient "
+            "may break downstream systems that assume they match."
+        )
+    if grad.device is not t.device:
+        raise RuntimeError(
+            f"attempting to assign a gradient located on device with type '{grad.device.type}' to a tensor "
+            f"located on device with type '{t.device.type}'. Please ensure that the gradient and the "
+            "tensor are on the same device"
+        )
+    if grad._data.shape != t._data.shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size "
+            f"'{list(t.shape)}'. Please ensure that the gradient and the tensor are the same size"
+        )
 
-    return refuse
+
+def device_of(t: Any) -> device:
+    """Where the storage of a tensor lies."""
+    storage = t._storage
+    return CPU if storage is None else storage.device
 
 
-for _name, _property in list(vars(Tensor).items()):
-    if type(_property) is property and _property.fset is None:
-        setattr(Tensor, _name, _property.setter(read_only(_name)).deleter(read_only(_name)))
-
-
-def fresh(data: np.ndarray, device: device = CPU, inference: bool | None = None) -> Tensor:
-    """A leaf tensor over an array that nothing else uses; the array must be dense.
-
-    `inference`: whether inference mode holds, where the caller knows it already.
-    """
+def fresh(data: Any, device: device = CPU) -> Tensor:
+    """A leaf tensor over an array that nothing else uses; an empty one gets torch's strides."""
     if type(data) is not _ndarray:
         data = np.asarray(data)
     if not data.size:  # NumPy gives empty arrays strides of 0, torch those of the shape
-        data = np.ndarray(data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize))
-    return of_array(data, device, MODES.here.inference if inference is None else inference)
+        data = _ndarray(data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize))
+    return over(data, device)
 
 
-def of_array(data: np.ndarray, device: device, inference: bool) -> Tensor:
-    """`fresh` for an ndarray that has elements. All slots are set here and in `_alias`, `data` and `ops.viewing`."""
+def over(data: np.ndarray, device: device = CPU) -> Tensor:
+    """A leaf tensor over an array as it is, of which no other tensor knows."""
     t = _new(Tensor)
     t._data = data
-    t._device = device
-    t._requires_grad = False
-    t._storage = t._counter = t._grad = t._fn = t._hooks = t._view = t._acc = None
-    t._offset = t._output_nr = 0
-    t._inference = inference
-    if inference:
-        t._counter = InferenceCounter()
+    t._counter = [0] if not MODES.here.inference else InferenceCounter()
+    t._storage = t._edge = t._meta = t._view = None
+    if device is not CPU:
+        t._own_storage().device = device
     return t
 
 
 def empty_strided(shape: tuple, strides: tuple, kind: np.dtype, device: device = CPU) -> Tensor:
     """A tensor with memory of its own, not initialised. `strides` in bytes."""
-    if strides == contiguous_strides(shape, kind.itemsize):
-        return fresh(empty(shape, kind), device)
-    reach = 0 if 0 in shape else kind.itemsize + sum(s * (n - 1) for s, n in zip(strides, shape, strict=True))
-    buffer = empty((reach // kind.itemsize,), kind)
-    data = np.ndarray(shape, kind, buffer, 0, strides)
-    t = fresh(data, device)
-    t._data = data  # an empty one keeps its strides too
-    t._storage = UntypedStorage(buffer, device)
-    return t
+    room = np.empty(reach(shape, strides, kind.itemsize) // kind.itemsize, kind)
+    return over(_ndarray(shape, kind, room, 0, strides), device)
 
 
-__all__ = ["Layout", "Size", "Tensor", "empty_strided", "fresh", "strided", "wrap_dim"]
+__all__ = ["CPU", "Layout", "Size", "Tensor", "TensorMeta", "device_of", "empty_strided", "fresh", "over", "strided",
+           "type_name", "wrap_dim"]  # fmt: skip

@@ -1,0 +1,241 @@
+"""Grad mode: whether operations are recorded. Each switch works as a context manager and as a decorator.
+
+Source: `torch.no_grad`, `torch.enable_grad`, `torch.set_grad_enabled`, `torch.inference_mode`.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import inspect
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import type_name
+
+
+class _Here:
+    """What holds in one thread. `run` calls NumPy without its floating point warnings."""
+
+    __slots__ = ("asked", "grad", "inference", "run")
+
+    def __init__(self) -> None:
+        self.grad = True
+        self.inference = False
+        self.asked = (
+            False  # inside inference mode: whether grad mode was switched on, although nothing is recorded there
+        )
+        # torch gives inf and nan in silence. A context of its own keeps the user's `np.errstate` as it is and costs a
+        # tenth of what `np.errstate` costs.
+        context = contextvars.copy_context()
+        context.run(np.seterr, all="ignore")
+        self.run = context.run
+
+
+class _Modes(threading.local):
+    """`here` is the thread's own; reading it costs several times what reading off it costs."""
+
+    anomaly = False  # this and the next one are set on the class, for all threads
+    check_nan = True
+
+    def __init__(self) -> None:
+        self.here = _Here()
+
+
+MODES = _Modes()
+
+
+class InferenceCounter(list):
+    """Stands where other tensors have their version counter: an inference tensor has no version.
+
+    Reading it is what saving a tensor does, so the error is that of saving one; `bump` says what a write says.
+    """
+
+    def __getitem__(self, i: Any) -> Any:
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
+            "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+        )
+
+
+def bump(t: Any) -> None:
+    """Count a write to a tensor. RuntimeError for an inference tensor outside of inference mode.
+
+    torch counts after it has written, so the write has happened by the time the error is raised; so it has here.
+    """
+    counter = t._counter
+    if type(counter) is list:
+        counter[0] += 1
+    elif not MODES.here.inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
+
+
+class _Switch:
+    """A mode that holds inside a `with` block or inside a decorated function (generators included)."""
+
+    def __call__(self, function: Callable) -> Callable:
+        """Decorate a function, inside which the mode holds."""
+        if inspect.isclass(function):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
+                "the `__init__` method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
+            )
+        if inspect.isgeneratorfunction(function):
+            return self._around_generator(function)
+
+        @functools.wraps(function)
+        def decorate_context(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return decorate_context
+
+    def _around_generator(self, function: Callable) -> Callable:
+        """The mode holds while the generator runs, not while it is suspended."""
+
+        @functools.wraps(function)
+        def generator(*args: Any, **kwargs: Any) -> Any:
+            running = function(*args, **kwargs)
+            step: Callable = functools.partial(running.send, None)
+            while True:
+                try:
+                    with self.clone():
+                        value = step()
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    step = functools.partial(running.send, (yield value))
+                except GeneratorExit:
+                    with self.clone():
+                        running.close()
+                    raise
+                except BaseException as error:  # noqa: BLE001 - whatever was thrown in is handed on
+                    step = functools.partial(running.throw, error)
+
+        return generator
+
+    def clone(self) -> _Switch:
+        """Another switch like this one."""
+        return self.__class__()
+
+    def __enter__(self) -> None:
+        self._before = is_grad_enabled()
+        self._set()
+
+    def __exit__(self, *exc: object) -> None:
+        _switch(self._before)
+
+    def _set(self) -> None:
+        raise NotImplementedError
+
+
+def _switch(grad: bool) -> None:
+    MODES.here.asked, MODES.here.grad = grad, grad and not MODES.here.inference
+
+
+class no_grad(_Switch):
+    """Inside, nothing is recorded and results do not require grad."""
+
+    __module__ = "torch.autograd.grad_mode"
+
+    def __new__(cls, function: Callable | None = None) -> Any:
+        """Make the switch, or decorate a function with it."""
+        switch = super().__new__(cls)
+        return switch if function is None else switch(function)
+
+    def _set(self) -> None:
+        _switch(False)
+
+
+class enable_grad(_Switch):
+    """Inside, operations are recorded, even where an outer `no_grad` holds."""
+
+    __module__ = "torch.autograd.grad_mode"
+
+    def __new__(cls, function: Callable | None = None) -> Any:
+        """Make the switch, or decorate a function with it."""
+        switch = super().__new__(cls)
+        return switch if function is None else switch(function)
+
+    def _set(self) -> None:
+        _switch(True)
+
+
+class set_grad_enabled(_Switch):
+    """Turn recording on or off: at once when called, until the block ends when used as a context manager."""
+
+    __module__ = "torch.autograd.grad_mode"
+
+    def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}")
+        self.mode = mode
+        self._before = is_grad_enabled()
+        _switch(mode)
+
+    def __call__(self, function: Callable) -> Callable:
+        """Decorate a function, inside which the mode holds."""
+        _switch(self._before)  # as a decorator it acts inside the function alone
+        return super().__call__(function)
+
+    def clone(self) -> _Switch:
+        """Another switch to the same mode."""
+        return self.__class__(self.mode)
+
+    def __enter__(self) -> None:
+        _switch(self.mode)
+
+    def __str__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class inference_mode(_Switch):
+    """Like `no_grad`, and tensors made inside are inference tensors: no version counter, never in a graph."""
+
+    __module__ = "torch.autograd.grad_mode"
+
+    def __new__(cls, mode: bool | Callable = True) -> Any:
+        """Make the switch, or decorate a function with it."""
+        switch = super().__new__(cls)
+        if isinstance(mode, bool):
+            return switch
+        switch.mode = True
+        return switch(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        self.mode = mode
+
+    def clone(self) -> _Switch:
+        """Another switch to the same mode."""
+        return self.__class__(self.mode)
+
+    def __enter__(self) -> None:
+        self._all = (MODES.here.grad, MODES.here.inference, MODES.here.asked)
+        MODES.here.grad, MODES.here.inference, MODES.here.asked = not self.mode, self.mode, not self.mode
+
+    def __exit__(self, *exc: object) -> None:
+        MODES.here.grad, MODES.here.inference, MODES.here.asked = self._all
+
+
+def is_grad_enabled() -> bool:
+    """Whether grad mode is on: operations are recorded, unless inference mode holds as well."""
+    return MODES.here.asked if MODES.here.inference else MODES.here.grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether inference mode holds."""
+    return MODES.here.inference

@@ -1,0 +1,437 @@
+"""Nodes of the autograd graph.
+
+A kind of node is declared by `kind_of_node(name, formulas)`: one formula for each differentiable input. A formula's
+parameter names say what the node saves: `lambda grad, other: grad * other` saves `other`, and only if that gradient is
+needed. The names are those of torch's derivative table, so `grad_fn._saved_other` reads as in torch. A formula runs on
+plain arrays, or on tensors where the gradient's own graph is wanted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import BY_NUM, of_number
+from .hooks import RemovableHandle, hooks_of
+from .meta import LAST, TensorBase, accumulator_of
+from .saved import FREED, GONE, NUMBER, OBJECT, SavedTensor, is_tensor_kept, kept, kept_result, read
+
+next_number = itertools.count().__next__
+Edge = tuple[Any, int]  # a node, or the leaf that ends the graph, and which of its outputs
+_new = object.__new__
+
+
+_SHOWN: Any = weakref.WeakKeyDictionary()
+
+
+class _InputMetadata:
+    """What the gradient of one output must look like."""
+
+    __module__ = "torch._C._autograd"
+    is_nested_tensor = is_cpp_nested_tensor = False
+
+    def __init__(self, **known: Any) -> None:
+        self.__dict__.update(known)
+
+
+class _Shown(property):
+    """What can be read off a node, and not be set."""
+
+    def __set__(self, fn: Any, value: Any) -> None:
+        name = self.fget.__name__  # type: ignore[union-attr]
+        raise AttributeError(f"attribute '{name}' of '{type(fn).__name__}' objects is not writable")
+
+    def __delete__(self, fn: Any) -> None:
+        self.__set__(fn, None)
+
+
+def expectation(t: Any) -> tuple:
+    """Shape, dtype (NumPy's) and device that the gradient of a tensor must have."""
+    data, m = t._data, t._meta
+    return data.shape, data.dtype if m is None else m.dtype_of_grad(t), t.device
+
+
+class Node:
+    """One recorded operation: where its gradients go (`next_functions`) and what it saved for that."""
+
+    __slots__ = ("__weakref__", "_edges", "_expects", "_hooks", "_metadata", "_saved", "_seq")
+
+    # What is the engine's own has names with an underscore: a custom Function's node takes the user's attributes too.
+    saved_names: tuple[str, ...] = ()
+    results: dict[str, int] = {}  # the outputs by the names under which formulas read them
+    _outputs = 1
+    _leaf = False
+    _several = False  # whether `_expects` is a list, one for each output
+    _fresh = False  # whether what it computes is new memory, or a view, or the very gradient that it was given
+    computes_all = False  # also the gradients that nobody asked for, as custom Functions do
+
+    def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
+        self._edges = edges
+        self._saved = saved  # pairs, one after the other: a value and its version
+        self._seq = next_number()
+        self._hooks = None
+
+    # what torch shows ---------------------------------------------------------------------------------------------
+
+    def name(self) -> str:
+        """The name torch prints, such as `MulBackward0`."""
+        return type(self).__name__
+
+    def short_name(self) -> str:
+        """The name without its suffix, as torch's in-place errors say it (`Mul`)."""
+        head, found, number = self.name().rpartition("Backward")
+        return head + number.removeprefix("0") if found and not number.strip("0123456789") else self.name()
+
+    @_Shown
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """The nodes that this node's gradients flow into, one pair (node, output number) an input."""
+        shown = tuple([shown_edge(e) for e in self._edges])
+        if any([e is not None and e[0]._leaf for e in self._edges]):
+            _SHOWN[self] = shown  # so that hooks on a leaf's node live as long as a graph that it was seen in
+        return shown
+
+    @_Shown
+    def metadata(self) -> dict:
+        """A dictionary for the user's own notes on this node."""
+        if not hasattr(self, "_metadata"):
+            self._metadata: dict = {}
+        return self._metadata
+
+    @_Shown
+    def requires_grad(self) -> bool:
+        """Always True: only nodes that need a gradient are recorded."""
+        return True
+
+    def _sequence_nr(self) -> int:
+        return self._seq
+
+    def _set_sequence_nr(self, sequence_nr: int) -> None:
+        """Change when the node runs: of those that are ready, the one with the highest number is next."""
+        self._seq = sequence_nr
+
+    @_Shown
+    def _input_metadata(self) -> tuple[_InputMetadata, ...]:
+        """What the gradient of each output must look like."""
+        return tuple([
+            _InputMetadata(shape=list(shape), dtype=kind and BY_NUM[kind.num], device=device)
+            for shape, kind, device in (self.expects(nr) for nr in range(self._outputs))
+        ])  # fmt: skip
+
+    def __dir__(self) -> list[str]:
+        versions = self._saved[1::2] if self._saved else ()
+        raw = {f"_raw_saved_{n}" for n, v in zip(self.saved_names, versions, strict=False) if v is not None}
+        return [n for n in super().__dir__() if n in _PUBLIC or n in raw or n.startswith(("_saved_", "__"))]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at 0x{id(self):x}>"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
+    # hooks ----------------------------------------------------------------------------------------------------------
+
+    def register_hook(self, hook: Callable) -> Any:
+        """Call `hook(grad_inputs, grad_outputs)` after this node ran; what it returns replaces `grad_inputs`."""
+        return RemovableHandle(hooks_of(self).post, hook)
+
+    def register_prehook(self, hook: Callable) -> Any:
+        """Call `hook(grad_outputs)` before this node runs; what it returns replaces `grad_outputs`."""
+        return RemovableHandle(hooks_of(self).pre, hook)
+
+    # what backward does ---------------------------------------------------------------------------------------------
+
+    def expects(self, nr: int) -> tuple:
+        """Shape, dtype and device of the gradient for output `nr`."""
+        return self._expects
+
+    def describe(self, t: Any) -> None:
+        """Remember what the gradient of this node's output must look like."""
+        self._expects = expectation(t)
+
+    def apply(self, grads: list, raw: bool) -> list:
+        """Gradients for the inputs, from those of the outputs: arrays if `raw`, else tensors; None for none."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
+        saved = self._saved
+        if saved:
+            left: list[Any] = []
+            for value, version in zip(saved[::2], saved[1::2], strict=True):
+                if version is None:
+                    left += (value, None)
+                elif version == OBJECT:
+                    value.release()
+                    left += (value, OBJECT)
+                else:
+                    left += (None, (GONE,) * len(version) if type(version) is tuple else GONE)
+            self._saved = tuple(left)
+
+    def result_nr(self, at: int) -> int | None:
+        """Which of the node's outputs its saved value number `at` is; None if it is an input."""
+        return self.results.get(self.saved_names[at])
+
+    def shown_source(self) -> Node:
+        """The node that a saved result is shown to come from."""
+        return self
+
+    @staticmethod
+    def number_tensor(number: Any) -> Any:
+        """A number as the 0-d tensor that torch saves."""
+        from ..tensor import fresh
+
+        return fresh(np.array(number, np.float64 if isinstance(number, float) else of_number(number).np))
+
+    def __call__(self, *grads: Any) -> Any:
+        """Run the node alone. TypeError for another number of gradients than outputs, and for what is no tensor."""
+        if len(grads) != self._outputs:
+            raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
+        for i, grad in enumerate(grads):
+            if grad is not None and not isinstance(grad, TensorBase):
+                raise TypeError(f"argument {i} is not a Variable")
+        out = tuple(self.apply(list(grads), False))
+        return out[0] if len(out) == 1 else out
+
+
+_PUBLIC = {"_input_metadata", "_sequence_nr", "_set_sequence_nr", "metadata", "name", "next_functions",
+           "register_hook", "register_prehook", "requires_grad", "variable"}  # fmt: skip
+
+
+class MultiNode(Node):
+    """A node with several outputs; `_expects` says of each what its gradient must look like."""
+
+    __slots__ = ("_outputs",)
+    _several = True
+
+    def expects(self, nr: int) -> tuple:
+        """Shape, dtype and device of the gradient of one output."""
+        return self._expects[nr]
+
+    def describe_all(self, tensors: tuple) -> None:
+        """Note shape, dtype and device of all outputs."""
+        nothing = ((), np.dtype(np.float32), None)  # what torch expects of the gradient of an output that is no tensor
+        self._expects = [nothing if t is None else expectation(t) for t in tensors]
+        self._outputs = len(tensors)
+
+
+class AccumulateGrad(Node):
+    """Stands for a leaf in the graph as it is shown: what adds to its `.grad`. Edges hold the leaf itself."""
+
+    __slots__ = ("variable",)
+    __module__ = "builtins"
+
+    def __init__(self, leaf: Any) -> None:
+        self.variable = leaf
+        self._edges = self._saved = ()
+        self._hooks = None
+        self._seq = LAST
+        self._expects = expectation(leaf)
+
+    def name(self) -> str:
+        """The name of the node, as torch has it."""
+        return "torch::autograd::AccumulateGrad"
+
+    def apply(self, grads: list, raw: bool) -> list:
+        """Add to the leaf's `.grad`, when somebody runs the node by hand."""
+        from .engine import accumulate_by_hand
+
+        accumulate_by_hand(self.variable, grads[0])
+        return []
+
+
+def shown_edge(edge: Any) -> tuple[Any, int]:
+    """An edge as those outside see it: to the AccumulateGrad of a leaf, (None, 0) for none."""
+    if edge is None:
+        return (None, 0)
+    return (accumulator_of(edge[0], AccumulateGrad), 0) if edge[0]._leaf else edge
+
+
+class NotImplementedNode(Node):
+    """Stands for an operation that torch has no derivative for: it is recorded, and backward through it raises."""
+
+    __slots__ = ()
+    what: str
+    computes_all = True  # so that it raises even where nobody asked for the gradients
+
+    def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
+        self._edges, self._saved, self._hooks = edges, saved, None
+        self._seq = LAST  # as torch has it: it raises before other nodes run
+
+    def name(self) -> str:
+        """The name of the node, as torch has it."""
+        return "torch::autograd::NotImplemented"
+
+    def apply(self, grads: list, raw: bool) -> list:
+        """Raise torch's RuntimeError."""
+        raise RuntimeError(f"derivative for {self.what} is not implemented")
+
+    @classmethod
+    def keep(cls, edges: tuple, values: dict) -> tuple:
+        """Nothing is saved."""
+        return ()
+
+
+# declaring kinds of nodes -----------------------------------------------------------------------------------------
+
+# torch shows these through an unsigned type: `x.sum(-1).grad_fn._saved_dim` is (18446744073709551615,).
+_INTS = frozenset(["diagonal", "dim", "dim0", "dim1", "dim2", "dimension", "dims", "end", "index", "k", "offset",
+                   "repeats", "shifts", "start"])  # fmt: skip
+_TENSORS = frozenset(["exponent", "index", "mat1", "mat2", "other", "self", "source", "tensor1", "tensor2", "weight"])
+
+
+def _as_torch_shows(value: Any) -> Any:
+    if type(value) is int:
+        return value & 0xFFFFFFFFFFFFFFFF if value < 0 else value
+    return tuple(_as_torch_shows(v) for v in value) if type(value) is tuple else value
+
+
+class _Saved:
+    """The attribute of a kind of node under which a saved value is read, as torch shows it: `grad_fn._saved_other`."""
+
+    def __init__(self, name: str, at: int, raw: bool = False) -> None:
+        self.name, self.at, self.raw = name, at, raw
+
+    def __get__(self, fn: Any, kind: type | None = None) -> Any:
+        if fn is None:
+            return self
+        if self.raw:
+            return self.as_object(fn)
+        value = read(fn, self.at, False, False)
+        if isinstance(value, tuple):
+            value = tuple(value)
+        return _as_torch_shows(value) if self.name in _INTS else value
+
+    def as_object(self, fn: Any) -> Any:
+        """The saved tensor as an object of its own, which from now on stands in the node."""
+        value, version = fn._saved[2 * self.at], fn._saved[2 * self.at + 1]
+        if type(version) is tuple:
+            many = tuple([saved_object(fn, v, n, None) for v, n in zip(value, version, strict=True)])
+            fn._saved = (*fn._saved[: 2 * self.at], many, (OBJECT,) * len(many), *fn._saved[2 * self.at + 2 :])
+            return many
+        if version is None and (value is not None or self.name not in _TENSORS):
+            raise AttributeError(f"'{type(fn).__name__}' object has no attribute '_raw_saved_{self.name}'")
+        made = saved_object(fn, value, version, fn.result_nr(self.at))
+        if version is not None:
+            fn._saved = (*fn._saved[: 2 * self.at], made, OBJECT, *fn._saved[2 * self.at + 2 :])
+        return made
+
+    def __set__(self, fn: Any, value: Any) -> None:
+        name = f"{'_raw' if self.raw else ''}_saved_{self.name}"
+        raise AttributeError(f"attribute '{name}' of '{type(fn).__name__}' objects is not writable")
+
+
+def saved_object(fn: Any, value: Any, version: Any, nr: int | None) -> SavedTensor:
+    if version == OBJECT:
+        made = value
+    else:
+        made = SavedTensor(value, version, nr=nr)
+    made.node = weakref.ref(fn)
+    return made
+
+
+def _parameters(formula: Callable) -> tuple[str, ...]:
+    code = formula.__code__
+    return code.co_varnames[1 : code.co_argcount]
+
+
+def kind_of_node(
+    name: str, formulas: dict[str, Callable | None], also: tuple[str, ...] = (), base: type = Node, spread: bool = False,
+    results: tuple[str, ...] = ("result",),
+) -> Any:  # fmt: skip
+    """A kind of node: `formulas[input](grad, saved...)` is the gradient for that input; None stands for no gradient.
+
+    A value whose name starts with an underscore is kept but not shown. `also` names values that are kept although no
+    formula that runs reads them, as torch keeps them. With `spread` the one formula returns the gradients of all inputs
+    (for `cat`, whose inputs are as many as are given).
+    """
+    rules = list(formulas.values())
+    reads = [() if f is None else _parameters(f) for f in rules]
+    # the order in which torch saves them, and hooks see them
+    names = sorted({*also}.union(*reads), key=lambda n: (n in results, n))
+    wanted = [tuple([names.index(p) for p in read]) for read in reads]
+    if len(rules) - rules.count(None) == 1 or "BackwardBackward" in name:
+        users: list = [None] * len(names)  # then torch saves without asking whether the gradient is needed
+    else:
+        users = [[i for i, read in enumerate(reads) if n in read and n not in also] for n in names]
+        users = [by[0] if len(by) == 1 else None for by in users]
+    body: dict[str, Any] = {
+        "__slots__": (),
+        "__doc__": f"The backward of torch's {name}.",
+        "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
+        "saved_names": tuple(names),
+        "inputs": tuple(formulas),
+        "rules": tuple(zip(rules, wanted, strict=True)),
+        "users": tuple(users),
+        "spread": spread,
+        "_fresh": True,
+        "apply": _apply,
+        "keep": classmethod(_keep),
+        "keep_results": _keep_results,
+        "results": {n: nr for nr, n in enumerate(results) if n in names},
+    }
+    for at, n in enumerate(names):
+        if n[0] != "_":
+            body[f"_saved_{n}"], body[f"_raw_saved_{n}"] = _Saved(n, at), _Saved(n, at, raw=True)
+    return type(name, (base,), body)
+
+
+def _keep(cls: Any, edges: tuple, values: dict) -> tuple:
+    """What a node of this kind saves of `values`, by name: what a formula that is needed reads; results come later."""
+    saved: list = []
+    for name, user in zip(cls.saved_names, cls.users, strict=True):
+        value = values.get(name)
+        if name in cls.results or (user is not None and edges[user] is None and isinstance(value, TensorBase)):
+            saved += (None, None)
+        elif name in _TENSORS and isinstance(value, (int, float, np.number)) and name in values.get("_numbers", ()):
+            saved += (value, NUMBER) if user is None or edges[user] is not None else (None, None)
+        else:
+            saved += kept(value)
+    return tuple(saved)
+
+
+def _keep_results(self: Any, outputs: tuple) -> None:
+    """Save the node's own outputs, where formulas read them."""
+    saved = list(self._saved)
+    for name, nr in self.results.items():
+        at = self.saved_names.index(name)
+        saved[2 * at : 2 * at + 2] = kept_result(outputs[nr], nr)
+    self._saved = tuple(saved)
+
+
+def _apply(self: Any, grads: list, raw: bool) -> list:
+    """The gradients for the inputs of a node of a declared kind, from those of its outputs."""
+    saved, edges = self._saved, self._edges
+    several = self._several
+    grad = tuple(grads) if several else grads[0]
+    if grad is None or (several and grad.count(None) == len(grad)):
+        return [None] * len(edges)
+    values, at = [], 0
+    if saved:
+        pairs = iter(saved)
+        for value, version in zip(pairs, pairs):  # noqa: B905 - one iterator, for pairs
+            if version is None:
+                values.append(value)
+            elif raw and type(version) is int and version >= 0 and value._counter[0] == version and value._meta is None:
+                values.append(value._data)
+            else:
+                values.append(read(self, at, raw))
+            at += 1
+    if self.spread:
+        return list(self.rules[0][0](grad, *[values[i] for i in self.rules[0][1]]))
+    out = []
+    for (rule, wanted), edge in zip(self.rules, edges):  # noqa: B905 - one for each by construction
+        if edge is None or rule is None:
+            out.append(None)
+        elif wanted:
+            out.append(rule(grad, *[values[i] for i in wanted]))
+        else:
+            out.append(rule(grad))
+    return out
+
+
+__all__ = ["FREED", "AccumulateGrad", "Edge", "MultiNode", "Node", "NotImplementedNode", "expectation", "kind_of_node",
+           "is_tensor_kept", "next_number", "shown_edge"]  # fmt: skip

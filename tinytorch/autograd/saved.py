@@ -1,0 +1,343 @@
+"""Saved tensors: what a node keeps for backward, with the version it saw.
+
+A node keeps pairs: a value, and the version that a tensor had when it was saved. Where somebody looks at a saved tensor
+as such, or hooks hold, the value is a `SavedTensor`. A result is kept as an alias without history, so that node and
+result do not hold each other, and is given its `grad_fn` back when it is read. Source: torch's `SavedVariable`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import type_name
+from .meta import TensorBase, needs_grad
+from .modes import MODES, no_grad
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+    "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved "
+    "tensors after calling backward."
+)
+
+# What stands in place of a version: for a value that is no tensor (None), for a number that torch saves as a 0-d tensor,
+# for a `SavedTensor`, for a tensor that was let go.
+NUMBER, OBJECT, GONE = -1, -2, -3
+
+
+class _HookStack(list[tuple[int, Callable, Callable]]):
+    """The pairs of hooks that hold now, innermost last, each with the thread it holds in.
+
+    Mostly empty, which is all that saving a tensor has to look at; `changes` is all that a walk backward looks at.
+    """
+
+    __slots__ = ("changes",)
+
+    def __init__(self) -> None:
+        self.changes = 0
+
+    def here(self) -> list[tuple[int, Callable, Callable]]:
+        """The pairs of this thread."""
+        me = threading.get_ident()
+        return [entry for entry in self if entry[0] == me]
+
+    def restore(self, mine: list[tuple[int, Callable, Callable]]) -> int:
+        """Have these hold in this thread, and no others; gives the number of changes to compare with later."""
+        me = threading.get_ident()
+        self[:] = [entry for entry in self if entry[0] != me] + mine
+        return self.changes
+
+
+HOOKS = _HookStack()
+
+
+def _hooks_here() -> tuple[Callable, Callable] | None:
+    me = threading.get_ident()
+    return next(((pack, unpack) for thread, pack, unpack in reversed(HOOKS) if thread == me), None)
+
+
+# keeping -----------------------------------------------------------------------------------------------------------------
+
+
+def kept(value: Any) -> tuple[Any, Any]:
+    """A value as a node keeps it, and its version: tensors, sequences of tensors, and what is no tensor."""
+    if isinstance(value, TensorBase):
+        version = value._counter[0]  # which says that an inference tensor cannot be saved
+        if HOOKS and (pair := _hooks_here()) is not None:
+            return SavedTensor(value, version, pair), OBJECT
+        return value, version
+    if type(value) in (tuple, list) and any([isinstance(v, TensorBase) for v in value]):
+        pairs = [kept(v) for v in value]
+        return tuple([v for v, _ in pairs]), tuple([n for _, n in pairs])
+    return value, None
+
+
+def kept_result(out: TensorBase, nr: int = 0) -> tuple[Any, Any]:
+    """A node's own output as it keeps it. Called when `out` has its history, which is what hooks are to see."""
+    alias = out._alias()
+    if HOOKS and (pair := _hooks_here()) is not None:
+        return SavedTensor(alias, out._counter[0], pair, nr, shown=out), OBJECT
+    return alias, out._counter[0]
+
+
+def is_tensor_kept(version: Any) -> bool:
+    """Whether what is kept under this version is a tensor."""
+    return version is not None and type(version) is not tuple
+
+
+# reading -----------------------------------------------------------------------------------------------------------------
+
+
+def read(node: Any, at: int, raw: bool, for_formula: bool = True) -> Any:
+    """The kept value number `at`: the tensor, or its array if `raw`. RuntimeError if it was freed or written to since."""
+    value, version = node._saved[2 * at], node._saved[2 * at + 1]
+    if version is None:
+        return value
+    if type(version) is tuple:
+        return tuple([_read_one(node, at, v, n, raw, for_formula) for v, n in zip(value, version, strict=True)])
+    return _read_one(node, at, value, version, raw, for_formula)
+
+
+def _read_one(node: Any, at: int, value: Any, version: Any, raw: bool, for_formula: bool) -> Any:
+    if version is None:
+        return value
+    if version == NUMBER:
+        return value if for_formula else node.number_tensor(value)
+    if version == GONE:
+        raise RuntimeError(FREED)
+    nr = node.result_nr(at)
+    if version == OBJECT:
+        t = value.unpack(node, nr)
+    else:
+        m = value._meta
+        if for_formula and m is not None and node._seq < m.detached and nr is None:
+            raise RuntimeError(
+                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
+                "supported, please use out-of-place `.detach()` instead"
+            )
+        t = checked(node, value, version, nr)
+    return t._data if raw and t is not None else t
+
+
+def checked(node: Any, t: Any, version: int, nr: int | None) -> Any:
+    """A tensor that was saved at a version, as it is read now; `nr`: which output of the node it is, None for an input."""
+    now = t._counter[0]
+    if now != version:
+        raise RuntimeError(_stale(node, t, version, now, nr))
+    if t._view is not None:
+        t.grad_fn  # noqa: B018 - a view whose base was written to may not have one any more, and says so
+    return t if nr is None or node is None else as_output(t, node, nr)
+
+
+def as_output(t: Any, node: Any, nr: int) -> Any:
+    """An alias of a kept result, which is the output of its node again."""
+    out = t._alias()
+    out._edge = (node.shown_source(), nr)
+    return out
+
+
+def _stale(node: Any, t: Any, version: int, now: int, nr: int | None) -> str:
+    if nr is not None:
+        fn, at = node.shown_source(), nr
+    else:
+        fn, at = t.grad_fn, 0  # torch says 0 for any input, whichever output of its node it is
+        if fn is None and t._meta is not None and t._meta.detached:
+            fn = node  # detached since; torch then names the node that saved it
+    kind = f"torch.{'cuda.' if t.is_cuda else ''}{t.dtype.tensor_type}"
+    if t.dtype.called in ("bool", "uint16", "uint32", "uint64"):  # which have no legacy type there
+        kind = f"{t.device.type.upper()}{t.dtype.scalar_name}Type"
+    origin = f", which is output {at} of {fn.short_name()}," if fn is not None else ""
+    hint = (
+        "Hint: the backtrace further above shows the operation that failed to compute its gradient. The "
+        "variable in question was changed in there or anywhere later. Good luck!"
+        if MODES.anomaly
+        else "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
+    return (
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{kind} {list(t.shape)}]{origin} is at version {now}; expected version {version} instead. {hint}"
+    )
+
+
+# saved tensors as objects ----------------------------------------------------------------------------------------------
+
+_NOTHING: Any = object()  # in place of what a pack hook that raised has made
+
+
+class SavedTensor:
+    """One tensor kept for backward, as `grad_fn._raw_saved_*` shows it; reading it checks that it was not written to."""
+
+    __slots__ = ("_hooks", "_kept", "_nr", "_origin", "_version", "node")
+    __module__ = "torch._C._autograd"
+
+    def __init__(
+        self, tensor: Any = _NOTHING, version: int = 0, pair: Any = None, nr: int | None = None, shown: Any = None
+    ) -> None:
+        if tensor is _NOTHING:
+            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+        self._kept, self._version, self._nr, self._hooks = tensor, version, nr, None
+        self.node: Any = lambda: None  # weak reference to the node, for those who read it by this object
+        if pair is not None:
+            self._pack(pair, shown if shown is not None else tensor)
+
+    def unpack(self, node: Any = None, nr: Any = ...) -> Any:
+        """The saved tensor. RuntimeError, in torch's words, if it was freed or changed in place since."""
+        node = node or self.node()
+        if self._hooks is not None:
+            return self._unpack_hook(node)
+        if self._kept is None:
+            if self._version is None:
+                return None
+            raise RuntimeError(FREED)
+        if self._version == NUMBER:
+            return node.number_tensor(self._kept)
+        return checked(node, self._kept, self._version, self._nr)
+
+    def release(self) -> None:
+        """Let the tensor go; reading it afterwards says that it was freed."""
+        self._kept = self._hooks = None
+
+    @property
+    def data(self) -> Any:
+        """What is kept: the tensor, or what a pack hook made of it; None once it was freed."""
+        return self.node().number_tensor(self._kept) if self._version == NUMBER and self._kept is not None else self._kept
+
+    @property
+    def unpack_hook(self) -> Callable | None:
+        """The hook by which the tensor is read, if there is one."""
+        return None if self._hooks is None else self._hooks[1]
+
+    def register_hooks(self, *hooks: Callable) -> None:
+        """Replace what is kept by `pack_hook(tensor)`; `unpack_hook` of that is what backward reads.
+
+        RuntimeError if there are hooks, if the tensor was freed, or if the pack hook writes to it.
+        """
+        if len(hooks) != 2 or not (callable(hooks[0]) and callable(hooks[1])):
+            raise TypeError(
+                "register_hooks(): incompatible function arguments. The following argument types are supported:\n    "
+                "1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: "
+                f"collections.abc.Callable) -> None\n\nInvoked with: {', '.join(map(repr, (self, *hooks)))}"
+            )
+        if self._version is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        if self._hooks is not None:
+            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
+                               "only one pair of hooks is allowed at a time.")  # fmt: skip
+        if self._kept is None:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
+                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
+                "to backward through the graph a second time or if you need to access saved variables after calling "
+                "backward."
+            )
+        if self._version == NUMBER:
+            self._kept, self._version = self.node().number_tensor(self._kept), 0
+        self._pack(hooks, self._kept.detach())
+
+    def _pack(self, pair: tuple[Callable, Callable], shown: Any) -> None:
+        """Keep `pack_hook(shown)` in place of the tensor, and where the tensor stood in the graph."""
+        t = self._kept
+        leaf = t if t._edge is None and t._meta is not None and t._meta.requires_grad else None
+        self._origin = (t.grad_fn, t.output_nr, needs_grad(t), leaf)
+        self._kept, self._hooks = _NOTHING, pair  # which stays so if the pack hook raises
+        version = t._counter[0]
+        with no_grad():
+            self._kept = pair[0](shown)
+        if t._counter[0] != version:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
+                "an issue if you need to perform in-place operations on the input to a pack hook."
+            )
+
+    def _unpack_hook(self, node: Any) -> Any:
+        out = self._hooks[1](*(() if self._kept is _NOTHING else (self._kept,)))
+        if not isinstance(out, TensorBase):
+            raise TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type_name(out)}"
+            )
+        if self._nr is not None:
+            return as_output(out, node, self._nr) if node is not None else out
+        fn, nr, wanted, leaf = self._origin
+        if fn is None and (out is leaf or not (wanted or needs_grad(out))):
+            return out
+        alias = out._alias()
+        if fn is not None or leaf is not None:  # gradients flow to where the tensor stood, a leaf included
+            alias._edge = (fn, nr) if fn is not None else (leaf, 0)
+        return alias
+
+
+# hooks on all that is saved ----------------------------------------------------------------------------------------------
+
+
+class _Disabled(threading.local):
+    message: str | None = None
+
+
+_disabled = _Disabled()
+
+
+def hooks_are_enabled() -> bool:
+    """Whether hooks on saved tensors may be set."""
+    return _disabled.message is None
+
+
+class saved_tensors_hooks:
+    """Inside, every tensor saved for backward goes through `pack_hook`, and through `unpack_hook` when read.
+
+    Source: `torch.autograd.graph.saved_tensors_hooks`.
+    """
+
+    __module__ = "torch.autograd.graph"
+
+    def __init__(self, pack_hook: Callable, unpack_hook: Callable) -> None:
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self) -> None:
+        if not (callable(self.pack_hook) and callable(self.unpack_hook)):
+            raise TypeError(
+                "_push_saved_tensors_default_hooks(): incompatible function arguments. The following argument types are "
+                "supported:\n    1. (arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked "
+                f"with: {self.pack_hook!r}, {self.unpack_hook!r}"
+            )
+        if _disabled.message is not None:
+            raise RuntimeError(_disabled.message)
+        HOOKS.append((threading.get_ident(), self.pack_hook, self.unpack_hook))
+        HOOKS.changes += 1
+
+    def __exit__(self, *exc: object) -> None:
+        me = threading.get_ident()
+        mine = [i for i, hooks in enumerate(HOOKS) if hooks[0] == me]
+        if not mine:
+            raise RuntimeError(
+                "is_initialized && !tls.stack.empty() INTERNAL ASSERT FAILED at "
+                '"/__w/pytorch/pytorch/aten/src/ATen/SavedTensorHooks.cpp":69, please report a bug to PyTorch. '
+            )
+        del HOOKS[mine[-1]]
+        HOOKS.changes += 1
+
+
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Inside, hooks on saved tensors may not be set: doing so is a RuntimeError with this message.
+
+    Source: `torch.autograd.graph.disable_saved_tensors_hooks`.
+    """
+    if _hooks_here() is not None:
+        raise RuntimeError(error_message)
+    before, _disabled.message = _disabled.message, error_message
+    try:
+        yield
+    finally:
+        _disabled.message = before
+
+
+def is_array(x: Any) -> bool:
+    """Whether a formula runs on plain arrays: NumPy gives a scalar where an array has no dimensions."""
+    return isinstance(x, (np.ndarray, np.generic))

@@ -1,0 +1,641 @@
+"""Declaring operations: torch's own schema, a kernel, and a formula for each gradient. That is all there is to one.
+
+    mul = op("mul(Tensor self, Tensor other)", pointwise(np.multiply), numbers=True, operator="mul",
+             self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+
+The schema says how it may be called and what a call shares: a result `Tensor(a)` looks at the memory of the argument
+`Tensor(a)`, and `Tensor(a!)` is written to. From it come function, method, `name_`, `out=`, and torch's words for calls
+that do not fit. A formula's parameter names say what is saved for it.
+
+Everything happens in torch's order: arguments are read, then histories, then what backward needs is saved, then the
+kernel runs, then the result is given its history. So the first thing that is wrong is what is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..autograd.history import MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history, view_of
+from ..autograd.meta import TensorBase, needs_grad
+from ..autograd.modes import MODES, bump
+from ..autograd.node import MultiNode, Node, kind_of_node, next_number
+from ..autograd.saved import HOOKS, NUMBER, kept
+from ..devices import CPU, device
+from ..dtypes import BY_NUM, dtype
+from ..errors import type_name, warn_in_torch
+from ..tensor import Tensor, device_of, fresh, over
+from .kernels import Kernel, cannot_cast, pointwise
+from .layout import check_overlap, shared_memory, store
+from .schema import REQUIRED, MisfitError, Schema, Signature, is_number, mismatch
+from . import layout
+
+ndarray = np.ndarray
+_new = object.__new__
+OPS: list[Op] = []  # all that are declared, in order
+FUNCTIONS: dict[str, Callable] = {}  # what `tinytorch` offers under its own name
+
+
+class Op:
+    """One overload of an operation. Formulas call it: on tensors, or on plain arrays, which runs its kernel alone."""
+
+    def __init__(
+        self, schema: Schema, kernel: Kernel, node: Any, numbers: bool, inputs: list[int], keeps: dict[str, Callable]
+    ) -> None:
+        self.schema, self.kernel, self.node, self.numbers, self.inputs = schema, kernel, node, numbers, inputs
+        self.name = schema.name
+        self.several = len(schema.returns) > 1 or "[]" in schema.returns[0]
+        self.tensors = [i for i, p in enumerate(schema.params) if p.is_tensor]
+        self.lists = [i for i, p in enumerate(schema.params) if p.is_list]
+        self.quick: Callable | None = None  # for the plain call, see `_quick`
+        self.result_type: Any = tuple
+        if node is not None:
+            self.saves = [
+                (n, None if n in node.results else keeps.get(n) or _source(n, schema), user)
+                for n, user in zip(node.saved_names, node.users, strict=True)
+            ]
+            self.wrapped = {schema.names[i] for i in self.tensors} if numbers else set()
+        runs = {"fresh": self._run_fresh, "view": self._run_view, "views": self._run_views, "write": self.inplace,
+                "composite": self._run_composite, "turn": self._turn}  # fmt: skip
+        self.run: Callable = runs[kernel.kind]
+
+    def __repr__(self) -> str:
+        return f"<op {self.schema.text}>"
+
+    def __call__(self, *values: Any) -> Any:
+        """Run on tensors, recorded as grad mode has it, or on arrays; arguments that are left out take their defaults."""
+        if len(values) < len(self.schema.defaults):
+            values += self.schema.defaults[len(values) :]
+        first = values[0][0] if type(values[0]) in (list, tuple) and values[0] else values[0]
+        if isinstance(first, (ndarray, np.generic)) or (type(first) is not Tensor and _on_arrays(values)):
+            kernel = self.kernel
+            if kernel.kind in ("write", "turn"):
+                data = kernel.written(*values)
+                if data is not None:
+                    store(first, data)
+                return first
+            return kernel(*values)
+        return self.run(*values)
+
+    # histories -----------------------------------------------------------------------------------------------------------
+
+    def wants_grad(self, values: tuple) -> bool:
+        """Whether an argument requires grad, and the operation is to be recorded."""
+        if self.node is None or not MODES.here.grad:
+            return False
+        for i in self.tensors:
+            x = values[i]
+            if x is not None and isinstance(x, TensorBase) and needs_grad(x):
+                return True
+        return any([isinstance(x, TensorBase) and needs_grad(x) for i in self.lists for x in values[i]])
+
+    def node_for(self, values: tuple, written: bool = False) -> Any:
+        """The node of a call that is to be recorded, with its edges and what it saves of its arguments.
+
+        `written`: the first argument is written to; what it held before is what is saved of it.
+        """
+        edges: list = []
+        for i in self.inputs:
+            x = values[i]
+            if type(x) is list:
+                edges += [edge_of(t) if t is not None else None for t in x]
+            else:
+                edges.append(edge_of(x) if isinstance(x, TensorBase) else None)
+        saved: list = []
+        for name, read, user in self.saves:
+            needed = user is None or edges[user] is not None
+            x = None if read is None else read(values)
+            if x is None or (not needed and isinstance(x, (TensorBase, int, float))):
+                saved += (None, None)
+            elif name in self.wrapped and not isinstance(x, TensorBase):
+                saved += (x, NUMBER)
+            elif written and x is values[0]:
+                saved += kept(x.clone())
+            else:
+                saved += kept(x)
+        return self.node(tuple(edges), tuple(saved))
+
+    def recorded(self, fn: Any, out: Any) -> Any:
+        """Make a result, or several, the output of its node."""
+        if type(out) is tuple or type(out) is list:
+            floating = [t if t is not None and t._data.dtype.kind == "f" else None for t in out]
+            fn.describe_all(floating)
+            for nr, t in enumerate(floating):
+                if t is not None:
+                    t._edge = (fn, nr)
+        else:
+            if out._data.dtype.kind != "f":
+                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
+            fn.describe(out)
+            out._edge = (fn, 0)
+            out = (out,)
+        if fn.results:
+            fn.keep_results(out)
+        return out
+
+    # running -------------------------------------------------------------------------------------------------------------
+
+    def device(self, values: tuple) -> device:
+        """Where the result lies: where the operands do. RuntimeError in torch's words if they lie on two devices."""
+        schema = self.schema
+        if "device" in schema.names:
+            where = values[schema.names.index("device")]
+            if where is not None:
+                return where
+            if not self.tensors:
+                from ..devices import as_device
+
+                return as_device(None)
+        tensors = [x for i in self.tensors if isinstance(x := values[i], TensorBase)]
+        tensors += [x for i in self.lists for x in values[i] if x is not None]
+        common = CPU
+        for t in tensors:
+            storage = t._storage
+            if storage is not None and storage.device is not CPU:
+                common = storage.device
+        if common is not CPU:
+            for t in tensors:
+                where = device_of(t)
+                if where is not common and t._data.ndim:
+                    raise RuntimeError(
+                        f"Expected all tensors to be on the same device, but found at least two devices, {common} and {where}!"
+                    )
+        return common
+
+    def _run_fresh(self, *values: Any) -> Any:
+        fn = self.node_for(values) if self.wants_grad(values) else None
+        where = self.device(values)
+        data = MODES.here.run(self.kernel, *_arrays(values))
+        if not self.several:
+            out: Any = fresh(data, where) if type(data) is not ndarray or (not data.size and data.base is None) else over(data, where)
+        elif type(data) in (tuple, list):
+            out = [fresh(d, where) for d in data]
+            out = self.result_type(out)
+        else:
+            out = fresh(data, where)
+        if fn is not None:
+            self.recorded(fn, tuple(out) if self.several else out)
+        return out
+
+    def _run_view(self, *values: Any) -> Any:
+        source = values[0]
+        fn = self.node_for(values) if self.wants_grad(values) else None
+        out = source._looking(self.kernel(*_arrays(values)))
+        view_of(out, source)
+        if fn is not None and type(source._counter) is list and out._data.dtype.kind == "f":
+            fn.describe(out)
+            out._edge = (fn, 0)
+        return out
+
+    def _run_views(self, *values: Any) -> Any:
+        source = values[0]
+        fn = self.node_for(values) if self.wants_grad(values) else None
+        outs = [source._looking(a) for a in self.kernel(*_arrays(values))]
+        creation = MULTI_OUTPUT if MODES.here.grad else None
+        for out in outs:
+            view_of(out, source, creation)
+        if fn is not None and type(source._counter) is list:
+            self.recorded(fn, tuple(outs))
+        return self.result_type(outs)
+
+    def _run_composite(self, *values: Any) -> Any:
+        return self.kernel(*values)
+
+    def _turn(self, *values: Any) -> Any:
+        """Have the tensor itself look at its memory in another way."""
+        target = values[0]
+        fn = None
+        if self.wants_grad(values):
+            check_inplace(target)
+            fn = self.node_for(values)
+        data = self.kernel(*_arrays(values))
+        target._own_storage()
+        target._data = data
+        bump(target)
+        if fn is not None:
+            fn.describe(target)
+            replace_history(target, fn)
+        return target
+
+    def inplace(self, *values: Any) -> Any:
+        """The operation with its result written into its first argument, as torch's `name_`."""
+        if len(values) < len(self.schema.defaults):
+            values += self.schema.defaults[len(values) :]
+        target = values[0]
+        if type(target) is ndarray:
+            data = self.kernel.written(*values)
+            if data is not None:
+                store(target, data)
+            return target
+        fn = None
+        if self.wants_grad(values):
+            check_inplace(target)
+            fn = self.node_for(values, written=True)
+        self.device(values)
+        run = MODES.here.run
+        data = run(self.kernel.written, *_arrays(values))
+        if data is not None:
+            run(store, target._data, data)
+        bump(target)
+        if fn is not None:
+            fn.describe(target)
+            rebase_history(target, fn)
+            if fn.results:
+                fn.keep_results((target,))
+        return target
+
+    def into(self, out: Any, values: tuple) -> Any:
+        """The operation with its result written into `out`."""
+        outs = tuple(out) if type(out) in (tuple, list) else (out,)
+        inputs = [x for x in values if isinstance(x, TensorBase)] + [x for i in self.lists for x in values[i]]
+        if MODES.here.grad and self.node is not None and any([needs_grad(t) for t in (*outs, *inputs)]):
+            raise RuntimeError(
+                f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                "arguments requires grad."
+            )
+        if self.kernel.kind == "composite":
+            data: Any = self.kernel(*values)
+            data = [t._data for t in data] if type(data) in (tuple, list) else data._data
+        else:
+            data = MODES.here.run(self.kernel, *_arrays(values))
+        data = data if type(data) in (tuple, list) else (data,)
+        for o, d in zip(outs, data, strict=True):
+            write_out(o, np.asarray(d), inputs, type(self.kernel) is pointwise)
+        return out
+
+
+def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
+    """Give a result through `out=`: resized if need be (with torch's warning), converted if torch may, counted."""
+    d = BY_NUM[data.dtype.num]
+    check_overlap(out._data, *[t._data for t in inputs if t is not out])
+    target = BY_NUM[out._data.dtype.num]
+    if not _may_cast(d, target):
+        raise cannot_cast(d, target)
+    if out._data.shape != data.shape:
+        if out._data.size:
+            warn_in_torch(
+                f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not "
+                f"match the required output shape {list(data.shape)}. This behavior is deprecated, and in a future "
+                "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse "
+                "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+                "aten/src/ATen/native/Resize.cpp:30",
+            )
+        counter, out._counter = out._counter, [0]  # the write alone counts
+        out.resize_(data.shape)
+        out._counter = counter
+        if layout_too and data.ndim > 1:
+            steps = tuple([s // data.itemsize * out._data.itemsize for s in data.strides])
+            out._data = layout.restride(out._data, data.shape, steps)
+    MODES.here.run(store, out._data, data)
+    bump(out)
+
+
+def _may_cast(d: dtype, target: dtype) -> bool:
+    return not (d.is_floating_point and not target.is_floating_point) and not (target.called == "bool" and d.called != "bool")
+
+
+def _arrays(values: tuple) -> list:
+    """The arguments as kernels take them: the arrays of tensors, all else as it is."""
+    return [
+        x._data if isinstance(x, TensorBase)
+        else [t if t is None else t._data for t in x] if type(x) is list
+        else x
+        for x in values
+    ]  # fmt: skip
+
+
+def _on_arrays(values: tuple) -> bool:
+    """Whether an operation was called on arrays, its first argument being a number or missing."""
+    for x in values:
+        if isinstance(x, TensorBase):
+            return False
+        if isinstance(x, (ndarray, np.generic)):
+            return True
+    return False
+
+
+def _source(name: str, schema: Schema) -> Callable[[tuple], Any]:
+    """How a saved value is read off a call's arguments: `other`, `self_sym_sizes`, `_self_dtype`."""
+    if name in schema.names:
+        i = schema.names.index(name)
+        return lambda v: v[i]
+    base, _, part = name.lstrip("_").rpartition("_sym_") if "_sym_" in name else name.lstrip("_").rpartition("_")
+    i = schema.names.index(base)
+    parts: dict[str, Callable] = {
+        "sizes": lambda x: tuple(x._data.shape),
+        "numel": lambda x: x._data.size,
+        "strides": lambda x: x.stride(),
+        "dtype": lambda x: x.dtype if isinstance(x, TensorBase) else None,
+        "dim": lambda x: x._data.ndim,
+    }
+    read = parts[part]
+    return lambda v: [read(t) for t in v[i]] if type(v[i]) is list else None if v[i] is None else read(v[i])
+
+
+# declaring ---------------------------------------------------------------------------------------------------------------
+
+
+class _Overloads:
+    """What one name may be called with, and how it runs."""
+
+    def __init__(self, name: str, inplace: bool) -> None:
+        self.name, self.inplace, self.ops = name, inplace, []  # type: ignore[var-annotated]
+        self.plain: dict[int, list] = {}  # by number of arguments: operation, types that need no further look, defaults
+        self.with_out: list[bool] = []
+
+    def add(self, made: Op, out: bool) -> None:
+        """One more overload."""
+        self.ops.append(made)
+        self.with_out.append(out)
+        schema = made.schema
+        run = made.inplace if self.inplace else made.run
+        plain = [p.plain | {int, float, bool} if made.numbers and p.is_tensor else p.plain for p in schema.params]
+        least = sum(p.default is REQUIRED for p in schema.params if not p.named)
+        if not any(p.named and p.default is REQUIRED for p in schema.params) and not schema.is_factory:
+            for n in range(least, schema.positional + 1):
+                self.plain.setdefault(n, []).append((run, plain[:n], schema.defaults[n:]))
+
+    def called(self, method: bool) -> Callable:
+        """What a user calls: finds the overload, and hands it its arguments."""
+        signatures: list[Signature] = []
+        first = self.ops[0]
+        quick = _quick(first, self.inplace)
+        arity = len(first.schema.params) if quick is not None else -1
+        table, name, ops = self.plain, self.name, self.ops
+
+        def call(*args: Any, **named: Any) -> Any:
+            if not named:
+                if len(args) == arity:
+                    made = quick(*args)  # type: ignore[misc]
+                    if made is not None:
+                        return made
+                for run, plain, rest in table.get(len(args), ()):
+                    for x, kinds in zip(args, plain):  # noqa: B905 - as many by construction
+                        if type(x) not in kinds and not (isinstance(x, Tensor) and Tensor in kinds):
+                            break
+                    else:
+                        return run(*args, *rest)
+            return self.bound(signatures, method, args, named)
+
+        call.__name__ = name
+        call.__qualname__ = f"Tensor.{name}" if method else name
+        call.__module__ = "tinytorch"
+        call.__doc__ = _document(ops[0], self.inplace)
+        call.overloads = ops  # type: ignore[attr-defined]
+        return call
+
+    def bound(self, signatures: list[Signature], method: bool, args: tuple, named: dict) -> Any:
+        """Call as torch's parser reads the arguments. TypeError, in its words, if they fit no overload."""
+        if method and not (args and isinstance(args[0], Tensor)):
+            if not args:
+                raise TypeError(f"unbound method TensorBase.{self.name}() needs an argument")
+            kind = type(args[0]).__name__
+            raise TypeError(f"descriptor '{self.name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
+        if not signatures:
+            for o, out in zip(self.ops, self.with_out, strict=True):
+                signatures.append(Signature(o.schema, self.name, method, out and not method, o.numbers))
+        for o, signature in zip(self.ops, signatures, strict=True):
+            try:
+                found = signature.match(args[method:], named)
+            except MisfitError:
+                continue
+            signature.unpack(found)
+            if method:
+                found["self"] = args[0]
+            out, grad = found.pop("out", None), found.pop("requires_grad", False)
+            values = tuple([p.read(found[p.name]) if p.name in found else p.default for p in o.schema.params])
+            if out is not None:
+                return o.into(out, values)
+            result = (o.inplace if self.inplace else o.run)(*values)
+            if grad:
+                result.requires_grad_()
+            return result
+        raise mismatch(self.name, signatures, args[method:], named)
+
+
+_methods: dict[str, _Overloads] = {}
+
+
+def op(
+    schema: str, kernel: Any, *, aka: tuple[str, ...] = (), method: bool = True, function: bool = True,
+    in_place: bool | None = None, out: bool | None = None, numbers: bool = False, operator: str = "", backward: str = "",
+    also: tuple[str, ...] = (), keeps: dict[str, Callable] | None = None, list_result: bool = False, node: Any = None,
+    doc: str = "", **formulas: Callable | None,
+) -> Op:  # fmt: skip
+    """Declare an operation, or one more overload of it.
+
+    `aka`: other names. `numbers`: Python numbers stand for tensors, as in arithmetic. `in_place`: offer `name_`; by
+    default for what is pointwise. `out`: offer `out=`. `operator`: Python's, as in `__mul__`. `also`: what the node keeps
+    though no formula reads it; `keeps`: how values that are no arguments are read off a call. `node`: a kind of node of
+    its own.
+    """
+    read = Schema(schema)
+    kernel = kernel if isinstance(kernel, Kernel) else Kernel(kernel)
+    kernel.bind(read)
+    several = len(read.returns) > 1 or "[]" in read.returns[0]
+    inputs = [read.names.index(n) for n in formulas]
+    if formulas and node is None:
+        known = sum(o.node is not None for o in OPS if o.name == read.name)
+        title = backward or f"{read.name.lstrip('_').title().replace('_', '')}Backward{known}"
+        results = tuple([n or f"result{i}" for i, n in enumerate(read.result_names)]) if several else ("result",)
+        spread = any(read.params[i].is_list for i in inputs)
+        node = kind_of_node(title, formulas, also, MultiNode if several else Node, spread, results)
+    made = Op(read, kernel, node, numbers, inputs, keeps or {})
+    made.doc = doc  # type: ignore[attr-defined]
+    if several:
+        made.result_type = list if list_result else _named(read)
+    OPS.append(made)
+    fresh_kernel = kernel.kind == "fresh"
+    out = fresh_kernel if out is None else out
+    in_place = (type(kernel) is pointwise and kernel.to != "bool") if in_place is None else in_place
+    inplace_schema = read.writes and read.name.endswith("_")
+    for name in (read.name, *aka):
+        _offer(name, made, inplace_schema and kernel.kind == "write", function, method, out)
+        if in_place and not read.writes:
+            _offer(f"{name}_", made, True, False, True, False)
+    if operator:
+        _offer_operators(operator, made, bool(in_place))
+    return made
+
+
+def _named(schema: Schema) -> Any:
+    """The tuple of several results, with their names if they have any."""
+    if not schema.result_names[0]:
+        return tuple
+    from ..return_types import named
+
+    return named(schema.name, tuple(schema.result_names))
+
+
+def _offer(name: str, made: Op, inplace: bool, function: bool, method: bool, out: bool) -> None:
+    group = _methods.get(name)
+    if group is None:
+        group = _methods[name] = _Overloads(name, inplace)
+    group.add(made, out)
+    if len(group.ops) == 1 or (function and name not in FUNCTIONS):
+        if function:
+            FUNCTIONS[name] = group.called(False)
+        if method and made.schema.has_self:
+            setattr(Tensor, name, group.called(True))
+
+
+def _offer_operators(operator: str, made: Op, in_place: bool) -> None:
+    """Python's operators for an operation: they give NotImplemented for what is neither a tensor nor a number."""
+    name = made.name
+    call = getattr(Tensor, name)
+    if len(made.tensors) == 1 and not made.numbers and len(made.schema.params) == 1:
+        setattr(Tensor, f"__{operator}__", lambda self: call(self))
+        return
+
+    def forward(self: Any, other: Any) -> Any:
+        return call(self, other) if isinstance(other, Tensor) or is_number(other) else NotImplemented
+
+    def reflected(self: Any, other: Any) -> Any:
+        return made.run(other, self, *made.schema.defaults[2:]) if is_number(other) else NotImplemented
+
+    setattr(Tensor, f"__{operator}__", forward)
+    if operator not in ("eq", "ne", "lt", "le", "gt", "ge"):
+        setattr(Tensor, f"__r{operator}__", reflected)
+        if in_place:
+            write = getattr(Tensor, f"{name}_")
+            setattr(Tensor, f"__i{operator}__",
+                    lambda self, other: write(self, other) if isinstance(other, Tensor) or is_number(other) else NotImplemented)  # fmt: skip
+
+
+def python(name: str, made: Callable, *, function: bool = True, method: bool = True, aka: tuple[str, ...] = ()) -> Callable:
+    """Offer what torch itself writes in Python, or reads the arguments of by hand, under its name."""
+    for n in (name, *aka):
+        if function:
+            FUNCTIONS[n] = made
+        if method:
+            setattr(Tensor, n, made)
+    return made
+
+
+def _document(made: Op, inplace: bool) -> str:
+    what = made.doc or {  # type: ignore[attr-defined]
+        "view": "A view: the same memory, the same version counter.",
+        "views": "Views: the same memory, the same version counter.",
+        "write": "Writes into its first argument, and counts the write.",
+        "turn": "Has the tensor itself look at its memory in another way.",
+        "composite": "Made of other operations.",
+        "fresh": "A result with memory of its own.",
+    }[made.kernel.kind]
+    what = "Writes the result into its first argument, and counts the write." if inplace else what
+    return f"{made.schema.text}\n\n{what} Source: `torch.{made.name}`."
+
+
+# the plain call ------------------------------------------------------------------------------------------------------------
+
+
+def _quick(o: Op, inplace: bool) -> Callable | None:
+    """A closure for the plain call of an operation's kind: small float tensors on the CPU; None where it is not for it."""
+    kernel, count = o.kernel, len(o.schema.params)
+    if inplace or type(kernel) is not pointwise or count != kernel.count or count > 2:
+        return None
+    keep = _keeper(o)
+    if o.node is not None and keep is None:
+        return None
+    return _quick_one(o, kernel, keep) if count == 1 else _quick_two(o, kernel, keep)
+
+
+def _keeper(o: Op) -> Callable | None:
+    """What the node of a pointwise operation saves, where that is no more than its operands and its result."""
+    names = o.node.saved_names if o.node is not None else ()
+    if names == ():
+        return lambda x, y, e0, e1, out: ()
+    if names == ("self",):
+        return lambda x, y, e0, e1, out: (x, x._counter[0])
+    if names == ("result",):
+        return lambda x, y, e0, e1, out: (out._alias(), 0)
+    if names == ("other", "self") and o.node.users == (0, 1):
+        def both(x: Any, y: Any, e0: Any, e1: Any, out: Any) -> tuple:
+            if type(y) is not Tensor:
+                return (y, NUMBER, None, None)
+            return (None if e0 is None else y, None if e0 is None else y._counter[0],
+                    None if e1 is None else x, None if e1 is None else x._counter[0])  # fmt: skip
+
+        return both
+    return None
+
+
+def _quick_one(o: Op, kernel: pointwise, keep: Any) -> Callable:
+    function, straight, node = kernel.function, kernel.straight, o.node
+
+    def quick(x: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return None
+        a = x._data
+        kind, storage = a.dtype, x._storage
+        if kind.num not in straight or not a.size or (storage is not None and storage.device is not CPU):
+            return None
+        here, fn = MODES.here, None
+        if node is not None and here.grad and needs_grad(x):
+            if HOOKS or MODES.anomaly:
+                return None
+            edges = (edge_of(x),)
+            fn = node
+        data = here.run(function, a)
+        out = over(data if a.ndim < 2 and type(data) is ndarray else layout.result_layout(data, a))
+        if fn is not None:
+            made = _new(node)
+            made._edges = edges
+            made._saved = keep(x, None, None, None, out)
+            made._seq = next_number()
+            made._hooks = None
+            data = out._data
+            made._expects = (data.shape, data.dtype, CPU)
+            out._edge = (made, 0)
+        return out
+
+    return quick
+
+
+def _quick_two(o: Op, kernel: pointwise, keep: Any) -> Callable:
+    function, straight, node, numbers = kernel.function, kernel.straight, o.node, o.numbers
+
+    def quick(x: Any, y: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return None
+        a, storage = x._data, x._storage
+        kind = a.dtype
+        if kind.num not in straight or not a.size or (storage is not None and storage.device is not CPU):
+            return None
+        if isinstance(y, Tensor):
+            b, storage = y._data, y._storage
+            if b.dtype is not kind or not b.size or (storage is not None and storage.device is not CPU):
+                return None
+            pair = True
+        elif numbers and type(y) is float and kind.kind == "f":
+            b, pair = y, False
+        else:
+            return None
+        here, fn = MODES.here, None
+        if node is not None and here.grad and (needs_grad(x) or (pair and needs_grad(y))):
+            if HOOKS or MODES.anomaly:
+                return None
+            e0, e1 = edge_of(x), edge_of(y) if pair else None
+            fn = node
+        try:
+            data = here.run(function, a, b)
+        except ValueError:
+            raise (layout.broadcast_error(a.shape, b.shape)) from None
+        if type(data) is not ndarray or data.ndim > 1:
+            data = layout.result_layout(data, a, b) if pair else layout.result_layout(data, a)
+        out = over(data)
+        if fn is not None:
+            made = _new(node)
+            made._edges = (e0, e1)
+            made._saved = keep(x, y, e0, e1, out)
+            made._seq = next_number()
+            made._hooks = None
+            made._expects = (data.shape, data.dtype, CPU)
+            out._edge = (made, 0)
+        return out
+
+    return quick
+
+
+__all__ = ["FUNCTIONS", "OPS", "Op", "REQUIRED", "op", "python", "shared_memory", "type_name"]

@@ -1,0 +1,243 @@
+"""The kinds of kernels: what an operation computes, on plain arrays, and how its result comes to lie in memory.
+
+A kernel knows nothing of tensors and of gradients. A bare function is one: its results are fresh arrays. The classes
+here say more: that a function works element by element, reduces, gives views of the same memory, or values to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .layout import broadcast_error, check_broadcast_into, check_overlap, convert, dense_strides, result_layout, wrap_dims
+
+ndarray = np.ndarray
+HALF = np.dtype(np.float16)
+# For which dtypes torch has a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
+EVERY = "biwf"
+LETTER = {
+    n: "w" if d.called in ("uint16", "uint32", "uint64") else d.np.kind.replace("u", "i") for n, d in dtypes.BY_NUM.items()
+}
+
+
+# operands ----------------------------------------------------------------------------------------------------------------
+
+
+def result_dtype(*operands: Any) -> dtypes.dtype:
+    """The dtype that operands meet in: arrays with dimensions, then 0-d arrays, then numbers, by category.
+
+    Source: torch's `result_type`.
+    """
+    best: list[dtypes.dtype | None] = [None, None, None]
+    for x in operands:
+        if isinstance(x, (ndarray, np.generic)) and not (x.ndim == 0 and type(x) is np.bool_):
+            level, d = (0 if x.ndim else 1), dtypes.BY_NUM[x.dtype.num]
+        else:
+            level, d = 2, dtypes.of_number(x)
+        known = best[level]
+        best[level] = d if known is None else dtypes.promote_types(known, d)
+    out: dtypes.dtype | None = None
+    for d in best:
+        if d is not None:
+            if out is None:
+                out = d
+            elif not out.is_floating_point and (d.is_floating_point or out is dtypes.bool_):
+                out = dtypes.promote_types(out, d)
+    assert out is not None
+    return out
+
+
+def as_array(x: Any, d: dtypes.dtype) -> ndarray:
+    """An operand as an array of dtype `d`; a number is wrapped the way torch wraps one."""
+    if isinstance(x, (ndarray, np.generic)):
+        if x.dtype == d.np:
+            return np.asarray(x)
+        out = convert(x, d.np)
+        if x.ndim > 1 and out.strides != (want := dense_strides(x, d.np.itemsize)):  # type: ignore[arg-type]
+            laid = np.ndarray(x.shape, d.np, np.empty(x.size, d.np), 0, want)
+            laid[...] = out
+            return laid
+        return np.asarray(out)
+    if isinstance(x, int) and not -(1 << 63) <= x < 1 << 64:
+        raise OverflowError("int too big to convert")
+    if d.np.kind in "iu":
+        bits = 8 * d.itemsize
+        return np.array(int(x) & ((1 << bits) - 1), f"u{d.itemsize}").view(d.np)
+    return np.array(x, d.np)
+
+
+def cannot_cast(d: dtypes.dtype, target: dtypes.dtype) -> RuntimeError:
+    """torch's words for a result that may not be written into a tensor of another category."""
+    return RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {target.scalar_name}")
+
+
+def check_kernel(kind: np.dtype, takes: str, stub: str) -> None:
+    """Raise torch's NotImplementedError if it has no such kernel for this dtype."""
+    if LETTER[kind.num] not in takes:
+        raise NotImplementedError(f"\"{stub}\" not implemented for '{dtypes.BY_NUM[kind.num].scalar_name}'")
+
+
+# kinds -------------------------------------------------------------------------------------------------------------------
+
+
+class Kernel:
+    """A kernel that says what its results are."""
+
+    kind = "fresh"
+
+    def __init__(self, function: Callable) -> None:
+        self.function = function
+
+    def bind(self, schema: Any) -> None:
+        """Look at the schema of the operation that this is the kernel of."""
+
+    def __call__(self, *values: Any) -> Any:
+        return self.function(*values)
+
+    def written(self, a: ndarray, *values: Any) -> Any:
+        """The values to write into `a`, after torch's checks; None if they are there already."""
+        data = np.asarray(self(a, *values))
+        check_written(a, data, *values)
+        return data
+
+
+def check_written(a: ndarray, data: ndarray, *values: Any) -> None:
+    """Raise torch's errors of memory, shape and dtype for values that are to be written into `a`."""
+    check_overlap(a, *values)
+    check_broadcast_into(a.shape, data.shape)
+    d, target = dtypes.BY_NUM[data.dtype.num], dtypes.BY_NUM[a.dtype.num]
+    if not dtypes.can_cast(d, target):
+        raise cannot_cast(d, target)
+
+
+class pointwise(Kernel):
+    """`function(a, b, ...)` element by element, of operands that broadcast.
+
+    `to`: the result's dtype is kept, made floating, or bool. `takes` and `stub`: the dtypes that torch has a kernel for,
+    and its name. `bools`: the RuntimeError for bools. Operands are the schema's tensors and, where they may stand for
+    tensors, numbers; further arguments follow.
+    """
+
+    def __init__(
+        self, function: Callable, to: str = "keep", *, takes: str = EVERY, stub: str = "", bools: str | None = None
+    ) -> None:
+        super().__init__(function)
+        self.to, self.takes, self.stub, self.bools = to, takes, stub, bools
+
+    def bind(self, schema: Any) -> None:
+        """See which arguments are operands: tensors, and what is called `other` or `exponent`."""
+        self.count = max([i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in ("other", "exponent")])
+        self.straight = {  # the dtypes for which the kernel alone is all there is to do
+            n for n, d in dtypes.BY_NUM.items()
+            if LETTER[n] in self.takes and d.np != HALF and (d.is_floating_point or (self.to != "float" and d.np.kind != "b"))
+        }  # fmt: skip
+
+    def operands(self, values: tuple) -> list[ndarray]:
+        """The operands in the dtype they meet in. RuntimeError and NotImplementedError where torch has no kernel."""
+        given = values[: self.count]
+        d = result_dtype(*given)
+        if self.bools and d is dtypes.bool_:
+            raise RuntimeError(self.bools)
+        if self.takes != EVERY and LETTER[d.np.num] not in self.takes:
+            shape_of_all(*[x for x in given if isinstance(x, ndarray)])
+            check_kernel(d.np, self.takes, self.stub)
+        if self.to == "float" and not d.is_floating_point:
+            d = dtypes.get_default_dtype()
+        return [as_array(x, d) for x in given]
+
+    def compute(self, arrays: list[ndarray], rest: tuple) -> Any:
+        """What the function gives for operands of one dtype; float16 is computed in float32."""
+        try:
+            if arrays[0].dtype == HALF:
+                data = self.function(*[a.astype(np.float32) for a in arrays], *rest)
+                return data if self.to == "bool" else np.asarray(data).astype(HALF)
+            return self.function(*arrays, *rest)
+        except ValueError:
+            shape_of_all(*arrays)
+            raise
+
+    def __call__(self, *values: Any) -> ndarray:
+        a = values[0]
+        if self.count == 1 and type(a) is ndarray and a.dtype.num in self.straight:
+            return result_layout(self.function(*values), a)
+        arrays = self.operands(values)
+        given = [x if isinstance(x, ndarray) else y for x, y in zip(values, arrays)]  # noqa: B905 - further arguments
+        tensors = [x for x, y in zip(given, values) if isinstance(y, ndarray)]  # noqa: B905
+        return result_layout(self.compute(arrays, values[self.count :]), *tensors)
+
+    def written(self, a: ndarray, *values: Any) -> ndarray:
+        """The values to write into `a`."""
+        if self.bools and a.dtype.kind == "b":
+            raise RuntimeError(self.bools)
+        arrays = self.operands((a, *values))
+        check_overlap(a, *values)
+        check_broadcast_into(a.shape, *[x.shape for x in arrays])
+        d, target = dtypes.BY_NUM[arrays[0].dtype.num], dtypes.BY_NUM[a.dtype.num]
+        if self.to != "bool" and not dtypes.can_cast(d, target):
+            raise cannot_cast(d, target)
+        return np.asarray(self.compute(arrays, values[self.count - 1 :]))
+
+
+def shape_of_all(*arrays: ndarray) -> tuple:
+    """The shape that arrays broadcast to. RuntimeError in torch's words if they do not."""
+    shape = arrays[0].shape
+    for a in arrays[1:]:
+        try:
+            shape = np.broadcast_shapes(shape, a.shape)
+        except ValueError:
+            raise broadcast_error(shape, a.shape) from None
+    return shape
+
+
+class reduction(Kernel):
+    """`function(a, dims, keepdim, further arguments)`; the dimensions come as a tuple, counted from the start."""
+
+    def bind(self, schema: Any) -> None:
+        """See where the dimensions and `keepdim` stand."""
+        names = schema.names
+        self.dim = names.index("dim") if "dim" in names else 0
+        self.keepdim = names.index("keepdim") if "keepdim" in names else 0
+        self.rest = [i for i in range(1, len(names)) if i not in (self.dim, self.keepdim)]
+
+    def __call__(self, a: ndarray, *values: Any) -> Any:
+        values = (a, *values)
+        dims = wrap_dims(values[self.dim] if self.dim else None, a.ndim)
+        out = self.function(a, dims, bool(self.keepdim and values[self.keepdim]), *[values[i] for i in self.rest])
+        return tuple([result_layout(x) for x in out]) if type(out) is tuple else result_layout(out)
+
+
+class view(Kernel):
+    """`function(a, ...)` gives an array that looks at the same memory."""
+
+    kind = "view"
+
+
+class views(Kernel):
+    """`function(a, ...)` gives several arrays that look at the same memory."""
+
+    kind = "views"
+
+
+class turn(Kernel):
+    """A view of an array that becomes the tensor's own: what `t_` and its kind do in place."""
+
+    kind = "turn"
+
+
+class write(Kernel):
+    """`function(a, ...)` gives the values to write into `a`, or None if it wrote them itself."""
+
+    kind = "write"
+
+    def written(self, a: ndarray, *values: Any) -> Any:
+        """The values to write into `a`."""
+        return self.function(a, *values)
+
+
+class composite(Kernel):
+    """`function(...)` is made of other operations: it gets what the caller gave, and has no history of its own."""
+
+    kind = "composite"

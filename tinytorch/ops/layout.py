@@ -1,0 +1,280 @@
+"""How elements lie in memory: strides of results by torch's rules, and other looks at the same memory.
+
+Everything here is about plain arrays; strides are in bytes, as NumPy has them. Source: torch's `TensorIterator`
+(`compute_strides`, `reorder_dimensions`), `infer_dense_strides` and `is_non_overlapping_and_dense`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..storage import contiguous_strides
+
+ndarray = np.ndarray
+
+
+def wrap_dim(dim: Any, ndim: int) -> int:
+    """A dimension counted from the end brought to one from the start. IndexError in torch's words out of range."""
+    n = ndim or 1
+    if type(dim) is not int:
+        dim = dim.__index__()
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return dim + n if dim < 0 else dim
+
+
+def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
+    """Dimensions of a reduction, counted from the start; all of them for None or (). RuntimeError if one is twice."""
+    if dims is None or dims == ():
+        return tuple(range(ndim))
+    out: list[int] = []
+    for dim in dims if isinstance(dims, (tuple, list)) else (dims,):
+        d = wrap_dim(dim, ndim)
+        if d in out:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+        out.append(d)
+    return tuple(out) if ndim else ()
+
+
+def address(a: ndarray) -> int:
+    """Where in memory the first element lies."""
+    return a.__array_interface__["data"][0]
+
+
+def owner(a: ndarray) -> ndarray:
+    """The array that owns the memory that this one looks at."""
+    while isinstance(a.base, ndarray):
+        a = a.base
+    return a
+
+
+def is_dense(a: ndarray) -> bool:
+    """Whether the elements fill their memory without gaps and none is reached twice."""
+    if a.flags.forc:
+        return True
+    expected = a.itemsize
+    for step, n in sorted([(s, n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1]):
+        if step != expected:
+            return False
+        expected *= n
+    return True
+
+
+def overlaps(a: ndarray) -> bool:
+    """Whether two indices may reach one element."""
+    extent = a.itemsize
+    for step, n in sorted([(s, n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1]):
+        if step < extent:
+            return True
+        extent = step * (n - 1) + extent
+    return False
+
+
+def reach(shape: tuple, strides: tuple, itemsize: int) -> int:
+    """How many bytes lie from the first element to the end of the last."""
+    return 0 if 0 in shape else itemsize + sum([s * (n - 1) for s, n in zip(strides, shape, strict=True)])
+
+
+def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarray:
+    """Another look at the memory of an array: shape, strides and offset from its first element, in bytes."""
+    if a.flags.c_contiguous and offset + reach(shape, strides, a.itemsize) <= a.nbytes and offset >= 0:
+        return ndarray(shape, a.dtype, a, offset, strides)
+    whole = owner(a)
+    start = address(a) - address(whole) + offset if whole.nbytes else 0
+    if not whole.flags.c_contiguous:
+        whole = whole.reshape(-1, order="A") if whole.flags.f_contiguous else ndarray(
+            (reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)  # fmt: skip
+    return ndarray(shape, a.dtype, whole, min(start, whole.nbytes) if 0 in shape else start, strides)
+
+
+def empty_like_strides(shape: tuple, dtype: np.dtype, strides: tuple) -> ndarray:
+    """An array of its own with these strides, not initialised."""
+    if strides == contiguous_strides(shape, dtype.itemsize):
+        made = np.empty(shape, dtype)
+        return made if made.strides == strides else ndarray(shape, dtype, made, 0, strides)
+    room = np.empty(reach(shape, strides, dtype.itemsize) // dtype.itemsize, dtype)
+    return ndarray(shape, dtype, room, 0, strides)
+
+
+def laid_out(data: ndarray, strides: tuple) -> ndarray:
+    """The same values with these strides, which are dense."""
+    if data.strides == strides:
+        return data
+    out = empty_like_strides(data.shape, data.dtype, strides)
+    out[...] = data
+    return out
+
+
+def _inner_first(n: int, compare: Callable[[int, int], int]) -> list[int]:
+    """Dimensions from the innermost on: sorted by insertion, for a comparison that may leave two as they are (0)."""
+    order = list(range(n - 1, -1, -1))
+    for i in range(1, n):
+        at = i
+        for j in range(i - 1, -1, -1):
+            swap = compare(order[j], order[at])
+            if swap > 0:
+                order[j], order[at], at = order[at], order[j], j
+            elif swap < 0:
+                break
+    return order
+
+
+def _packed(shape: tuple, itemsize: int, order: list[int]) -> tuple:
+    """Dense strides, the first dimension of `order` the innermost."""
+    strides, step = [0] * len(shape), itemsize
+    for d in order:
+        strides[d] = step
+        step *= max(shape[d], 1)
+    return tuple(strides)
+
+
+def dense_strides(a: ndarray, itemsize: int = 0) -> tuple:
+    """The strides that `empty_like` gives: the array's own if it is dense, else dense ones in the same order."""
+    shape, n = a.shape, itemsize or a.itemsize
+    if 0 in shape or is_dense(a):
+        return a.strides if n == a.itemsize else tuple([s // a.itemsize * n for s in a.strides])
+
+    def compare(d0: int, d1: int) -> int:
+        s, t = a.strides[d0], a.strides[d1]
+        if s == 0 or t == 0:
+            return 0
+        if s != t:
+            return -1 if s < t else 1
+        return 1 if shape[d0] > shape[d1] else 0
+
+    return _packed(shape, n, _inner_first(a.ndim, compare))
+
+
+def _shared_strides(shape: tuple, operands: tuple) -> tuple | None:
+    """The strides in elements that operands of one shape share, where torch takes its short way; None if there is none."""
+    for a in operands:
+        if a.shape != shape:
+            return None
+    if all([a.flags.c_contiguous for a in operands]):
+        return contiguous_strides(shape)
+    steps = [tuple([s // a.itemsize for s in a.strides]) for a in operands]
+    if len(shape) == 4:
+        last = _packed(shape, 1, [1, 3, 2, 0])
+        if all(all(n == 1 or s == t for n, s, t in zip(shape, own, last, strict=True)) for own in steps):
+            return last
+    return steps[0] if all(own == steps[0] for own in steps) and is_dense(operands[0]) else None
+
+
+def torch_strides(shape: tuple, itemsize: int, operands: tuple) -> tuple:
+    """The strides of a result: torch goes by the first operand that says which of two dimensions is the inner one."""
+    strides = _shared_strides(shape, operands)
+    if strides is not None:
+        return tuple([s * itemsize for s in strides])
+    n, steps = len(shape), []
+    for a in operands:
+        lead = n - a.ndim
+        own = [0 if k == 1 and shape[lead + i] != 1 else a.strides[i] for i, k in enumerate(a.shape)]
+        steps.append([0] * lead + own)
+
+    def compare(d0: int, d1: int) -> int:
+        for s in steps:
+            if s[d0] and s[d1]:
+                if s[d0] != s[d1]:
+                    return -1 if s[d0] < s[d1] else 1
+                if shape[d0] > shape[d1]:
+                    return 1
+        return 0
+
+    return _packed(shape, itemsize, _inner_first(n, compare))
+
+
+def result_layout(data: Any, *operands: ndarray) -> ndarray:
+    """What NumPy computed from `operands`, laid out as torch lays it out."""
+    if type(data) is not ndarray:
+        return np.asarray(data)
+    if data.ndim < 2 and data.size:
+        return data
+    for a in operands:
+        if not a.flags.c_contiguous or 1 in a.shape or not data.size or a.ndim != data.ndim:
+            return laid_out(data, torch_strides(data.shape, data.itemsize, operands))
+    if data.flags.c_contiguous and 1 not in data.shape and data.size:
+        return data
+    return laid_out(data, contiguous_strides(data.shape, data.itemsize))
+
+
+_SHARED = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+    "location. Please clone() the tensor before performing the operation."
+)
+
+
+def shared_memory(a: ndarray, b: ndarray) -> str:
+    """Whether two arrays cover the same memory: "full", "partial", or "" if not (or if it is too hard to say)."""
+    if owner(a) is not owner(b) or not (a.size and b.size and is_dense(a) and is_dense(b)):
+        return ""
+    a0, b0 = address(a), address(b)
+    if a0 == b0 and a.nbytes == b.nbytes:
+        return "full" if a.strides == b.strides else "partial"
+    return "partial" if a0 < b0 + b.nbytes and b0 < a0 + a.nbytes else ""
+
+
+def check_overlap(target: ndarray, *sources: Any) -> None:
+    """Raise torch's error if elements of `target` share memory, with each other or partly with a source."""
+    if 0 in target.strides and target.size and any([s == 0 and n > 1 for s, n in zip(target.strides, target.shape, strict=True)]):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
+    if target.base is not None:
+        for s in sources:
+            if type(s) is ndarray and s is not target and shared_memory(target, s) == "partial":
+                raise RuntimeError(_SHARED)
+
+
+def check_no_overlap(target: ndarray, *sources: Any) -> None:
+    """Raise torch's error if `target` shares memory with a source, partly or fully."""
+    for s in sources:
+        if type(s) is ndarray and (s is target or shared_memory(target, s)):
+            raise RuntimeError(_SHARED)
+
+
+def broadcast_error(a: tuple, b: tuple) -> RuntimeError:
+    """torch's words for two shapes that do not broadcast."""
+    n = max(len(a), len(b))
+    for i in range(n - 1, -1, -1):
+        x = a[i - n + len(a)] if i - n + len(a) >= 0 else 1
+        y = b[i - n + len(b)] if i - n + len(b) >= 0 else 1
+        if x not in (y, 1) and y != 1:
+            return RuntimeError(
+                f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}"
+            )
+    return RuntimeError("shapes do not broadcast")
+
+
+def check_broadcast_into(shape: tuple, *others: tuple) -> None:
+    """Raise torch's error unless other shapes broadcast to `shape` itself."""
+    both = shape
+    for other in others:
+        if other != shape:
+            try:
+                both = np.broadcast_shapes(both, other)
+            except ValueError:
+                raise broadcast_error(both, other) from None
+    if both != shape:
+        raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(both)}")
+
+
+def convert(data: Any, kind: np.dtype) -> ndarray:
+    """Values in another dtype, as torch converts them: floats go through int64 to unsigned integers and wrap."""
+    if data.dtype.kind == "f" and kind.kind == "u":
+        data = data.astype(np.int64)
+    return data.astype(kind)
+
+
+def store(a: ndarray, data: Any) -> None:
+    """Put values into an array's memory, converted to its dtype as torch converts."""
+    if type(data) is ndarray:
+        if data.dtype is a.dtype:
+            a[...] = data if data.dtype.kind != "b" else data.view(np.uint8) != 0  # bools may hold any byte
+            return
+        if data.dtype.kind == "f" and a.dtype.kind == "u":
+            data = data.astype(np.int64)
+    np.copyto(a, data, "unsafe")

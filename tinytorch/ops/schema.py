@@ -1,0 +1,413 @@
+"""torch's schemas: what an operation is called with, and torch's words for a call that does not fit.
+
+One line of PyTorch's own schema says how an operation may be called, as a function and as a method; what it shares and
+what it writes: a result `Tensor(a)` looks at the memory of the argument `Tensor(a)`, and `Tensor(a!)` is written to.
+Source: torch's `FunctionSchema`, `python_arg_parser.cpp` and `invalid_arguments.cpp`.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..autograd.meta import needs_grad
+from ..devices import as_device, device
+from ..dtypes import as_dtype, dtype, is_dtype
+from ..errors import type_name
+from ..storage import UntypedStorage
+from ..tensor import Layout, Size, Tensor
+
+REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()  # the default of what must be given
+
+
+class MisfitError(Exception):
+    """Why a call does not fit a schema."""
+
+
+# what the types of a schema take ---------------------------------------------------------------------------------------
+
+
+def is_number(x: Any) -> bool:
+    """Whether torch would take `x` as a Python number."""
+    return isinstance(x, (numbers.Number, np.number, np.bool_))
+
+
+def _is_int(x: Any) -> bool:
+    if isinstance(x, Tensor):
+        return x._data.ndim == 0 and x._data.dtype.kind in "iu" and not needs_grad(x)
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+
+
+def is_symint(x: Any) -> bool:
+    """Whether torch would take `x` as one of its sizes."""
+    if isinstance(x, Tensor):
+        return x._data.size == 1 and x._data.dtype.kind in "iub"
+    return hasattr(x, "__index__") and not isinstance(x, bool) and getattr(x, "ndim", 0) == 0
+
+
+def _is_float(x: Any) -> bool:
+    if isinstance(x, Tensor):
+        return x._data.ndim == 0 and not needs_grad(x)
+    return isinstance(x, (int, float, np.number, np.bool_))
+
+
+def _plainly(x: Any) -> Any:
+    return x
+
+
+def _number(x: Any) -> Any:
+    return x.item() if isinstance(x, (Tensor, np.generic)) else x
+
+
+def _int(x: Any) -> int:
+    return int(x.item()) if isinstance(x, Tensor) else x.__index__()
+
+
+class _Type:
+    """A type of a schema: torch's name for it in errors, what it takes, how that is read, what needs no further look."""
+
+    def __init__(self, shown: str, takes: Callable, read: Callable = _plainly, plain: tuple = (), many: bool = False) -> None:
+        self.shown, self.takes, self.read, self.plain, self.many = shown, takes, read, frozenset(plain), many
+
+
+_INTS = _Type("tuple of ints", is_symint, _int, many=True)
+_FORMAT = _Type("torch.memory_format", lambda x: type(x).__name__ in ("MemoryFormat", "memory_format"))
+_TYPES = {
+    "Tensor": _Type("Tensor", lambda x: isinstance(x, Tensor), plain=(Tensor,)),
+    "Scalar": _Type("Number", lambda x: is_number(x) or _is_float(x), _number, (int, float, bool)),
+    "int": _Type("int", _is_int, _int, (int,)),
+    "SymInt": _Type("int", is_symint, _int, (int,)),
+    "float": _Type("float", _is_float, _number, (int, float)),
+    "bool": _Type("bool", lambda x: isinstance(x, bool), plain=(bool,)),
+    "str": _Type("str", lambda x: isinstance(x, str), plain=(str,)),
+    "ScalarType": _Type("torch.dtype", lambda x: x is not None and is_dtype(x), as_dtype, (dtype,)),
+    "Layout": _Type("torch.layout", lambda x: isinstance(x, Layout), plain=(Layout,)),
+    "MemoryFormat": _FORMAT,
+    "Device": _Type("torch.device", lambda x: isinstance(x, (str, int, device)) and not isinstance(x, bool), as_device),
+    "Generator": _Type("torch.Generator", lambda x: type(x).__name__ == "Generator"),
+    "Storage": _Type("torch.Storage", lambda x: isinstance(x, UntypedStorage) or hasattr(x, "untyped")),
+    "Tensor[]": _Type("tuple of Tensors", lambda x: isinstance(x, (tuple, list)), list),
+    "Tensor?[]": _Type("tuple of Tensors", lambda x: isinstance(x, (tuple, list)), list),
+    "int[]": _INTS,
+    "SymInt[]": _INTS,
+    "float[]": _Type("tuple of floats", _is_float, _number, many=True),
+    "Scalar[]": _Type("tuple of Scalars", is_number, _number, many=True),
+}
+_CPP = {"int": "int64_t", "float": "double", "str": "c10::string_view"}
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other", "input": "self"}
+_DEFAULTS = {"True": True, "False": False, "None": None, "contiguous_format": None, "[]": ()}
+
+
+class Param:
+    """One parameter of a schema, such as `SymInt[] size` or `Tensor(a!) self`."""
+
+    def __init__(self, text: str, named: bool) -> None:
+        kind, _, rest = text.rpartition(" ")
+        self.name, _, self.default_text = rest.partition("=")
+        self.named = named
+        head, bracket, tail = kind.partition("(")
+        mark, _, tail = tail.partition(")") if bracket else ("", "", "")
+        kind = head + tail
+        self.shared, self.written = bool(mark), mark.endswith("!")
+        self.none = kind.endswith("?")
+        kind = kind.removesuffix("?")
+        self.one = kind[-1:] == "]" and kind[-2:-1].isdigit()  # `int[1]`: one number will do
+        self.kind = kind[: kind.index("[")] + "[]" if self.one else kind
+        self.type = _TYPES[self.kind]
+        self.is_tensor = self.kind == "Tensor"
+        self.is_list = self.kind in ("Tensor[]", "Tensor?[]")
+        self.default = self._default()
+        self.plain = self.type.plain | {type(None)} if self.none else self.type.plain
+
+    def _default(self) -> Any:
+        text = self.default_text
+        if not text:
+            return REQUIRED
+        if text in _DEFAULTS:
+            return _DEFAULTS[text]
+        if text[0] == "[":
+            return tuple([int(n) for n in text[1:-1].split(",")])
+        if text[0] in "'\"":
+            return text[1:-1]
+        try:
+            value: Any = float(text) if "." in text or "e" in text else int(text)
+        except ValueError:
+            return text
+        return (value,) if self.kind == "int[]" else value
+
+    def read(self, x: Any) -> Any:
+        """An argument as kernels take it, of one that torch's parser takes."""
+        if x is None and self.none:
+            return None
+        if self.type.many:
+            if type(x) is tuple and not any([type(n) is not int for n in x]):
+                return x
+            return tuple([self.type.read(n) for n in x]) if isinstance(x, (tuple, list)) else (self.type.read(x),)
+        return self.type.read(x)
+
+    def fits(self, x: Any, position: int, numbers: bool) -> int | None:
+        """None if the parameter takes `x`, else the index of the element that is at fault, or -1."""
+        if self.type.many:
+            if isinstance(x, (tuple, list)):
+                return None if not x or self.type.takes(x[0]) else 0
+            return None if self.one and self.type.takes(x) else -1
+        if self.is_list and self.type.takes(x):
+            for i, t in enumerate(x):
+                if not isinstance(t, Tensor) and (t is not None or self.kind == "Tensor[]"):
+                    raise TypeError(f"expected Tensor as element {i} in argument {position}, but got {type_name(t)}")
+            return None
+        return None if self.type.takes(x) or (numbers and self.is_tensor and is_number(x)) else -1
+
+    def line(self, as_input: bool) -> str:
+        """As torch's errors write it."""
+        name = "input" if as_input else self.name
+        if not self.default_text:
+            return f"{self.type.shown} {name}"
+        default = self.default_text
+        if self.kind == "MemoryFormat" and default == "contiguous_format":
+            default = "torch.contiguous_format"
+        return f"{self.type.shown} {name} = {default}"
+
+
+class Schema:
+    """`mul(Tensor self, Tensor other)`, read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        head, _, rest = text.partition("(")
+        inner, arrow, returns = rest.partition(" -> ")
+        inner = inner.rstrip()[:-1]
+        self.name = head
+        positional, _, named = inner.partition("*, ") if not inner.startswith("*, ") else ("", "", inner[3:])
+        self.params = [Param(p, False) for p in _split(positional)] + [Param(p, True) for p in _split(named)]
+        self.names = [p.name for p in self.params]
+        self.positional = sum(not p.named for p in self.params)
+        self.defaults = tuple(p.default for p in self.params)
+        self.returns = _split(returns[1:-1]) if returns.startswith("(") else [returns or "Tensor"]
+        self.result_names = [r.rpartition(" ")[2] if " " in r else "" for r in self.returns]
+        self.writes = bool(self.params) and self.params[0].written
+        self.has_self = bool(self.params) and self.names[0] == "self"
+        self.is_factory = "pin_memory" in self.names
+
+
+def _split(text: str) -> list[str]:
+    """The parameters between a schema's brackets."""
+    parts: list[str] = []
+    for part in text.removesuffix(", ").split(", ") if text else ():
+        parts.append(part)
+    return parts
+
+
+class Signature:
+    """A schema as torch's parser reads calls of it: as a function or, without the tensor itself, as a method."""
+
+    def __init__(self, schema: Schema, name: str, method: bool, out: bool, numbers: bool) -> None:
+        self.name, self.method, self.numbers = name, method, numbers
+        params = schema.params[1:] if method else list(schema.params)
+        self.params = [p for p in params if p.name != "pin_memory" or not method or schema.is_factory]
+        self.input = self.params[0] if schema.has_self and not method else None  # which functions call `input`
+        self.positional = sum(not p.named for p in self.params)
+        if out:
+            self.params.insert(self._last_positional(), Param("Tensor? out=None", True))
+        if schema.is_factory:
+            self.params.append(Param("bool requires_grad=False", True))
+        self.least = sum(p.default is REQUIRED for p in self.params)
+
+    def _last_positional(self) -> int:
+        return len(self.params)
+
+    def shown(self, p: Param) -> str:
+        """The name by which a parameter is called."""
+        return "input" if p is self.input else p.name
+
+    def __str__(self) -> str:
+        parts = [p.line(p is self.input) for p in self.params]
+        if self.positional < len(parts):
+            parts.insert(self.positional, "*")
+        return f"({', '.join(parts)})"
+
+    def match(self, args: tuple, named: dict) -> dict[str, Any]:
+        """The arguments by name. MisfitError, with torch's words for it, if the call does not fit."""
+        n, params, found = len(args), self.params, {}
+        sizes = self.takes_sizes(args)
+        if n > self.positional and not sizes:
+            raise MisfitError(self._too_many(n))
+        left = dict(named)
+        for i, p in enumerate(params):
+            by_name = None
+            if i < n and not p.named:
+                x = args if sizes and i == 0 else args[i]
+            elif i < n and not sizes:
+                raise MisfitError(self._too_many(n))
+            else:
+                by_name = next((k for k in left if k == self.shown(p) or _NUMPY_NAMES.get(k) == p.name), None)
+                if by_name is None:
+                    if p.default is REQUIRED:
+                        self._missing(params[i:], named)
+                    continue
+                x = left.pop(by_name)
+            if not (x is None and (p.none or p.default is None)):
+                bad = p.fits(x, i, self.numbers)
+                if bad is not None:
+                    self._wrong_type(p, x, by_name, i, bad)
+            found[p.name] = x
+        if left:
+            self._unknown(named, n)
+        return found
+
+    def takes_sizes(self, args: tuple) -> bool:
+        """Whether the arguments are sizes that are given one by one."""
+        return bool(args) and self.positional == 1 and self.params[0].type is _INTS and not self.params[0].one and is_symint(args[0])
+
+    def unpack(self, found: dict[str, Any]) -> None:
+        """Raise torch's errors for ints that are too large, and for sizes that turn out not to be ints after the first."""
+        for p in self.params:
+            x = found.get(p.name)
+            if p.type.shown == "int" and isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
+                raise ValueError("Overflow when unpacking long long")
+            if p.type is _INTS and isinstance(x, (tuple, list)):
+                for i, n in enumerate(x):
+                    if not (is_symint(n) or isinstance(n, bool)):
+                        raise TypeError(
+                            f"{self.name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} with error "
+                            f'"type must be tuple of ints,but got {type_name(n)}"'
+                        )
+
+    def _missing(self, rest: list[Param], named: dict) -> NoReturn:
+        absent = [self.shown(q) for q in rest if q.default is REQUIRED]  # those given by name, too
+        s = "s" * (len(absent) == 1)  # torch's, the wrong way round
+        raise MisfitError(
+            f"{self.name}() missing {len(absent)} required positional argument{s}: " + ", ".join(f'"{a}"' for a in absent)
+        )
+
+    def _too_many(self, n: int) -> str:
+        takes, least = self.positional, self.least
+        if least != takes:
+            return f"{self.name}() takes from {least} to {takes} positional arguments but {n} were given"
+        return f"{self.name}() takes {takes} positional argument{'s' * (takes != 1)} but {n} {'was' if n == 1 else 'were'} given"
+
+    def _wrong_type(self, p: Param, x: Any, by_name: str | None, at: int, bad: int) -> NoReturn:
+        if by_name is not None:
+            raise MisfitError(f"{self.name}(): argument '{self.shown(p)}' must be {p.type.shown}, not {type_name(x)}")
+        where = f"{self.name}(): argument '{self.shown(p)}' (position {at + 1}) must be {p.type.shown}, "
+        if bad < 0:
+            raise MisfitError(f"{where}not {type_name(x)}")
+        raise MisfitError(f"{where}but found element of type {type_name(x[bad])} at pos {bad}")
+
+    def _unknown(self, named: dict, n: int) -> NoReturn:
+        known = [self.shown(p) for p in self.params]
+        for k in named:
+            if k not in known:
+                raise MisfitError(f"{self.name}() got an unexpected keyword argument '{k}'")
+            if known.index(k) < n:
+                raise MisfitError(f"{self.name}() got multiple values for argument '{k}'")
+        raise MisfitError("invalid keyword arguments")
+
+
+# torch's words for a call that fits nothing -------------------------------------------------------------------------------
+
+
+def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -> TypeError:
+    """torch's TypeError for a call that fits none of these signatures."""
+    n = len(args) + len(named)
+    if len(signatures) == 1 and not signatures[0].params:
+        place = "TensorBase" if signatures[0].method else "torch._VariableFunctionsClass"
+        return TypeError(f"{place}.{name}() takes {'no keyword arguments' if named else f'no arguments ({n} given)'}")
+    if len(signatures) == 1 and len(signatures[0].params) == 1 and not signatures[0].method and signatures[0].input:
+        takes = "no keyword arguments" if named else f"exactly one argument ({n} given)"
+        if n != 1 or named:
+            return TypeError(f"torch._VariableFunctionsClass.{name}() takes {takes}")
+    plausible = [s for s in signatures if s.least <= n <= len(s.params)]
+    if len(signatures) == 1 or len(plausible) == 1:
+        try:
+            (plausible if len(signatures) > 1 else signatures)[0].match(args, named)
+        except MisfitError as why:
+            return TypeError(str(why))
+    return _invalid_combination(name, args, named, [str(s) for s in signatures])
+
+
+def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str]) -> TypeError:
+    named = _as_hashed(kwargs)
+    head = f"{name}() received an invalid combination of arguments - got "
+    given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in named.items()]
+    got = f"({', '.join(given)}{', ' if named and not args else ''}), but expected "
+    if len(lines) == 1:
+        options = _options(lines[0])
+        wrong = _unmatched(options, named)
+        if wrong:
+            return TypeError(f"{head}unrecognized keyword arguments: {', '.join(wrong)}")
+        if len(options) == len(given):
+            got = f"{_described(lines[0], args, named, options)}, but expected "
+        return TypeError(head + got + lines[0])
+    text = [f"{head}{got}one of:"]
+    for line in lines:
+        text.append(f" * {line}")
+        options = _options(line)
+        if len(options) != len(given):  # torch counts the star as well, and nothing as one
+            continue
+        wrong = _unmatched(options, named)
+        if wrong:
+            text.append(f"      didn't match because some of the keywords were incorrect: {', '.join(wrong)}")
+        else:
+            why = _described(line, args, named, options)
+            text.append(f"      didn't match because some of the arguments have invalid types: {why}")
+    return TypeError("\n".join(text) + "\n")
+
+
+def _options(line: str) -> list[str]:
+    """The names of a signature's parameters; of those with a default, the default, which torch takes for the name."""
+    return [p.rpartition(" ")[2] for p in line[1:-1].split(", ")]
+
+
+def _unmatched(options: list[str], named: dict) -> list[str]:
+    return [k for k in named if k not in options[max(len(options) - len(named), 0) :]]
+
+
+def _hash(text: str) -> int:
+    """The C++ standard library's hash of a string (MurmurHash64A with its seed)."""
+    key, size, factor = text.encode(), len(text.encode()), 0xC6A4A7935BD1E995
+    mixed = lambda v: v ^ (v >> 47)  # noqa: E731
+    h = 0xC70F6907 ^ (size * factor % 2**64)
+    for at in range(0, size - 7, 8):
+        part = int.from_bytes(key[at : at + 8], "little") * factor % 2**64
+        h = (h ^ (mixed(part) * factor % 2**64)) * factor % 2**64
+    if size % 8:
+        h = (h ^ int.from_bytes(key[size // 8 * 8 :], "little")) * factor % 2**64
+    return mixed(mixed(h) * factor % 2**64)
+
+
+def _as_hashed(kwargs: dict) -> dict:
+    """Keywords in the order of torch's `std::unordered_map`: the latest first, unless it falls in an earlier's bucket."""
+    order: list[str] = []
+    for name in kwargs:
+        same = (i for i, other in enumerate(order) if _hash(other) % 13 == _hash(name) % 13)
+        order.insert(next(same, 0), name)
+    return {name: kwargs[name] for name in order}
+
+
+_SIMPLE = {"Tensor": ("Tensor",), "float": ("float", "int", "long"), "int": ("int", "long"), "bool": ("bool",), "str": ("str",)}
+
+
+def _described(line: str, args: tuple, named: dict, options: list[str]) -> str:
+    """The types of the arguments, those in exclamation marks that are not a signature's."""
+    kinds = [p.rpartition(" ")[0] for p in line[1:-1].split(", ")]
+    out = []
+    for i in range(len(args) + len(named)):
+        by_name = i >= len(args)
+        if by_name and (i >= len(options) or options[i] not in named):
+            continue
+        x = named[options[i]] if by_name else args[i]
+        shown = type_name(x)
+        fits = i < len(kinds) and shown in _SIMPLE.get(kinds[i], (kinds[i],))
+        if isinstance(x, (tuple, list)):
+            inner = ", ".join(type_name(e) for e in x)
+            shown += f" of ({inner}{',' * (len(x) == 1)})" if isinstance(x, tuple) else f" of [{inner}]"
+        shown = (f"{options[i]}=" if by_name else "") + shown
+        out.append(shown if fits else f"!{shown}!")
+    return f"({', '.join(out)}{', ' if out and not args else ''})"
+
+
+__all__ = ["REQUIRED", "MisfitError", "Param", "Schema", "Signature", "Size", "is_number", "is_symint", "mismatch"]
