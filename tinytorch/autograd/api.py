@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import BY_NUM
+from ..dtypes import BY_NUM, get_default_dtype
 from ..errors import type_name, warn_user
-from ..ops.creation import empty, ones, zeros_like
+from ..ops.creation import zeros_like
 from ..ops.joining import stack
 from ..tensor import Size, Tensor, fresh
 from . import engine
@@ -132,7 +132,7 @@ def _batched(outputs: tuple, grads: list, keep: bool, create: bool, inputs: tupl
     for i in range(last + 1):
         row = [None if g is None else g[i] for g in grads]
         found.append(_run(outputs, row, keep or i < last, create, inputs, accumulate))
-    return [None if each[0] is None else stack(each) for each in zip(*found, strict=True)]
+    return [None if each[0] is None else stack(list(each)) for each in zip(*found, strict=True)]
 
 
 class _VariableType(type):
@@ -156,7 +156,7 @@ class Variable(metaclass=_VariableType):
             warn_user("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
             if requires_grad:
                 raise ValueError("Variable can't be volatile and require_grad at the same time!")
-        out = empty(0) if data is None else data
+        out = fresh(np.empty(0, get_default_dtype().np)) if data is None else data
         if not isinstance(out, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type_name(data)}")
         if requires_grad and not out.is_floating_point():
@@ -216,7 +216,7 @@ def _start_gradients(outputs: tuple, grads: Any, batched: bool = False) -> list:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             if not dtype.is_floating_point:
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype!r}")
-            g = ones(shape, dtype=dtype, device=device)
+            g = fresh(np.ones(shape, dtype.np), device)
         found.append(g)
     return found
 

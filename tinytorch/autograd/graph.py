@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import missing, type_name
-from ..ops.creation import empty
-from ..tensor import Tensor
+from ..tensor import Tensor, fresh
 from .api import GradientEdge
 from .engine import RUNNING
 from .function import BackwardCFunction, DelayedError, UndefinedGrad
@@ -198,7 +197,7 @@ class save_on_cpu(saved_tensors_hooks):
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         def pack(t: Tensor) -> tuple[Any, Tensor]:
-            return t.device, empty(t.size(), dtype=t.dtype).copy_(t) if pin_memory else t.cpu()
+            return t.device, fresh(np.empty(t.shape, t._data.dtype)).copy_(t) if pin_memory else t.cpu()
 
         super().__init__(pack, lambda packed: packed[1].to(packed[0]))
 
