@@ -329,6 +329,7 @@ def _source(name: str, schema: Schema) -> Callable[[tuple], Any]:
         "strides": lambda x: x.stride(),
         "dtype": lambda x: x.dtype if isinstance(x, TensorBase) else None,
         "dim": lambda x: x._data.ndim,
+        "device": device_of,
     }
     read = parts[part]
     return lambda v: [read(t) for t in v[i]] if type(v[i]) is list else None if v[i] is None else read(v[i])
@@ -470,6 +471,8 @@ def _named(schema: Schema) -> Any:
 
 
 def _offer(name: str, made: Op, inplace: bool, function: bool, method: bool, out: bool) -> None:
+    if not function and not method:  # for formulas alone
+        return
     group = _methods.get(name)
     if group is None:
         group = _methods[name] = _Overloads(name, inplace)

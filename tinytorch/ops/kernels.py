@@ -113,23 +113,26 @@ def check_written(a: ndarray, data: ndarray, *values: Any) -> None:
         raise cannot_cast(d, target)
 
 
+_OPERANDS = ("other", "exponent", "min", "max")  # what may be a number among the operands, by name
+
+
 class pointwise(Kernel):
     """`function(a, b, ...)` element by element, of operands that broadcast.
 
     `to`: the result's dtype is kept, made floating, or bool. `takes` and `stub`: the dtypes that torch has a kernel for,
-    and its name. `bools`: the RuntimeError for bools. Operands are the schema's tensors and, where they may stand for
+    and its name. `bools`: the RuntimeError for bools, or two: if one operand is, and if all are. Operands are the schema's tensors and, where they may stand for
     tensors, numbers; further arguments follow.
     """
 
     def __init__(
-        self, function: Callable, to: str = "keep", *, takes: str = EVERY, stub: str = "", bools: str | None = None
+        self, function: Callable, to: str = "keep", *, takes: str = EVERY, stub: str = "", bools: Any = None
     ) -> None:
         super().__init__(function)
         self.to, self.takes, self.stub, self.bools = to, takes, stub, bools
 
     def bind(self, schema: Any) -> None:
-        """See which arguments are operands: tensors, and what is called `other` or `exponent`."""
-        self.count = max([i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in ("other", "exponent")])
+        """See which arguments are operands: tensors, and numbers that meet them in one dtype."""
+        self.count = max([i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in _OPERANDS])
         self.straight = {  # the dtypes for which the kernel alone is all there is to do
             n for n, d in dtypes.BY_NUM.items()
             if LETTER[n] in self.takes and d.np != HALF and (d.is_floating_point or (self.to != "float" and d.np.kind != "b"))
@@ -138,25 +141,31 @@ class pointwise(Kernel):
     def operands(self, values: tuple) -> list[ndarray]:
         """The operands in the dtype they meet in. RuntimeError and NotImplementedError where torch has no kernel."""
         given = values[: self.count]
-        d = result_dtype(*given)
-        if self.bools and d is dtypes.bool_:
-            raise RuntimeError(self.bools)
+        d = result_dtype(*[x for x in given if x is not None])
+        if self.bools is not None:
+            self.refuse_bools(given)
         if self.takes != EVERY and LETTER[d.np.num] not in self.takes:
             shape_of_all(*[x for x in given if isinstance(x, ndarray)])
             check_kernel(d.np, self.takes, self.stub)
         if self.to == "float" and not d.is_floating_point:
             d = dtypes.get_default_dtype()
-        return [as_array(x, d) for x in given]
+        return [x if x is None else as_array(x, d) for x in given]
+
+    def refuse_bools(self, given: tuple) -> None:
+        """Raise torch's RuntimeError if an operand is bool."""
+        found = [isinstance(x, bool) if type(x) in (bool, int, float) else x.dtype.kind == "b" for x in given]
+        if any(found):
+            raise RuntimeError(self.bools if type(self.bools) is str else self.bools[all(found)])
 
     def compute(self, arrays: list[ndarray], rest: tuple) -> Any:
         """What the function gives for operands of one dtype; float16 is computed in float32."""
         try:
             if arrays[0].dtype == HALF:
-                data = self.function(*[a.astype(np.float32) for a in arrays], *rest)
+                data = self.function(*[a if a is None else a.astype(np.float32) for a in arrays], *rest)
                 return data if self.to == "bool" else np.asarray(data).astype(HALF)
             return self.function(*arrays, *rest)
         except ValueError:
-            shape_of_all(*arrays)
+            shape_of_all(*[a for a in arrays if a is not None])
             raise
 
     def __call__(self, *values: Any) -> ndarray:
@@ -170,11 +179,9 @@ class pointwise(Kernel):
 
     def written(self, a: ndarray, *values: Any) -> ndarray:
         """The values to write into `a`."""
-        if self.bools and a.dtype.kind == "b":
-            raise RuntimeError(self.bools)
         arrays = self.operands((a, *values))
         check_overlap(a, *values)
-        check_broadcast_into(a.shape, *[x.shape for x in arrays])
+        check_broadcast_into(a.shape, *[x.shape for x in arrays if x is not None])
         d, target = dtypes.BY_NUM[arrays[0].dtype.num], dtypes.BY_NUM[a.dtype.num]
         if self.to != "bool" and not dtypes.can_cast(d, target):
             raise cannot_cast(d, target)
