@@ -345,10 +345,12 @@ class _Overloads:
         self.name, self.inplace, self.ops = name, inplace, []  # type: ignore[var-annotated]
         self.plain: dict[int, list] = {}  # by number of arguments: operation, types that need no further look, defaults
         self.with_out: list[bool] = []
+        self.methods: list[bool] = []
 
-    def add(self, made: Op, out: bool) -> None:
+    def add(self, made: Op, out: bool, method: bool) -> None:
         """One more overload."""
         self.ops.append(made)
+        self.methods.append(method and made.schema.has_self)
         self.with_out.append(out)
         schema = made.schema
         run = made.inplace if self.inplace else made.run
@@ -394,10 +396,11 @@ class _Overloads:
                 raise TypeError(f"unbound method TensorBase.{self.name}() needs an argument")
             kind = type(args[0]).__name__
             raise TypeError(f"descriptor '{self.name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
+        ops = [o for o, own in zip(self.ops, self.methods, strict=True) if own or not method]
         if not signatures:
-            for o, out in zip(self.ops, self.with_out, strict=True):
+            for o, out in zip(ops, self.with_out, strict=not method):
                 signatures.append(Signature(o.schema, self.name, method, out and not method, o.numbers))
-        for o, signature in zip(self.ops, signatures, strict=True):
+        for o, signature in zip(ops, signatures, strict=True):
             try:
                 found = signature.match(args[method:], named)
             except MisfitError:
@@ -476,7 +479,7 @@ def _offer(name: str, made: Op, inplace: bool, function: bool, method: bool, out
     group = _methods.get(name)
     if group is None:
         group = _methods[name] = _Overloads(name, inplace)
-    group.add(made, out)
+    group.add(made, out, method)
     if len(group.ops) == 1 or (function and name not in FUNCTIONS):
         if function:
             FUNCTIONS[name] = group.called(False)

@@ -91,6 +91,7 @@ _TYPES = {
     "Storage": _Type("torch.Storage", lambda x: isinstance(x, UntypedStorage) or hasattr(x, "untyped")),
     "Tensor[]": _Type("tuple of Tensors", lambda x: isinstance(x, (tuple, list)), list),
     "Tensor?[]": _Type("tuple of Tensors", lambda x: isinstance(x, (tuple, list)), list),
+    "PyObject": _Type("object", lambda x: True),
     "int[]": _INTS,
     "SymInt[]": _INTS,
     "float[]": _Type("tuple of floats", _is_float, _number, many=True),
@@ -189,7 +190,7 @@ class Schema:
         self.returns = _split(returns[1:-1]) if returns.startswith("(") else [returns or "Tensor"]
         self.result_names = [r.rpartition(" ")[2] if " " in r else "" for r in self.returns]
         self.writes = bool(self.params) and self.params[0].written
-        self.has_self = bool(self.params) and self.names[0] == "self"
+        self.has_self = bool(self.params) and self.names[0] == "self" and self.params[0].is_tensor
         self.is_factory = "pin_memory" in self.names
 
 
