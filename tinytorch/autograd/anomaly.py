@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import type_name
 from .modes import MODES
+from .node import MADE
 
 _PACKAGE = str(Path(__file__).parent.parent)
 _running: list[Any] = []
@@ -29,6 +30,7 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
                 f"set_anomaly_enabled(): argument '{name}' (position {at}) must be bool, not {type_name(value)}"
             )
     type(MODES).anomaly, type(MODES).check_nan = enabled, check_nan
+    MADE[:] = [_remember] if enabled else []
 
 
 def is_anomaly_enabled() -> bool:
@@ -80,7 +82,7 @@ class detect_anomaly:
 # what the graph calls while the mode holds ----------------------------------------------------------------------------
 
 
-def remember(node: Any) -> None:
+def _remember(node: Any) -> None:
     """Note on a new node where the user made it, and which node of a running backward did."""
     frames = [frame for frame in traceback.extract_stack() if not frame.filename.startswith(_PACKAGE)]
     node.metadata["traceback_"] = traceback.StackSummary.from_list(frames).format()

@@ -23,6 +23,7 @@ from .saved import FREED, GONE, NUMBER, OBJECT, SavedTensor, is_tensor_kept, kep
 next_number = itertools.count().__next__
 Edge = tuple[Any, int]  # a node, or the leaf that ends the graph, and which of its outputs
 _new = object.__new__
+MADE: list[Callable] = []  # what anomaly mode has called with each new node
 
 
 _SHOWN: Any = weakref.WeakKeyDictionary()
@@ -74,6 +75,8 @@ class Node:
         self._saved = saved  # pairs, one after the other: a value and its version
         self._seq = next_number()
         self._hooks = None
+        for note in MADE:
+            note(self)
 
     # what torch shows ---------------------------------------------------------------------------------------------
 
