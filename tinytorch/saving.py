@@ -1,0 +1,251 @@
+"""`torch.save` and `torch.load` in PyTorch's own file format, and pickling of tensors.
+
+A file is a zip archive: `data.pkl` describes the objects, `data/0`, `data/1` ... hold a storage each, so that tensors
+saved together keep what they share. Loading makes tensors and plain containers, and refuses everything else unless
+`weights_only=False` says that the file is to be trusted. Source: `torch.serialization`, `torch._utils`.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import zipfile
+from collections import Counter, OrderedDict
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, nn
+from .autograd.hooks import warn_of_hooks
+from .autograd.meta import meta
+from .devices import as_device, device
+from .storage import UntypedStorage
+from .tensor import Size, Tensor, over
+from .typed_storage import LEGACY, TypedStorage, storage_of
+
+# making tensors of what a file says --------------------------------------------------------------
+
+
+def rebuild_storage(data: bytes, where: str) -> UntypedStorage:
+    """A storage from its bytes."""
+    return UntypedStorage(np.frombuffer(bytearray(data), np.uint8), where)
+
+
+def rebuild_tensor(storage: Any, offset: int, size: tuple, stride: tuple, requires_grad: bool, *_: Any) -> Tensor:
+    """A tensor that looks at a typed storage."""
+    kind, s = storage.dtype.np, storage.untyped()
+    steps = tuple(k * kind.itemsize for k in stride)
+    t = over(np.ndarray(size, kind, s.buffer, min(offset * kind.itemsize, s.nbytes()), steps))
+    t._storage = s
+    if type(t._counter) is list:
+        t._counter = [1]  # torch makes an empty tensor and then sets its storage
+    if requires_grad:
+        meta(t).requires_grad = True
+    return t
+
+
+def rebuild_alone(data: bytes, where: str, d: dtypes.dtype, *geometry: Any) -> Tensor:
+    """A tensor with a storage of its own: what plain pickle makes, which keeps nothing shared, in torch as well."""
+    return rebuild_tensor(TypedStorage(wrap_storage=rebuild_storage(data, where), dtype=d, _internal=True), *geometry)
+
+
+def rebuild_parameter(data: Tensor, requires_grad: bool, hooks: Any, state: dict | None = None) -> Tensor:
+    """A parameter, with what was set on it."""
+    made = nn.Parameter(data, requires_grad)
+    made.__dict__.update(state or {})
+    return made
+
+
+def rebuild_from_type(make: Any, kind: type, args: tuple, state: dict) -> Any:
+    """A tensor on which attributes were set, or of a class of one's own."""
+    made = make(*args)
+    if type(made) is not kind:
+        made.__class__ = kind
+    made.__dict__.update(state)
+    return made
+
+
+def _geometry(t: Tensor) -> tuple:
+    warn_of_hooks(t)
+    return t.storage_offset(), tuple(t.shape), t.stride(), t.requires_grad, OrderedDict()
+
+
+def _described(t: Tensor, make: Any, args: tuple) -> tuple:
+    state = dict(t.__dict__)
+    if isinstance(t, nn.Parameter):
+        return rebuild_parameter, (t.data, t.requires_grad, OrderedDict(), *([state] if state else []))
+    return (rebuild_from_type, (make, type(t), args, state)) if state or type(t) is not Tensor else (make, args)
+
+
+def reduce_tensor(t: Tensor) -> tuple:
+    """What plain pickle writes of a tensor."""
+    s = t.untyped_storage()
+    return _described(t, rebuild_alone, (s._bytes().tobytes(), str(s.device), t.dtype, *_geometry(t)))
+
+
+_BY_NAME: dict[tuple[str, str], Any] = {
+    ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor,
+    ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
+    ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter,
+    ("torch._tensor", "_rebuild_from_type_v2"): rebuild_from_type,
+    ("torch", "Tensor"): Tensor,
+    ("torch", "Size"): Size,
+    ("torch", "device"): device,
+    ("torch.nn.parameter", "Parameter"): nn.Parameter,
+    ("torch.storage", "UntypedStorage"): LEGACY["ByteStorage"],
+    **{("torch", d.called): d for d in dtypes.ALL},
+    **{("torch", name): kind for name, kind in LEGACY.items()},
+    **{(f.__module__, f.__name__): f for f in (OrderedDict, Counter, set, complex, bytearray)},
+    ("_codecs", "encode"): lambda text, encoding: text.encode(encoding),
+}  # fmt: skip
+_FUNCTIONS = {f: place for place, f in reversed(_BY_NAME.items()) if place[0].startswith("torch._")}
+
+
+class _Writer(pickle._Pickler):  # type: ignore[name-defined]
+    """Writes storages by number, and names as torch has them."""
+
+    def __init__(self, file: Any) -> None:
+        super().__init__(file, protocol=2)
+        self.storages: dict[UntypedStorage, tuple[str, dtypes.dtype]] = {}
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, Tensor):
+            return _described(obj, rebuild_tensor, (storage_of(obj, quietly=True), *_geometry(obj)))
+        return NotImplemented
+
+    def persistent_id(self, obj: Any) -> Any:
+        if not isinstance(obj, (TypedStorage, UntypedStorage)):
+            return None
+        s, d = obj.untyped(), getattr(obj, "dtype", dtypes.uint8)
+        key, before = self.storages.setdefault(s, (str(len(self.storages)), d))
+        if before is not d and s.nbytes():
+            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
+        kind = LEGACY[d.tensor_type.replace("Tensor", "Storage")]
+        return "storage", kind, key, str(s.device), s.nbytes() // d.itemsize
+
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        shown = repr(obj).split("'")[1] if isinstance(obj, type) else f"torch.{name}" if name else ""
+        place = _FUNCTIONS.get(obj) if callable(obj) and name is None else None
+        if place is None and not shown.startswith("torch."):
+            super().save_global(obj, name)
+            return
+        module, _, name = ".".join(place or [shown]).rpartition(".")
+        self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
+        self.memoize(obj)
+
+
+def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) -> None:
+    """Write an object of tensors, numbers, strings and containers to a path or a binary file. Source: `torch.save`."""
+    path = os.fspath(f) if isinstance(f, (str, os.PathLike)) else None
+    if path is None and not hasattr(f, "write"):
+        raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
+    if path is None and not callable(f.write):
+        raise TypeError(f"Buffer of {str(type(f)).strip('<>')} has no callable attribute 'write'")
+    folder = os.path.dirname(path or "")  # noqa: PTH120 - whatever names a file, as torch takes it
+    if folder and not os.path.isdir(folder):  # noqa: PTH112
+        raise RuntimeError(f"Parent directory {folder} does not exist.")
+    pickled, whole = io.BytesIO(), io.BytesIO()
+    writer = _Writer(pickled)
+    writer.dump(obj)
+    with zipfile.ZipFile(whole, "w") as archive:
+        parts = {"data.pkl": pickled.getvalue(), "byteorder": b"little", "version": b"3\n"}
+        for name, content in (parts | {f"data/{k}": s._bytes().data for s, (k, _) in writer.storages.items()}).items():
+            archive.writestr(f"archive/{name}", content)
+    if path is None:
+        f.write(whole.getbuffer())
+        f.flush()  # whoever opens the file by its name finds it whole
+        return
+    with open(path, "wb") as file:  # noqa: PTH123
+        file.write(whole.getbuffer())
+
+
+_FAILED = "Weights only load failed."
+_CHANGED = (
+    "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. "
+    "Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary code "
+    "execution. Do it only if you got the file from a trusted source."
+)
+_DOCUMENT = (
+    "Check the documentation of torch.load to learn more about types accepted by default with weights_only "
+    "https://pytorch.org/docs/stable/generated/torch.load.html."
+)
+
+
+class _Reader(pickle.Unpickler):
+    """Makes what a file names, and puts storages where `map_location` says."""
+
+    def __init__(self, archive: zipfile.ZipFile, folder: str, map_location: Any, weights_only: bool) -> None:
+        super().__init__(io.BytesIO(archive.read(f"{folder}/data.pkl")))
+        self.archive, self.folder, self.to, self.weights_only = archive, folder, map_location, weights_only
+        self.storages: dict[str, UntypedStorage] = {}
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = _BY_NAME.get((module, name))
+        if found is None and self.weights_only:
+            name = name if module == "builtins" else f"{module}.{name}"
+            raise pickle.UnpicklingError(
+                f"{_FAILED} This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you "
+                f"trust the source of the checkpoint\033[0m. \n\t(1) {_CHANGED}\n\t(2) Alternatively, to load with "
+                "`weights_only=True` please check the recommended steps in the following error message.\n\t"
+                f"WeightsUnpickler error: Unsupported global: GLOBAL {name} was not an allowed global by default. Please use "
+                f"`torch.serialization.add_safe_globals([{name}])` or the `torch.serialization.safe_globals([{name}])` "
+                f"context manager to allowlist this global if you trust this class/function.\n\n{_DOCUMENT}"
+            )
+        if found is None:
+            found = getattr(nn, name) if module.startswith("torch.nn.") else super().find_class(module, name)
+        return found
+
+    def persistent_load(self, pid: Any) -> TypedStorage:
+        _, kind, key, where, _ = pid
+        if key not in self.storages:
+            self.storages[key] = self._placed(self.archive.read(f"{self.folder}/data/{key}"), where)
+        return TypedStorage(wrap_storage=self.storages[key], dtype=kind.dtype, _internal=True)
+
+    def _placed(self, data: bytes, where: str) -> UntypedStorage:
+        to = self.to
+        if callable(to):
+            made = rebuild_storage(data, where)
+            own = to(made, where)
+            return made if own is None else own.untyped()
+        to = to.get(where, where) if isinstance(to, dict) else where if to is None else to
+        if not isinstance(to, (str, device)):
+            raise TypeError(f"'{type(to).__name__}' object is not callable")
+        if isinstance(to, str) and to.partition(":")[0] not in ("cpu", "cuda", "meta"):
+            tagged = f"torch.storage.UntypedStorage (tagged with {to})"
+            raise RuntimeError(f"don't know how to restore data location of {tagged}")
+        return rebuild_storage(data, str(as_device(to)))
+
+
+def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, **options: Any) -> Any:
+    """Read what `save` wrote, here or in PyTorch; pickle.UnpicklingError for anything but tensors and plain containers.
+
+    `map_location`: the device to put tensors on, a mapping of devices or a function of storage and device.
+    `weights_only=False` makes whatever the file names, and so may run code from it. Source: `torch.load`.
+    """
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:  # noqa: PTH123
+            return load(file, map_location, weights_only=weights_only)
+    if not hasattr(f, "seek"):
+        raise AttributeError(
+            f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a file that is seekable. "
+            "Please pre-load the data into a buffer like io.BytesIO and try to load from it instead."
+        )
+    whole = f.read()
+    if not whole:
+        raise EOFError
+    if not zipfile.is_zipfile(io.BytesIO(whole)):
+        if whole.startswith(b"PK\x03\x04"):
+            raise RuntimeError(
+                "PytorchStreamReader failed reading zip archive: not a ZIP archive. This is an internal miniz error. If you "
+                "are seeing this error, there is a high likelihood that your checkpoint file is corrupted. This can happen "
+                "if the checkpoint was not saved properly, was transferred incorrectly, or the file was modified after "
+                "saving."
+            )
+        raise pickle.UnpicklingError(
+            f"{_FAILED} {_CHANGED}\nPlease file an issue with the following so that we can make `weights_only=True` "
+            f"compatible with your use case: WeightsUnpickler error: \n\nUnsupported operand {whole[0]}\n\n{_DOCUMENT}"
+        )
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        folder = archive.namelist()[0].partition("/")[0]
+        return _Reader(archive, folder, map_location, weights_only is None or weights_only).load()
