@@ -17,8 +17,8 @@ from ..tensor import Tensor
 from .comparisons import isfinite, logical_and, logical_or, reflected
 from .creation import full_like, zeros_like
 from .define import op
-from .indexing import masked_fill, where
 from .kernels import composite, pointwise
+from .masks import masked_fill, where
 
 # one operand ----------------------------------------------------------------------------------------------------------
 
@@ -111,7 +111,7 @@ op("positive(Tensor(a) self)", composite(_positive), operator="pos")
 # gradients that are operations of their own: differentiated again they show as one node
 threshold_backward = op(
     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold)",
-    pointwise(lambda g, a, threshold: np.where(a <= threshold, g.dtype.type(0), g), operands=2), function=False,
+    pointwise(lambda g, a, threshold: np.where(a <= threshold, g.dtype.type(0), g)), function=False,
     method=False, grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
     self=lambda grad: zeros_like(grad))  # fmt: skip
 sigmoid_backward = op(
@@ -147,12 +147,12 @@ def _by(grad: Any, alpha: Any) -> Any:
     return grad if alpha == 1 else times(grad, alpha)
 
 
-_add = pointwise(lambda a, b, alpha: np.add(a, _scaled(b, alpha)), takes="bif", stub="add_stub", operands=2)
+_add = pointwise(lambda a, b, alpha: np.add(a, _scaled(b, alpha)), takes="bif", stub="add_stub")
 _sub = pointwise(
-    lambda a, b, alpha: np.subtract(a, _scaled(b, alpha)), takes="if", stub="add_stub", operands=2, bools=_BOOLS
+    lambda a, b, alpha: np.subtract(a, _scaled(b, alpha)), takes="if", stub="add_stub", bools=_BOOLS
 )
 _rsub = pointwise(
-    lambda a, b, alpha: np.subtract(b, _scaled(a, alpha)), takes="if", stub="add_stub", operands=2, bools=_BOOLS
+    lambda a, b, alpha: np.subtract(b, _scaled(a, alpha)), takes="if", stub="add_stub", bools=_BOOLS
 )
 add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, operator="add", also=("alpha",),
          self=lambda grad: grad, other=lambda grad, alpha: _by(grad, alpha))  # fmt: skip
@@ -220,7 +220,7 @@ div = op("div(Tensor self, Tensor other)", pointwise(np.true_divide, "float"), n
          aka=("divide", "true_divide"), operator="truediv", self=lambda grad, other: grad / other,
          other=lambda grad, self, other: -grad * ((self / other) / other))  # fmt: skip
 div_rounded = op(
-    "div(Tensor self, Tensor other, *, str? rounding_mode)", pointwise(_divided, takes="if", operands=2), numbers=True,
+    "div(Tensor self, Tensor other, *, str? rounding_mode)", pointwise(_divided, takes="if"), numbers=True,
     aka=("divide",), backward="DivBackward2",
     self=lambda grad, other, rounding_mode: zeros_like(grad) if rounding_mode else grad / other,
     other=lambda grad, self, other, rounding_mode: (
@@ -378,7 +378,7 @@ _NO_INTEGER_ADDCDIV = (
 _blend = pointwise(lambda a, b, t: np.where(np.abs(t) < 0.5, a + t * (b - a), b - (b - a) * (1 - t)), takes="f",
                    stub="lerp_kernel_scalar")  # fmt: skip
 _addcmul = pointwise(
-    lambda a, b, c, value: a + a.dtype.type(value) * b * c, takes="if", stub="addcmul_cpu_out", operands=3
+    lambda a, b, c, value: a + a.dtype.type(value) * b * c, takes="if", stub="addcmul_cpu_out"
 )
 
 atan2 = op("atan2(Tensor self, Tensor other)", pointwise(np.arctan2, "float"), aka=("arctan2",),
@@ -393,6 +393,6 @@ op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", _a
    tensor1=lambda grad, tensor2, value: grad * times(tensor2, value),
    tensor2=lambda grad, tensor1, value: grad * times(tensor1, value))  # fmt: skip
 op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)",
-   pointwise(_addcdiv, takes="bif", stub="addcdiv_cpu_out", operands=3), self=lambda grad: grad,
+   pointwise(_addcdiv, takes="bif", stub="addcdiv_cpu_out"), self=lambda grad: grad,
    tensor1=lambda grad, tensor2, value: grad * (full_like(tensor2, value) / tensor2),
    tensor2=lambda grad, tensor1, tensor2, value: -grad * (times(tensor1, value) / (tensor2 * tensor2)))  # fmt: skip

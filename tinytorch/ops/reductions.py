@@ -14,15 +14,18 @@ import numpy as np
 
 from .. import dtypes
 from ..errors import warn_in_torch
+from .comparisons import isnan
 from .copies import converted
 from .creation import full_like, new_zeros, ones_like, zeros_like
 from .define import op
-from .indexing import masked_fill, scatter, where
 from .joining import cat, flip
 from .kernels import composite, reduction, write
 from .layout import wrap_dim, wrap_dims
-from .pointwise import exp, exp_of, isnan, maximum, minimum, over, times
-from .views import expand, narrow, reshape, unsqueeze
+from .masks import masked_fill, where
+from .parts import narrow
+from .pointwise import exp, exp_of, maximum, minimum, over, times
+from .scatter import scatter
+from .views import expand, reshape, unsqueeze
 
 # gradients back in the shape that was reduced -------------------------------------------------------------------------
 
@@ -204,17 +207,18 @@ op("cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None)", write(_runni
 
 
 def _truth(ufunc: np.ufunc) -> Any:
-    def reduce(a: Any, dims: tuple, keepdim: bool) -> Any:
+    def reduce(a: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        dims = dim if dim == () else wrap_dims(dim, a.ndim)  # no dimensions are none here, not all
         found = np.asarray(ufunc.reduce(a, _axes(a, dims), np.bool_, None, keepdim))
         return found.astype(np.uint8) if a.dtype.char == "B" else found
 
-    return reduction(reduce)
+    return reduce
 
 
-for _name, _ufunc in (("all", np.logical_and), ("any", np.logical_or)):
-    op(f"{_name}(Tensor self)", _truth(_ufunc))
-    op(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False)", _truth(_ufunc))
-    op(f"{_name}(Tensor self, int dim, bool keepdim=False)", _truth(_ufunc))
+for _name, _kernel in (("all", _truth(np.logical_and)), ("any", _truth(np.logical_or))):
+    op(f"{_name}(Tensor self)", _kernel)
+    op(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False)", _kernel)
+    op(f"{_name}(Tensor self, int dim, bool keepdim=False)", _kernel)
 _nonzero = reduction(lambda a, dims, keepdim: np.asarray(np.add.reduce(a != 0, _axes(a, dims), np.int64)))
 op("count_nonzero(Tensor self, int? dim=None)", _nonzero, out=False)
 op("count_nonzero(Tensor self, int[] dim)", _nonzero, out=False)
