@@ -248,6 +248,8 @@ class Op:
 
     def into(self, out: Any, values: tuple) -> Any:
         """The operation with its result written into `out`."""
+        if self.schema.is_factory:
+            return self.kernel.into(out, values)
         outs = tuple(out) if type(out) in (tuple, list) else (out,)
         inputs = [x for x in values if isinstance(x, TensorBase)] + [x for i in self.lists for x in values[i]]
         if MODES.here.grad and self.node is not None and any([needs_grad(t) for t in (*outs, *inputs)]):
@@ -408,12 +410,14 @@ class _Overloads:
             signature.unpack(found)
             if method:
                 found["self"] = args[0]
-            out, grad = found.pop("out", None), found.pop("requires_grad", False)
+            out, grad = found.pop("out", None), o.schema.is_factory and found.pop("requires_grad", False)
             values = tuple([p.read(found[p.name]) if p.name in found else p.default for p in o.schema.params])
             if out is not None:
                 return o.into(out, values)
             result = (o.inplace if self.inplace else o.run)(*values)
             if grad:
+                if result._data.dtype.kind != "f":
+                    raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
                 result.requires_grad_()
             return result
         raise mismatch(self.name, signatures, args[method:], named)

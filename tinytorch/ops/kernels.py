@@ -69,6 +69,14 @@ def as_array(x: Any, d: dtypes.dtype) -> ndarray:
     return np.array(x, d.np)
 
 
+def number_array(value: Any, d: dtypes.dtype) -> ndarray:
+    """A Python number as a 0-d array of dtype `d`, for filling. RuntimeError in torch's words if it does not fit."""
+    dtypes.check_range(value, d, in_c=True)
+    if d.np.kind in "bf":
+        return np.array(value, d.np)
+    return np.array(int(value) % (1 << 8 * d.itemsize) if d.np.kind == "u" else int(value), d.np)
+
+
 def cannot_cast(d: dtypes.dtype, target: dtypes.dtype) -> RuntimeError:
     """torch's words for a result that may not be written into a tensor of another category."""
     return RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {target.scalar_name}")

@@ -73,6 +73,11 @@ def overlaps(a: ndarray) -> bool:
     return False
 
 
+def is_expanded(a: ndarray) -> bool:
+    """Whether torch sees that elements share memory: strides of 0 alone, any other overlap is "too hard"."""
+    return a.size > 0 and 0 in a.strides and any([s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)])
+
+
 def reach(shape: tuple, strides: tuple, itemsize: int) -> int:
     """How many bytes lie from the first element to the end of the last."""
     return 0 if 0 in shape else itemsize + sum([s * (n - 1) for s, n in zip(strides, shape, strict=True)])
@@ -200,6 +205,34 @@ def result_layout(data: Any, *operands: ndarray) -> ndarray:
     return laid_out(data, contiguous_strides(data.shape, data.itemsize))
 
 
+def view_strides(shape: tuple, strides: tuple, itemsize: int, new: tuple) -> tuple | None:
+    """The strides (bytes) with which `new` looks at the same memory, or None if a copy is needed.
+
+    Source: torch's `computeStride`.
+    """
+    if 0 in shape:
+        return strides if new == shape else contiguous_strides(new, itemsize)
+    if not shape:
+        return (itemsize,) * len(new)
+    out = [0] * len(new)
+    at = len(new) - 1
+    chunk = strides[-1]
+    elements = left = 1
+    for d in range(len(shape) - 1, -1, -1):
+        elements *= shape[d]
+        if d == 0 or (shape[d - 1] != 1 and strides[d - 1] != elements * chunk):
+            while at >= 0 and (left < elements or new[at] == 1):
+                out[at] = left * chunk
+                left *= new[at]
+                at -= 1
+            if left != elements:
+                return None
+            if d > 0:
+                chunk = strides[d - 1]
+                elements = left = 1
+    return tuple(out) if at == -1 else None
+
+
 _SHARED = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
     "location. Please clone() the tensor before performing the operation."
@@ -218,7 +251,7 @@ def shared_memory(a: ndarray, b: ndarray) -> str:
 
 def check_overlap(target: ndarray, *sources: Any) -> None:
     """Raise torch's error if elements of `target` share memory, with each other or partly with a source."""
-    if 0 in target.strides and target.size and any([s == 0 and n > 1 for s, n in zip(target.strides, target.shape, strict=True)]):
+    if is_expanded(target):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."

@@ -89,6 +89,7 @@ _TYPES = {
     "Device": _Type("torch.device", lambda x: isinstance(x, (str, int, device)) and not isinstance(x, bool), as_device),
     "Generator": _Type("torch.Generator", lambda x: type(x).__name__ == "Generator"),
     "Storage": _Type("torch.Storage", lambda x: isinstance(x, UntypedStorage) or hasattr(x, "untyped")),
+    "PyObject": _Type("object", lambda x: True),
     "Tensor[]": _Type("tuple of Tensors", lambda x: isinstance(x, (tuple, list)), list),
     "Tensor?[]": _Type("tuple of Tensors", lambda x: isinstance(x, (tuple, list)), list),
     "PyObject": _Type("object", lambda x: True),
@@ -191,7 +192,7 @@ class Schema:
         self.result_names = [r.rpartition(" ")[2] if " " in r else "" for r in self.returns]
         self.writes = bool(self.params) and self.params[0].written
         self.has_self = bool(self.params) and self.names[0] == "self" and self.params[0].is_tensor
-        self.is_factory = "pin_memory" in self.names
+        self.is_factory = "pin_memory" in self.names and "requires_grad" not in self.names
 
 
 def _split(text: str) -> list[str]:
