@@ -129,6 +129,7 @@ LEGACY = {
     for d in dtypes.ALL for name in [d.tensor_type.replace("Tensor", "Storage")]
 }  # fmt: skip
 """The classes by name, as `torch` offers them."""
+globals().update(LEGACY)
 
 
 def conversion(storage: Any, name: str) -> Callable:
