@@ -127,9 +127,9 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make a tensor as `torch.Tensor(...)` does."""
-        from .ops.creation import from_arguments
+        from .ops.legacy import legacy_constructor
 
-        return from_arguments(cls, *args, **kwargs)
+        return legacy_constructor(cls, *args, **kwargs)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass

@@ -221,6 +221,7 @@ to_copy = op(
     "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
     "bool non_blocking=False, MemoryFormat? memory_format=None)",
     _to_copy, method=False, backward="ToCopyBackward0",
+    keeps={"_self_device": lambda values: device_of(values[0])},
     self=lambda grad, _self_dtype, _self_device: _back(grad, _self_dtype, _self_device),
 )  # fmt: skip
 
@@ -325,6 +326,8 @@ to_array.__name__, to_array.__qualname__ = (
     "Tensor.__array__",
 )  # the name by which NumPy knows the TypeError
 
+python("__array__", to_array, function=False)
+
 # Python's copy and pickle -----------------------------------------------------------------------------------------------
 
 
@@ -371,3 +374,7 @@ def shallow_copied(self: Tensor) -> Tensor:
         out.__class__ = self.__class__
     out.__dict__.update(self.__dict__)
     return out
+
+
+python("__deepcopy__", deepcopied, function=False)
+python("__copy__", shallow_copied, function=False)

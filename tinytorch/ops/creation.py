@@ -14,14 +14,14 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.meta import needs_grad
-from ..autograd.modes import MODES
+from ..autograd.modes import MODES, bump
 from ..devices import as_device
 from ..errors import warn_in_torch
 from ..tensor import Tensor, device_of
 from .copies import contiguous_format, preserve_format, strides_of_copy
 from .define import op
 from .from_data import array_of, finish
-from .kernels import composite
+from .kernels import composite, number_array
 from .layout import check_overlap, convert, empty_like_strides, store
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -35,94 +35,94 @@ def check_size(shape: tuple[int, ...]) -> None:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(shape)}")
 
 
-def number_array(value: Any, d: dtypes.dtype) -> np.ndarray:
-    """A Python number as a 0-d array of dtype `d`. RuntimeError in torch's words if it does not fit."""
-    value = value.item() if isinstance(value, Tensor) else value
-    dtypes.check_range(value, d, in_c=True)
-    if d.np.kind in "iu":
-        value = int(value) % (1 << 8 * d.itemsize) if d.np.kind == "u" else int(value)
-    return MODES.here.run(np.array, value, d.np)
-
-
 # what all creations have in common --------------------------------------------------------------------------------------
 
 
-def factory(make: Callable, default: Any = None) -> composite:
+class _factory(composite):
+    def bind(self, schema: Any) -> None:
+        """See where the options stand: dtype, layout, device and whether memory is to be pinned."""
+        self.at = schema.names.index("dtype") - schema.has_self
+
+    def split(self, args: tuple) -> tuple[list, tuple]:
+        """The arguments without the options, and the options."""
+        at = self.at
+        return [*args[:at], *args[at + 4 :]], args[at : at + 4]
+
+
+class factory(_factory):
     """A kernel by the rule `make(d, ...)`; `default`: the dtype where none is given, or how to find it."""
 
-    def kernel(*args: Any, requires_grad: bool | None = False, out: Any = None) -> Tensor:
-        *given, dtype, _, device, pin = args
+    def __init__(self, make: Callable, default: Any = None) -> None:
+        super().__init__(make)
+        self.default = default
+
+    def dtype_for(self, dtype: Any, given: list) -> dtypes.dtype:
+        """The dtype that was asked for, else the default one."""
+        if isinstance(dtype, dtypes.dtype):
+            return dtype
+        default = self.default
+        return (default(*given) if callable(default) else default) or dtypes.get_default_dtype()
+
+    def __call__(self, *args: Any) -> Tensor:
+        given, (dtype, _, device, pin) = self.split(args)
         if pin:
             raise RuntimeError(
                 "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available "
                 "on this system."
             )
-        if out is not None:
-            return _into(out, make, given, dtype)
-        d = dtype or (default(*given) if callable(default) else default) or dtypes.get_default_dtype()
-        return finish(make(d, *given), as_device(device), requires_grad)
+        return finish(self.function(self.dtype_for(dtype, given), *given), as_device(device))
 
-    return composite(kernel)
-
-
-def _into(out: Tensor, make: Callable, given: list, dtype: Any) -> Tensor:
-    """What a creation with `out=` returns: `out`, resized if need be, with the numbers."""
-    name = make.__name__.strip("_")
-    if MODES.here.grad and needs_grad(out):
-        what = "functions with out=... arguments don't support automatic differentiation"
-        raise RuntimeError(f"{name}(): {what}, but one of the arguments requires grad.")
-    if dtype is not None and dtype is not out.dtype:
-        theirs = out.dtype.scalar_name
-        raise RuntimeError(f"dtype {dtype.scalar_name} does not match dtype of out parameter ({theirs})")
-    data, count = make(out.dtype, *given), out._data.size
-    if name == "arange" and count not in (0, data.size):
-        warn_in_torch(
-            f"The number of elements in the out tensor of shape {list(out.shape)} is {count} which does not match the "
-            f"computed number of elements {data.size}. Note that this may occur as a result of rounding error. The out "
-            f"tensor will be resized to a tensor of shape ({data.size},).",
-            "aten/src/ATen/native/RangeFactories.cpp:209",
-        )
-    counter = out._counter
-    seen = counter[0] if type(counter) is list else 0
-    if name in ("arange", "linspace") and count == data.size:
-        data = data.reshape(out._data.shape)  # these take any shape with as many elements
-    if out._data.shape != data.shape:
-        out.resize_(data.shape)
-    check_overlap(out._data)
-    store(out._data, data)
-    if type(counter) is list:
-        counter[0] = seen + 1  # the write alone counts
-    return out
+    def into(self, out: Tensor, args: tuple) -> Tensor:
+        """`out`, resized if need be, with the numbers."""
+        given, (dtype, _, _, _) = self.split(args)
+        name = self.function.__name__.strip("_")
+        if MODES.here.grad and needs_grad(out):
+            what = "functions with out=... arguments don't support automatic differentiation"
+            raise RuntimeError(f"{name}(): {what}, but one of the arguments requires grad.")
+        d = out.dtype
+        if isinstance(dtype, dtypes.dtype) and dtype is not d:
+            names = dtype.scalar_name, d.scalar_name
+            raise RuntimeError("dtype {} does not match dtype of out parameter ({})".format(*names))
+        data, count = self.function(d, *given), out._data.size
+        if name == "arange" and count not in (0, data.size):
+            warn_in_torch(
+                f"The number of elements in the out tensor of shape {list(out.shape)} is {count} which does not match the "
+                f"computed number of elements {data.size}. Note that this may occur as a result of rounding error. The "
+                f"out tensor will be resized to a tensor of shape ({data.size},).",
+                "aten/src/ATen/native/RangeFactories.cpp:209",
+            )
+        if name in ("arange", "linspace") and count == data.size:
+            data = data.reshape(out._data.shape)  # these take any shape with as many elements
+        counter, out._counter = out._counter, [0]
+        if out._data.shape != data.shape:
+            out.resize_(data.shape)
+        out._counter = counter  # the write alone counts
+        check_overlap(out._data)
+        store(out._data, data)
+        bump(out)
+        return out
 
 
-def factory_like(make: Callable) -> composite:
-    """A kernel for `name_like(self, ...)`: `make(array, ...)` fills an array with the shape and layout of `self`."""
+class factory_like(_factory):
+    """A kernel for `name_like(self, ...)`: `fill(array, ...)` fills an array with the shape and layout of `self`."""
 
-    def kernel(self: Any, *args: Any, requires_grad: bool | None = False) -> Any:
-        *given, dtype, _, device, _, memory_format = args
-        a = self if type(self) is np.ndarray else self._data
+    def __call__(self, like: Any, *args: Any) -> Any:
+        (*given, memory_format), (dtype, _, device, _) = self.split(args)
+        a = like if type(like) is np.ndarray else like._data
         d = dtype or dtypes.BY_NUM[a.dtype.num]
         made = empty_like_strides(a.shape, d.np, strides_of_copy(a, memory_format, d.itemsize))
-        make(made, *given)
-        if a is self:
-            return made
-        return finish(made, device_of(self) if device is None else as_device(device), requires_grad)
-
-    return composite(kernel)
+        self.function(made, *given)
+        return made if a is like else finish(made, device_of(like) if device is None else device)
 
 
-def factory_new(make: Callable) -> composite:
+class factory_new(_factory):
     """A kernel for `new_name(self, ...)`: `make(d, ...)` with the dtype and the device of `self`."""
 
-    def kernel(self: Any, *args: Any, requires_grad: bool | None = False) -> Any:
-        *given, dtype, _, device, _ = args
-        a = self if type(self) is np.ndarray else self._data
-        made = make(dtype or dtypes.BY_NUM[a.dtype.num], *given)
-        if a is self:
-            return made
-        return finish(made, device_of(self) if device is None else as_device(device), requires_grad)
-
-    return composite(kernel)
+    def __call__(self, like: Any, *args: Any) -> Any:
+        given, (dtype, _, device, _) = self.split(args)
+        a = like if type(like) is np.ndarray else like._data
+        made = self.function(dtype or dtypes.BY_NUM[a.dtype.num], *given)
+        return made if a is like else finish(made, device_of(like) if device is None else device)
 
 
 # one value --------------------------------------------------------------------------------------------------------------

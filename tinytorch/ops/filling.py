@@ -23,11 +23,10 @@ from .creation import (
     empty_like,
     factory,
     factory_like,
-    number_array,
     zeros_like,
 )
 from .define import op, python
-from .kernels import composite, write
+from .kernels import composite, number_array, write
 from .layout import broadcast_error, check_overlap
 from .reductions import sum as total
 

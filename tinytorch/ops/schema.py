@@ -89,7 +89,6 @@ _TYPES = {
     "Device": _Type("torch.device", lambda x: isinstance(x, (str, int, device)) and not isinstance(x, bool), as_device),
     "Generator": _Type("torch.Generator", lambda x: type(x).__name__ == "Generator"),
     "Storage": _Type("torch.Storage", lambda x: isinstance(x, UntypedStorage) or hasattr(x, "untyped")),
-    "PyObject": _Type("object", lambda x: True),
     "Tensor[]": _Type("tuple of Tensors", lambda x: isinstance(x, (tuple, list)), list),
     "Tensor?[]": _Type("tuple of Tensors", lambda x: isinstance(x, (tuple, list)), list),
     "PyObject": _Type("object", lambda x: True),
