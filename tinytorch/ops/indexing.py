@@ -1,7 +1,7 @@
 """`x[...]` and `x[...] = value`: ints, slices, None and Ellipsis make views; tensors, lists and masks copy.
 
-Source: torch's `python_variable_indexing` and `TensorIndexing`: an index is worked off from left to right as select,
-slice and unsqueeze views; what is left over as tensors goes to `index` or `index_put_`.
+Source: torch's `python_variable_indexing` and `TensorAdvancedIndexing`: an index is worked off from left to right as
+select, slice and unsqueeze views; what is left over as tensors goes to `index` or `index_put_`.
 """
 
 from __future__ import annotations
@@ -11,85 +11,237 @@ from typing import Any
 
 import numpy as np
 
-from ..naming import type_name
-from ..tensor import Tensor, fresh
-from ..warn import warn_in_torch
-from .copying import copy_
-from .core import (
-    number_array,
-    tensor_type,
-    write_in_place,
-)
-from .index_tensors import IndexPutBackward0, put_at, read_at
-from .memory import fill_
-from .pointwise import read_histories
-from .selecting import END, selected, slice_
-from .views import alias, expand, unsqueeze, view
+from .. import dtypes
+from ..errors import type_name, warn_in_torch
+from ..storage import contiguous_strides
+from ..tensor import Tensor, device_of, fresh
+from .copies import alias, copied, copy_
+from .creation import new_zeros, number_array
+from .define import op, python
+from .kernels import write
+from .layout import check_no_overlap, laid_out, torch_strides, view_strides
+from .masks import fill_where, is_expanded
+from .parts import END, select, slice_
+from .views import expand, unsqueeze, view
 
-# reading and writing with any index ----------------------------------------------------------------------------------
+_FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
+
+# index tensors --------------------------------------------------------------------------------------------------------
 
 
-def _getitem(self: Tensor, index: Any) -> Tensor:
-    kind = type(index)
+def _places(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
+    """Index tensors as int64 arrays: masks replaced by where they are true. IndexError in torch's words."""
+    if len(indices) > a.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(indices)})")
+    out: list[np.ndarray | None] = []
+    for i in indices:
+        if i is None:
+            out.append(None)
+        elif i.dtype == bool or i.dtype == np.uint8:
+            if i.dtype != bool:
+                warn_in_torch(
+                    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+                    "aten/src/ATen/native/IndexingUtils.h:37",
+                )
+            _check_mask(i.shape, a.shape, len(out))
+            out.extend(i.nonzero())
+        elif i.dtype.kind == "i" and i.dtype.itemsize >= 4:
+            out.append(i if i.dtype == np.int64 else i.astype(np.int64))
+        else:
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    if len(out) > a.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(out)})")
+    return out
+
+
+def _check_mask(mask: tuple, shape: tuple, at: int) -> None:
+    for j, n in enumerate(mask):
+        if at + j >= len(shape) or n != shape[at + j]:
+            raise IndexError(
+                f"The shape of the mask {list(mask)} at index {j} does not match the shape of the indexed tensor "
+                f"{list(shape)} at index {at + j}"
+            )
+
+
+def _broadcast(shape: tuple, places: list) -> tuple[tuple, list[int], int, tuple]:
+    """The shape in which indices meet, the dimensions that have any, where theirs come in the result, its shape."""
+    used = [d for d, i in enumerate(places) if i is not None]
+    try:
+        together = np.broadcast_shapes(*[places[d].shape for d in used])
+    except ValueError:
+        found = ", ".join([str(list(places[d].shape)) for d in used])
+        what = "shape mismatch: indexing tensors could not be broadcast together with shapes"
+        raise IndexError(f"{what} {found}") from None
+    if 0 not in together and any(shape[d] == 0 for d in used):
+        raise IndexError("index is out of bounds for dimension with size 0")
+    at = used[0] if used and used == list(range(used[0], used[-1] + 1)) else 0
+    rest = [n for d, n in enumerate(shape) if d not in used]
+    return together, used, at, (*rest[:at], *together, *rest[at:])
+
+
+def _check_bounds(shape: tuple, places: list, used: list[int], together: tuple) -> None:
+    """Raise torch's IndexError if an index lies outside its dimension."""
+    if not any(((places[d] < -shape[d]) | (places[d] >= shape[d])).any() for d in used):
+        return
+    every = [(np.broadcast_to(places[d], together).reshape(-1), shape[d]) for d in used]
+    for k in range(every[0][0].size):  # torch goes from element to element and through the indices of each
+        for where, (i, n) in enumerate(every):
+            if not -n <= i[k] < n:
+                raise IndexError(f"index {i[k]} is out of bounds for dimension {where} with size {n}")
+
+
+def _whole(places: list) -> tuple:
+    return tuple([slice(None) if i is None else i for i in places])
+
+
+def _indexed(a: np.ndarray, indices: list) -> np.ndarray:
+    places = _places(a, indices)
+    together, used, at, shape = _broadcast(a.shape, places)
+    if 0 in shape:
+        data = np.empty(shape, a.dtype)
+    else:
+        _check_bounds(a.shape, places, used, together)
+        data = a[_whole(places)]
+    if data.ndim < 2:
+        return data if data.ndim == 0 or data.size else data.reshape(0)
+    # torch's iterator finds the order of dimensions, with the source's indexed steps as 0
+    rest = [a.strides[d] for d in range(a.ndim) if d not in used]
+    one = np.empty(1, a.dtype)
+    looks = [np.lib.stride_tricks.as_strided(one, shape, (*rest[:at], *(0,) * len(together), *rest[at:]))]
+    for d in used:
+        i = places[d]
+        own = ((1,) * at) + together + (1,) * (len(rest) - at)
+        steps = view_strides(together, np.broadcast_to(i, together).strides, 8, own) or contiguous_strides(own, 8)
+        looks.append(np.lib.stride_tricks.as_strided(np.empty(1, np.int64), own, steps))
+    return laid_out(data, torch_strides(shape, a.itemsize, tuple(looks)))
+
+
+def _as_one_mask(a: np.ndarray, indices: list, value: np.ndarray) -> np.ndarray | None:
+    """The mask, if the indices are one mask and the value is one number: torch then fills instead of indexing."""
+    masks = [n for n, i in enumerate(indices) if i is not None]
+    if value.size != 1 or len(masks) != 1 or indices[masks[0]].dtype not in (bool, np.uint8):
+        return None
+    before, mask = masks[0], indices[masks[0]]
+    _check_mask(mask.shape, a.shape, before)
+    return mask.reshape(mask.shape + (1,) * (a.ndim - before - mask.ndim))
+
+
+def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = False, unsafe: bool = False) -> None:
+    if is_expanded(a):
+        warn_in_torch(
+            "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
+            "operation. This also applies to advanced indexing e.g. tensor[indices] = tensor",
+            f"{_FILE}:976",
+        )
+    if len(indices) > a.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(indices)})")
+    if not accumulate and (mask := _as_one_mask(a, indices, values)) is not None:
+        fill_where(a, mask, values.item())
+        return
+    check_no_overlap(a, values, *indices)
+    places = _places(a, indices)
+    together, used, at, want = _broadcast(a.shape, places)
+    lead = len(want) - values.ndim
+    if lead < 0 or any(n not in (1, want[i + lead]) for i, n in enumerate(values.shape)):
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
+            f"shape {list(want)}"
+        )
+    if values.dtype != a.dtype:
+        ours, theirs = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, values))
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} "
+            "for the source."
+        )
+    if 0 in want:
+        return
+    _check_bounds(a.shape, places, used, together)
+    if not accumulate:
+        a[_whole(places)] = values
+    elif not np.may_share_memory(a, values):
+        np.add.at(a, _whole(places), values)
+    else:  # then each addition sees those before it
+        v = np.moveaxis(np.broadcast_to(values, want), range(at, at + len(together)), range(len(together)))
+        full = [i if i is None else np.broadcast_to(i, together) for i in places]
+        for m in np.ndindex(*together):
+            one = _whole([i if i is None else i[m] for i in full])
+            a[one] = a[one] + v[m]
+
+
+def _index_back(grad: Any, self_sym_sizes: tuple, indices: Any) -> Any:
+    return _put_impl(new_zeros(grad, self_sym_sizes), indices, grad, True, True)
+
+
+def _overwritten(grad: Any, indices: Any, accumulate: bool) -> Any:
+    return grad if accumulate else index_put(grad, indices, new_zeros(grad, ()), False)
+
+
+index = op("index(Tensor self, Tensor?[] indices)", _indexed, method=False, function=False, out=False, self=_index_back)
+_put_impl = op(
+    "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False)",
+    write(_put), method=False, function=False, backward="IndexPutImplBackward0", self=lambda grad: grad,
+    values=lambda grad, indices: index(grad, indices), also=("accumulate",),
+)  # fmt: skip
+_PUT = {"self": _overwritten, "values": lambda grad, indices: index(grad, indices)}
+_put_schema = "Tensor?[] indices, Tensor values, bool accumulate=False)"
+
+
+def _put_in_copy(a: np.ndarray, *args: Any) -> np.ndarray:
+    out = copied(a)
+    _put(out, *args)
+    return out
+
+
+index_put = op(f"index_put(Tensor self, {_put_schema}", _put_in_copy, out=False, **_PUT)
+index_put_ = op(f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backward="IndexPutBackward0", **_PUT)
+
+# reading and writing with any index -----------------------------------------------------------------------------------
+
+
+def _getitem(self: Tensor, item: Any) -> Tensor:
+    kind = type(item)
     if kind is int:
-        try:
-            return selected(self, 0, index)
-        except IndexError:
-            return _select(self, 0, index, 0)  # which says why
+        return _select(self, 0, item, 0)
     if kind is slice:
-        return _slice(self, 0, index, keep=False)
-    if isinstance(index, np.integer):
-        return _select(self, 0, int(index), 0)
-    if kind is tuple and 0 < len(index) <= self._data.ndim and {*map(type, index)} == {int}:
-        for position, item in enumerate(index):
-            self = _select(self, 0, item, position)
-        return self
-    if index is None or index is Ellipsis:
-        return unsqueeze(self, 0) if index is None else alias(self)
-    out, indices = _worked_off(self, _as_tuple(index))
+        return _slice(self, 0, item, keep=False)
+    if item is None or item is Ellipsis:
+        return unsqueeze(self, 0) if item is None else alias(self)
+    out, indices = _worked_off(self, _as_tuple(item))
     if indices:
-        try:
-            return read_at(out, indices)
-        except IndexError:
-            read_histories(out)  # which torch would have said first
-            raise
+        return index(out, indices)
     return alias(out) if out is self else out
 
 
-def _setitem(self: Tensor, index: Any, value: Any) -> None:
+def _setitem(self: Tensor, item: Any, value: Any) -> None:
     value = _as_value(self, value)
-    if index is False:
+    if item is False:
         return
-    kind = type(index)
-    if kind is int or isinstance(index, np.integer):
-        _assign(_select(self, 0, int(index), 0), value)
+    kind = type(item)
+    if kind is int:
+        _assign(_select(self, 0, item, 0), value)
         return
-    if kind is slice:
-        _assign(_slice(self, 0, index, keep=True), value)
+    if kind is slice or item is Ellipsis:
+        _assign(self if item is Ellipsis else _slice(self, 0, item, keep=True), value)
         return
-    if index is Ellipsis:
-        _assign(self, value)
-        return
-    if index is None or index is True:
+    if item is None or item is True:
         _assign(unsqueeze(self, 0), value)
         return
-    part, indices = _worked_off(self, _as_tuple(index))
+    part, indices = _worked_off(self, _as_tuple(item))
     if not indices:
         _assign(part, value)
         return
     if value._data.ndim > part._data.ndim or value._data.shape[:1] == (1,):
-        value = _without_leading_ones(value)
-    saved = {"indices": tuple(indices), "accumulate": False}
-    write_in_place(part, (part, value), IndexPutBackward0, saved, lambda: put_at(part, indices, value, False))
+        shape = _without_leading_ones(value)
+        value = view(value, shape) if shape != value._data.shape else value
+    index_put_(part, indices, value)
 
 
-def _delitem(self: Tensor, index: Any) -> None:
+def _delitem(self: Tensor, item: Any) -> None:
     raise TypeError("Tensor does not support deleting items")
 
 
-Tensor.__getitem__ = _getitem  # type: ignore[misc]
-Tensor.__setitem__ = _setitem
-Tensor.__delitem__ = _delitem
+for _name, _f in (("__getitem__", _getitem), ("__setitem__", _setitem), ("__delitem__", _delitem)):
+    python(_name, _f, function=False)
 
 
 def _as_value(self: Tensor, value: Any) -> Tensor:
@@ -98,19 +250,19 @@ def _as_value(self: Tensor, value: Any) -> Tensor:
     if isinstance(value, complex):
         raise RuntimeError("value cannot be converted to type float without overflow")
     if not isinstance(value, (bool, int, float, np.integer)):
-        raise TypeError(f"can't assign a {type_name(value)} to a {tensor_type(self)}")
+        raise TypeError(f"can't assign a {type_name(value)} to a {self.type()}")
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         raise ValueError("Overflow when unpacking long long")
     if self._data.dtype == np.float16:  # torch fills half tensors here without its check of the range
         with np.errstate(over="ignore"):
-            return fresh(np.array(value, np.float16), self._device)
-    return fresh(number_array(value, self.dtype), self._device)
+            return fresh(np.array(value, np.float16), device_of(self))
+    return fresh(number_array(value, self.dtype), device_of(self))
 
 
-def _without_leading_ones(value: Tensor) -> Tensor:
+def _without_leading_ones(value: Tensor) -> tuple:
     shape = value._data.shape
     first = next((i for i, n in enumerate(shape) if n != 1), len(shape))
-    return view(value, shape[first:]) if first else value
+    return shape[first:]
 
 
 def _assign(part: Tensor, value: Tensor) -> None:
@@ -118,32 +270,31 @@ def _assign(part: Tensor, value: Tensor) -> None:
     if value._data.shape == shape:
         copy_(part, value)
     elif not value._data.ndim:
+        from .filling import fill_
+
         fill_(part, value)
     else:
-        value = view(value, _without_leading_ones(value.detach())._data.shape)
+        value = view(value, _without_leading_ones(value))
         copy_(part, value if value._data.shape == shape else expand(value, shape))
 
 
-def _as_tuple(index: Any) -> tuple:
+def _as_tuple(item: Any) -> tuple:
     """The items of an index; torch takes a short list that holds more than numbers for a tuple, and warns."""
-    if type(index) is tuple:
-        return index
-    if isinstance(index, (Tensor, np.ndarray)) or not _is_sequence(index):
-        return (index,)
-    if isinstance(index, tuple):
-        return tuple(index)
-    if len(index) >= 32:
-        return (index,)
-    for item in index:
-        if item is None or item is Ellipsis or isinstance(item, (slice, Tensor)) or _is_sequence(item):
-            warn_in_torch(
-                "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
-                "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
-                "x[torch.tensor(seq)], which will result either in an error or a different result",
-                "torch/csrc/autograd/python_variable_indexing.cpp:349",
-            )
-            return tuple(index)
-    return (index,)
+    if type(item) is tuple:
+        return item
+    if isinstance(item, (Tensor, np.ndarray)) or not _is_sequence(item):
+        return (item,)
+    if isinstance(item, tuple):
+        return tuple(item)
+    if len(item) < 32 and any(x is None or x is ... or isinstance(x, (slice, Tensor)) or _is_sequence(x) for x in item):
+        warn_in_torch(
+            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
+            "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+            "x[torch.tensor(seq)], which will result either in an error or a different result",
+            "torch/csrc/autograd/python_variable_indexing.cpp:349",
+        )
+        return tuple(item)
+    return (item,)
 
 
 def _is_sequence(x: Any) -> bool:
@@ -151,42 +302,29 @@ def _is_sequence(x: Any) -> bool:
 
 
 def _select(self: Tensor, d: int, i: int, position: int) -> Tensor:
-    a = self._data
-    if not a.ndim:
-        if i == 0:
-            raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-                "convert a 0-dim tensor to a number"
-            )
-        if not -END - 1 <= i <= END:
-            raise ValueError("Overflow when unpacking long long")
-        raise IndexError(f"index {i} is out of bounds for dimension {position} with size 0")
-    n = a.shape[d]
-    if not -n <= i < n:
-        if not -END - 1 <= i <= END:
-            raise ValueError("Overflow when unpacking long long")
-        raise IndexError(f"index {i} is out of bounds for dimension {position} with size {n}")
-    return selected(self, d, i)
+    shape = self._data.shape
+    n = shape[d] if d < len(shape) else 0
+    if -n <= i < n:
+        return select(self, d, i)
+    if not -END - 1 <= i <= END:
+        raise ValueError("Overflow when unpacking long long")
+    if not shape and i == 0:
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+            "0-dim tensor to a number"
+        )
+    raise IndexError(f"index {i} is out of bounds for dimension {position} with size {n}")
 
 
 def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
     """A slice of dimension `d`; with `keep`, a slice that takes all is the tensor itself."""
-    start, end, step = s.start, s.stop, 1 if s.step is None else _slice_number(s.step)
-    if start is None:
-        start = 0
-    if end is None:
-        end = END
-    if not (step == 1 and type(start) is int and type(end) is int and -END <= start <= END and -END <= end <= END):
-        if step == 0:
-            raise ValueError("slice step cannot be zero")
-        start, end = _cut_off(start), _cut_off(end)
-        if step < 0:
-            raise ValueError("step must be greater than zero")
-    a = self._data
-    if not a.ndim:
-        read_histories(self)  # which torch looks at first
-        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    if keep and start == 0 and step == 1 and end >= a.shape[d]:
+    step = 1 if s.step is None else _slice_number(s.step)
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    start, end = 0 if s.start is None else _cut_off(s.start), END if s.stop is None else _cut_off(s.stop)
+    if step < 0:
+        raise ValueError("step must be greater than zero")
+    if keep and start == 0 and step == 1 and self._data.ndim and end >= self._data.shape[d]:
         return self
     return slice_(self, d, start, end, step)
 
@@ -211,11 +349,8 @@ def _slice_number(x: Any) -> int:
     return operator.index(x)
 
 
-def _reaches(t: Tensor, d: int, index: Any, position: int) -> Tensor:
-    """The tensor if it has dimension `d`; a second Ellipsis can lead beyond the last one, which torch says so."""
-    if d >= t._data.ndim:
-        raise IndexError(f"index {index} is out of bounds for dimension {position} with size 0")
-    return t
+def _is_mask(t: Tensor) -> bool:
+    return t._data.dtype == bool or t._data.dtype == np.uint8
 
 
 def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]]:
@@ -223,7 +358,7 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
     named = 0
     for item in items:
         if isinstance(item, Tensor):
-            named += item._data.ndim if item._data.dtype.kind == "b" or item._data.dtype == np.uint8 else 1
+            named += item._data.ndim if _is_mask(item) else 1
         elif item is not None and item is not Ellipsis and not isinstance(item, bool):
             named += 1
     ndim = self._data.ndim
@@ -232,9 +367,9 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
     out, d = self, 0
     indices: list[Any] = []
 
-    def use(tensor: Tensor) -> None:
+    def use(t: Tensor) -> None:
         indices.extend([None] * (d - len(indices)))
-        indices.append(tensor)
+        indices.append(t)
 
     for position, item in enumerate(items):
         if isinstance(item, (list, range, np.ndarray, str, bytes, tuple)):
@@ -247,23 +382,17 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
         elif item is None:
             out = unsqueeze(out, d)
             d += 1
-        elif isinstance(item, bool):
+        elif isinstance(item, bool) or (isinstance(item, Tensor) and not item._data.ndim and _is_mask(item)):
             out = unsqueeze(out, d)
-            use(_as_mask_index(item))
+            chosen = fresh(np.zeros(int(bool(item)), np.int64))
+            chosen._counter[0] = int(bool(item))  # torch fills it
+            use(chosen)
             d += 1
-        elif isinstance(item, Tensor):
-            kind = item._data.dtype
-            if item._data.ndim or kind.kind not in "iub":
-                use(item)
-                d += item._data.ndim if kind.kind == "b" or kind == np.uint8 else 1
-            elif kind.kind == "b" or kind == np.uint8:
-                out = unsqueeze(out, d)
-                use(_as_mask_index(bool(item._data)))
-                d += 1
-            else:
-                out = _select(_reaches(out, d, int(item._data), position), d, int(item._data), position)
+        elif isinstance(item, Tensor) and (item._data.ndim or item._data.dtype.kind not in "iu"):
+            use(item)
+            d += item._data.ndim if _is_mask(item) else 1
         else:
-            out = _select(_reaches(out, d, item, position), d, _as_int(item), position)
+            out = _select(out, d, _as_int(item), position)
     return out, indices
 
 
@@ -276,19 +405,13 @@ def _as_int(item: Any) -> int:
     return operator.index(item)
 
 
-def _as_mask_index(value: bool) -> Tensor:
-    index = fresh(np.zeros(int(value), np.int64))
-    index._own_counter().version = int(value)  # torch fills it
-    return index
-
-
 def _as_index_tensor(item: Any) -> Tensor:
     """A list as an index: booleans make a mask, all other numbers become int64."""
     if isinstance(item, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type_name(item)}'")
-    from .creation import tensor
+    from .from_data import tensor
 
     made = tensor(item if isinstance(item, np.ndarray) else list(item))
-    if made._data.dtype.kind == "b" or (isinstance(item, np.ndarray) and made._data.dtype == np.uint8):
+    if made._data.dtype == bool or (isinstance(item, np.ndarray) and made._data.dtype == np.uint8):
         return made
     return made.long()

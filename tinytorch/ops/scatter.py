@@ -1,240 +1,128 @@
-"""Reading along one dimension by index, and writing in the same way: index_select, gather, take, scatter."""
+"""Reading and writing along one dimension by index: index_select, gather, take, scatter, index_add and their kin."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from ..graph.node import node, not_differentiable
-from ..tensor import Tensor, fresh, wrap_dim
-from ..warn import warn_in_torch
-from .arguments import ABSENT, is_number, unfit
-from .copying import contiguous_format
-from .core import (
-    FUNCTIONS,
-    broadcast_error,
-    check_no_overlap,
-    check_overlap,
-    common_device,
-    expect_tensor,
-    number_array,
-    op,
-    quiet,
-    record,
-    recording,
-    write_out,
-)
-from .views import expand
-from .writing import Recorded, both_forms
+from .. import dtypes
+from ..autograd.node import NotImplementedNode
+from ..errors import warn_in_torch
+from .copies import contiguous_format, preserve_format
+from .creation import new_zeros, number_array
+from .define import op
+from .kernels import write
+from .layout import check_no_overlap, check_overlap, wrap_dim
+from .masks import in_copy, is_expanded, one_value
+from .views import expand, reshape, squeeze_dim
 
-INDEXING_FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
+_FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
 
 
-def along(ndim: int, d: int, index: np.ndarray) -> tuple:
-    """NumPy's index for what lies at the given indices of one dimension."""
-    return (slice(None),) * d + (index,) if ndim else (...,)
+def _name(a: np.ndarray) -> str:
+    return dtypes.BY_NUM[a.dtype.num].scalar_name
 
 
-def check_bounds(index: np.ndarray, n: int, least: int, message: str, kind: type[Exception] = RuntimeError) -> None:
+def _check(index: np.ndarray, n: int, least: int, message: str, kind: type[Exception] = IndexError) -> None:
     """Raise an error of this kind, with the index put into the message, if one lies outside."""
     bad = (index < least) | (index >= n)
     if bad.any():
         raise kind(message.format(index[bad].flat[0]))
 
 
-def _written(made: Tensor) -> Tensor:
-    made._own_counter().version = 1  # torch adds in place to what nobody else has
-    return made
+def _along(ndim: int, d: int, index: np.ndarray) -> tuple:
+    """NumPy's index for what lies at the given indices of one dimension."""
+    return (slice(None),) * d + (index.reshape(-1),) if ndim else (...,)
 
 
-# index_select --------------------------------------------------------------------------------------------------------
-
-_IndexSelectBackward0 = node(
-    "IndexSelectBackward0",
-    lambda grad, self_sym_sizes, dim, index: _written(grad.new_zeros(self_sym_sizes).index_add(dim, index, grad)),
-)
+def _length(a: np.ndarray, d: int) -> int:
+    return a.shape[d] if a.ndim else 1
 
 
-@op()
-def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The parts at the given indices of one dimension, in a copy.
+# reading --------------------------------------------------------------------------------------------------------------
 
-    Source: `torch.index_select`.
-    """
-    a, i = input._data, index._data
-    if index._device is not input._device:
-        common_device("_index_select", input, index, names=("self", "index"))
+
+def _selected(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
     d = wrap_dim(dim, a.ndim)
-    if i.ndim > 1:
+    if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    if not a.ndim and i.size != 1:
-        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {i.size} value(s)")
-    if i.dtype not in (np.int64, np.int32):
+    if not a.ndim and index.size != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
+    if index.dtype not in (np.int64, np.int32):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    n = a.shape[d] if a.ndim else 1
-    if not n and i.size and a.ndim > 1:
+    n = _length(a, d)
+    if not n and index.size and a.ndim > 1:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if a.ndim > 1 and (d == 1 or not a.size):
-        check_bounds(i, n, 0, f"INDICES element is out of DATA bounds, id={{}} axis_dim={n}")
+        _check(index, n, 0, f"INDICES element is out of DATA bounds, id={{}} axis_dim={n}", RuntimeError)
     else:
-        check_bounds(i, n, 0, "index out of range in self", IndexError)
-    data = np.ascontiguousarray(np.take(a, i.reshape(-1), d)) if a.ndim else a.copy()
-    if out is not None:
-        return write_out(out, data, "index_select", input)
-    made = fresh(data, input._device)
-    if recording(input):
-        record(made, _IndexSelectBackward0, (input,), self_sym_sizes=a.shape, dim=dim, index=index)
-    return made
+        _check(index, n, 0, "index out of range in self")
+    return np.ascontiguousarray(np.take(a, index.reshape(-1), d)) if a.ndim else a.copy()
 
 
-# gather and take -----------------------------------------------------------------------------------------------------
-
-_GatherBackward0 = node(
-    "GatherBackward0",
-    lambda grad, self, dim, index, sparse_grad: _written(scatter_add(grad.new_zeros(self.shape), dim, index, grad)),
-)
-_TakeBackward0 = node(
-    "TakeBackward0",
-    lambda grad, self, index: _written(FUNCTIONS["zeros_like"](self).put(index, grad, accumulate=True)),
-)
-
-
-def points(a: np.ndarray, d: int, index: np.ndarray) -> tuple:
+def _points(a: np.ndarray, d: int, index: np.ndarray) -> tuple:
     """NumPy's index for the elements that `gather` reads and `scatter` writes."""
     if not a.ndim:
         return (...,)
-    at = list(np.ogrid[tuple(slice(n) for n in index.shape)]) if index.ndim else [()]
+    at = list(np.ogrid[tuple([slice(n) for n in index.shape])]) if index.ndim else [()]
     at[d] = index
     return tuple(at)
 
 
-def one_number(value: Tensor, name: str) -> Any:
-    """The number that torch's parser takes a tensor for; it takes none with dimensions or one that requires grad."""
-    if value._data.ndim or value.requires_grad:
-        raise unfit(name)
-    return value.item()
-
-
-def _check_index(name: str, a: np.ndarray, d: int, index: np.ndarray, words: str = "int32/int64") -> None:
+def _check_dtype(name: str, index: np.ndarray) -> None:
     if index.size and index.dtype not in (np.int64, np.int32):
-        raise RuntimeError(f"{name}(): Expected dtype {words} for index")
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
 
 
-def in_range(a: np.ndarray, d: int, index: np.ndarray) -> None:
-    """Raise torch's error for an index outside of dimension `d`."""
-    n = a.shape[d] if a.ndim else 1
-    check_bounds(index, n, 0, f"index {{}} is out of bounds for dimension {d} with size {n}")
+def _in_range(a: np.ndarray, d: int, index: np.ndarray) -> None:
+    n = _length(a, d)
+    _check(index, n, 0, f"index {{}} is out of bounds for dimension {d} with size {n}", RuntimeError)
 
 
-@op()
-def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
-    """For each place of `index`, the element at that place with the index put in for one dimension.
-
-    Source: `torch.gather`.
-    """
-    a, i = input._data, index._data
-    if index._device is not input._device:
-        common_device("gather", input, index, names=("self", "index"))
+def _gathered(a: np.ndarray, dim: int, index: np.ndarray, sparse_grad: bool = False) -> np.ndarray:
     d = wrap_dim(dim, a.ndim)
-    _check_index("gather", a, d, i)
-    if i.size:
-        if max(i.ndim, 1) != max(a.ndim, 1):
+    _check_dtype("gather", index)
+    if index.size:
+        if max(index.ndim, 1) != max(a.ndim, 1):
             raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-        for k, n in enumerate(i.shape):
+        for k, n in enumerate(index.shape):
             if k != d and a.ndim and n > a.shape[k]:
                 raise RuntimeError(
-                    f"Size does not match at dimension {k} expected index {list(i.shape)} to be no larger than self "
+                    f"Size does not match at dimension {k} expected index {list(index.shape)} to be no larger than self "
                     f"{list(a.shape)} apart from dimension {d}"
                 )
-    in_range(a, d, i)
-    if not i.size:
-        data = np.empty(i.shape, a.dtype)
-    elif not a.ndim:
-        data = np.full(i.shape, a)
-    else:
-        data = np.ascontiguousarray(a[points(a, d, i.reshape(i.shape or (1,)))]).reshape(i.shape)
-    if out is not None:
-        return write_out(out, data, "gather", input)
-    made = fresh(data, input._device)
-    if recording(input):
-        record(made, _GatherBackward0, (input,), self=input, dim=dim, index=index, sparse_grad=sparse_grad)
-    return made
+    _in_range(a, d, index)
+    if not index.size:
+        return np.empty(index.shape, a.dtype)
+    if not a.ndim:
+        return np.full(index.shape, a)
+    return np.ascontiguousarray(a[_points(a, d, index.reshape(index.shape or (1,)))]).reshape(index.shape)
 
 
-def flat(a: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """The numbers of elements, if there are such elements."""
+def _flat(a: np.ndarray, index: np.ndarray) -> np.ndarray:
     n = a.size
-    check_bounds(index, n, -n, f"out of range: tried to access index {{}} on a tensor of {n} elements.", IndexError)
+    _check(index, n, -n, f"out of range: tried to access index {{}} on a tensor of {n} elements.")
     return index
 
 
-@op()
-def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Elements by their number in row-major order, in the shape of `index`.
-
-    Source: `torch.take`.
-    """
-    a, i = input._data, index._data
-    if i.dtype != np.int64:
-        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype.scalar_name}")
-    if not a.size and i.size:
+def _taken(a: np.ndarray, index: np.ndarray) -> np.ndarray:
+    if index.dtype != np.int64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {_name(index)}")
+    if not a.size and index.size:
         raise IndexError("take(): tried to take from an empty tensor")
-    data = a.reshape(-1)[flat(a, i)]
-    if out is not None:
-        return write_out(out, data, "take", input)
-    made = fresh(data, input._device)
-    if recording(input):
-        record(made, _TakeBackward0, (input,), self=input, index=index)
-    return made
+    return np.asarray(a.reshape(-1)[_flat(a, index)])
 
 
-@op()
-def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor:
-    """`gather` whose operands broadcast against each other and whose indices wrap around.
+index_select = op("index_select(Tensor self, int dim, Tensor index)", _selected, self=lambda grad, self_sym_sizes, dim, index:
+                  index_add_(new_zeros(grad, self_sym_sizes), dim, index, grad))  # fmt: skip
+gather = op("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)", _gathered,
+            self=lambda grad, self, dim, index, sparse_grad: scatter_add_(new_zeros(grad, self.shape), dim, index, grad))  # fmt: skip
+take = op("take(Tensor self, Tensor index)", _taken,
+          self=lambda grad, self, index: put_(new_zeros(grad, self.shape), index, grad, True))  # fmt: skip
 
-    Without `dim`, elements by their number. Source: `torch.take_along_dim`.
-    """
-    a, i = input._data, indices._data
-    if indices._device is not input._device:
-        raise RuntimeError(
-            f"Expected tensor to have {input._device} Device, but got tensor with {indices._device} Device (while "
-            "checking arguments for torch.take_along_dim():)"
-        )
-    if dim is None:
-        return gather(input.view(-1), 0, indices.view(-1), out=out)
-    if a.ndim != i.ndim:
-        raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-            f"{a.ndim} dimensions for input, and {i.ndim} dimensions for indices"
-        )
-    if i.dtype != np.int64:
-        kind = indices.dtype.scalar_name
-        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {kind}")
-    d = wrap_dim(dim, a.ndim)
-    if not a.ndim:
-        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
-    ones = lambda s: (*s[:d], 1, *s[d + 1 :])  # noqa: E731
-    try:
-        both = np.broadcast_shapes(ones(a.shape), ones(i.shape))
-    except ValueError:
-        raise broadcast_error(ones(a.shape), ones(i.shape)) from None
-    whole = lambda s: (*both[:d], s[d], *both[d + 1 :])  # noqa: E731
-    wrapped = FUNCTIONS["remainder"](expand(indices, whole(i.shape)), a.shape[d])
-    return gather(expand(input, whole(a.shape)), d, wrapped, out=out)
-
-
-# scatter -------------------------------------------------------------------------------------------------------------
-
-_ScatterBackward0 = node(
-    "ScatterBackward0",
-    lambda grad, dim, index: scatter(grad, dim, index, 0),
-    lambda grad, dim, index: gather(grad, dim, index),
-)
-_ScatterBackward1 = node("ScatterBackward1", lambda grad, dim, index: scatter(grad, dim, index, 0))
-_ScatterAddBackward0 = node("ScatterAddBackward0", lambda grad: grad, lambda grad, dim, index: gather(grad, dim, index))
-_NoBackward = not_differentiable("aten::scatter")
-_NoBackward.in_place = not_differentiable("aten::scatter_")  # type: ignore[attr-defined]
+# scatter --------------------------------------------------------------------------------------------------------------
 
 
 def _check_shapes(a: np.ndarray, d: int, index: np.ndarray, src: np.ndarray | None) -> None:
@@ -256,93 +144,225 @@ def _check_shapes(a: np.ndarray, d: int, index: np.ndarray, src: np.ndarray | No
         )
 
 
-def check_scattered(self: Tensor, dim: int, index: Tensor, src: Any) -> None:
-    """What torch looks at before it scatters: dtypes, shapes, shared memory."""
-    a, i = self._data, index._data
-    d = wrap_dim(dim, a.ndim)
-    _check_index("scatter", a, d, i)
-    tensor = isinstance(src, Tensor)
-    if tensor and src.dtype is not self.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    if i.size:
-        _check_shapes(a, d, i, src._data if tensor else None)
-    check_overlap(self)
-    check_no_overlap(self, index, *([src] if tensor else []))
-
-
-def write_scattered(self: Tensor, dim: int, index: Tensor, src: Any, how: Any) -> None:
-    """Write the source's elements, or one number, where `index` points; `how`: the ufunc to do it by, if any."""
-    a, i = self._data, index._data
-    if not i.size:
-        return
-    d, size = wrap_dim(dim, a.ndim), i.shape or (1,)
-    in_range(a, d, i)
-    if isinstance(src, Tensor):
-        values = src._data.reshape(src._data.shape or (1,))[tuple(slice(n) for n in size)]
-        values = values if a.ndim else values.reshape(-1)[-1] if how is None else how.reduce(values, None, a.dtype)
-    else:
-        values = number_array(src, self.dtype)
-    at = points(a, d, i.reshape(size))
-    if how is None:
-        a[at] = values
-    else:
-        quiet.run(how.at, a, at, values)
-
-
-def _scatter_node(self: Tensor, values: dict) -> Recorded:
-    src, value, index, reduce = values["src"], values["value"], values["index"], values["reduce"]
-    if src is not None:
-        values["source"] = src if isinstance(src, Tensor) else None
-    elif value is not None:
-        values["source"] = one_number(value, "scatter") if isinstance(value, Tensor) else value
-    src = values["source"]
-    if not isinstance(index, Tensor) or reduce is None or not (isinstance(src, Tensor) or is_number(src)):
-        raise unfit("scatter")
-    tensor = isinstance(src, Tensor)
-    inputs = (self, src) if tensor else (self,)
-    if index._device is not self._device or (tensor and src._device is not self._device):
-        name = (
-            "scatter_" + ("src" if tensor else "value") if reduce is ABSENT else "reduce" if tensor else "value_reduce"
-        )
-        common_device(name, self, index, *inputs[1:], names=("self", "index", "src")[: len(inputs) + 1])
-    if reduce is not ABSENT:
-        return _NoBackward, inputs, {}
-    return (_ScatterBackward0 if len(inputs) > 1 else _ScatterBackward1), inputs, {}
-
-
-@both_forms(
-    "The source's elements, or one value, written at the places that `index` names along one dimension.", _scatter_node,
-    layout=contiguous_format,
-)  # fmt: skip
-def _scatter(
-    self: Tensor, dim: int, index: Tensor, source: Any = None, *, src: Any = None, value: Any = None, reduce: Any = ABSENT,
-) -> None:  # fmt: skip
-    src = source
-    if reduce is not ABSENT and isinstance(src, Tensor):
+def _scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any, reduce: str | None = None) -> None:
+    """Write the source's elements, or one number, where `index` points."""
+    tensor, d = isinstance(src, np.ndarray), wrap_dim(dim, a.ndim)
+    if tensor and reduce not in (None, "sum"):
         warn_in_torch(
             "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
             "PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
-            f"{INDEXING_FILE}:225",
-            once=True,
-        )
-    check_scattered(self, dim, index, src)
-    if reduce not in (ABSENT, "add", "multiply"):
+            f"{_FILE}:225", once=True,
+        )  # fmt: skip
+    _check_dtype("scatter", index)
+    if tensor and src.dtype != a.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if index.size:
+        _check_shapes(a, d, index, src if tensor else None)
+    check_overlap(a)
+    check_no_overlap(a, index, src)
+    if reduce not in (None, "add", "multiply", "sum"):
         raise RuntimeError("reduce argument must be either add or multiply.")
-    write_scattered(self, dim, index, src, {"add": np.add, "multiply": np.multiply}.get(reduce))
+    if not index.size:
+        return
+    how, size = {"add": np.add, "sum": np.add, "multiply": np.multiply}.get(reduce or ""), index.shape or (1,)
+    _in_range(a, d, index)
+    if tensor:
+        values = src.reshape(src.shape or (1,))[tuple([slice(n) for n in size])]
+        values = values if a.ndim else values.reshape(-1)[-1] if how is None else how.reduce(values, None, a.dtype)
+    else:
+        values = number_array(src, dtypes.BY_NUM[a.dtype.num])
+    at = _points(a, d, index.reshape(size))
+    if how is None:
+        a[at] = values
+    else:
+        how.at(a, at, values)
 
 
-scatter = _scatter
+def _both(
+    name: str, rest: str, f: Any, layout: Any = contiguous_format, out: bool = True, **how: Any
+) -> tuple[Any, Any]:
+    """An operation by a function that writes into its first array: on a copy, and in place."""
+    return (op(f"{name}(Tensor self, {rest})", in_copy(f, layout), out=out, **how),
+            op(f"{name}_(Tensor(a!) self, {rest})", write(f), function=False, **how))  # fmt: skip
 
 
-@both_forms("The source's elements added at the places that `index` names along one dimension.",
-            lambda self, values: (_ScatterAddBackward0, (self, values["src"]), {}),
-            layout=contiguous_format)  # fmt: skip
-def _scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> None:
-    expect_tensor(src, "scatter_add")
-    if index._device is not self._device or src._device is not self._device:
-        common_device("scatter_add", self, index, src, names=("self", "index", "src"))
-    check_scattered(self, dim, index, src)
-    write_scattered(self, dim, index, src, np.add)
+class _NoDerivative(NotImplementedNode):
+    __slots__ = ()
+    what = "aten::scatter"
+    users = ()
 
 
-scatter_add = _scatter_add
+_NONE: dict = {"node": _NoDerivative, "self": None}
+_ZERO = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
+_src = {"backward": "ScatterBackward0", **_ZERO, "src": lambda grad, dim, index: gather(grad, dim, index)}
+_both("scatter", "int dim, Tensor index, Tensor src", _scattered, **_src)
+_both("scatter", "int dim, Tensor index, Tensor src, *, str reduce", _scattered, **_NONE, src=None)
+scatter, _ = _both("scatter", "int dim, Tensor index, Scalar value", _scattered, backward="ScatterBackward1", **_ZERO)
+_both("scatter", "int dim, Tensor index, Scalar value, *, str reduce", _scattered, **_NONE)
+scatter_add, scatter_add_ = _both(
+    "scatter_add", "int dim, Tensor index, Tensor src", lambda a, dim, index, src: _scattered(a, dim, index, src, "sum"),
+    backward="ScatterAddBackward0", self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index),
+)  # fmt: skip
+
+# writing along a dimension --------------------------------------------------------------------------------------------
+
+
+def _added(a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray, alpha: Any = 1) -> None:
+    d, n = wrap_dim(dim, a.ndim), index.size
+    if index.ndim > 1:
+        raise IndexError(
+            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {_name(index)} and "
+            f"size: {list(index.shape)}"
+        )
+    if index.dtype not in (np.int64, np.int32):
+        raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {_name(index)}")
+    if a.dtype != source.dtype:
+        raise RuntimeError(
+            f"index_add_(): self ({_name(a)}) and source ({_name(source)}) must have the same scalar type"
+        )
+    if d and d >= source.ndim:
+        raise RuntimeError(
+            f"index_add_(): Indexing dim {d} is out of bounds of the source tensor with dim {source.ndim}"
+        )
+    if not source.ndim and n != 1:
+        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+    if source.ndim and source.shape[d] != n:
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({n}) should be equal to source.size(dim): ({source.shape[d]}), for dim: {d}"
+        )
+    if a.ndim != source.ndim or a.shape[:d] + a.shape[d + 1 :] != source.shape[:d] + source.shape[d + 1 :]:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(a.shape)} source.shape = {list(source.shape)}"
+        )
+    check_overlap(a)
+    check_no_overlap(a, index, source)
+    if a.ndim > 1 and alpha == 1:
+        _in_range(a, d, index)
+    else:
+        _check(index, _length(a, d), 0, "index out of range in self")
+    if alpha != 1:
+        source = source * np.asarray(int(alpha) if a.dtype.kind in "iu" else alpha).astype(a.dtype)
+    np.add.at(a, _along(a.ndim, d, index), source)
+
+
+def _overwritten(a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray) -> None:
+    d = wrap_dim(dim, a.ndim)
+    check_overlap(a)
+    check_no_overlap(a, index, source)
+    if index.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
+    if not source.ndim and index.size != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.size})")
+    if source.ndim and a.ndim and source.ndim != a.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+            f"dimensionality ({source.ndim}), destination dimensionality ({a.ndim})"
+        )
+    if index.dtype != np.int64:
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {_name(index)}")
+    if a.dtype != source.dtype:
+        raise RuntimeError(
+            f"index_copy_(): self and source expected to have the same dtype, but got (self) {_name(a)} and (source) "
+            f"{_name(source)}"
+        )
+    mine, other = (" ".join(map(str, x.shape[:d] + x.shape[d + 1 :])) for x in (a, source))
+    if mine != other:
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{mine} at dimension {d} and source slice shape: {other} at dimension 0."
+        )
+    if source.ndim and index.size != source.shape[d]:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({index.size}) should be equal to source.size(dim) ({source.shape[d]})"
+        )
+    n = _length(a, d)
+    _check(index, n, 0, f"index_copy_(): index {{}} is out of bounds for dimension {d} with size {n}")
+    a[_along(a.ndim, d, index)] = source if a.ndim else source.reshape(())
+
+
+def _filled(a: np.ndarray, dim: int, index: np.ndarray, value: Any) -> None:
+    value = one_value("index_fill_", value)
+    if index.dtype != np.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if is_expanded(a):
+        warn_in_torch(
+            "Use of index_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
+            "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
+            f"{_FILE}:1913",
+        )
+    if isinstance(value, complex):
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    d = wrap_dim(dim, a.ndim)
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    n, number = _length(a, d), number_array(value, dtypes.BY_NUM[a.dtype.num])
+    if not index.size * math.prod((*a.shape[:d], *a.shape[d + 1 :])):
+        return
+    check_no_overlap(a, index)
+    _check(index, n, -n, f"index {{}} is out of bounds for dimension {d} with size {n}")
+    a[_along(a.ndim, d, index)] = number
+
+
+def _put(a: np.ndarray, index: np.ndarray, source: np.ndarray, accumulate: bool = False) -> None:
+    if index.dtype != np.int64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {_name(index)}")
+    if a.dtype != source.dtype:
+        raise RuntimeError(
+            f"put_(): self and source expected to have the same dtype, but got self.dtype = {_name(a)} and "
+            f"source.dtype = {_name(source)}"
+        )
+    if index.size != source.size:
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source.size}, index.numel() = {index.size}"
+        )
+    if not a.size and index.size:
+        raise IndexError("put_(): Tried to put elements into an empty tensor")
+    check_overlap(a)
+    check_no_overlap(a, index, source)
+    index = _flat(a, index.reshape(-1)) % max(a.size, 1)
+    at, values = np.unravel_index(index, a.shape) if a.ndim else (...,), source.reshape(-1)
+    if accumulate:
+        np.add.at(a, at, values if a.ndim else values.sum())
+    else:
+        a[at] = values if a.ndim else values[-1]
+
+
+def _source_grad(grad: Any, source: Any, dim: int, index: Any, source_dim: int) -> Any:
+    if source_dim > 0:
+        return expand(index_select(grad, dim, index), tuple(source.shape))
+    return index_select(grad, dim, squeeze_dim(index, 0))
+
+
+def _times(grad: Any, alpha: Any) -> Any:
+    from .pointwise import times
+
+    return grad if alpha == 1 else times(grad, alpha)
+
+
+def _unique(index: Any) -> Any:
+    return np.unique(index) if isinstance(index, np.ndarray) else index.unique()
+
+
+def _index_filled(grad: Any, dim: int, index: Any) -> Any:
+    return index_fill(grad, dim, index, 0)
+
+
+index_add, index_add_ = _both(
+    "index_add", "int dim, Tensor index, Tensor source, *, Scalar alpha=1", _added, backward="IndexAddBackward0",
+    self=lambda grad: grad,
+    source=lambda grad, source, dim, index, source_dim, alpha: _times(
+        _source_grad(grad, source, dim, index, source_dim), alpha),
+)  # fmt: skip
+_both("index_copy", "int dim, Tensor index, Tensor source", _overwritten, backward="IndexCopyBackward0",
+      self=_index_filled, source=_source_grad)  # fmt: skip
+_both("index_fill", "int dim, Tensor index, Tensor value", _filled, preserve_format, False, backward="IndexFillBackward1",
+      self=_index_filled, value=lambda grad, dim, index: index_select(grad, dim, _unique(index)).sum())  # fmt: skip
+index_fill, _ = _both("index_fill", "int dim, Tensor index, Scalar value", _filled, preserve_format, False,
+                      backward="IndexFillBackward0", self=_index_filled)  # fmt: skip
+put, put_ = _both(
+    "put", "Tensor index, Tensor source, bool accumulate=False", _put, preserve_format, False, backward="PutBackward0",
+    self=lambda grad, index, accumulate: grad if accumulate else put(grad, index, new_zeros(grad, tuple(index.shape))),
+    source=lambda grad, source, index: reshape(take(grad, index), tuple(source.shape)),
+)  # fmt: skip

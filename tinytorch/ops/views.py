@@ -1,449 +1,429 @@
-"""Views: tensors that look at another tensor's storage with a shape, strides and offset of their own.
+"""Views: the same memory under another shape, other strides or another offset.
 
-Every view op is geometry (in bytes) and a backward node; `viewing.as_view` does the rest.
-
-Most are called with what makes their geometry plain, and have a short way for that; `in_full` leads all other calls to
-the operation as a whole, whose name has an underscore.
+A kernel here returns an array that looks at the memory of its input. What NumPy's own view operations can say is said
+by them, for they are the cheapest; `restride` is for the rest.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
-from ..graph.history import AsStridedBackward0, Geometry, needs_grad
-from ..graph.modes import MODES
-from ..graph.node import node
-from ..storage import contiguous_strides
-from ..tensor import Tensor, wrap_dim
-from .arguments import ABSENT, in_full, is_symint, parsed, unfit
-from .core import op, tensor_type
-from .geometry import dense_in_shape, infer_size, shape_argument
-from .layouts import view_strides
-from .viewing import as_view, viewed
+from ..autograd.history import Geometry
+from ..errors import warn_in_torch
+from ..tensor import Tensor, fresh
+from .copies import alias, clone, contiguous_format, copy_
+from .define import op, python
+from .kernels import composite, turn
+from .kernels import view as looking
+from .layout import address, owner, reach, restride, view_strides, wrap_dim, wrap_dims
+
+_FILE = "aten/src/ATen/native/TensorShape.cpp"
 
 
-def _list_argument(given: Any) -> tuple[int, ...]:
-    """A list of ints, of which one alone is not taken for a list."""
-    if not isinstance(given, (tuple, list)):
-        raise unfit("size")
-    return shape_argument((given,))
+# other shapes of the same elements ------------------------------------------------------------------------------------
 
 
-_ViewBackward0 = node("ViewBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
-_ReshapeAliasBackward0 = node("ReshapeAliasBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
-_UnsafeViewBackward0 = node("UnsafeViewBackward0", lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
-_AliasBackward0 = node("AliasBackward0", lambda grad: grad)
+def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
+    """Fill in the one -1 of a shape. RuntimeError in torch's words if the shape does not fit."""
+    product, unknown = 1, None
+    for i, n in enumerate(shape):
+        if n == -1:
+            if unknown is not None:
+                raise RuntimeError("only one dimension can be inferred")
+            unknown = i
+        elif n < 0:
+            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
+        else:
+            product *= n
+    if unknown is None and product == numel:
+        return tuple(shape)
+    if unknown is not None and product == numel == 0:
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size "
+            "-1 can be any value and is ambiguous"
+        )
+    if unknown is None or not product or numel % product:
+        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
+    return (*shape[:unknown], numel // product, *shape[unknown + 1 :])
 
 
-@op(function=False, guard=False)
-def view(self: Tensor = ABSENT, /, *shape: Any, **named: Any) -> Tensor:
-    """The same memory in another shape (one size may be -1). RuntimeError if the strides do not allow it.
-
-    With a dtype, the same bytes read as elements of that dtype, which autograd does not follow.
-    Source: `torch.Tensor.view`.
-    """
-    if not named and isinstance(self, Tensor) and (data := dense_in_shape(self._data, shape)) is not None:
-        return viewed(self, data, self._offset, _ViewBackward0, (self._data.shape,))
-    return in_full(_view, "view", (self, *shape), named)
-
-
-def _view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
-    if size is not None or dtype is not None:
-        shape = (dtype if size is None else size,)
-    if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-        return _reread(self, shape[0])
-    a = self._data
-    new = infer_size(shape_argument(shape, "view"), a.size)
+def _viewed(a: np.ndarray, size: tuple) -> np.ndarray:
+    if a.size and a.flags.c_contiguous and (not a.ndim or a.strides[-1] == a.itemsize):
+        try:
+            out = a.reshape(size)
+        except ValueError:  # said below, in torch's words
+            out = a
+        shape = out.shape
+        if (shape == size or -1 in size) and (a.ndim < 2 or shape != a.shape):  # of the same shape NumPy keeps strides
+            return out
+    new = infer_size(size, a.size)
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
     if strides is None:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
-    return as_view(self, new, strides, self._offset, _ViewBackward0, a.shape)
+    return restride(a, new, strides)
 
 
-def _check_last_step(a: np.ndarray, name: str) -> None:
-    if a.strides[-1] != a.itemsize:
-        raise RuntimeError(f"self.stride(-1) must be 1 to view {name}, but got {a.strides[-1] // a.itemsize}")
-
-
-def _reread(self: Tensor, kind: dtypes.dtype) -> Tensor:
-    a, old, new = self._data, self._data.itemsize, kind.itemsize
-    shape, strides, name = (
-        a.shape,
-        a.strides,
-        f"{self.dtype.scalar_name} as {kind.scalar_name} (different element sizes)",
-    )
+def _reread(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
+    old, new = a.itemsize, dtype.itemsize
     if old != new:
+        name = f"{dtypes.BY_NUM[a.dtype.num].scalar_name} as {dtype.scalar_name} (different element sizes)"
+        times, start = new // old, address(a) - address(owner(a))
         if not a.ndim:
             raise RuntimeError(f"self.dim() cannot be 0 to view {name}")
-        if new > old:
-            times = new // old
-            if shape[-1] % times:
-                raise RuntimeError(f"self.size(-1) must be divisible by {times} to view {name}, but got {shape[-1]}")
-            if self._offset % new:
-                raise RuntimeError(
-                    f"self.storage_offset() must be divisible by {times} to view {name}, but got {self._offset // old}"
-                )
-            _check_last_step(a, name)
-            for i, s in enumerate(strides[:-1]):
-                if s % new:
-                    raise RuntimeError(
-                        f"self.stride({i}) must be divisible by {times} to view {name}, but got {s // old}"
-                    )
-        else:
-            _check_last_step(a, name)
-        shape, strides = (*shape[:-1], shape[-1] * old // new), (*strides[:-1], new)
-    out = self._alias()
-    start = (
-        min(self._offset, out._storage.nbytes()) if 0 in shape else self._offset
-    )  # an empty one may lie beyond the end
-    out._data = np.ndarray(shape, kind.np, out._storage.buffer, start, strides)
-    return out
+        if new > old and a.shape[-1] % times:
+            raise RuntimeError(f"self.size(-1) must be divisible by {times} to view {name}, but got {a.shape[-1]}")
+        if start % new:
+            raise RuntimeError(
+                f"self.storage_offset() must be divisible by {times} to view {name}, but got {start // old}"
+            )
+        if a.strides[-1] != old:
+            raise RuntimeError(f"self.stride(-1) must be 1 to view {name}, but got {a.strides[-1] // old}")
+        for i, s in enumerate(a.strides[:-1]):
+            if s % new:
+                raise RuntimeError(f"self.stride({i}) must be divisible by {times} to view {name}, but got {s // old}")
+    return a.view(dtype.np)
 
 
-@op(function=False)
-def view_as(self: Tensor, other: Tensor) -> Tensor:
-    """The same memory in another tensor's shape.
-
-    Source: `torch.Tensor.view_as`.
-    """
-    return view(self, other._data.shape)
-
-
-@op(guard=False)
-def reshape(input: Tensor = ABSENT, /, *sizes: Any, _as_method: bool = False, **named: Any) -> Tensor:
-    """Another shape: a view where the strides allow it, else a copy.
-
-    Source: `torch.reshape`.
-    """
-    if sizes and not (_as_method or (len(sizes) == 1 and isinstance(sizes[0], (tuple, list)))):
-        parsed("reshape", (input, *sizes), named)
-    if not named and isinstance(input, Tensor) and (data := dense_in_shape(input._data, sizes)) is not None:
-        return viewed(input, data, input._offset, _ViewBackward0, (input._data.shape,))
-    return in_full(_reshape, "reshape", (input, *sizes), named, of_view=False)
+op("view(Tensor(a) self, ScalarType dtype)", looking(_reread), function=False)
+view = op("view(Tensor(a) self, SymInt[] size)", looking(_viewed), function=False, backward="ViewBackward0",
+              self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))  # fmt: skip
+_reshape_alias = op("_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride)",
+                    looking(lambda a, size, stride: restride(a, size, tuple([s * a.itemsize for s in stride]))),
+                    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))  # fmt: skip
+unsafe_view = op("_unsafe_view(Tensor self, SymInt[] size)", lambda a, size: _viewed(a, size), out=False,
+                 self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))  # fmt: skip
 
 
-def _reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
-    a = input._data
-    new = infer_size(shape_argument(sizes if shape is None else (shape,), "reshape"), a.size)
+def array_of(x: Any) -> np.ndarray:
+    """The array of what a composite operation was given: a tensor, or in a formula an array."""
+    return x if isinstance(x, np.ndarray) else x._data
+
+
+def _reshape(self: Any, shape: tuple) -> Any:
+    a = array_of(self)
+    if a.flags.c_contiguous:
+        return view(self, shape)
+    new = infer_size(shape, a.size)
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
     if strides is not None:
-        kind = _ViewBackward0 if a.flags.c_contiguous else _ReshapeAliasBackward0
-        return as_view(input, new, strides, input._offset, kind, a.shape)
-    from .copying import clone, contiguous_format
-
-    dense = clone(input, memory_format=contiguous_format)
-    out = dense._strided(new, contiguous_strides(new, a.itemsize), 0)
-    if not out._inference:
-        out._counter = None  # the copy's own: whatever counted while it was made
-    if MODES.here.grad and needs_grad(dense):
-        _UnsafeViewBackward0.record(out, (dense,), self_sym_sizes=a.shape)
-    return out
+        return _reshape_alias(self, new, tuple([s // a.itemsize for s in strides]))
+    return unsafe_view(clone(self, contiguous_format), new)
 
 
-@op(function=False)
-def reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    """Another tensor's shape.
+def _flatten(self: Any, start_dim: int, end_dim: int) -> Any:
+    shape = array_of(self).shape
+    first, last = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(self, (1,))
+    if first == last:
+        return self
+    return reshape(self, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
 
-    Source: `torch.Tensor.reshape_as`.
-    """
-    return reshape(self, other._data.shape)
+
+def _unflatten(self: Any, dim: int, sizes: tuple) -> Any:
+    shape = array_of(self).shape
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    d = wrap_dim(dim, len(shape))
+    try:
+        if not shape:
+            raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+        new = infer_size(sizes, shape[d])
+    except (IndexError, RuntimeError) as e:
+        if "is invalid for input of size" not in str(e):
+            raise RuntimeError(f"unflatten got an unexpected error:\n{e}") from None
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {d} ({shape[d]}) in the "
+            "input tensor"
+        ) from None
+    return view(self, (*shape[:d], *new, *shape[d + 1 :]))
 
 
-_TransposeBackward0 = node("TransposeBackward0", lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
-_TBackward0 = node("TBackward0", lambda grad: grad.t())
-_PermuteBackward0 = node("PermuteBackward0", lambda grad, dims: grad.permute(_inverse(dims)))
+reshape = op("reshape(Tensor(a) self, SymInt[] shape)", composite(_reshape))
+op("view_as(Tensor(a) self, Tensor other)", composite(lambda self, other: view(self, array_of(other).shape)),
+   function=False)  # fmt: skip
+op("reshape_as(Tensor(a) self, Tensor other)", composite(lambda self, other: reshape(self, array_of(other).shape)),
+   function=False)  # fmt: skip
+flatten = op("flatten(Tensor(a) self, int start_dim=0, int end_dim=-1)", composite(_flatten))
+op("unflatten(Tensor(a) self, int dim, SymInt[] sizes)", composite(_unflatten))
+op("ravel(Tensor(a) self)", composite(lambda self: view(self.contiguous(), (-1,))))
+
+# other orders of the dimensions ---------------------------------------------------------------------------------------
+
+
+def _transposed(a: np.ndarray, dim0: int, dim1: int) -> np.ndarray:
+    n = a.ndim
+    if -n <= dim0 < n and -n <= dim1 < n:
+        return a.swapaxes(dim0, dim1)
+    wrap_dim(dim0, n), wrap_dim(dim1, n)  # which say what is wrong, but for a tensor without dimensions
+    return a.view()
+
+
+def _matrix_transposed(a: np.ndarray, name: str = "t") -> np.ndarray:
+    if a.ndim > 2:
+        raise RuntimeError(f"{name}() expects a tensor with <= 2 dimensions, but self is {a.ndim}D")
+    return a.T
+
+
+def _permuted(a: np.ndarray, dims: tuple) -> np.ndarray:
+    if len(dims) != a.ndim:
+        raise RuntimeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {a.ndim} is not equal to len(dims) = {len(dims)}"
+        )
+    try:
+        return a.transpose(dims)
+    except ValueError:
+        if len({wrap_dim(d, a.ndim) for d in dims}) != len(dims):
+            raise RuntimeError("permute(): duplicate dims are not allowed.") from None
+        raise
 
 
 def _inverse(dims: tuple) -> tuple:
     at = [d % len(dims) for d in dims]
-    return tuple(at.index(d) for d in range(len(dims)))
+    return tuple([at.index(d) for d in range(len(dims))])
 
 
-def _swapped(values: tuple, i: int, j: int) -> tuple:
-    out = list(values)
-    if out:
-        out[i], out[j] = out[j], out[i]
-    return tuple(out)
-
-
-@op(guard=False)
-def transpose(input: Tensor = ABSENT, /, *dims: int, **named: Any) -> Tensor:
-    """Two dimensions swapped.
-
-    Source: `torch.transpose`.
-    """
-    if len(dims) == 2 and not named and isinstance(input, Tensor) and type(dims[0]) is int and type(dims[1]) is int:
-        try:
-            return viewed(input, input._data.swapaxes(*dims), input._offset, _TransposeBackward0, dims)
-        except (ValueError, OverflowError):
-            pass
-    return in_full(_transpose, "transpose", (input, *dims), named)
-
-
-@op("swapaxes", "swapdims", view=True)
-def _transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Two dimensions swapped.
-
-    Source: `torch.transpose`.
-    """
-    a = input._data
-    i, j = wrap_dim(dim0, a.ndim), wrap_dim(dim1, a.ndim)
-    return as_view(
-        input, _swapped(a.shape, i, j), _swapped(a.strides, i, j), input._offset, _TransposeBackward0,
-        dim0, dim1,
-    )  # fmt: skip
-
-
-@op(guard=False)
-def t(input: Tensor = ABSENT, /, *rest: Any, **named: Any) -> Tensor:
-    """A matrix transposed; tensors of fewer dimensions as they are. RuntimeError for more than two.
-
-    Source: `torch.t`.
-    """
-    if not (rest or named) and isinstance(input, Tensor) and input._data.ndim < 3:
-        return viewed(input, input._data.T, input._offset, _TBackward0, ())
-    return in_full(_t, "t", (input, *rest), named)
-
-
-def _t(input: Tensor) -> Tensor:
-    if input._data.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input._data.ndim}D")
-    return t(input)
-
-
-@op(guard=False)
-def permute(input: Tensor = ABSENT, /, *order: Any, _as_method: bool = False, **named: Any) -> Tensor:
-    """The dimensions in another order.
-
-    Source: `torch.permute`.
-    """
-    if order and not (_as_method or (len(order) == 1 and isinstance(order[0], (tuple, list)))):
-        parsed("permute", (input, *order), named)
-    if not named and isinstance(input, Tensor):
-        given = order[0] if len(order) == 1 and type(order[0]) is tuple else order
-        for d in given:
-            if type(d) is not int:
-                break
-        else:
-            if given:  # none at all is all of them for NumPy
-                try:
-                    return viewed(input, input._data.transpose(given), input._offset, _PermuteBackward0, (given,))
-                except (ValueError, OverflowError):
-                    pass
-    return in_full(_permute, "permute", (input, *order), named)
-
-
-def _permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
-    a = input._data
-    given = shape_argument(order if dims is None else (dims,), "permute")
-    order = given
-    if len(order) != a.ndim:
+def _moved(self: Any, source: tuple | int, destination: tuple | int) -> Any:
+    if isinstance(source, int):
+        source, destination = (source,), (destination,)
+    n = array_of(self).ndim
+    if len(source) != len(destination):
         raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
-            f"ordering of dimensions i.e. input.dim() = {a.ndim} is not equal to len(dims) = {len(order)}"
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
+            f"of dims as destination ({list(destination)} dims)"
         )
-    order = tuple(wrap_dim(d, a.ndim) for d in order)
-    if len(set(order)) != len(order):
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return as_view(
-        input, tuple(a.shape[d] for d in order), tuple(a.strides[d] for d in order), input._offset, _PermuteBackward0,
-        given,
-    )  # fmt: skip
+    at, to = [wrap_dim(d, n) for d in source], [wrap_dim(d, n) for d in destination]
+    for word, dims, given in (("source", at, source), ("destination", to, destination)):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{word}` ({list(given)})")
+    if not n:
+        return alias(self)
+    rest = iter([d for d in range(n) if d not in at])
+    return permute(self, tuple([at[to.index(d)] if d in to else next(rest) for d in range(n)]))
 
 
-_ExpandBackward0 = node("ExpandBackward0", lambda grad, self_sym_sizes: grad.sum_to_size(self_sym_sizes))
+transpose = op("transpose(Tensor(a) self, int dim0, int dim1)", looking(_transposed), aka=("swapdims",),
+               self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))  # fmt: skip
+op(
+    "swapaxes(Tensor(a) self, int axis0, int axis1)",
+    composite(lambda self, axis0, axis1: transpose(self, axis0, axis1)),
+)
+t = op("t(Tensor(a) self)", looking(_matrix_transposed), self=lambda grad: t(grad))
+permute = op(
+    "permute(Tensor(a) self, int[] dims)", looking(_permuted), self=lambda grad, dims: permute(grad, _inverse(dims))
+)
+for _name in ("movedim", "moveaxis"):
+    op(f"{_name}(Tensor(a) self, int source, int destination)", composite(_moved))
+    op(f"{_name}(Tensor(a) self, int[] source, int[] destination)", composite(_moved))
 
 
-@op(function=False, guard=False)
-def expand(self: Tensor = ABSENT, /, *sizes: Any, **named: Any) -> Tensor:
-    """Dimensions of size 1 (and new leading ones) repeated with stride 0, without a copy; -1 keeps a size.
-
-    Source: `torch.Tensor.expand`.
-    """
-    if not named and isinstance(self, Tensor):
-        want = sizes[0] if len(sizes) == 1 and type(sizes[0]) is tuple else sizes
-        shape, strides = self._data.shape, self._data.strides
-        at = len(shape) - len(want)  # where the shapes are aligned, of this tensor's dimensions
-        steps = []
-        for n in want:
-            if type(n) is not int:
-                break
-            if at >= 0 and n == shape[at]:
-                steps.append(strides[at])
-            elif n > 1 and (at < 0 or shape[at] == 1):
-                steps.append(0)
-            else:
-                break
-            at += 1
-        else:
-            if shape and len(steps) >= len(shape):
-                return as_view(self, want, tuple(steps), self._offset, _ExpandBackward0, shape)
-    return in_full(_expand, "expand", (self, *sizes), named)
+def _reversed(self: Tensor) -> Tensor:
+    """All dimensions in reverse order."""
+    n = self._data.ndim
+    if n == 0:
+        warn_in_torch("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.",
+                      f"{_FILE}:4321", once=True)  # fmt: skip
+    elif n != 2:
+        warn_in_torch(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
+            f"{_FILE}:4314", once=True,
+        )  # fmt: skip
+    return permute(self, tuple(range(n - 1, -1, -1)))
 
 
-def _expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
-    a = self._data
-    want = shape_argument(sizes if size is None else (size,), "expand")
-    if not a.ndim and (not want or min(want) >= 0):
-        return as_view(self, want, (0,) * len(want), self._offset, _ExpandBackward0, ())
-    lead = len(want) - a.ndim
-    if lead < 0:
-        name = "CPUBoolType" if a.dtype.kind == "b" else tensor_type(self)
-        raise RuntimeError(
-            f"expand({name}{{{list(a.shape)}}}, size={list(want)}): the number of sizes provided "
-            f"({len(want)}) must be greater or equal to the number of dimensions in the tensor ({a.ndim})"
-        )
-    shape, strides = list(want), [0] * len(want)
-    for i in range(len(want) - 1, -1, -1):
-        n, d = want[i], i - lead
-        if d >= 0:
-            have, step = a.shape[d], a.strides[d]
-        else:
-            have, step = 1, shape[i + 1] * strides[i + 1] if a.ndim else 0
-        if n == -1:
-            if d < 0 and a.ndim:
-                raise RuntimeError(
-                    f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
-                )
-            n = shape[i] = have if a.ndim else -1
-        if have == n:
-            strides[i] = step
-        elif have != 1:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({n}) must match the existing size ({have}) at non-singleton "
-                f"dimension {i}.  Target sizes: {list(want)}.  Tensor sizes: {list(a.shape)}"
-            )
-    if any(n < 0 for n in shape):
-        raise RuntimeError("numel: integer multiplication overflow")
-    return as_view(self, tuple(shape), tuple(strides), self._offset, _ExpandBackward0, a.shape)
+def _matrices_transposed(self: Tensor) -> Tensor:
+    """The last two dimensions swapped."""
+    n = self._data.ndim
+    if n == 0:
+        warn_in_torch("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.",
+                      f"{_FILE}:4373", once=True)  # fmt: skip
+        return self
+    if n == 1:
+        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return transpose(self, -2, -1)
 
 
-@op(view=True)
-def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """A view with any shape, strides and offset (in elements) that the storage holds. RuntimeError if it does not.
+python("T", property(_reversed), function=False)
+python("mT", property(_matrices_transposed), function=False)
 
-    Source: `torch.as_strided`.
-    """
-    a = input._data
-    shape, steps = _list_argument(size), _list_argument(stride)
-    if storage_offset is not None and type(storage_offset) is not int and not is_symint(storage_offset):
-        raise unfit("as_strided")
-    if len(shape) != len(steps):
-        raise RuntimeError("mismatch in length of strides and shape")
-    if any(s < 0 for s in steps):
-        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(steps)}")
-    if any(n < 0 for n in shape):
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(steps)}")
-    offset = input.storage_offset() if storage_offset is None else int(storage_offset)
-    if offset < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
-    room = input._own_storage().nbytes()
-    reach = 0 if 0 in shape else 1 + sum(s * (n - 1) for s, n in zip(steps, shape, strict=True))
-    if reach and (offset + reach) * a.itemsize > room:
-        raise RuntimeError(
-            f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset {offset}, and itemsize "
-            f"{a.itemsize} requiring a storage size of {(offset + reach) * a.itemsize} are out of bounds for storage "
-            f"of size {room}"
-        )
-    n = a.itemsize
-    return as_view(
-        input, shape, tuple(s * n for s in steps), offset * n, AsStridedBackward0,
-        Geometry.of(input), shape, storage_offset, steps,
-    )  # fmt: skip
+# dimensions more and fewer --------------------------------------------------------------------------------------------
 
 
-_UnsqueezeBackward0 = node("UnsqueezeBackward0", lambda grad, dim: grad.squeeze(dim))
+def _unsqueezed(a: np.ndarray, dim: int) -> np.ndarray:
+    shape, strides = a.shape, a.strides
+    n = len(shape)
+    d = dim if 0 <= dim <= n else wrap_dim(dim, n + 1)
+    step = a.itemsize if d == n else shape[d] * strides[d]
+    return restride(a, (*shape[:d], 1, *shape[d:]), (*strides[:d], step, *strides[d:]))
 
 
-@op(guard=False)
-def unsqueeze(input: Tensor = ABSENT, /, *where: int, **named: Any) -> Tensor:
-    """A new dimension of size 1.
-
-    Source: `torch.unsqueeze`.
-    """
-    if len(where) == 1 and not named and isinstance(input, Tensor) and type(dim := where[0]) is int:
-        shape, strides = input._data.shape, input._data.strides
-        n = len(shape)
-        if -n - 2 < dim <= n:
-            d = dim if dim >= 0 else dim + n + 1
-            step = input._data.itemsize if d == n else shape[d] * strides[d]
-            return as_view(
-                input, (*shape[:d], 1, *shape[d:]), (*strides[:d], step, *strides[d:]), input._offset,
-                _UnsqueezeBackward0, dim,
-            )  # fmt: skip
-    return in_full(_unsqueeze, "unsqueeze", (input, *where), named)
+def _squeezed(a: np.ndarray, dim: int | tuple) -> np.ndarray:
+    dims = wrap_dims(dim, a.ndim) if isinstance(dim, tuple) else (wrap_dim(dim, a.ndim),)
+    return a.squeeze(tuple([d for d in dims if a.ndim and a.shape[d] == 1]))
 
 
-def _unsqueeze(input: Tensor, dim: int) -> Tensor:
-    return unsqueeze(input, int(wrap_dim(dim, input._data.ndim + 1)))
-
-
-def _unsqueezed(grad: Tensor, sizes: tuple, dims: Any) -> Tensor:
-    for d in sorted(d % len(sizes) for d in dims) if sizes else ():
+def _unsqueeze_to(grad: Any, sizes: tuple, dims: Any) -> Any:
+    for d in sorted([d % len(sizes) for d in dims]) if sizes else ():
         if sizes[d] == 1:
-            grad = grad.unsqueeze(d)
+            grad = unsqueeze(grad, d)
     return grad
 
 
-def squeeze_kinds(first: int) -> tuple[type, type, type]:
-    """The nodes of `squeeze` without, with one and with several dimensions; the in-place forms count on from 3."""
-    formulas = (
-        lambda grad, self_sym_sizes: _unsqueezed(grad, self_sym_sizes, range(len(self_sym_sizes))),
-        lambda grad, self_sym_sizes, dim: _unsqueezed(grad, self_sym_sizes, (dim,)),
-        lambda grad, self_sym_sizes, dim: _unsqueezed(grad, self_sym_sizes, dim),
-    )
-    return tuple(node(f"SqueezeBackward{first + i}", f) for i, f in enumerate(formulas))  # type: ignore[return-value]
+_BACK = (
+    lambda grad, self_sym_sizes: _unsqueeze_to(grad, self_sym_sizes, range(len(self_sym_sizes))),
+    lambda grad, self_sym_sizes, dim: _unsqueeze_to(grad, self_sym_sizes, (dim,)),
+    lambda grad, self_sym_sizes, dim: _unsqueeze_to(grad, self_sym_sizes, dim),
+)
+unsqueeze = op(
+    "unsqueeze(Tensor(a) self, int dim)", looking(_unsqueezed), self=lambda grad, dim: squeeze_dim(grad, dim)
+)
+squeeze = op("squeeze(Tensor(a) self)", looking(np.ndarray.squeeze), self=_BACK[0])
+squeeze_dim = op("squeeze(Tensor(a) self, int dim)", looking(_squeezed), backward="SqueezeBackward1", self=_BACK[1])
+op("squeeze(Tensor(a) self, int[] dim)", looking(_squeezed), backward="SqueezeBackward2", self=_BACK[2])
 
 
-_SQUEEZES = squeeze_kinds(0)
+def _expanded(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndarray:
+    shape, strides, n = a.shape, a.strides, a.ndim
+    lead = len(size) - n
+    if lead < 0:
+        d = dtypes.BY_NUM[a.dtype.num]
+        name = "CPUBoolType" if d is dtypes.bool else f"torch.{d.tensor_type}"
+        raise RuntimeError(
+            f"expand({name}{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be "
+            f"greater or equal to the number of dimensions in the tensor ({n})"
+        )
+    if not n and min(size, default=0) >= 0:
+        return restride(a, size, (0,) * len(size))
+    new, steps = list(size), [0] * len(size)
+    for i in range(len(size) - 1, -1, -1):
+        want, d = size[i], i - lead
+        if d >= 0:
+            have, step = shape[d], strides[d]
+        else:
+            have, step = 1, new[i + 1] * steps[i + 1] if n else 0
+        if want == -1:
+            if d < 0 and n:
+                raise RuntimeError(
+                    f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
+                )
+            want = new[i] = have if n else -1
+        if have == want:
+            steps[i] = step
+        elif have != 1:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({want}) must match the existing size ({have}) at non-singleton "
+                f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
+            )
+    if min(new) < 0:
+        raise RuntimeError("numel: integer multiplication overflow")
+    return restride(a, tuple(new), tuple(steps))
 
 
-@op(guard=False)
-def squeeze(input: Tensor = ABSENT, /, *dims: Any, _as_method: bool = False, **named: Any) -> Tensor:
-    """Without the dimensions of size 1 (all, or those named).
+expand = op("expand(Tensor(a) self, SymInt[] size, *, bool implicit=False)", looking(_expanded), function=False,
+            also=("self_sym_sizes",), self=lambda grad: grad)  # whose shape the engine fits  # fmt: skip
+op(
+    "expand_as(Tensor(a) self, Tensor other)",
+    composite(lambda self, other: expand(self, array_of(other).shape)),
+    function=False,
+)
+op("broadcast_to(Tensor(a) self, SymInt[] size)", composite(lambda self, size: expand(self, size)))
 
-    Source: `torch.squeeze`.
+# any geometry ---------------------------------------------------------------------------------------------------------
+
+
+def _strided(a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | None = None) -> np.ndarray:
+    n, room, here = a.itemsize, owner(a).nbytes, address(a) - address(owner(a))
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(s < 0 for s in stride):
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    if any(k < 0 for k in size):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+    offset = here // n if storage_offset is None else storage_offset
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    steps = tuple([s * n for s in stride])
+    need = offset * n + reach(size, steps, n)
+    if 0 not in size and need > room:
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {n} requiring "
+            f"a storage size of {need} are out of bounds for storage of size {room}"
+        )
+    return restride(a, size, steps, offset * n - here)
+
+
+def _stepping(shape: tuple, stride: tuple, repeats: bool = False) -> tuple[tuple, tuple]:
+    """Shape and strides without the dimensions of size 1 and, unless `repeats`, of stride 0."""
+    kept = [(n, s) for n, s in zip(shape, stride, strict=True) if n != 1 and (s or repeats)]
+    return tuple([n for n, _ in kept]), tuple([s for _, s in kept])
+
+
+def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, storage_offset: int | None) -> Any:
+    """The gradient of `as_strided`: each element's gradients are added where they lie in the source's memory.
+
+    The same operations as torch's `as_strided_backward`, so that the graph of a second derivative is the same.
     """
-    if len(dims) < 2 and not named and isinstance(input, Tensor):
-        a = input._data
-        if not dims:
-            return viewed(input, a.squeeze(), input._offset, _SQUEEZES[0], (a.shape,))
-        dim = dims[0]
-        if type(dim) is int and -a.ndim <= dim < a.ndim:
-            data = a.squeeze(dim) if a.shape[dim] == 1 else a
-            return viewed(input, data, input._offset, _SQUEEZES[1], (dim, a.shape))
-    if len(dims) > 1 and not _as_method:
-        parsed("squeeze", (input, *dims), named)
-    return in_full(_squeeze, "squeeze", (input, *dims), named)
+    from .creation import new_ones, new_zeros
+    from .filling import zero_
+    from .reductions import sum_dims
+    from .scatter import index_add_
 
+    source = _geometry
+    if 0 in source.shape or 0 in size:
+        return zero_(new_zeros(grad, source.shape))
+    for i in range(len(size) - 1, -1, -1):
+        if size[i] == 1:
+            grad = squeeze_dim(grad, i)
+        elif stride[i] == 0:
+            grad = sum_dims(grad, (i,))
+    seen = Geometry(*_stepping(size, stride), source.offset if storage_offset is None else storage_offset)
+    whole = Geometry(*_stepping(source.shape, source.stride, repeats=True), source.offset)
+    start = min(whole.offset, seen.offset)
+    room = max(whole.offset + whole.reach(), seen.offset + seen.reach()) - start
+    memory = new_zeros(grad, (room,))
 
-def _squeeze(input: Tensor, dim: Any = ABSENT, *more: int) -> Tensor:
-    a = input._data
-    dim = (dim, *more) if more else dim
-    if dim is ABSENT:
-        which, dims = 0, tuple(range(a.ndim))
-    elif dim is None:
-        raise unfit("squeeze")
-    elif isinstance(dim, (tuple, list)):
-        which, dim = 2, tuple(dim)
-        dims = tuple(wrap_dim(d, a.ndim) for d in dim)
-        twice = next((d for d in dims if dims.count(d) > 1), None)
-        if twice is not None:
-            raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    def cells(g: Geometry) -> Any:
+        places = _strided(np.arange(room), g.shape, g.stride, g.offset - start).reshape(-1)
+        return places if isinstance(grad, np.ndarray) else fresh(places)
+
+    if seen.overlaps():
+        index_add_(memory, 0, cells(seen), reshape(grad, (-1,)))
     else:
-        which, dims = 1, (wrap_dim(dim, a.ndim),)
-    keep = [i for i in range(a.ndim) if not (i in dims and a.shape[i] == 1)]
-    shape, strides = tuple(a.shape[i] for i in keep), tuple(a.strides[i] for i in keep)
-    saved = (dim, a.shape) if which else (a.shape,)
-    return as_view(input, shape, strides, input._offset, _SQUEEZES[which], *saved)
+        copy_(as_strided(memory, seen.shape, seen.stride, seen.offset - start), grad)
+    if whole.overlaps():
+        where = cells(whole)
+        times = index_add_(new_zeros(grad, (room,)), 0, where, expand(new_ones(grad, (1,)), (where.shape[0],)))
+        memory /= times
+    return as_strided(memory, source.shape, source.stride, source.offset - start)
 
 
-def alias(self: Tensor) -> Tensor:
-    """A view of the whole tensor."""
-    return as_view(self, self._data.shape, self._data.strides, self._offset, _AliasBackward0)
+_GEOMETRY = {"keeps": {"_geometry": lambda values: Geometry.of(values[0])}, "self": as_strided_grad}
+_strides_schema = "SymInt[] size, SymInt[] stride, SymInt? storage_offset=None)"
+as_strided = op(f"as_strided(Tensor(a) self, {_strides_schema}", looking(_strided), **_GEOMETRY)
+
+# in place: the tensor itself looks at its memory in another way -------------------------------------------------------
+
+op("t_(Tensor(a!) self)", turn(lambda a: _matrix_transposed(a, "t_")), function=False, backward="TBackward1",
+   self=lambda grad: t(grad))  # fmt: skip
+transpose_ = op("transpose_(Tensor(a!) self, int dim0, int dim1)", turn(_transposed), function=False, aka=("swapdims_",),
+                backward="TransposeBackward1", self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))  # fmt: skip
+op("swapaxes_(Tensor(a!) self, int axis0, int axis1)", composite(lambda self, axis0, axis1: transpose_(self, axis0, axis1)),
+   function=False)  # fmt: skip
+op("unsqueeze_(Tensor(a!) self, int dim)", turn(_unsqueezed), function=False, backward="UnsqueezeBackward1",
+   self=lambda grad, dim: squeeze_dim(grad, dim))  # fmt: skip
+op("squeeze_(Tensor(a!) self)", turn(np.ndarray.squeeze), function=False, backward="SqueezeBackward3", self=_BACK[0])
+op("squeeze_(Tensor(a!) self, int dim)", turn(_squeezed), function=False, backward="SqueezeBackward4", self=_BACK[1])
+op("squeeze_(Tensor(a!) self, int[] dim)", turn(_squeezed), function=False, backward="SqueezeBackward5", self=_BACK[2])
+op(f"as_strided_(Tensor(a!) self, {_strides_schema}", turn(_strided), backward="AsStridedBackward1", **_GEOMETRY)

@@ -1,0 +1,207 @@
+"""Choosing by a mask: where, masked_fill, masked_select, masked_scatter, nonzero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..errors import warn_in_torch
+from ..tensor import Tensor
+from .copies import contiguous_format, copied
+from .creation import new_zeros, number_array
+from .define import op, python
+from .kernels import as_array, composite, result_dtype, write
+from .layout import (
+    broadcast_error,
+    check_broadcast_into,
+    check_no_overlap,
+    check_overlap,
+    result_layout,
+    shared_memory,
+)
+from .parts import unbind
+from .views import array_of, expand
+
+_FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
+
+
+def is_expanded(a: np.ndarray) -> bool:
+    """Whether torch sees that elements share memory: strides of 0 alone, any other overlap is "too hard"."""
+    return a.size > 0 and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
+
+
+def in_copy(f: Any, layout: Any = contiguous_format) -> Any:
+    """The operation that a writing function is on a copy of its first array."""
+
+    def kernel(a: np.ndarray, *args: Any) -> np.ndarray:
+        out = copied(a, layout)
+        f(out, *args)
+        return out
+
+    return kernel
+
+
+def _together(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        raise broadcast_error(a.shape, b.shape) from None
+
+
+# masked ---------------------------------------------------------------------------------------------------------------
+
+
+def one_value(name: str, value: Any) -> Any:
+    """The number to fill with. RuntimeError in torch's words for a tensor of dimensions."""
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.ndim:
+        raise RuntimeError(
+            f"{name} only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
+    return value.item()
+
+
+def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
+    """Write one value where the mask is true."""
+    value = one_value("masked_fill_", value)
+    if mask.dtype != bool:
+        name = dtypes.cpp_name(dtypes.BY_NUM[mask.dtype.num])
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
+    if is_expanded(a):
+        warn_in_torch(
+            "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
+            "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
+            f"{_FILE}:2450",
+        )
+    if shared_memory(a, mask) == "partial":
+        check_no_overlap(a, mask)
+    check_broadcast_into(a.shape, mask.shape)
+    np.copyto(a, number_array(value, dtypes.BY_NUM[a.dtype.num]), where=mask)
+
+
+def _scattered(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> None:
+    check_overlap(a)
+    if a.dtype != source.dtype:
+        ours, theirs = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, source))
+        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{ours} and {theirs}")
+    mask = expand(mask, a.shape)
+    if mask.dtype == np.uint8:
+        warn_in_torch(
+            "masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask "
+            "with dtype torch.bool instead.",
+            f"{_FILE}:2810",
+        )
+    if mask.dtype != bool:
+        name = dtypes.BY_NUM[mask.dtype.num].scalar_name
+        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {name}")
+    at = np.flatnonzero(mask)
+    a.flat[at[: source.size]] = source.reshape(-1)[: at.size]
+    if at.size > source.size:  # torch finds out when it has run out
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+
+
+def _masked_select(a: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    if mask.dtype != bool:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    shape = _together(mask, a)
+    return np.broadcast_to(a, shape)[np.broadcast_to(mask, shape)]
+
+
+def _fill_in_copy(a: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
+    out = copied(np.broadcast_to(a, _together(mask, a)), contiguous_format)
+    fill_where(out, mask, value)
+    return out
+
+
+def _scatter_in_copy(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> np.ndarray:
+    out = copied(np.broadcast_to(a, _together(mask, a)), contiguous_format)
+    _scattered(out, mask, source)
+    return out
+
+
+def _unselected(grad: Any, self: Any, mask: Any) -> Any:
+    shape = _together(array_of(self), array_of(mask))
+    return masked_scatter_(new_zeros(grad, shape), mask, grad)
+
+
+def _taken_back(grad: np.ndarray, mask: np.ndarray, sizes: tuple) -> np.ndarray:
+    """What `masked_scatter` took from its source, and zeros for what it left."""
+    data, taken = np.zeros(sizes, grad.dtype), grad[np.broadcast_to(mask, grad.shape)]
+    data.reshape(-1)[: taken.size] = taken
+    return data
+
+
+def _scattered_again(grad: Any, mask: Any, grad_output_sym_sizes: tuple) -> Any:
+    return masked_scatter(new_zeros(grad, grad_output_sym_sizes), mask, grad)
+
+
+for _kind, _nr, _value in (
+    ("Tensor", 1, {"value": lambda grad, mask: masked_select(grad, mask).sum()}),
+    ("Scalar", 0, {}),
+):
+    _back = {"backward": f"MaskedFillBackward{_nr}", "self": lambda grad, mask: masked_fill(grad, mask, 0), **_value}
+    masked_fill = op(f"masked_fill(Tensor self, Tensor mask, {_kind} value)", _fill_in_copy, out=False, **_back)
+    op(f"masked_fill_(Tensor(a!) self, Tensor mask, {_kind} value)", write(fill_where), function=False, **_back)
+
+masked_select = op("masked_select(Tensor self, Tensor mask)", _masked_select, self=_unselected)
+_from_masked = op("masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes)", _taken_back, method=False,
+                  function=False, out=False, grad_output=_scattered_again)  # fmt: skip
+_back = {"backward": "MaskedScatterBackward0", "self": lambda grad, mask: masked_fill(grad, mask, 0),
+         "source": lambda grad, mask, source_sym_sizes: _from_masked(grad, mask, source_sym_sizes)}  # fmt: skip
+masked_scatter = op("masked_scatter(Tensor self, Tensor mask, Tensor source)", _scatter_in_copy, out=False, **_back)
+masked_scatter_ = op(
+    "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source)", write(_scattered), function=False, **_back
+)
+
+# where and nonzero ----------------------------------------------------------------------------------------------------------------
+
+
+def _chosen(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
+    if condition.dtype == np.uint8:
+        warn_in_torch(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+            "version of PyTorch. Use a boolean condition instead.",
+            "aten/src/ATen/native/TensorCompare.cpp:621", once=True,
+        )  # fmt: skip
+    elif condition.dtype != bool:
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{dtypes.BY_NUM[condition.dtype.num].scalar_name}"
+        )
+    d = result_dtype(self, other)
+    a, b = as_array(self, d), as_array(other, d)
+    _together(np.broadcast_to(condition, _together(condition, a)), b)
+    return result_layout(np.where(condition.astype(bool, copy=False), a, b), condition, a, b)
+
+
+def _nonzero(a: np.ndarray) -> np.ndarray:
+    if not a.ndim:
+        return np.empty((int(a != 0), 0), np.int64)
+    found = np.array(a.nonzero(), np.int64)
+    n, count = found.shape
+    return np.ndarray((count, n), np.int64, found, 0, (8, 8 * (count if found.size else 1)))  # torch's is turned, too
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
+    """The indices of all elements that are not zero: a row for each, or a tensor for each dimension."""
+    if not as_tuple:
+        return _indices(input) if out is None else _indices.into(out, (input,))
+    if out is not None:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+    return unbind(_indices(input if input._data.ndim else input.detach().reshape(1)), 1)
+
+
+_CONDITION = "where(Tensor condition, {} self, {} other)"
+op("where(Tensor condition) -> Tensor[]", composite(lambda condition: nonzero(condition, as_tuple=True)))
+where = op(_CONDITION.format("Tensor", "Tensor"), _chosen, numbers=True, backward="WhereBackward0",
+           self=lambda grad, condition: where(condition, grad, 0), other=lambda grad, condition: where(condition, 0, grad))  # fmt: skip
+for _self, _other in (("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Scalar")):
+    op(_CONDITION.format(_self, _other), composite(lambda condition, self, other: where(condition, self, other)))
+python("where", lambda self, condition, other: where(condition, self, other), function=False)
+
+_indices = op("nonzero(Tensor self)", _nonzero, method=False, function=False)
+op("argwhere(Tensor self)", composite(lambda self: _indices(self)), out=False)
+python("nonzero", nonzero)

@@ -1,0 +1,320 @@
+"""Views of a part: one index, a range, a diagonal, sliding windows; several parts at once; and diagonals as copies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .define import op
+from .kernels import composite, views
+from .kernels import view as looking
+from .layout import restride, wrap_dim
+from .views import array_of
+
+END = (1 << 63) - 1  # what a slice without an end saves
+_hidden = {"method": False, "function": False}
+
+
+# a part of the elements -----------------------------------------------------------------------------------------------
+
+
+def _at(ndim: int, dim: int, index: Any) -> tuple:
+    return (slice(None),) * (dim % ndim) + (index, ...)
+
+
+def _selected(a: np.ndarray, dim: int, index: int) -> np.ndarray:
+    shape = a.shape
+    n = len(shape)
+    if not n:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    d = wrap_dim(dim, n)
+    if not -shape[d] <= index < shape[d]:
+        raise IndexError(f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {d}")
+    return a[index, ...] if d == 0 else a[_at(n, d, index)]
+
+
+def _sliced(a: np.ndarray, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> np.ndarray:
+    shape, strides = a.shape, a.strides
+    if not shape:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    d = wrap_dim(dim, len(shape))
+    n, start, end = shape[d], start or 0, END if end is None else end
+    first = min(max(start + n if start < 0 else start, 0), n)
+    last = min(max(end + n if end < 0 else end, first), n)
+    if first < last:
+        return a[first:last:step] if d == 0 else a[_at(len(shape), d, slice(first, last, step))]
+    return restride(a, (*shape[:d], 0, *shape[d + 1 :]), (*strides[:d], strides[d] * step, *strides[d + 1 :]),
+                    first * strides[d])  # of an empty slice NumPy forgets where it lies  # fmt: skip
+
+
+def _narrowed(self: Any, dim: int, start: Any, length: int) -> Any:
+    shape = array_of(self).shape
+    if not isinstance(start, int):
+        if array_of(start).ndim or array_of(start).dtype.kind not in "iu":
+            raise RuntimeError("start must be an 0-dim integral Tensor.")
+        start = int(array_of(start))
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    n = shape[wrap_dim(dim, len(shape))]
+    if not -n <= start <= n:
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+    start += n if start < 0 else 0
+    if start > n - length:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    return slice_(self, dim, start, start + length, 1)
+
+
+def _diagonal(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int = 1) -> np.ndarray:
+    d1, d2 = wrap_dim(dim1, a.ndim), wrap_dim(dim2, a.ndim)
+    if d1 == d2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    n = max(min(a.shape[d1], a.shape[d2] - offset) if offset >= 0 else min(a.shape[d1] + offset, a.shape[d2]), 0)
+    start = 0 if not n else offset * a.strides[d2] if offset >= 0 else -offset * a.strides[d1]
+    rest = [i for i in range(a.ndim) if i not in (d1, d2)]
+    return restride(a, (*[a.shape[i] for i in rest], n), (*[a.strides[i] for i in rest], a.strides[d1] + a.strides[d2]),
+                    start)  # fmt: skip
+
+
+def _windows(a: np.ndarray, dimension: int, size: int, step: int) -> np.ndarray:
+    d = wrap_dim(dimension, a.ndim)
+    n, stride = (a.shape[d], a.strides[d]) if a.ndim else (1, a.itemsize)
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > n:
+        raise RuntimeError(f"maximum size for tensor at dimension {d} is {n} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    shape, strides = (*a.shape, size), (*a.strides, stride)
+    if a.ndim:
+        shape = (*shape[:d], (n - size) // step + 1, *shape[d + 1 :])
+        strides = (*strides[:d], step * stride, *strides[d + 1 :])
+    return restride(a, shape, strides)
+
+
+def _placed(look: Callable) -> Callable:
+    """The gradient of a partial view: zeros, with the gradient where the view lies."""
+
+    def kernel(grad: np.ndarray, sizes: tuple, *where: Any) -> np.ndarray:
+        data = np.zeros(sizes, grad.dtype)
+        look(data, *where)[...] = grad
+        return data
+
+    return kernel
+
+
+def _windows_placed(grad: np.ndarray, sizes: tuple, dim: int, size: int, step: int) -> np.ndarray:
+    data, cells = np.zeros(sizes, grad.dtype), np.arange(math.prod(sizes)).reshape(sizes)
+    np.add.at(data.reshape(-1), _windows(cells, dim, size, step), grad)
+    return data
+
+
+_select_backward = op(
+    "select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index)", _placed(_selected), **_hidden,
+    grad_output=lambda grad, dim, index: select(grad, dim, index))  # fmt: skip
+_slice_backward = op(
+    "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step)",
+    _placed(_sliced), **_hidden,
+    grad_output=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step))  # fmt: skip
+_diagonal_backward = op(
+    "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2)", _placed(_diagonal),
+    **_hidden, grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))  # fmt: skip
+_unfold_backward = op(
+    "unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step)", _windows_placed, **_hidden,
+    grad_in=lambda grad, dim, size, step: unfold(grad, dim, size, step))  # fmt: skip
+
+select = op("select(Tensor(a) self, int dim, SymInt index)", looking(_selected),
+            self=lambda grad, self_sym_sizes, dim, index: _select_backward(grad, self_sym_sizes, dim, index))  # fmt: skip
+slice_ = op(
+    "slice(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)", looking(_sliced), **_hidden,
+    self=lambda grad, self_sym_sizes, dim, start, end, step: _slice_backward(
+        grad, self_sym_sizes, dim, start or 0, END if end is None else end, step))  # fmt: skip
+narrow = op("narrow(Tensor(a) self, int dim, Tensor start, SymInt length)", composite(_narrowed))
+op("narrow(Tensor(a) self, int dim, SymInt start, SymInt length)", composite(_narrowed))
+diagonal = op("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1)", looking(_diagonal),
+              self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(
+                  grad, self_sym_sizes, offset, dim1, dim2))  # fmt: skip
+unfold = op("unfold(Tensor(a) self, int dimension, int size, int step)", looking(_windows), function=False,
+            self=lambda grad, self_sym_sizes, dimension, size, step: _unfold_backward(
+                grad, self_sym_sizes, dimension, size, step))  # fmt: skip
+
+
+# several views at once ------------------------------------------------------------------------------------------------
+
+
+def _defined(grads: tuple, shapes: list) -> list:
+    """Zeros for the outputs that no gradient came for."""
+    from .creation import new_zeros
+
+    like = next(g for g in grads if g is not None)
+    return [new_zeros(like, s) if g is None else g for g, s in zip(grads, shapes, strict=True)]
+
+
+def _joined(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Any:
+    from .joining import cat
+
+    d = dim % len(sizes)
+    return cat(_defined(grads, [(*sizes[:d], n, *sizes[d + 1 :]) for n in lengths]), d)
+
+
+def _stacked(grads: tuple, dim: int) -> Any:
+    from .joining import stack
+
+    like = next(g for g in grads if g is not None)
+    return stack(_defined(grads, [tuple(like.shape)] * len(grads)), dim)
+
+
+def _lengths(n: int, split_size: int) -> list[int]:
+    if not split_size:
+        return [n]
+    count = max(-(-n // split_size), 1)
+    return [split_size] * (count - 1) + [n - split_size * (count - 1)]
+
+
+def _cut(a: np.ndarray, lengths: Any, d: int) -> list[np.ndarray]:
+    out, at = [], 0
+    for n in lengths:
+        out.append(_sliced(a, d, at, at + n, 1))
+        at += n
+    return out
+
+
+def _unbound(a: np.ndarray, dim: int = 0) -> list[np.ndarray]:
+    d = wrap_dim(dim, a.ndim)
+    if not a.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    return [a[_at(a.ndim, d, i)] for i in range(a.shape[d])]
+
+
+def _split(a: np.ndarray, split_size: int, dim: int = 0) -> list[np.ndarray]:
+    if not a.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    if split_size < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
+    d = wrap_dim(dim, a.ndim)
+    n = a.shape[d]
+    if not split_size and n:
+        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
+    return _cut(a, _lengths(n, split_size), d)
+
+
+def _split_with_sizes(a: np.ndarray, split_sizes: tuple, dim: int = 0) -> list[np.ndarray]:
+    if not a.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    d = wrap_dim(dim, a.ndim)
+    if min(split_sizes, default=0) < 0:
+        raise RuntimeError(
+            "split_with_sizes expects split_sizes have only non-negative entries, but got "
+            f"split_sizes={list(split_sizes)}"
+        )
+    if sum(split_sizes) != a.shape[d]:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {a.shape[d]} (input tensor's size at dimension "
+            f"{dim}), but got split_sizes={list(split_sizes)}"
+        )
+    return _cut(a, split_sizes, d)
+
+
+def _chunk(self: Any, chunks: int, dim: int) -> tuple:
+    shape = array_of(self).shape
+    if not shape:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    size = -(-shape[wrap_dim(dim, len(shape))] // chunks)
+    return _split_by_size(self, size, dim) if size else _split_by_sizes(self, (0,) * chunks, dim)
+
+
+def _tensor_split(self: Any, where: Any, dim: int) -> tuple:
+    shape = array_of(self).shape
+    if not shape:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    d = wrap_dim(dim, len(shape))
+    if not isinstance(where, (int, tuple)):
+        cuts = array_of(where)
+        if cuts.dtype != np.int64:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                f"{dtypes.BY_NUM[cuts.dtype.num].scalar_name}"
+            )
+        if cuts.ndim > 1:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
+                f"but got a tensor with {cuts.ndim} dims"
+            )
+        where = cuts.tolist()
+    if isinstance(where, int):
+        if where <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {where}")
+        least, more = divmod(shape[d], where)
+        where = [i * least + min(i, more) for i in range(1, where)]
+    return tuple([slice_(self, d, i, j, 1) for i, j in zip([0, *where], [*where, shape[d]], strict=True)])
+
+
+unbind = op("unbind(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", views(_unbound), self=_stacked)
+_split_by_size = op(
+    "split(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", views(_split),
+    self=lambda grads, self_sym_sizes, split_size, dim: _joined(
+        grads, self_sym_sizes, _lengths(self_sym_sizes[dim % len(self_sym_sizes)], split_size), dim))  # fmt: skip
+_split_by_sizes = op(
+    "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]", views(_split_with_sizes),
+    **_hidden, self=lambda grads, self_sym_sizes, split_sizes, dim: _joined(grads, self_sym_sizes, split_sizes, dim))  # fmt: skip
+op("split(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]", composite(
+    lambda self, split_size, dim: _split_by_sizes(self, split_size, dim)))  # fmt: skip
+chunk = op("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite(_chunk))
+for _kind in ("SymInt[] indices", "Tensor tensor_indices_or_sections", "SymInt sections"):
+    op(f"tensor_split(Tensor(a -> *) self, {_kind}, int dim=0) -> Tensor(a)[]", composite(_tensor_split))
+
+
+# diagonals as copies --------------------------------------------------------------------------------------------------
+
+
+def _embedded(a: np.ndarray, offset: int = 0, dim1: int = -2, dim2: int = -1) -> np.ndarray:
+    d1, d2 = wrap_dim(dim1, a.ndim + 1), wrap_dim(dim2, a.ndim + 1)
+    n = a.shape[-1] + abs(offset)
+    shape = list(a.shape[:-1])
+    for d in sorted((d1, d2)):
+        shape.insert(d, n)
+    data = np.zeros(shape, a.dtype)
+    _diagonal(data, offset, d1, d2)[...] = a
+    return data
+
+
+def _diag(self: Any, diagonal: int) -> Any:
+    n = array_of(self).ndim
+    if n not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {n}D")
+    return _diag_embed(self, diagonal) if n == 1 else _diagonal_copy(self, diagonal)
+
+
+def _fill_diagonal(self: Any, fill_value: Any, wrap: bool) -> Any:
+    from .filling import fill_
+    from .views import as_strided
+
+    shape, strides = self._data.shape, self.stride()
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    n, step, start = min(shape), sum(strides), self.storage_offset()
+    fill_(as_strided(self, (n,), (step,), start), fill_value)
+    width = shape[1] + 1
+    if wrap and len(shape) == 2 and shape[0] > width:
+        rest = -(-math.prod(shape) // width) - n
+        fill_(as_strided(self, (rest,), (step,), start + strides[0] * width), fill_value)
+    return self
+
+
+_diag_embed = op("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1)", _embedded, **_hidden,
+                 self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))  # fmt: skip
+_diagonal_copy = op("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1)",
+                    lambda a, *where: np.array(_diagonal(a, *where), order="C"), **_hidden,
+                    backward="DiagonalBackward0_copy", self=lambda grad, self_sym_sizes, offset, dim1, dim2:
+                    _diagonal_backward(grad, self_sym_sizes, offset, dim1, dim2))  # fmt: skip
+op("diag(Tensor self, int diagonal=0)", composite(_diag))
+op("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False)", composite(_fill_diagonal), function=False)
