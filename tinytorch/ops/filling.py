@@ -28,7 +28,7 @@ from .creation import (
 from .define import op, python
 from .kernels import composite, number_array, write
 from .layout import broadcast_error, check_overlap
-from .reductions import sum as total
+from .reductions import sum_all as total
 
 _GENERATOR = "Generator? generator=None"
 

@@ -69,7 +69,9 @@ def _int(x: Any) -> int:
 class _Type:
     """A type of a schema: torch's name for it in errors, what it takes, how that is read, what needs no further look."""
 
-    def __init__(self, shown: str, takes: Callable, read: Callable = _plainly, plain: tuple = (), many: bool = False) -> None:
+    def __init__(
+        self, shown: str, takes: Callable, read: Callable = _plainly, plain: tuple = (), many: bool = False
+    ) -> None:
         self.shown, self.takes, self.read, self.plain, self.many = shown, takes, read, frozenset(plain), many
 
 
@@ -98,7 +100,15 @@ _TYPES = {
     "Scalar[]": _Type("tuple of Scalars", is_number, _number, many=True),
 }
 _CPP = {"int": "int64_t", "float": "double", "str": "c10::string_view"}
-_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other", "input": "self"}
+_NUMPY_NAMES = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "x": "self",
+    "a": "self",
+    "x1": "self",
+    "x2": "other",
+    "input": "self",
+}
 _DEFAULTS = {"True": True, "False": False, "None": None, "contiguous_format": None, "[]": ()}
 
 
@@ -179,8 +189,8 @@ class Schema:
     def __init__(self, text: str) -> None:
         self.text = text
         head, _, rest = text.partition("(")
-        inner, arrow, returns = rest.partition(" -> ")
-        inner = inner.rstrip()[:-1]
+        inner, arrow, returns = rest.partition(") -> ")  # an argument may say `Tensor(a -> *)`
+        inner = inner if arrow else rest[:-1]
         self.name = head
         positional, _, named = inner.partition("*, ") if not inner.startswith("*, ") else ("", "", inner[3:])
         self.params = [Param(p, False) for p in _split(positional)] + [Param(p, True) for p in _split(named)]
@@ -261,7 +271,13 @@ class Signature:
 
     def takes_sizes(self, args: tuple) -> bool:
         """Whether the arguments are sizes that are given one by one."""
-        return bool(args) and self.positional == 1 and self.params[0].type is _INTS and not self.params[0].one and is_symint(args[0])
+        return (
+            bool(args)
+            and self.positional == 1
+            and self.params[0].type is _INTS
+            and not self.params[0].one
+            and is_symint(args[0])
+        )
 
     def unpack(self, found: dict[str, Any]) -> None:
         """Raise torch's errors for ints that are too large, and for sizes that turn out not to be ints after the first."""
@@ -281,7 +297,8 @@ class Signature:
         absent = [self.shown(q) for q in rest if q.default is REQUIRED]  # those given by name, too
         s = "s" * (len(absent) == 1)  # torch's, the wrong way round
         raise MisfitError(
-            f"{self.name}() missing {len(absent)} required positional argument{s}: " + ", ".join(f'"{a}"' for a in absent)
+            f"{self.name}() missing {len(absent)} required positional argument{s}: "
+            + ", ".join(f'"{a}"' for a in absent)
         )
 
     def _too_many(self, n: int) -> str:
@@ -389,7 +406,13 @@ def _as_hashed(kwargs: dict) -> dict:
     return {name: kwargs[name] for name in order}
 
 
-_SIMPLE = {"Tensor": ("Tensor",), "float": ("float", "int", "long"), "int": ("int", "long"), "bool": ("bool",), "str": ("str",)}
+_SIMPLE = {
+    "Tensor": ("Tensor",),
+    "float": ("float", "int", "long"),
+    "int": ("int", "long"),
+    "bool": ("bool",),
+    "str": ("str",),
+}
 
 
 def _described(line: str, args: tuple, named: dict, options: list[str]) -> str:
