@@ -1,4 +1,4 @@
-"""`torch.save` and `torch.load` in PyTorch's own file format, and pickling of tensors.
+"""`torch.save` and `torch.load`, in PyTorch's own file format.
 
 A file is a zip archive: `data.pkl` describes the objects, `data/0`, `data/1` ... hold a storage each, so that tensors
 saved together keep what they share. Loading makes tensors and plain containers, and refuses everything else unless
@@ -22,7 +22,7 @@ from .autograd.meta import meta
 from .devices import as_device, device
 from .storage import UntypedStorage
 from .tensor import Size, Tensor, over
-from .typed_storage import LEGACY, TypedStorage, storage_of
+from .typed_storage import LEGACY, TypedStorage, storage_name, storage_of
 
 # making tensors of what a file says --------------------------------------------------------------
 
@@ -45,11 +45,6 @@ def rebuild_tensor(storage: Any, offset: int, size: tuple, stride: tuple, requir
     return t
 
 
-def rebuild_alone(data: bytes, where: str, d: dtypes.dtype, *geometry: Any) -> Tensor:
-    """A tensor with a storage of its own: what plain pickle makes, which keeps nothing shared, in torch as well."""
-    return rebuild_tensor(TypedStorage(wrap_storage=rebuild_storage(data, where), dtype=d, _internal=True), *geometry)
-
-
 def rebuild_parameter(data: Tensor, requires_grad: bool, hooks: Any, state: dict | None = None) -> Tensor:
     """A parameter, with what was set on it."""
     made = nn.Parameter(data, requires_grad)
@@ -64,24 +59,6 @@ def rebuild_from_type(make: Any, kind: type, args: tuple, state: dict) -> Any:
         made.__class__ = kind
     made.__dict__.update(state)
     return made
-
-
-def _geometry(t: Tensor) -> tuple:
-    warn_of_hooks(t)
-    return t.storage_offset(), tuple(t.shape), t.stride(), t.requires_grad, OrderedDict()
-
-
-def _described(t: Tensor, make: Any, args: tuple) -> tuple:
-    state = dict(t.__dict__)
-    if isinstance(t, nn.Parameter):
-        return rebuild_parameter, (t.data, t.requires_grad, OrderedDict(), *([state] if state else []))
-    return (rebuild_from_type, (make, type(t), args, state)) if state or type(t) is not Tensor else (make, args)
-
-
-def reduce_tensor(t: Tensor) -> tuple:
-    """What plain pickle writes of a tensor."""
-    s = t.untyped_storage()
-    return _described(t, rebuild_alone, (s._bytes().tobytes(), str(s.device), t.dtype, *_geometry(t)))
 
 
 _BY_NAME: dict[tuple[str, str], Any] = {
@@ -110,9 +87,16 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
         self.storages: dict[UntypedStorage, tuple[str, dtypes.dtype]] = {}
 
     def reducer_override(self, obj: Any) -> Any:
-        if isinstance(obj, Tensor):
-            return _described(obj, rebuild_tensor, (storage_of(obj, quietly=True), *_geometry(obj)))
-        return NotImplemented
+        if not isinstance(obj, Tensor):
+            return NotImplemented
+        state, storage = dict(obj.__dict__), storage_of(obj, quietly=True)
+        if isinstance(obj, nn.Parameter):
+            return rebuild_parameter, (obj.data, obj.requires_grad, OrderedDict(), *([state] if state else []))
+        warn_of_hooks(obj)
+        geometry = obj.storage_offset(), tuple(obj.shape), obj.stride(), obj.requires_grad, OrderedDict()
+        if state or type(obj) is not Tensor:
+            return rebuild_from_type, (rebuild_tensor, type(obj), (storage, *geometry), state)
+        return rebuild_tensor, (storage, *geometry)
 
     def persistent_id(self, obj: Any) -> Any:
         if not isinstance(obj, (TypedStorage, UntypedStorage)):
@@ -121,8 +105,7 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
         key, before = self.storages.setdefault(s, (str(len(self.storages)), d))
         if before is not d and s.nbytes():
             raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
-        kind = LEGACY[d.tensor_type.replace("Tensor", "Storage")]
-        return "storage", kind, key, str(s.device), s.nbytes() // d.itemsize
+        return "storage", LEGACY[storage_name(d)], key, str(s.device), s.nbytes() // d.itemsize
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         shown = repr(obj).split("'")[1] if isinstance(obj, type) else f"torch.{name}" if name else ""

@@ -11,10 +11,6 @@ import numpy as np
 from .devices import CPU, as_device
 from .errors import ShownAs, missing, type_name
 
-CONVERSIONS = {"double": "float64", "float": "float32", "half": "float16", "long": "int64", "int": "int32",
-               "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool"}  # fmt: skip
-"""The methods that make a typed storage of another one, and the dtypes of their elements."""
-
 
 def contiguous_strides(shape: tuple[int, ...], itemsize: int = 1) -> tuple[int, ...]:
     """Row-major strides of a shape, in elements or, given an item size, in bytes (torch's rule for sizes 0 and 1)."""
@@ -194,16 +190,7 @@ class UntypedStorage(metaclass=ShownAs):
 
     __hash__ = object.__hash__
 
-    def __reduce_ex__(self, protocol: Any) -> tuple:
-        from .saving import rebuild_storage
-
-        return rebuild_storage, (self._bytes().tobytes(), str(self.device))
-
     def __getattr__(self, name: str) -> Any:
-        if name in CONVERSIONS or name == "type":
-            from . import typed_storage
-
-            return typed_storage.conversion(self, name)
         raise missing("'torch.storage.UntypedStorage' object has no attribute '{}'", name)
 
     def __repr__(self) -> str:

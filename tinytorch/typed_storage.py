@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import dtypes
 from .errors import ShownAs, missing, warn_user
-from .storage import CONVERSIONS, UntypedStorage
+from .storage import UntypedStorage
+
+
+def storage_name(d: dtypes.dtype) -> str:
+    """The old name of a storage of such elements, `FloatStorage`."""
+    return d.tensor_type.replace("Tensor", "Storage")
 
 
 class TypedStorage(metaclass=ShownAs):
@@ -45,6 +50,10 @@ class TypedStorage(metaclass=ShownAs):
     def element_size(self) -> int:
         """Bytes an element takes."""
         return self.dtype.itemsize
+
+    def type(self) -> str:
+        """The name of the old class of such storages."""
+        return f"torch.{storage_name(self.dtype)}"
 
     def tolist(self) -> list:
         """The elements as a list of Python numbers."""
@@ -92,8 +101,6 @@ class TypedStorage(metaclass=ShownAs):
         return TypedStorage(wrap_storage=mine, dtype=self.dtype, _internal=True)
 
     def __getattr__(self, name: str) -> Any:
-        if name in CONVERSIONS or name == "type":
-            return conversion(self, name)
         if name in ("data_ptr", "nbytes", "device", "is_cuda", "is_shared", "resizable", "get_device"):
             return getattr(self._untyped_storage, name)
         raise missing("'torch.storage.TypedStorage' object has no attribute '{}'", name)
@@ -126,24 +133,10 @@ class _Legacy(ShownAs, type):
 LEGACY = {
     name: _Legacy(name, (), {"dtype": d, "__module__": "torch", "__doc__": f"The old storage of {d!r} elements.",
                              "shown_as": f"torch.{name}"})
-    for d in dtypes.ALL for name in [d.tensor_type.replace("Tensor", "Storage")]
+    for d in dtypes.ALL for name in [storage_name(d)]
 }  # fmt: skip
 """The classes by name, as `torch` offers them."""
 globals().update(LEGACY)
-
-
-def conversion(storage: Any, name: str) -> Callable:
-    """`storage.float()` and its like, which convert the elements (of an untyped storage the bytes), and `storage.type()`."""
-    typed = isinstance(storage, TypedStorage)
-
-    def converted() -> Any:
-        if name == "type":
-            return f"torch.{storage.dtype.tensor_type.replace('Tensor', 'Storage')}" if typed else storage.shown_as
-        d = dtypes.BY_NAME[CONVERSIONS[name]]
-        data = (storage._elements() if typed else storage._bytes()).astype(d.np)
-        return TypedStorage(wrap_storage=UntypedStorage(data), dtype=d)
-
-    return converted
 
 
 def storage_of(t: Any, quietly: bool = False) -> TypedStorage:

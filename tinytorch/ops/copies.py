@@ -20,8 +20,8 @@ from ..autograd.modes import MODES, InferenceCounter, bump, no_grad
 from ..autograd.node import Node, next_number
 from ..devices import CPU, as_device, device
 from ..errors import ShownAs
-from ..storage import contiguous_strides
-from ..tensor import Tensor, device_of, fresh
+from ..storage import UntypedStorage, contiguous_strides
+from ..tensor import Tensor, device_of, fresh, over
 from .define import op, python
 from .kernels import composite, view
 from .layout import check_broadcast_into, check_overlap, dense_strides, empty_like_strides, store
@@ -89,7 +89,7 @@ def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = Non
         if a.ndim < 2 and memory_format in _IN_ORDER and a.flags.c_contiguous and (a.size > 1 or not a.ndim):
             return a.copy()
     out = empty_like_strides(a.shape, kind, strides_of_copy(a, memory_format, kind.itemsize))
-    MODES.here.run(store, out, a)
+    store(out, a)
     return out
 
 
@@ -376,5 +376,30 @@ def shallow_copied(self: Tensor) -> Tensor:
     return out
 
 
+def rebuilt(data: bytes, where: device, like: tuple, requires_grad: bool, kind: Any, state: dict) -> Tensor:
+    """A tensor from the bytes of its storage; `like`: its dtype, shape, strides and offset, in bytes."""
+    d, shape, strides, offset = like
+    storage = UntypedStorage(np.frombuffer(bytearray(data), np.uint8), where)
+    data_ = np.ndarray(shape, d.np, storage.buffer, min(offset, storage.nbytes()), strides)
+    out = over(data_)
+    out._storage, out._counter = storage, [1]
+    if requires_grad:
+        meta(out).requires_grad = True
+    if kind is not Tensor:
+        out.__class__ = kind
+    out.__dict__.update(state)
+    return out
+
+
+def reduced(self: Tensor, protocol: Any) -> tuple:
+    """What `pickle` writes: each tensor with a storage of its own, so that what two of them share is lost, as in torch."""
+    warn_of_hooks(self)
+    a, storage = self._data, self._own_storage()
+    like = self.dtype, a.shape, a.strides, self.storage_offset() * a.itemsize
+    state = dict(self.__dict__)
+    return rebuilt, (storage._bytes().tobytes(), storage.device, like, self.requires_grad, _type(self), state)
+
+
 python("__deepcopy__", deepcopied, function=False)
 python("__copy__", shallow_copied, function=False)
+python("__reduce_ex__", reduced, function=False)

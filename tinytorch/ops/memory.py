@@ -15,7 +15,7 @@ from ..dtypes import cpp_name
 from ..storage import contiguous_strides
 from ..tensor import Tensor, device_of, fresh
 from .copies import contiguous_format, preserve_format, strides_of_copy
-from .define import op
+from .define import op, python
 from .kernels import composite
 from .layout import reach
 
@@ -160,3 +160,13 @@ def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
 
 
 op("is_set_to(Tensor self, Tensor tensor) -> bool", composite(_is_set_to), function=False)
+
+
+def storage(self: Tensor) -> Any:
+    """The storage counted in elements; warns, once, that `untyped_storage()` replaces it. Source: `torch.Tensor.storage`."""
+    from ..typed_storage import storage_of
+
+    return storage_of(self)
+
+
+python("storage", storage, function=False)
