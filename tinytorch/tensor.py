@@ -17,7 +17,7 @@ from .autograd.meta import TensorBase, meta, needs_grad
 from .autograd.modes import MODES, InferenceCounter
 from .autograd.node import next_number
 from .devices import CPU, device
-from .errors import OF_TENSOR, Absent, ShownAs, type_name, warn_in_torch
+from .errors import OF_TENSOR, Absent, ShownAs, type_name, warn_in_torch, warn_user
 from .ops.layout import address, owner, reach, wrap_dim
 from .storage import UntypedStorage, contiguous_strides
 
@@ -207,7 +207,11 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     def storage_offset(self) -> int:
         """Where in the storage the first element lies, in elements."""
         a = self._data
-        return 0 if self._storage is None and a.base is None else (address(a) - address(self._own_storage().buffer)) // a.itemsize
+        return (
+            0
+            if self._storage is None and a.base is None
+            else (address(a) - address(self._own_storage().buffer)) // a.itemsize
+        )
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -420,6 +424,59 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     def data(self) -> None:
         raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
+    def backward(
+        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    ) -> None:
+        """Compute the gradients of this tensor and add them to the leaves' `.grad`."""
+        from .autograd.api import backward_of
+
+        backward_of(self, gradient, retain_graph, create_graph, inputs)
+
+    @property
+    def grad_dtype(self) -> dtypes.dtype | None:
+        """The dtype that `.grad` is to have, None if any will do. RuntimeError if this is no leaf."""
+        if not self.is_leaf:
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        kind = self._data.dtype if self._meta is None else self._meta.dtype_of_grad(self)
+        return kind and dtypes.BY_NUM[kind.num]
+
+    @grad_dtype.setter
+    def grad_dtype(self, value: dtypes.dtype | None) -> None:
+        if value is not None and not isinstance(value, dtypes.dtype):
+            raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type_name(value)}")
+        grad = self.grad  # which warns if this is no leaf
+        if value is not None and grad is not None and grad.dtype is not value:
+            raise RuntimeError(
+                f"Cannot set grad_dtype to '{value.scalar_name}' because there is already a gradient with dtype "
+                f"'{dtypes.cpp_name(grad.dtype)}'. Please clear the gradient (.grad = None) before changing grad_dtype, or "
+                "ensure the new grad_dtype matches the existing gradient's dtype."
+            )
+        if not self.is_leaf:
+            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+        meta(self).grad_dtype = value and value.np
+
+    @property
+    def _backward_hooks(self) -> Any:
+        return None if self._meta is None else self._meta.on_grad
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, value: Any) -> None:
+        meta(self).on_grad = value
+
+    @property
+    def _post_accumulate_grad_hooks(self) -> Any:
+        return None if self._meta is None else self._meta.after_accumulate
+
+    @property
+    def volatile(self) -> bool:
+        """Always False, and warns: it was removed from torch."""
+        warn_user("volatile was removed (Variable.volatile is always False)")
+        return False
+
+    @volatile.setter
+    def volatile(self, value: Any) -> None:
+        warn_user("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
+
     def register_hook(self, hook: Callable) -> Any:
         """Call `hook(grad)` when this tensor's gradient is computed."""
         return hooks.register_hook(self, hook)
@@ -518,7 +575,9 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def __dir__(self) -> list[str]:
         found = {*dir(type(self)), *self.__dict__}
-        return sorted(found.difference(TensorBase.__slots__, ["_edges", "_seq", "_leaf", "_several", "_outputs"]))  # which torch does not list either
+        return sorted(
+            found.difference(TensorBase.__slots__, ["_edges", "_seq", "_leaf", "_several", "_outputs"])
+        )  # which torch does not list either
 
 
 def _check_assigned_grad(t: Any, grad: Any) -> None:
