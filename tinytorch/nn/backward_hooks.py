@@ -1,40 +1,16 @@
 """Full backward hooks of a module: identity functions around its inputs and outputs, whose nodes carry the hooks.
 
-Source: `torch.nn.Module.register_full_backward_hook`.
+Source: `torch.utils.hooks.BackwardHook`.
 """
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable
-from functools import update_wrapper
 from typing import Any
 
 from ..autograd.function import Function
-from ..graph.modes import is_grad_enabled
+from ..autograd.modes import is_grad_enabled
+from ..errors import warn_user
 from ..tensor import Tensor
-from ..warn import warn_user
-
-
-class WithModule:
-    """A hook that is called with its module first and does not keep it alive."""
-
-    def __init__(self, hook: Callable, module: Any) -> None:
-        self.hook, self.module = hook, weakref.ref(module)
-        update_wrapper(self, hook)
-
-    def __call__(self, *args: Any) -> Any:
-        """Call the hook. RuntimeError if the module is gone."""
-        module = self.module()
-        if module is None:
-            raise RuntimeError("You are trying to call the hook of a dead Module!")
-        return self.hook(module, *args)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"hook": self.hook, "module": self.module()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.hook, self.module = state["hook"], weakref.ref(state["module"])
 
 
 class BackwardHookFunction(Function):
@@ -47,42 +23,45 @@ class BackwardHookFunction(Function):
         return args
 
     @staticmethod
-    def backward(_ctx: Any, *args: Any) -> Any:
+    def backward(ctx: Any, *args: Any) -> Any:
         """Hand on the gradients, as they are."""
         return args
 
 
 def _with_node(values: Any) -> tuple[Any, list[int] | None, Any]:
     """The values with their tensors passed through the identity: values, the tensors' places, their node."""
-    whole = values if isinstance(values, tuple) else (values,)
-    places = [i for i, v in enumerate(whole) if isinstance(v, Tensor)]
-    if not (is_grad_enabled() and any(whole[i].requires_grad for i in places)):
+    out = list(values) if isinstance(values, tuple) else [values]
+    places = [i for i, v in enumerate(out) if isinstance(v, Tensor)]
+    if not (is_grad_enabled() and any(out[i].requires_grad for i in places)):
         return values, None, None
-    made = BackwardHookFunction.apply(*[whole[i] for i in places])
-    out = list(whole)
+    made = BackwardHookFunction.apply(*[out[i] for i in places])
     for i, t in zip(places, made, strict=True):
         out[i] = t
     fn = next(t.grad_fn for t in made if t.grad_fn is not None)
-    if not isinstance(values, tuple):
-        return out[0], places, fn
-    return (tuple(out) if type(values) is tuple else type(values)(*out)), places, fn
+    return (type(values)(out) if isinstance(values, tuple) else out[0]), places, fn
 
 
-def _spread(places: list[int], values: tuple, n: int) -> tuple:
-    out = [None] * n
-    for i, v in zip(places, values, strict=True):
-        out[i] = v
-    return tuple(out)
+def _placed(places: list[int], values: tuple, n: int) -> tuple:
+    found = dict(zip(places, values, strict=True))
+    return tuple([found.get(i) for i in range(n)])
+
+
+def _checked(new: Any, old: tuple, said: str) -> tuple:
+    if new is None:
+        return old
+    if len(new) != len(old):
+        raise RuntimeError(f"{said}, got {len(new)}, but expected {len(old)}")
+    return new
 
 
 class BackwardHooks:
     """One call of a module with hooks: what it saw at its outputs, kept until its inputs' gradients are there."""
 
-    def __init__(self, module: Any, hooks: list, pre_hooks: list) -> None:
-        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        self.hooks, self.pre_hooks = [*module._backward_hooks.values()], [*module._backward_pre_hooks.values()]
         self.seen: tuple | None = None
         self.places: list[int] | None = None
-        self.count = 0
 
     def around_inputs(self, args: tuple) -> tuple:
         """The arguments, with a node that calls the hooks."""
@@ -91,35 +70,33 @@ class BackwardHooks:
         if fn is not None:
 
             def hook(grads: tuple, outputs: tuple) -> tuple | None:  # errors say its name
-                return self._at_inputs(grads, outputs)
+                return self._at_inputs(grads)
 
             fn.register_hook(hook)
         return out
 
     def around_output(self, output: Any) -> Any:
         """The output, with a node that calls the pre-hooks."""
-        self.outputs = len(output) if isinstance(output, tuple) else 1
+        if not isinstance(output, (Tensor, tuple)):
+            warn_user(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
+                f"{type(output)}"
+            )
         out, places, fn = _with_node(output)
+        n = len(output) if isinstance(output, tuple) else 1
         if fn is not None:
             # after the node, which would have made zeros of a gradient that is not there
             def hook(_: tuple, grads: tuple) -> Any:
-                return self._at_outputs(places, grads)
+                return self._at_outputs(places, grads, n)
 
             fn.register_hook(hook)
         return out
 
-    def _at_outputs(self, places: list[int], grads: tuple) -> Any:
-        self.seen = _spread(places, grads, self.outputs)
+    def _at_outputs(self, places: list[int], grads: tuple, n: int) -> Any:
+        self.seen = _placed(places, grads, n)
         for hook in self.pre_hooks:
-            new = hook(self.module, self.seen)
-            if new is None:
-                continue
-            if len(new) != len(self.seen):
-                raise RuntimeError(
-                    "Backward pre hook returned an invalid number of grad_output, got "
-                    f"{len(new)}, but expected {len(self.seen)}"
-                )
-            self.seen = new
+            said = "Backward pre hook returned an invalid number of grad_output"
+            self.seen = _checked(hook(self.module, self.seen), self.seen, said)
         result = tuple(self.seen[i] for i in places)
         if self.places is None:
             warn_user(
@@ -137,19 +114,12 @@ class BackwardHooks:
             self.seen = None
         return result
 
-    def _at_inputs(self, grads: tuple, _: Any) -> tuple | None:
+    def _at_inputs(self, grads: tuple) -> tuple | None:
         if self.seen is None:  # the gradient came to the inputs by another way than the outputs
             return None
-        assert self.places is not None
-        found = _spread(self.places, grads, self.count)
+        found = _placed(self.places, grads, self.count)
         for hook in self.hooks:
-            new = hook(self.module, found, self.seen)
-            if new is None:
-                continue
-            if len(new) != len(found):
-                raise RuntimeError(
-                    f"Backward hook returned an invalid number of grad_input, got {len(new)}, but expected {len(found)}"
-                )
-            found = new
+            said = "Backward hook returned an invalid number of grad_input"
+            found = _checked(hook(self.module, found, self.seen), found, said)
         self.seen = None
         return tuple(found[i] for i in self.places)

@@ -1,7 +1,4 @@
-"""Containers of modules.
-
-Source: `torch.nn`.
-"""
+"""Containers of modules and of parameters. Source: `torch.nn.modules.container`."""
 
 from __future__ import annotations
 
@@ -10,23 +7,23 @@ from collections.abc import Iterable, Iterator
 from operator import index
 from typing import Any, Self
 
+from ..tensor import Tensor
 from .module import Module, indented
+from .parameter import Parameter
 
 
 class _Numbered(Module):
     """What Sequential and ModuleList share: modules by their position."""
 
     def _name_at(self, i: int) -> str:
-        i = index(i)
-        if not -len(self) <= i < len(self):
+        if not -len(self) <= index(i) < len(self):
             raise IndexError(f"index {i} is out of range")
         return list(self._modules)[i]
 
     def _renumber(self, modules: Iterable[Module | None]) -> None:
-        found = list(modules)
+        found = {str(i): m for i, m in enumerate(modules)}
         self._modules.clear()
-        for i, m in enumerate(found):
-            self._modules[str(i)] = m
+        self._modules.update(found)
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -34,8 +31,8 @@ class _Numbered(Module):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._modules.values())
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.isdigit()]
+    def __getitem__(self, i: int | slice) -> Any:
+        return self._sliced(i) if isinstance(i, slice) else self._modules[self._name_at(i)]
 
     def __setitem__(self, i: int, module: Module) -> None:
         setattr(self, self._name_at(i), module)
@@ -51,137 +48,139 @@ class _Numbered(Module):
         del self[i]
         return found
 
-    def append(self, module: Module) -> Any:
+    def append(self, module: Module) -> Self:
         """Add a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules: Iterable[Module]) -> Any:
-        """Add modules at the end."""
+    def extend(self, modules: Iterable[Module]) -> Self:
+        """Add modules at the end. TypeError for what cannot be walked through."""
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                f"{self._get_name()}.extend should be called with an iterable, but got {type(modules).__name__}"
+            )
         for m in list(modules):
             self.append(m)
+        return self
+
+    def insert(self, index: int, module: Module) -> Self:
+        """Put a module before the one at a position."""
+        found = list(self._modules.values())
+        found.insert(index, module)
+        self._renumber(found)
         return self
 
 
 class Sequential(_Numbered):
     """Modules one after another: given in order, or as an OrderedDict with names."""
 
+    _place = "container"
+
     def __init__(self, *args: Any) -> None:
         super().__init__()
-        named = (
-            args[0].items()
-            if len(args) == 1 and isinstance(args[0], OrderedDict)
-            else ((str(i), m) for i, m in enumerate(args))
-        )
-        for name, module in named:
+        named = len(args) == 1 and isinstance(args[0], OrderedDict)
+        for name, module in args[0].items() if named else ((str(i), m) for i, m in enumerate(args)):
             self.add_module(name, module)
 
     def forward(self, input: Any) -> Any:
         """Call the modules one after another, each on what the one before returned."""
-        for module in self:
+        for module in self._modules.values():
             input = module(input)
         return input
 
-    def __getitem__(self, i: int | slice) -> Any:
-        if isinstance(i, slice):
-            return type(self)(OrderedDict(list(self._modules.items())[i]))
-        return self._modules[self._name_at(i)]
+    def _sliced(self, i: slice) -> Sequential:
+        return type(self)(OrderedDict(list(self._modules.items())[i]))
 
     def __add__(self, other: Sequential) -> Sequential:
-        return Sequential(*self, *_sequential(other))
-
-    def __iadd__(self, other: Sequential) -> Self:
-        return self.extend(_sequential(other))
-
-    def __mul__(self, other: int) -> Sequential:
-        return Sequential(*list(self) * self._times(other))
-
-    __rmul__ = __mul__
-
-    def __imul__(self, other: int) -> Self:
-        return self.extend(list(self) * (self._times(other) - 1))
-
-    def _times(self, n: int) -> int:
-        if not isinstance(n, int):
-            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(n)}")
-        if n <= 0:
-            raise ValueError(f"Non-positive multiplication factor {n} for {type(self)}")
-        return n
-
-    def insert(self, index: int, module: Module) -> Sequential:
-        """Put a module before the one at a position. IndexError out of range."""
-        if not isinstance(module, Module):
-            raise AssertionError(f"module should be of type: {Module}")
-        n = len(self)
-        if not -n <= index <= n:
-            raise IndexError(f"Index out of range: {index}")
-        index = index + n if index < 0 else index
-        for i in range(n, index, -1):
-            self._modules[str(i)] = self._modules[str(i - 1)]
-        self._modules[str(index)] = module
-        return self
-
-
-def _sequential(other: Any) -> Sequential:
-    if not isinstance(other, Sequential):
-        raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
-    return other
+        if not isinstance(other, Sequential):
+            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+        return Sequential(*self, *other)
 
 
 class ModuleList(_Numbered):
     """Modules in a list that registers them."""
 
+    _place = "container"
+
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
-        if modules is not None:
-            self.extend(modules)
+        self.extend(() if modules is None else modules)
 
-    def __getitem__(self, i: int | slice) -> Any:
-        if isinstance(i, slice):
-            return type(self)(list(self._modules.values())[i])
-        return self._modules[self._name_at(i)]
-
-    def extend(self, modules: Iterable[Module]) -> Self:
-        """Add modules at the end. TypeError for what cannot be walked through."""
-        if not isinstance(modules, Iterable):
-            raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
-        return super().extend(modules)
-
-    def insert(self, index: int, module: Module) -> None:
-        """Put a module before the one at a position."""
-        for i in range(len(self), index, -1):
-            self._modules[str(i)] = self._modules[str(i - 1)]
-        self._modules[str(index)] = module
+    def _sliced(self, i: slice) -> ModuleList:
+        return type(self)(list(self)[i])
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])
 
-    def __iadd__(self, other: Iterable[Module]) -> Self:
-        return self.extend(other)
-
     def __repr__(self) -> str:
-        runs: list[tuple[int, int, str]] = []
-        for i, m in enumerate(self):
-            text = repr(m)
+        runs: list[list] = []
+        for i, text in enumerate(map(repr, self)):
             if runs and runs[-1][2] == text:
-                runs[-1] = (runs[-1][0], i, text)
+                runs[-1][1] = i
             else:
-                runs.append((i, i, text))
-        lines = []
-        for first, last, text in runs:
-            head = f"({first})" if first == last else f"({first}-{last})"
-            count = "" if first == last else f"{last - first + 1} x "
-            lines.append(indented(f"{head}: {count}{text}", 2))
-        return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
+                runs.append([i, i, text])
+        lines = [f"({i}): {text}" if i == j else f"({i}-{j}): {j - i + 1} x {text}" for i, j, text in runs]
+        return f"{self._get_name()}(" + "".join(f"\n  {indented(line)}" for line in lines) + ("\n)" if lines else ")")
 
 
-class ModuleDict(Module):
+class _Named:
+    """What ModuleDict and ParameterDict share; `_names` holds the keys."""
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._names
+
+    def keys(self) -> Any:
+        """The names."""
+        return self._names.keys()
+
+    def values(self) -> Any:
+        """What is kept."""
+        return [self[key] for key in self]
+
+    def items(self) -> Any:
+        """The names with what is kept under them."""
+        return [(key, self[key]) for key in self]
+
+    def pop(self, key: str) -> Any:
+        """Take one out and return it."""
+        found = self[key]
+        del self[key]
+        return found
+
+    def clear(self) -> None:
+        """Take everything out."""
+        for key in list(self):
+            del self[key]
+
+    def update(self, given: Any) -> None:
+        """Put in the pairs of a mapping or of an iterable. TypeError for anything else."""
+        if not isinstance(given, Iterable):
+            raise TypeError(
+                f"{self._get_name()}.update should be called with an iterable of key/value pairs, but got "
+                + type(given).__name__
+            )
+        for key, value in given.items() if hasattr(given, "items") else given:
+            self[key] = value
+
+
+class ModuleDict(_Named, Module):
     """Modules in a dictionary that registers them."""
+
+    _place = "container"
 
     def __init__(self, modules: Any = None) -> None:
         super().__init__()
-        if modules is not None:
-            self.update(modules)
+        self.update({} if modules is None else modules)
+
+    @property
+    def _names(self) -> dict:
+        return self._modules
 
     def __getitem__(self, key: str) -> Module:
         return self._modules[key]
@@ -192,59 +191,86 @@ class ModuleDict(Module):
     def __delitem__(self, key: str) -> None:
         del self._modules[key]
 
+
+def _as_parameter(value: Any) -> Any:
+    return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
+
+
+def _line(name: Any, value: Any, kind: str) -> str:
+    if not isinstance(value, Tensor):
+        return f"  ({name}): Object of type: {type(value).__name__}"
+    what = "Parameter" if isinstance(value, Parameter) else "Tensor"
+    where = "" if value.device.type == "cpu" else f" ({value.device})"
+    return f"  ({name}): {what} containing: [{kind} of size {'x'.join(map(str, value.shape))}{where}]"
+
+
+class ParameterList(Module):
+    """Parameters in a list that registers them; a plain tensor becomes one, other things stay what they are."""
+
+    _place = "container"
+
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
+        super().__init__()
+        self._size = 0
+        self.extend(() if values is None else values)
+
+    def _name_at(self, i: int) -> str:
+        if not -len(self) <= index(i) < len(self):
+            raise IndexError(f"index {i} is out of range")
+        return str(i % len(self))
+
     def __len__(self) -> int:
-        return len(self._modules)
+        return self._size
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[i] for i in range(len(self))])
 
-    def __contains__(self, key: str) -> bool:
-        return key in self._modules
+    def __getitem__(self, i: int | slice) -> Any:
+        return type(self)(list(self)[i]) if isinstance(i, slice) else getattr(self, self._name_at(i))
 
-    def clear(self) -> None:
-        """Take everything out."""
-        self._modules.clear()
+    def __setitem__(self, i: int, value: Any) -> None:
+        setattr(self, self._name_at(i), _as_parameter(value))
 
-    def pop(self, key: str) -> Module:
-        """Take one out and return it."""
-        found = self[key]
-        del self[key]
-        return found
+    def append(self, value: Any) -> Self:
+        """Add one at the end."""
+        self._size += 1
+        self[self._size - 1] = value
+        return self
 
-    def keys(self) -> Any:
-        """The names."""
-        return self._modules.keys()
+    def extend(self, values: Iterable[Any]) -> Self:
+        """Add some at the end. TypeError for a tensor and for what cannot be walked through."""
+        if not isinstance(values, Iterable) or isinstance(values, Tensor):
+            raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
+        for value in values:
+            self.append(value)
+        return self
 
-    def items(self) -> Any:
-        """The names with their modules."""
-        return self._modules.items()
-
-    def values(self) -> Any:
-        """The modules."""
-        return self._modules.values()
-
-    def update(self, modules: Any) -> None:
-        """Put in the pairs of a mapping or of an iterable. TypeError, ValueError for what holds no pairs."""
-        for key, module in pairs("ModuleDict", "ModuleDict", modules):
-            self[key] = module
+    def extra_repr(self) -> str:
+        """A line for each."""
+        return "\n".join(_line(i, p, repr(getattr(p, "dtype", None))) for i, p in enumerate(self))
 
 
-def pairs(name: str, said: str, given: Any) -> Iterator[tuple[str, Any]]:
-    """The pairs of a mapping or of an iterable of pairs, one by one."""
-    if not isinstance(given, Iterable):
-        raise TypeError(
-            f"{said}.update should be called with an iterable of key/value pairs, but got {type(given).__name__}"
-        )
-    if hasattr(given, "items"):
-        yield from given.items()
-        return
-    for i, pair in enumerate(given):
-        element = f"{name} update sequence element #{i}"
-        if not isinstance(pair, Iterable):
-            raise TypeError(f"{element} should be Iterable; is{type(pair).__name__}")
-        if len(pair) != 2:  # type: ignore[arg-type]
-            raise ValueError(f"{element} has length {len(pair)}; 2 is required")  # type: ignore[arg-type]
-        yield tuple(pair)  # type: ignore[misc]
+class ParameterDict(_Named, Module):
+    """Parameters in a dictionary that registers them; a plain tensor becomes one, other things stay what they are."""
 
+    _place = "container"
 
-__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
+        self._names: dict[str, None] = {}
+        self.update({} if parameters is None else parameters)
+
+    def __getitem__(self, key: str) -> Any:
+        return getattr(self, key)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._names[key] = None
+        setattr(self, key, _as_parameter(value))
+
+    def __delitem__(self, key: str) -> None:
+        del self._names[key]
+        delattr(self, key)
+
+    def extra_repr(self) -> str:
+        """A line for each."""
+        return "\n".join(_line(key, p, p.type() if isinstance(p, Tensor) else "") for key, p in self.items())

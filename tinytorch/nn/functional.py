@@ -1,94 +1,53 @@
-"""Functions behind the layers.
-
-Source: `torch.nn.functional`.
-"""
+"""Layers' functions and losses, with the nodes torch gives them. Source: `torch.nn.functional`."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from ..missing import missing
-from ..ops.added import linear
-from ..ops.core import (
-    FUNCTIONS,
-    expect_tensor,
-    result,
-)
-from ..ops.softmax import implicit_dim
+from ..dtypes import BY_NUM
+from ..errors import missing, warn_user
+from ..ops.creation import zeros_like
+from ..ops.define import FUNCTIONS, elsewhere, op
+from ..ops.kernels import composite
+from ..ops.linalg import addmm, matmul
+from ..ops.pointwise import clamp_min, log, over, times
+from ..ops.pointwise import sigmoid as _sigmoid
+from ..ops.reductions import log_softmax as _log_softmax
+from ..ops.reductions import sum_all
+from ..ops.views import reshape, t, view
 from ..tensor import Tensor
-from .class_losses import cross_entropy, kl_div, nll_loss
-from .compiled import PASSED, compiled
-from .distance_losses import (
-    cosine_embedding_loss,
-    gaussian_nll_loss,
-    hinge_embedding_loss,
-    margin_ranking_loss,
-    poisson_nll_loss,
-    soft_margin_loss,
-    triplet_margin_loss,
-)
-from .distances import cosine_similarity, gumbel_softmax, pad, pairwise_distance
-from .dropouts import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
-from .embedding import embedding
-from .hard_slopes import (
-    glu,
-    hardshrink,
-    hardsigmoid,
-    hardswish,
-    hardtanh,
-    hardtanh_,
-    mish,
-    prelu,
-    relu6,
-    softshrink,
-    softsign,
-    tanhshrink,
-    threshold,
-    threshold_,
-)
-from .losses import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    huber_loss,
-    l1_loss,
-    mse_loss,
-    smooth_l1_loss,
-)
-from .normalization import batch_norm, layer_norm
-from .slopes import celu, elu, gelu, leaky_relu, logsigmoid, selu, silu, softplus
+
+_HIDDEN = {"function": False, "method": False, "out": False}
+
+# layers ---------------------------------------------------------------------------------------------------------------
+
+
+def _linear(input: Any, weight: Any, bias: Any) -> Any:
+    n = input.ndim
+    if not (n and weight.ndim):
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {n}D and {weight.ndim}D")
+    if bias is None:
+        return matmul(input, t(weight))
+    if n == 2:
+        return addmm(bias, input, t(weight))
+    sizes = input.shape
+    return view(addmm(bias, reshape(input, (-1, sizes[-1])), t(weight)), (*sizes[:-1], weight.shape[0]))
+
+
+linear = elsewhere(op("linear(Tensor input, Tensor weight, Tensor? bias=None)", composite(_linear), **_HIDDEN))
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """x where positive, else 0."""
-    expect_tensor(input, "relu")
-    return input.relu_() if inplace else input.relu()
-
-
-def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """elu in place."""
-    return elu(input, alpha, True)
-
-
-def selu_(input: Tensor) -> Tensor:
-    """selu in place."""
-    return selu(input, True)
-
-
-def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """celu in place."""
-    return celu(input, alpha, True)
-
-
-def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """leaky_relu in place."""
-    return leaky_relu(input, negative_slope, True)
+    return input.relu_() if inplace else FUNCTIONS["relu"](input)
 
 
 def relu_(input: Tensor) -> Tensor:
-    """x where positive, else 0. In place."""
-    return FUNCTIONS["relu_"](input)
+    """x where positive, else 0, in place."""
+    return input.relu_()
 
 
 def sigmoid(input: Tensor) -> Tensor:
@@ -101,31 +60,35 @@ def tanh(input: Tensor) -> Tensor:
     return input.tanh()
 
 
+def _implicit(name: str, dim: int | None, ndim: int) -> int:
+    if dim is not None:
+        return dim
+    warn_user(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument."
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """exp(x) scaled to sum to 1 along a dimension."""
-    return input.softmax(implicit_dim("softmax", dim, input.dim()), dtype=dtype)
+    return input.softmax(_implicit("softmax", dim, input.dim()), dtype=dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The logarithm of softmax."""
-    return input.log_softmax(implicit_dim("log_softmax", dim, input.dim()), dtype=dtype)
+    return input.log_softmax(_implicit("log_softmax", dim, input.dim()), dtype=dtype)
 
 
-def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """Softmax of -x."""
-    return (-input).softmax(implicit_dim("softmin", dim, input.dim()), dtype=dtype)
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """In training, elements set to zero with probability p and the others scaled. ValueError for p outside [0, 1]."""
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    return FUNCTIONS["dropout_" if inplace else "dropout"](input, p, training)
 
 
-def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
-    """x divided by its norm along a dimension, or by `eps` where the norm is smaller."""
-    return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
-
-
-def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """A 1 at each number's place: input int64 (...), output int64 (..., num_classes). RuntimeError out of range."""
-    if tensor.dtype.called != "int64":
+def _one_hot(a: np.ndarray, num_classes: int) -> np.ndarray:
+    if a.dtype.char not in "lq":
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    a = tensor._data
     if not a.size and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
     if a.size and a.min() < 0:
@@ -133,81 +96,316 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     n = int(a.max()) + 1 if num_classes == -1 else num_classes
     if a.size and a.max() >= n:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    return result((a[..., None] == np.arange(n)).astype(np.int64), tensor._device)
+    return (a[..., None] == np.arange(n)).astype(np.int64)
 
 
-for _name in PASSED:
-    globals()[_name] = compiled(_name, globals()[_name])
+one_hot = elsewhere(op("one_hot(Tensor self, int num_classes=-1)", _one_hot, **_HIDDEN))
+
+# losses that compare elements -----------------------------------------------------------------------------------------
+
+_NONE, _MEAN, _SUM = range(3)
+_NUMBERS = {"none": _NONE, "mean": _MEAN, "sum": _SUM}
+
+
+def reduction_of(size_average: Any, reduce: Any, reduction: str) -> str:
+    """The reduction, or the one that torch's two switches of old stand for, with torch's warning."""
+    if size_average is None and reduce is None:
+        return reduction
+    reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+    warn_user(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
+    return reduction
+
+
+def _number(reduction: str, size_average: Any = None, reduce: Any = None) -> int:
+    reduction = reduction_of(size_average, reduce, reduction)
+    if reduction not in _NUMBERS:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return _NUMBERS[reduction]
+
+
+def _reduced(losses: np.ndarray, reduction: int) -> np.ndarray:
+    if reduction == _NONE:
+        return losses
+    total = np.add.reduce(losses, None)
+    return total / losses.dtype.type(losses.size) if reduction == _MEAN else total
+
+
+def _averaged(x: Any, reduction: int, n: int) -> Any:
+    return over(x, n) if reduction == _MEAN else x
+
+
+def _mse(a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
+    d = np.subtract(a, b)
+    if d.dtype.kind != "f":
+        raise NotImplementedError(f"\"mse_cpu\" not implemented for '{BY_NUM[d.dtype.num].scalar_name}'")
+    return _reduced(np.multiply(d, d, d if d.ndim else None), reduction)
+
+
+def _mse_slope(grad: np.ndarray, a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
+    d = np.subtract(a, b)
+    return d * (d.dtype.type(2 / d.size if reduction == _MEAN else 2) * grad)
+
+
+def _to_gradient(slope: Any, reduction: int) -> Any:
+    return slope if reduction == _NONE else sum_all(slope)
+
+
+_mse_backward = op(
+    "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction)", _mse_slope, **_HIDDEN,
+    backward="MseLossBackwardBackward0",
+    grad_output=lambda grad, self, target, reduction: _to_gradient(_mse_backward(grad, self, target, reduction), reduction),
+    self=lambda grad, grad_output, reduction: _averaged(times(grad * grad_output, 2), reduction, math.prod(grad.shape)),
+    target=lambda grad, grad_output, reduction: -_averaged(times(grad * grad_output, 2), reduction, math.prod(grad.shape)),
+)  # fmt: skip
+_mse_loss = op(
+    "mse_loss(Tensor self, Tensor target, int reduction=1)", _mse, **_HIDDEN,
+    self=lambda grad, self, target, reduction: _mse_backward(grad, self, target, reduction),
+    target=lambda grad, self, target, reduction: _mse_backward(grad, target, self, reduction),
+)  # fmt: skip
+
+
+def _alike(input: Tensor, target: Tensor) -> tuple:
+    """Two tensors of one shape, with torch's warning if they had to be stretched."""
+    if target.shape == input.shape:
+        return input, target
+    warn_user(
+        f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely "
+        "lead to incorrect results due to broadcasting. Please ensure they have the same size."
+    )
+    return FUNCTIONS["broadcast_tensors"](input, target)
+
+
+def mse_loss(
+    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Tensor:
+    """The squared differences, averaged, summed or as they are."""
+    return _mse_loss(*_alike(input, target), _number(reduction, size_average, reduce))
+
+
+def l1_loss(
+    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Tensor:
+    """The absolute differences, averaged, summed or as they are."""
+    input, target = _alike(input, target)
+    how, losses = _number(reduction, size_average, reduce), (input - target).abs()
+    return losses.mean() if how == _MEAN else losses.sum() if how == _SUM else losses
+
+
+def _bce(p: np.ndarray, y: np.ndarray, weight: Any, reduction: int) -> np.ndarray:
+    for a, what in ((p, "input"), (y, "target")):
+        if a.size and not ((a >= 0) & (a <= 1)).all():
+            raise RuntimeError(f"all elements of {what} should be between 0 and 1")
+    losses = (y - 1) * np.maximum(np.log1p(-p), p.dtype.type(-100)) - y * np.maximum(np.log(p), p.dtype.type(-100))
+    return _reduced(losses if weight is None else losses * weight, reduction)
+
+
+def _slope(slope: Any, grad: Any, weight: Any, reduction: int) -> Any:
+    slope = slope * grad if weight is None else slope * grad * weight
+    return _averaged(slope, reduction, math.prod(slope.shape))
+
+
+_bce_loss = op(
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1)", _bce, **_HIDDEN,
+    self=lambda grad, self, target, weight, reduction: _slope(
+        (self - target) / clamp_min((1 - self) * self, 1e-12), grad, weight, reduction),
+    target=lambda grad, self, weight, reduction: _slope(log(1 - self) - log(self), grad, weight, reduction),
+)  # fmt: skip
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Any = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The cross entropy of probabilities with targets between 0 and 1. ValueError for shapes that differ."""
+    how = _number(reduction, size_average, reduce)
+    if target.size() != input.size():
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
+            "Please ensure they have the same size."
+        )
+    if input.dtype is not target.dtype:
+        raise RuntimeError(f"Found dtype {target.dtype.scalar_name} but expected {input.dtype.scalar_name}")
+    return _bce_loss(input, target, weight, how)
+
+
+def _softplus_of_minus(x: Any) -> Any:
+    """log(1 + exp(-x)), without overflow."""
+    return np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0)
+
+
+def _logits(x: np.ndarray, y: np.ndarray, weight: Any, pos_weight: Any, reduction: int) -> np.ndarray:
+    far = _softplus_of_minus(x)
+    losses = (1 - y) * x + (far if pos_weight is None else ((pos_weight - 1) * y + 1) * far)
+    return _reduced((losses if weight is None else losses * weight).astype(y.dtype, copy=False), reduction)
+
+
+def _logits_slope(self: Any, target: Any, pos_weight: Any) -> Any:
+    if pos_weight is None:
+        return _sigmoid(self) - target
+    positive = pos_weight * target
+    return (positive + 1 - target) * _sigmoid(self) - positive
+
+
+def _logits_target_slope(self: Any, pos_weight: Any) -> Any:
+    return -self if pos_weight is None else log(_sigmoid(-self)) - log(_sigmoid(self)) * pos_weight
+
+
+_logits_loss = op(
+    "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1)",
+    _logits, **_HIDDEN,
+    self=lambda grad, self, target, weight, pos_weight, reduction: _slope(
+        _logits_slope(self, target, pos_weight), grad, weight, reduction),
+    target=lambda grad, self, weight, pos_weight, reduction: _slope(
+        _logits_target_slope(self, pos_weight), grad, weight, reduction),
+)  # fmt: skip
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Tensor:  # fmt: skip
+    """The cross entropy of sigmoid(input) with targets between 0 and 1. ValueError for shapes that differ."""
+    if target.size() != input.size():
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    return _logits_loss(input, target, weight, pos_weight, _number(reduction, size_average, reduce))
+
+
+# losses over classes --------------------------------------------------------------------------------------------------
+
+
+def _check_classes(a: np.ndarray, y: np.ndarray, weight: Any) -> None:
+    if a.ndim == 0:
+        raise ValueError(f"Expected 1 or more dimensions (got {a.ndim})")
+    if a.ndim == 1 and y.ndim == 1 and y.shape[0] != 1:
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {y.shape[0]}")
+    batch = y.shape[0] if y.ndim else 0
+    if a.ndim > 1 and a.shape[0] != batch:
+        raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({batch}).")
+    if a.ndim <= 2 and y.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if a.ndim > 2 and a.shape[2:] != y.shape[1:]:
+        raise RuntimeError(f"Expected target size {[a.shape[0], *a.shape[2:]]}, got {list(y.shape)}")
+    if y.dtype.char not in "lqB":
+        name = BY_NUM[y.dtype.num].scalar_name
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {name}")
+    classes = a.shape[a.ndim > 1]
+    if weight is not None and weight.shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
+            f"shape: {list(weight.shape)}"
+        )
+    if a.dtype.kind != "f":
+        raise NotImplementedError(f"\"nll_loss_out_frame\" not implemented for '{BY_NUM[a.dtype.num].scalar_name}'")
+
+
+def _picked(a: np.ndarray, y: np.ndarray, weight: Any, ignore_index: int) -> tuple:
+    """Along the dimension of classes: where the right ones are, and what each counts. IndexError for one that is not."""
+    index = y.reshape(1) if a.ndim == 1 else np.expand_dims(y, 1)
+    kept = index != ignore_index
+    bad = kept & ((index < 0) | (index >= a.shape[a.ndim > 1]))
+    if bad.any():
+        raise IndexError(f"Target {int(index[bad][0])} is out of bounds.")
+    index = np.where(kept, index, 0).astype(np.int64)
+    return index, kept.astype(a.dtype) if weight is None else weight[index] * kept
+
+
+def _nll(a: np.ndarray, y: np.ndarray, weight: Any, reduction: int, ignore_index: int) -> tuple:
+    _check_classes(a, y, weight)
+    index, counts = _picked(a, y, weight, ignore_index)
+    losses = np.where(counts, -np.take_along_axis(a, index, int(a.ndim > 1)) * counts, a.dtype.type(0))
+    total = np.add.reduce(counts, None)
+    if reduction == _NONE:
+        return losses.reshape(y.shape), total
+    summed = np.add.reduce(losses, None)
+    return summed / total if reduction == _MEAN else summed, total
+
+
+def _nll_slope(grad: Any, a: Any, y: Any, weight: Any, reduction: int, ignore_index: int, total: Any) -> np.ndarray:
+    index, counts = _picked(a, y, weight, ignore_index)
+    grad = grad / total if reduction == _MEAN else grad.reshape(index.shape) if reduction == _NONE else grad
+    out = np.zeros(a.shape, a.dtype)
+    np.put_along_axis(out, index, np.where(counts, -grad * counts, a.dtype.type(0)), int(a.ndim > 1))
+    return out
+
+
+def _nll_ops(name: str) -> Any:
+    arguments = "Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index"
+    node = "NllLoss2DBackward" if name.endswith("2d") else "NllLossBackward"
+    backward = op(
+        f"{name}_backward(Tensor grad_output, {arguments}, Tensor total_weight)", _nll_slope, **_HIDDEN,
+        backward=f"{node}Backward0", self=lambda grad: zeros_like(grad),
+        grad_output=lambda grad, target, weight, reduction, ignore_index: (
+            forward(grad, target, weight, reduction, ignore_index)[0]),
+    )  # fmt: skip
+    forward = op(
+        f"{name}_forward({arguments}) -> (Tensor output, Tensor total_weight)", _nll, **_HIDDEN, backward=f"{node}0",
+        self=lambda grads, self, target, weight, reduction, ignore_index, total_weight: backward(
+            grads[0], self, target, weight, reduction, ignore_index, total_weight),
+    )  # fmt: skip
+    return forward
+
+
+_nll_loss, _nll_loss2d = _nll_ops("nll_loss"), _nll_ops("nll_loss2d")
+
+
+def _classified(input: Tensor, target: Tensor, weight: Any, ignore_index: int, how: int) -> Tensor:
+    return (_nll_loss if input.ndim < 3 else _nll_loss2d)(input, target, weight, how, ignore_index)[0]
+
+
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """Minus the log-probability of the right class: input (N, C, ...) or (C), target int64 (N, ...) or ()."""
+    return _classified(input, target, weight, ignore_index, _number(reduction, size_average, reduce))
+
+
+def cross_entropy(
+    input: Tensor, target: Tensor, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
+    reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
+    """The cross entropy of softmax(input) with classes (int64) or with probabilities of each class."""
+    how, dim = _number(reduction, size_average, reduce), 0 if input.ndim == 1 else 1
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    if input.shape != target.shape:
+        logp = _log_softmax(input, dim)
+        hard = _classified(logp, target, weight, ignore_index, how)
+        return (
+            hard if not label_smoothing else _smoothed(hard, logp, target, weight, ignore_index, how, label_smoothing)
+        )
+    if not target.is_floating_point():
+        name = target.dtype.scalar_name
+        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {name}")
+    classes = input.shape[dim] if input.ndim else 1
+    target = target * (1 - label_smoothing) + label_smoothing / classes if label_smoothing else target
+    losses = _weighted(_log_softmax(input, dim) * target, weight, dim)
+    if how == _NONE:
+        return -losses.sum(dim)
+    return _averaged(-losses.sum(), how, losses.numel() // classes)
+
+
+def _weighted(logp: Tensor, weight: Any, dim: int) -> Tensor:
+    return logp if weight is None else logp * weight.view([-1 if d == dim else 1 for d in range(logp.ndim)])
+
+
+def _smoothed(
+    hard: Tensor, logp: Tensor, target: Tensor, weight: Any, ignore_index: int, how: int, part: float
+) -> Tensor:
+    dim = 0 if logp.ndim == 1 else 1
+    ignored = target == ignore_index
+    smooth = -_weighted(logp, weight, dim).sum(dim).masked_fill(ignored, 0.0)
+    if how != _NONE:
+        smooth = smooth.sum()
+    if how == _MEAN:
+        kept = ~ignored if weight is None else weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0)
+        smooth = smooth / kept.sum()
+    return times(hard, 1 - part) + times(smooth, part / logp.shape[dim])
 
 
 def __getattr__(name: str) -> Any:
     raise missing("module 'torch.nn.functional' has no attribute '{}'", name)
-
-
-__all__ = [
-    "alpha_dropout",
-    "batch_norm",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "celu",
-    "celu_",
-    "cosine_embedding_loss",
-    "cosine_similarity",
-    "cross_entropy",
-    "dropout",
-    "dropout1d",
-    "dropout2d",
-    "dropout3d",
-    "elu",
-    "elu_",
-    "embedding",
-    "feature_alpha_dropout",
-    "gaussian_nll_loss",
-    "gelu",
-    "glu",
-    "gumbel_softmax",
-    "hardshrink",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
-    "hardtanh_",
-    "hinge_embedding_loss",
-    "huber_loss",
-    "kl_div",
-    "l1_loss",
-    "layer_norm",
-    "leaky_relu",
-    "leaky_relu_",
-    "linear",
-    "log_softmax",
-    "logsigmoid",
-    "margin_ranking_loss",
-    "mish",
-    "mse_loss",
-    "nll_loss",
-    "normalize",
-    "one_hot",
-    "pad",
-    "pairwise_distance",
-    "poisson_nll_loss",
-    "prelu",
-    "relu",
-    "relu6",
-    "relu_",
-    "selu",
-    "selu_",
-    "sigmoid",
-    "silu",
-    "smooth_l1_loss",
-    "soft_margin_loss",
-    "softmax",
-    "softmin",
-    "softplus",
-    "softshrink",
-    "softsign",
-    "tanh",
-    "tanhshrink",
-    "threshold",
-    "threshold_",
-    "triplet_margin_loss",
-]

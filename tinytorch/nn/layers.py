@@ -1,25 +1,24 @@
-"""Layers that hold parameters.
-
-Source: `torch.nn`.
-"""
+"""Layers and losses as modules: each calls a function of `functional` with its options. Source: `torch.nn.modules`."""
 
 from __future__ import annotations
 
+import inspect
 import math
+from collections.abc import Callable
 from typing import Any
 
-from ..ops.added import linear
-from ..ops.core import FUNCTIONS
+from ..ops.define import FUNCTIONS
 from ..tensor import Tensor
+from . import functional as F
 from . import init
-from .hard_slopes import prelu
-from .init import constant_
 from .module import Module
 from .parameter import Parameter
 
 
 class Identity(Module):
     """Gives its input back."""
+
+    _place = "linear"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -32,60 +31,106 @@ class Identity(Module):
 class Linear(Module):
     """`x @ weight.T + bias`: x (..., in_features), weight (out_features, in_features), bias (out_features)."""
 
-    __constants__ = ["in_features", "out_features"]  # noqa: RUF012 - as it is in torch
+    _place = "linear"
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__()
-        self.in_features = in_features
-        self.out_features = out_features
+        self.in_features, self.out_features = in_features, out_features
         empty = FUNCTIONS["empty"]
         self.weight = Parameter(empty((out_features, in_features), dtype=dtype, device=device))
-        if bias:
-            self.bias = Parameter(empty(out_features, dtype=dtype, device=device))
-        else:
-            self.register_parameter("bias", None)
+        self.register_parameter("bias", Parameter(empty((out_features,), dtype=dtype, device=device)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Fill weight and bias with torch's initial numbers."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
-            fan_in = self.weight.size(1)
-            bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
         """`input @ weight.T + bias`, of shape (..., out_features)."""
-        return linear(input, self.weight, self.bias)
+        return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """The options, as the layer prints them."""
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
-class PReLU(Module):
-    """x where positive, else x times a weight that is trained: one, or one for each channel."""
+def _layer(
+    name: str, place: str, what: str, forward: Callable, shown: str = "", check: Any = None, **options: Any
+) -> type:
+    """A module without parameters of its own. `shown` says which of its options it prints, `inplace` only if it is on."""
+    takes = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v) for n, v in options.items()]
+    signature = inspect.Signature(takes)
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
-        self.num_parameters = num_parameters
-        super().__init__()
-        self.init = init
-        self.weight = Parameter(FUNCTIONS["empty"](num_parameters, device=device, dtype=dtype))
-        self.reset_parameters()
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        Module.__init__(self)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{name}.__init__() {error}") from None
+        bound.apply_defaults()
+        values = check(bound.arguments) if check else bound.arguments
+        for option, value in values.items():
+            self.register_buffer(option, value) if option.endswith("weight") else setattr(self, option, value)
 
-    def reset_parameters(self) -> None:
-        """Fill the weight with its first value."""
-        constant_(self.weight, self.init)
+    def extra_repr(self: Any) -> str:
+        return ", ".join(
+            [f"{n}={vars(self)[n]}" for n in shown.split() if n != "inplace" or self.inplace or place == "dropout"]
+        )
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The activation, in the input's shape."""
-        return prelu(input, self.weight)
-
-    def extra_repr(self) -> str:
-        """The options, as the layer prints them."""
-        return f"num_parameters={self.num_parameters}"
+    forward.__name__, forward.__qualname__ = "forward", f"{name}.forward"
+    extra_repr.__qualname__, __init__.__signature__ = f"{name}.extra_repr", signature  # type: ignore[attr-defined]
+    body = {"__init__": __init__, "forward": forward, "extra_repr": extra_repr, "_place": place, "__doc__": what}
+    return type(name, (Module,), {**body, "__module__": __name__})
 
 
-__all__ = ["Identity", "Linear", "PReLU"]
+def _probability(options: dict[str, Any]) -> dict[str, Any]:
+    if options["p"] < 0 or options["p"] > 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {options['p']}")
+    return options
+
+
+ReLU = _layer("ReLU", "activation", "x where positive, else 0.", lambda self, input: F.relu(input, self.inplace), "inplace",
+              inplace=False)  # fmt: skip
+Sigmoid = _layer("Sigmoid", "activation", "1 / (1 + exp(-x)).", lambda self, input: input.sigmoid())
+Tanh = _layer("Tanh", "activation", "Hyperbolic tangent.", lambda self, input: input.tanh())
+Softmax = _layer("Softmax", "activation", "exp(x) scaled to sum to 1 along a dimension.",
+                 lambda self, input: F.softmax(input, self.dim), "dim", dim=None)  # fmt: skip
+LogSoftmax = _layer("LogSoftmax", "activation", "The logarithm of softmax.",
+                    lambda self, input: F.log_softmax(input, self.dim), "dim", dim=None)  # fmt: skip
+Flatten = _layer("Flatten", "flatten", "Several dimensions into one.",
+                 lambda self, input: input.flatten(self.start_dim, self.end_dim), "start_dim end_dim", start_dim=1, end_dim=-1)  # fmt: skip
+Dropout = _layer("Dropout", "dropout", "In training, zeroes elements at random.",
+                 lambda self, input: F.dropout(input, self.p, self.training, self.inplace), "p inplace", _probability,
+                 p=0.5, inplace=False)  # fmt: skip
+
+
+def _loss(function: Callable, name: str, what: str, *names: str, **options: Any) -> type:
+    """A loss: `names` are the options that its function gets, and `reduction`."""
+
+    def reduced(options: dict[str, Any]) -> dict[str, Any]:
+        old = options.pop("size_average"), options.pop("reduce")
+        return {**options, "reduction": F.reduction_of(*old, options["reduction"])}
+
+    def forward(self: Any, input: Tensor, target: Tensor) -> Tensor:
+        return function(input, target, reduction=self.reduction, **{n: getattr(self, n) for n in names})
+
+    return _layer(name, "loss", what, forward, "", reduced, **options)
+
+
+_OLD = {"size_average": None, "reduce": None, "reduction": "mean"}
+_BY_CLASS = {"weight": None, "size_average": None, "ignore_index": -100, "reduce": None, "reduction": "mean"}
+MSELoss = _loss(F.mse_loss, "MSELoss", "Squared differences.", **_OLD)
+L1Loss = _loss(F.l1_loss, "L1Loss", "Absolute differences.", **_OLD)
+BCELoss = _loss(F.binary_cross_entropy, "BCELoss", "Cross entropy of probabilities.", "weight", weight=None, **_OLD)
+BCEWithLogitsLoss = _loss(F.binary_cross_entropy_with_logits, "BCEWithLogitsLoss", "Cross entropy of sigmoid(input).",
+                          "weight", "pos_weight", weight=None, **_OLD, pos_weight=None)  # fmt: skip
+NLLLoss = _loss(
+    F.nll_loss, "NLLLoss", "Minus the log-probability of the right class.", "weight", "ignore_index", **_BY_CLASS
+)
+CrossEntropyLoss = _loss(F.cross_entropy, "CrossEntropyLoss", "Cross entropy of softmax(input).", "weight", "ignore_index",
+                         "label_smoothing", **_BY_CLASS, label_smoothing=0.0)  # fmt: skip

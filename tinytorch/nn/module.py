@@ -1,80 +1,65 @@
-"""Module: parameters, buffers and submodules by name; state dicts; hooks.
-
-Source: `torch.nn.Module`.
-"""
+"""Module: parameters, buffers and submodules by name, state dicts, hooks. Source: `torch.nn.Module`."""
 
 from __future__ import annotations
 
-import inspect
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from types import FunctionType
+from collections import OrderedDict, namedtuple
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .. import dtypes
+from ..autograd.hooks import RemovableHandle
+from ..autograd.modes import no_grad
 from ..devices import device as Device
-from ..graph.modes import no_grad
-from ..ops.arguments import parsed
-from ..ops.core import FUNCTIONS
-from ..ops.queries import typename
 from ..tensor import Tensor
-from .calling import Calls, registered
+from .backward_hooks import BackwardHooks
 from .parameter import Buffer, Parameter
-from .state import States
-
-
-def indented(text: str, spaces: int) -> str:
-    """The text with all lines but the first moved in."""
-    first, *rest = text.split("\n")
-    return "\n".join([first, *(" " * spaces + line for line in rest)])
-
-
-_PLACES = {"Linear": "linear", "Identity": "linear", "Embedding": "sparse", "Module": "module", "Flatten": "flatten",
-           "Unflatten": "flatten", "Dropout": "dropout", "Dropout1d": "dropout", "Dropout2d": "dropout",
-           "Dropout3d": "dropout", "AlphaDropout": "dropout", "FeatureAlphaDropout": "dropout", "Sequential": "container", "ModuleList": "container",
-           "ModuleDict": "container", "ParameterList": "container", "ParameterDict": "container",
-           "LayerNorm": "normalization", "BatchNorm1d": "batchnorm", "BatchNorm2d": "batchnorm",
-           "CosineSimilarity": "distance", "PairwiseDistance": "distance"}  # fmt: skip
 
 
 class ModuleMeta(type):
-    """Prints the modules' classes by the names they have in torch."""
+    """Prints the modules' classes by the names they have in torch, which a class of ours says in `_place`."""
 
     def __repr__(cls) -> str:
-        if not cls.__module__.startswith("tinytorch."):
-            return super().__repr__()
-        place = _PLACES.get(cls.__name__, "loss" if cls.__name__.endswith("Loss") else "activation")
-        return f"<class 'torch.nn.modules.{place}.{cls.__name__}'>"
+        place = cls.__dict__.get("_place")
+        return f"<class 'torch.nn.modules.{place}.{cls.__name__}'>" if place else super().__repr__()
 
 
-class Module(Calls, States, metaclass=ModuleMeta):
+def typename(x: Any) -> str:
+    """The type of an object with its module, as `torch.typename` has it."""
+    return x.type() if isinstance(x, Tensor) else repr(type(x))[8:-2]
+
+
+def indented(text: str) -> str:
+    """The text with all lines but the first moved in."""
+    return text.replace("\n", "\n  ")
+
+
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+
+
+_GROUPS = {"_parameters": ("parameter", "torch.nn.Parameter"), "_modules": ("child module", "torch.nn.Module"),
+           "_buffers": ("buffer", "torch.nn.Buffer, torch.Tensor")}  # fmt: skip
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
+
+class Module(metaclass=ModuleMeta):
     """The base of all networks: a subclass assigns parameters and modules as attributes and defines `forward`."""
 
+    _place = "module"
+    _version = 1
     training: bool
-    call_super_init = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if not self.call_super_init and (args or kwargs):
-            raise TypeError(
-                f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'"
-                if kwargs
-                else f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given"
-            )
-        set_ = super().__setattr__
-        set_("training", True)
-        set_("_parameters", {})
-        set_("_buffers", {})
-        set_("_non_persistent_buffers_set", set())
-        set_("_backward_pre_hooks", OrderedDict())
-        set_("_backward_hooks", OrderedDict())
-        set_("_is_full_backward_hook", None)
-        for name in ("forward_hooks", "forward_hooks_with_kwargs", "forward_hooks_always_called", "forward_pre_hooks",
-                     "forward_pre_hooks_with_kwargs", "state_dict_hooks", "state_dict_pre_hooks", "load_state_dict_pre_hooks",
-                     "load_state_dict_post_hooks"):  # fmt: skip
-            set_(f"_{name}", OrderedDict())
-        set_("_modules", {})
-        if self.call_super_init:
-            super().__init__(*args, **kwargs)
+        name = f"{type(self).__name__}.__init__()"
+        if kwargs:
+            raise TypeError(f"{name} got an unexpected keyword argument '{next(iter(kwargs))}'")
+        if args:
+            raise TypeError(f"{name} takes 1 positional argument but {len(args) + 1} were given")
+        vars(self).update(training=True, _parameters={}, _buffers={}, _modules={}, _non_persistent_buffers_set=set())
+        vars(self).update({hooks: OrderedDict() for hooks in _HOOKS}, _with_kwargs=OrderedDict())
 
     def _forward_unimplemented(self, *input: Any) -> None:
         """What the module computes; every subclass defines it."""
@@ -83,76 +68,106 @@ class Module(Calls, States, metaclass=ModuleMeta):
     forward: Callable[..., Any] = _forward_unimplemented
     _forward_unimplemented.__qualname__ = "_forward_unimplemented"
 
-    # attributes --------------------------------------------------------------------------------------------------------
+    # calling ------------------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run `forward` with the hooks around it."""
+        own = self.__dict__
+        if not (
+            own["_forward_hooks"] or own["_forward_pre_hooks"] or own["_backward_hooks"] or own["_backward_pre_hooks"]
+        ):
+            return self.forward(*args, **kwargs)
+        for n, hook in list(self._forward_pre_hooks.items()):
+            if n not in self._with_kwargs:
+                new = hook(self, args)
+                args = args if new is None else new if isinstance(new, tuple) else (new,)
+            elif (new := hook(self, args, kwargs)) is not None:
+                if not (isinstance(new, tuple) and len(new) == 2):
+                    raise RuntimeError(
+                        f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {new}."
+                    )
+                args, kwargs = new
+        around = BackwardHooks(self) if self._backward_hooks or self._backward_pre_hooks else None
+        args = around.around_inputs(args) if around else args
+        out = self.forward(*args, **kwargs)
+        for n, hook in list(self._forward_hooks.items()):
+            new = hook(self, args, kwargs, out) if n in self._with_kwargs else hook(self, args, out)
+            out = out if new is None else new
+        return around.around_output(out) if around else out
+
+    def _register(self, hooks: str, hook: Callable, prepend: bool, with_kwargs: bool = False) -> RemovableHandle:
+        handle = RemovableHandle(self.__dict__[hooks], hook, (self._with_kwargs,))
+        if with_kwargs:
+            self._with_kwargs[handle.id] = True
+        if prepend:
+            self.__dict__[hooks].move_to_end(handle.id, last=False)
+        return handle
+
+    def register_forward_hook(
+        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
+        return self._register("_forward_hooks", hook, prepend, with_kwargs)
+
+    def register_forward_pre_hook(
+        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
+        return self._register("_forward_pre_hooks", hook, prepend, with_kwargs)
+
+    def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are there; it may replace them."""
+        return self._register("_backward_hooks", hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, grad_output)` when the outputs' gradients are there; it may replace them."""
+        return self._register("_backward_pre_hooks", hook, prepend)
+
+    # attributes ---------------------------------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
-        if isinstance(value, (Parameter, Module)) and "_parameters" not in own:
-            what = "parameters" if isinstance(value, Parameter) else "module"
-            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-        if isinstance(value, Parameter):
-            self._forget(name, "_parameters")
-            self.register_parameter(name, value)
-        elif "_parameters" in own and name in own["_parameters"]:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
-                )
-            self.register_parameter(name, value)
-        elif isinstance(value, Module):
-            self._forget(name, "_modules")
-            own["_modules"][name] = registered("module", self, name, value)
-        elif "_modules" in own and name in own["_modules"]:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
-                )
-            own["_modules"][name] = registered("module", self, name, value)
-        elif isinstance(value, Buffer) or ("_buffers" in own and name in own["_buffers"]):
-            self._assign_buffer(name, value)
-        else:
+        kind = "_parameters" if isinstance(value, Parameter) else "_modules" if isinstance(value, Module) else (
+            "_buffers" if isinstance(value, Buffer) else None)  # fmt: skip
+        if "_parameters" not in own:
+            if kind in ("_parameters", "_modules"):
+                what = "parameters" if kind == "_parameters" else "module"
+                raise AttributeError(f"cannot assign {what} before Module.__init__() call")
             object.__setattr__(self, name, value)
-
-    def _assign_buffer(self, name: str, value: Any) -> None:
-        if value is not None and not isinstance(value, Tensor):
-            raise TypeError(
-                f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
-            )
-        kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
-        if type(self).register_buffer is Module.register_buffer:
-            Module.register_buffer(self, name, value, kept)
-        elif "persistent" in inspect.signature(self.register_buffer).parameters:
-            self.register_buffer(name, value, kept)
-        elif kept:
-            self.register_buffer(name, value)
-        else:
-            raise RuntimeError(
-                "Registering a non-persistent buffer on a Module subclass that implements register_buffer() without "
-                "the persistent argument is not allowed."
-            )
-
-    def _forget(self, name: str, stays_in: str) -> None:
-        """Make room for a name that goes into one group (where it keeps its place, if it has one)."""
-        own = self.__dict__
+            return
+        held = next((group for group in _GROUPS if name in own[group]), None)
+        if kind is None and held is None:
+            object.__setattr__(self, name, value)
+            return
+        if kind is None or (held == "_parameters" and kind == "_modules"):
+            what, wanted = _GROUPS[held]
+            if value is not None and not (held == "_buffers" and isinstance(value, Tensor)):
+                wanted += ", torch.Tensor or None" if False else " or None"
+                raise TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({wanted} expected)")
+            kind = held
         own.pop(name, None)
-        for group in ("_parameters", "_buffers", "_modules"):
-            if group != stays_in:
-                own.get(group, {}).pop(name, None)
-        own["_non_persistent_buffers_set"].discard(name)
+        if held is not None and held != kind:
+            del own[held][name]
+        if kind == "_parameters":
+            self.register_parameter(name, value)
+        elif kind == "_buffers":
+            kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
+            self.register_buffer(name, value, kept)
+        else:
+            own["_modules"][name] = value
 
     def __getattr__(self, name: str) -> Any:
-        for group in ("_parameters", "_buffers", "_modules"):
-            found = self.__dict__.get(group)
-            if found is not None and name in found:
-                return found[name]
+        own = self.__dict__
+        for group in _GROUPS:
+            if group in own and name in own[group]:
+                return own[group][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
-        for group in ("_parameters", "_buffers", "_modules"):
+        for group in _GROUPS:
             if name in self.__dict__[group]:
                 del self.__dict__[group][name]
-                if group == "_buffers":
-                    self._non_persistent_buffers_set.discard(name)
+                self._non_persistent_buffers_set.discard(name)
                 return
         object.__delattr__(self, name)
 
@@ -184,7 +199,7 @@ class Module(Calls, States, metaclass=ModuleMeta):
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
                 f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = None if param is None else registered("parameter", self, name, param)
+        self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the state but is not trained."""
@@ -193,7 +208,7 @@ class Module(Calls, States, metaclass=ModuleMeta):
             raise TypeError(
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
-        self._buffers[name] = registered("buffer", self, name, tensor)
+        self._buffers[name] = tensor
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
@@ -201,17 +216,13 @@ class Module(Calls, States, metaclass=ModuleMeta):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name(name, "module", "_modules")
-        self._modules[name] = registered("module", self, name, module)
+        self._modules[name] = module
 
-    def register_module(self, name: str, module: Module | None) -> None:
-        """The same as `add_module`."""
-        self.add_module(name, module)
-
-    # walking ----------------------------------------------------------------------------------------------------------
+    # walking ------------------------------------------------------------------------------------------------------------
 
     def named_modules(
         self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Module]]:
+    ) -> Iterator[tuple]:
         """Yield this module and all below it, with dotted names."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -223,11 +234,6 @@ class Module(Calls, States, metaclass=ModuleMeta):
             if child is not None:
                 yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
-    def modules(self) -> Iterator[Module]:
-        """Yield this module and all below it."""
-        for _, m in self.named_modules():
-            yield m
-
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The direct children, with names."""
         seen: set = set()
@@ -236,37 +242,39 @@ class Module(Calls, States, metaclass=ModuleMeta):
                 seen.add(child)
                 yield name, child
 
-    def children(self) -> Iterator[Module]:
-        """The direct children."""
-        for _, m in self.named_children():
-            yield m
-
     def _named(self, group: str, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
         seen: set[int] = set()
         modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for path, module in modules:
             for name, value in getattr(module, group).items():
-                if value is None or (remove_duplicate and id(value) in seen):
-                    continue
-                seen.add(id(value))
-                yield f"{path}.{name}" if path else name, value
+                if value is not None and not (remove_duplicate and id(value) in seen):
+                    seen.add(id(value))
+                    yield f"{path}.{name}" if path else name, value
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Parameter]]:
+    ) -> Iterator[tuple]:
         """The parameters, with dotted names."""
         yield from self._named("_parameters", prefix, recurse, remove_duplicate)
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple]:
+        """The buffers, with dotted names."""
+        yield from self._named("_buffers", prefix, recurse, remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        """Yield this module and all below it."""
+        for _, m in self.named_modules():
+            yield m
+
+    def children(self) -> Iterator[Module]:
+        """The direct children."""
+        for _, m in self.named_children():
+            yield m
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters."""
         for _, p in self.named_parameters(recurse=recurse):
             yield p
-
-    def named_buffers(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Tensor]]:
-        """The buffers, with dotted names."""
-        yield from self._named("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """The buffers."""
@@ -275,7 +283,7 @@ class Module(Calls, States, metaclass=ModuleMeta):
 
     def get_submodule(self, target: str) -> Module:
         """The module at a dotted name. AttributeError if there is none."""
-        found: Module = self
+        found = self
         for name in target.split(".") if target else []:
             if not hasattr(found, name):
                 raise AttributeError(f"{type(found).__name__} has no attribute `{name}`")
@@ -284,40 +292,23 @@ class Module(Calls, States, metaclass=ModuleMeta):
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return found
 
-    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put a module at a dotted name; with `strict`, one has to be there. ValueError, AttributeError."""
-        if target == "":
-            raise ValueError("Cannot set the submodule without a target name!")
-        if not isinstance(module, Module):
-            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
-        path, _, name = target.rpartition(".")
-        parent = self.get_submodule(path)
-        if strict and not hasattr(parent, name):
-            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
-        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
-            raise AttributeError(f"`{name}` is not an nn.Module")
-        setattr(parent, name, module)
-
-    def get_parameter(self, target: str) -> Parameter:
-        """The parameter at a dotted name."""
-        found, name = self._at(target)
-        if not isinstance(found, Parameter):
-            raise AttributeError(f"`{name}` is not an nn.Parameter")
-        return found
-
-    def get_buffer(self, target: str) -> Tensor:
-        """The buffer at a dotted name."""
-        found, name = self._at(target)
-        if not isinstance(found, Tensor) or isinstance(found, Parameter):
-            raise AttributeError(f"`{name}` is not a buffer")
-        return found
-
-    def _at(self, target: str) -> tuple[Any, str]:
+    def _at(self, target: str, kind: type, what: str) -> Any:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if not hasattr(module, name):
             raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
-        return getattr(module, name), name
+        found = getattr(module, name)
+        if not isinstance(found, kind) or (kind is Tensor and isinstance(found, Parameter)):
+            raise AttributeError(f"`{name}` is not {what}")
+        return found
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter at a dotted name."""
+        return self._at(target, Parameter, "an nn.Parameter")
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a dotted name."""
+        return self._at(target, Tensor, "a buffer")
 
     # changing -----------------------------------------------------------------------------------------------------------
 
@@ -328,50 +319,32 @@ class Module(Calls, States, metaclass=ModuleMeta):
         fn(self)
         return self
 
-    def _apply(self, fn: Callable, recurse: bool = True) -> Module:
-        for child in self.children() if recurse else ():
+    def _apply(self, fn: Callable) -> Module:
+        for child in self.children():
             child._apply(fn)
-        for p in self._parameters.values():
-            if p is None:
-                continue
-            with no_grad():
-                p.data = fn(p)
-            if p.grad is not None:
-                with no_grad():
-                    p.grad.data = fn(p.grad)
-        for name, b in self._buffers.items():
-            if b is not None:
-                self._buffers[name] = fn(b)
+        with no_grad():
+            for p in self._parameters.values():
+                if p is not None:
+                    p.data = fn(p)
+                    if p.grad is not None:
+                        p.grad.data = fn(p.grad)
+        self._buffers.update({name: fn(b) for name, b in self._buffers.items() if b is not None})
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
-        """Convert parameters and buffers, in place; a dtype applies to floating point ones.
-
-        RuntimeError for `copy`, TypeError for other arguments than those of `Tensor.to`.
-        """
-        parsed("Tensor.to", args, kwargs)
-        if kwargs.get("copy") or (len(args) == 3 + isinstance(args[0] if args else None, (str, Device)) and args[-1]):
-            raise RuntimeError(".to() does not accept copy argument")
-        like = next((a for a in [*args, kwargs.get("tensor")] if isinstance(a, Tensor)), None)
-        target = next((a for a in [*args, kwargs.get("dtype")] if isinstance(a, dtypes.dtype)), like and like.dtype)
-        if target is not None and not target.is_floating_point:
-            raise TypeError(
-                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target!r}"
-            )
-        where = next((a for a in [*args, kwargs.get("device")] if isinstance(a, (str, Device))), like and like.device)
+        """Convert parameters and buffers, in place; a dtype applies to floating point ones. TypeError for integer dtypes."""
+        values = [*args, *kwargs.values()]
+        like = next((x for x in values if isinstance(x, Tensor)), None)
+        dtype = next((x for x in values if isinstance(x, dtypes.dtype)), like and like.dtype)
+        where = next((x for x in values if isinstance(x, (str, Device))), like and like.device)
+        if dtype is not None and not dtype.is_floating_point:
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired {dtype=!r}")
 
         def convert(t: Tensor) -> Tensor:
             out = t if where is None else t.to(where)
-            return out.to(target) if target is not None and t.is_floating_point() else out
+            return out.to(dtype) if dtype is not None and t.is_floating_point() else out
 
         return self._apply(convert)
-
-    def to_empty(self, *, device: Any, recurse: bool = True) -> Module:
-        """Parameters and buffers on a device, their values left open."""
-        return self._apply(lambda t: FUNCTIONS["empty_like"](t, device=device), recurse)
-
-    def _floats(self, d: dtypes.dtype) -> Module:
-        return self._apply(lambda t: t.to(d) if t.is_floating_point() else t)
 
     def type(self, dst_type: Any) -> Module:
         """All parameters and buffers in a dtype."""
@@ -379,15 +352,15 @@ class Module(Calls, States, metaclass=ModuleMeta):
 
     def double(self) -> Module:
         """Floating point parameters and buffers as float64."""
-        return self._floats(dtypes.float64)
+        return self.to(dtypes.float64)
 
     def float(self) -> Module:
         """Floating point parameters and buffers as float32."""
-        return self._floats(dtypes.float32)
+        return self.to(dtypes.float32)
 
     def half(self) -> Module:
         """Floating point parameters and buffers as float16."""
-        return self._floats(dtypes.float16)
+        return self.to(dtypes.float16)
 
     def cuda(self, device: Any = None) -> Module:
         """Parameters and buffers on the simulated cuda device."""
@@ -418,15 +391,77 @@ class Module(Calls, States, metaclass=ModuleMeta):
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the parameters' gradients, or set them to zero."""
-        for p in self.parameters():
-            if p.grad is not None:
-                if set_to_none:
-                    p.grad = None
-                else:
-                    p.grad.detach_() if p.grad.grad_fn is not None else p.grad.requires_grad_(False)
-                    p.grad.zero_()
+        forget_grads(self.parameters(), set_to_none)
 
-    # printing -------------------------------------------------------------------------------------------------------------
+    # state dicts --------------------------------------------------------------------------------------------------------
+
+    def _own_state(self) -> dict[str, Tensor]:
+        kept = {n: b for n, b in self._buffers.items() if n not in self._non_persistent_buffers_set}
+        return {n: t for n, t in (self._parameters | kept).items() if t is not None}
+
+    def state_dict(self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+        """Parameters and persistent buffers by dotted name, detached: they share memory and version counter."""
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = {"version": self._version}
+        for name, t in self._own_state().items():
+            destination[prefix + name] = t if keep_vars else t.detach()
+        for name, child in self._modules.items():
+            if child is not None:
+                child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        return destination
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+        """Copy a state dict's values in (or, with `assign`, take its tensors).
+
+        RuntimeError for names or shapes that differ, TypeError for what is no mapping.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        missing, problems, known = [], [], set()
+        for path, module in self.named_modules(remove_duplicate=False):
+            for name, current in module._own_state().items():
+                key = f"{path}.{name}" if path else name
+                known.add(key)
+                if key in state_dict:
+                    module._load(name, key, current, state_dict[key], assign, problems)
+                else:
+                    missing.append(key)
+        unexpected = [key for key in state_dict if key not in known]
+        if strict:
+            for wrong, word in ((unexpected, "Unexpected"), (missing, "Missing")):
+                if wrong:
+                    names = ", ".join(f'"{k}"' for k in wrong)
+                    problems.insert(0, f"{word} key(s) in state_dict: {names}. ")
+        if problems:
+            raise RuntimeError(
+                "Error(s) in loading state_dict for {}:\n\t{}".format(self._get_name(), "\n\t".join(problems))
+            )
+        return _IncompatibleKeys(missing, unexpected)
+
+    def _load(self, name: str, key: str, current: Tensor, new: Any, assign: bool, problems: list[str]) -> None:
+        if not isinstance(new, Tensor):
+            problems.append(
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
+                f"but received {type(new)}"
+            )
+        elif new.shape != current.shape:
+            problems.append(
+                f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape in current "
+                f"model is {current.shape}."
+            )
+        elif assign:
+            if isinstance(current, Parameter):
+                new = new.requires_grad_(current.requires_grad) if isinstance(new, Parameter) else (
+                    Parameter(new, current.requires_grad))  # fmt: skip
+            (self._parameters if name in self._parameters else self._buffers)[name] = new
+        else:
+            with no_grad():
+                current.copy_(new)
+
+    # printing -----------------------------------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
         """What a subclass adds to its printed line."""
@@ -438,13 +473,19 @@ class Module(Calls, States, metaclass=ModuleMeta):
     def __repr__(self) -> str:
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []
-        children = [f"({n}): {indented(repr(m), 2)}" for n, m in self._modules.items()]
+        children = [f"({n}): {indented(repr(m))}" for n, m in self._modules.items()]
         if not children and len(lines) < 2:
             return f"{self._get_name()}({extra})"
         return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
 
 
-for _base in Calls, States:  # their methods print as the module's own
-    for _method in vars(_base).values():
-        if isinstance(_method, FunctionType):
-            _method.__qualname__ = f"Module.{_method.__name__}"
+def forget_grads(parameters: Any, set_to_none: bool) -> None:
+    """Forget the gradients of parameters, or set them to zero."""
+    for p in parameters:
+        grad = p.grad
+        if grad is not None:
+            if set_to_none:
+                p.grad = None
+            else:
+                grad.detach_() if grad.grad_fn is not None else grad.requires_grad_(False)
+                grad.zero_()

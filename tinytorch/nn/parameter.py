@@ -1,40 +1,33 @@
-"""Parameters and buffers: tensors that a module knows by name."""
+"""Parameters and buffers: tensors that a module knows by name. Source: `torch.nn.parameter`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..ops.creation import fresh
-from ..slots import TensorMeta
-from ..tensor import Tensor
+import numpy as np
+
+from ..tensor import Tensor, fresh
 
 
-class _ParameterMeta(TensorMeta):
-    def __repr__(cls) -> str:  # noqa: N805 - of a metaclass
+class _ParameterMeta(type(Tensor)):
+    def __repr__(cls) -> str:
         return "<class 'torch.nn.parameter.Parameter'>" if cls.__name__ == "Parameter" else super().__repr__()
 
 
 class Parameter(Tensor, metaclass=_ParameterMeta):
-    """A leaf tensor that requires grad and registers itself when set as a module's attribute.
-
-    `data`: a tensor, whose memory and version counter it shares. RuntimeError for integer data.
-    Source: `torch.nn.Parameter`.
-    """
+    """A leaf that requires grad and registers itself as a module's attribute; it shares memory and counter of `data`."""
 
     __slots__ = ()
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
-        """Make a parameter that shares the memory of `data`."""
-        import numpy as np
-
-        base = fresh(np.empty(0, np.float32)) if data is None else data.detach()
-        if requires_grad and not base.is_floating_point():
+        """Make a parameter. RuntimeError for integers that are to require grad."""
+        made = fresh(np.empty(0, np.float32)) if data is None else data.detach()
+        if requires_grad and not made.is_floating_point():
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        base.__class__ = cls
-        base._set_requires_grad(requires_grad)
-        return base
+        made.__class__ = cls
+        return made.requires_grad_(requires_grad)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
         return "Parameter containing:\n" + super().__repr__()
 
     def __deepcopy__(self, memo: dict) -> Parameter:
@@ -48,31 +41,23 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return made
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
-        state = (dict(self.__dict__),) if self.__dict__ else ()
-        return _rebuild, (self.data, self.requires_grad), *state
+        return Parameter, (self.data, self.requires_grad), *((dict(self.__dict__),) if self.__dict__ else ())
 
 
-def _rebuild(data: Tensor, requires_grad: bool) -> Parameter:
-    return Parameter(data, requires_grad)
-
-
-class _BufferMeta(TensorMeta):
+class _BufferMeta(type(Tensor)):
     """Any tensor that `Buffer` marked answers `isinstance`: a buffer's class is Tensor, in torch as well."""
 
-    def __instancecheck__(cls, obj: Any) -> bool:  # noqa: N805 - of a metaclass
+    def __instancecheck__(cls, obj: Any) -> bool:
         return isinstance(obj, Tensor) and obj.__dict__.get("_is_buffer", False)
 
 
 class Buffer(Tensor, metaclass=_BufferMeta):
-    """A tensor that registers itself as a buffer when set as a module's attribute.
-
-    Source: `torch.nn.Buffer`.
-    """
+    """A tensor that registers itself as a buffer when set as a module's attribute."""
 
     __slots__ = ()
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
-        """Make a buffer that shares the memory of `data`."""
-        base = Tensor(0) if data is None else data.detach().requires_grad_(data.requires_grad)
-        base._is_buffer, base.persistent = True, persistent
-        return base
+    def __new__(cls, data: Any, *, persistent: bool = True) -> Any:
+        """Mark a tensor that shares the memory of `data`."""
+        made = data.detach().requires_grad_(data.requires_grad)
+        made._is_buffer, made.persistent = True, persistent
+        return made

@@ -1,367 +1,358 @@
-"""Matrix products: mm, mv, dot, bmm and outer, and matmul built from them.
+"""Matrix products, matmul, which is built from them, triangles and norms.
 
-The graph is torch's: a product of tensors with more dimensions folds into `mm` or `bmm` between views.
+A product of more than two dimensions folds into `mm` or `bmm` between views, so that the graph is torch's.
 """
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 
-from ..buffers import empty
-from ..dtypes import cpp_name
-from ..graph.history import needs_grad
-from ..graph.modes import MODES
-from ..graph.node import node
-from ..storage import contiguous_strides
-from ..tensor import Tensor, fresh
-from .core import broadcast_error, common_device, op, quiet, record, recording, result, takes_out, write_out
-from .large import MANY
-from .precedence import say_first
-from .small_products import in_order
-from .views import _UnsafeViewBackward0
-from .views import t as turned
+from ..dtypes import BY_NUM, cpp_name
+from .comparisons import isnan, logical_or
+from .creation import new_ones
+from .define import FUNCTIONS, op, python
+from .kernels import composite, write
+from .layout import broadcast_error, wrap_dims
+from .masks import masked_fill
+from .pointwise import mul, sgn, times
+from .reductions import sum_all, sum_dims
+from .views import expand, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 
 
-def product(a: np.ndarray, b: np.ndarray, name: str = "") -> np.ndarray:
-    """A matrix product; float16 goes through float32, bool is refused as torch refuses it (with a kernel's `name`)."""
-    if a.dtype == np.float16:
-        return quiet.run(np.matmul, a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
-    if a.dtype == bool:
-        if a.ndim > 1 and not (a.size and b.size):  # then there is nothing to do for a kernel
-            return np.matmul(a, b)
-        kernel = name or ("dot" if a.ndim == 1 else "addmv_impl_cpu" if b.ndim == 1 else "addmm_impl_cpu_")
+def _named(*arrays):
+    return [BY_NUM[a.dtype.num].scalar_name for a in arrays]
+
+
+def product(a, b, kernel):
+    """`a @ b` of what fits; float16 goes through float32, bool is refused in the name of torch's kernel."""
+    if a.dtype.num == 23:
+        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+    if a.dtype.num == 0 and a.size and b.size:
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
-    if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] == 1 and a.shape[0] > 1 < b.shape[1] and a.dtype.kind == "f":
-        return quiet.run(np.multiply, a, b)  # where zeros keep their signs
-    if a.ndim == b.ndim == 3 and a.dtype.kind == "f" and a.shape[1] * a.shape[2] * b.shape[2] < 400:
-        return quiet.run(_few_products, a, b)
-    if a.ndim < 3 and a.dtype == b.dtype == np.float32 and (made := quiet.run(in_order, a, b)) is not None:
-        return made
-    if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and a.shape[0] * b.shape[1] >= MANY and a.dtype is b.dtype:
-        return quiet.run(np.matmul, a, b, empty((a.shape[0], b.shape[1]), a.dtype))
-    return quiet.run(np.matmul, a, b)
+    return np.matmul(a, b)
 
 
-def _few_products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Products of a batch of small matrices, which torch adds up one by one."""
-    out = np.zeros((np.broadcast_shapes(a.shape[:1], b.shape[:1])[0], a.shape[1], b.shape[2]), a.dtype)
-    for k in range(a.shape[2]):
-        out += a[:, :, k, None] * b[:, None, k]
-    return out
+def _check_mm(a, b):
+    if a.shape[1] != b.shape[0]:
+        (m, k), (j, n) = a.shape, b.shape
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {j}x{n})")
 
 
-def same_dtype(name: str, a: Tensor, b: Tensor) -> None:
-    """RuntimeError in torch's words for factors of two dtypes."""
+def _check_bmm(a, b):
+    for x, name in ((a, "batch1"), (b, "batch2")):
+        if x.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if (a.shape[0], a.shape[2]) != b.shape[:2]:
+        want, got = [a.shape[0], a.shape[2]], list(b.shape[:2])
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {want} but got: {got}.")
+    if a.dtype is not b.dtype and a.dtype.num:
+        raise RuntimeError("expected scalar type {} but found {}".format(*_named(a, b)))
+
+
+def _mm(a, b):
+    if a.ndim != 2 or b.ndim != 2:
+        raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
+    _check_mm(a, b)
     if a.dtype is not b.dtype:
-        if name == "bmm":
-            raise RuntimeError(f"expected scalar type {a.dtype.scalar_name} but found {b.dtype.scalar_name}")
-        if name == "mv":
-            x, y = a.dtype.scalar_name, b.dtype.scalar_name
-            raise RuntimeError(f"addmv input tensors must have the same dtype, but got {y}, {x}, and {y}")
+        x, y = (cpp_name(BY_NUM[c.dtype.num]) for c in (a, b))
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x} != {y}")
+    return product(a, b, "addmm_impl_cpu_")
+
+
+def _in_columns(sizes, strides):
+    return len(strides) == 2 and strides[0] == 1 and strides[1] == sizes[0]
+
+
+def _to_left(grad, right, sizes, strides):
+    """The gradient of a product's left factor, in the layout of that factor."""
+    return t(mm(right, t(grad))) if _in_columns(sizes, strides) else mm(grad, t(right))
+
+
+def _to_right(grad, left, sizes, strides):
+    """The gradient of a product's right factor, in the layout of that factor."""
+    return t(mm(t(grad), left)) if _in_columns(sizes, strides) else mm(t(left), grad)
+
+
+mm = op("mm(Tensor self, Tensor mat2)", _mm,
+        self=lambda grad, mat2, self_sym_sizes, self_sym_strides: _to_left(grad, mat2, self_sym_sizes, self_sym_strides),
+        mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: _to_right(grad, self, mat2_sym_sizes, mat2_sym_strides))  # fmt: skip
+
+
+def _check_mv(size, mat, vec, start):
+    if mat.ndim != 2 or vec.ndim != 1 or start.ndim > 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {start.ndim}, {mat.ndim}, {vec.ndim}")
+    (m, k), n = mat.shape, vec.shape[0]
+    if k != n or size not in (1, m):
+        raise RuntimeError(f"size mismatch, got input ({size}), mat ({m}x{k}), vec ({n})")
+    if not start.dtype is mat.dtype is vec.dtype:
         raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {cpp_name(a.dtype)} != {cpp_name(b.dtype)}"
+            "addmv input tensors must have the same dtype, but got {}, {}, and {}".format(*_named(start, mat, vec))
         )
 
 
-def strides_for(t: Tensor) -> tuple:
-    """The strides that a product's node saves of a factor: those of one that gets a gradient."""
-    return t.stride() if needs_grad(t) else ()
-
-
-def _in_columns(sizes: tuple, strides: tuple) -> bool:
-    return strides[:1] == (1,) and strides[1] == sizes[0]
-
-
-def mat_grad_left(grad: Tensor, right: Tensor, sizes: tuple, strides: tuple) -> Tensor:
-    """The gradient of a product's left factor, in the factor's own layout."""
-    columns = _in_columns(sizes, strides)
-    if MODES.here.grad:
-        return right.mm(grad.t()).t() if columns else grad.mm(right.t())
-    g, r = grad._data, right._data  # the same products, of what the forward pass has checked
-    return turned(fresh(product(r, g.T), grad._device)) if columns else fresh(product(g, r.T), grad._device)
-
-
-def mat_grad_right(grad: Tensor, left: Tensor, sizes: tuple, strides: tuple) -> Tensor:
-    """The gradient of a product's right factor, in the factor's own layout."""
-    columns = _in_columns(sizes, strides)
-    if MODES.here.grad:
-        return grad.t().mm(left).t() if columns else left.t().mm(grad)
-    g, a = grad._data, left._data
-    return turned(fresh(product(g.T, a), grad._device)) if columns else fresh(product(a.T, g), grad._device)
-
-
-_MmBackward0 = node(
-    "MmBackward0",
-    lambda grad, mat2, self_sym_sizes, self_sym_strides: mat_grad_left(grad, mat2, self_sym_sizes, self_sym_strides),
-    lambda grad, self, mat2_sym_sizes, mat2_sym_strides: mat_grad_right(grad, self, mat2_sym_sizes, mat2_sym_strides),
-)
-
-
-def check_mm(a: Tensor, b: Tensor, label: str = "mat1 and mat2") -> None:
-    """Raise RuntimeError unless two matrices fit together."""
-    (m, k), (k2, n) = a._data.shape, b._data.shape
-    if k != k2:
-        raise RuntimeError(f"{label} shapes cannot be multiplied ({m}x{k} and {k2}x{n})")
-
-
-@op()
-def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The product of two matrices.
-
-    RuntimeError for other dimensions, shapes that do not fit, or two dtypes. Source: `torch.mm`.
-    """
-    if input._data.ndim != 2:
-        raise RuntimeError("self must be a matrix")
-    if mat2._data.ndim != 2:
-        raise RuntimeError("mat2 must be a matrix")
-    check_mm(input, mat2)
-    same_dtype("mm", input, mat2)
-    data = product(input._data, mat2._data)
-    if out is not None:
-        return write_out(out, data, "mm", input, mat2)
-    made = result(data, common_device("mm", input, mat2, names=("self", "mat2")))
-    if recording(input, mat2):
-        record(
-            made, _MmBackward0, (input, mat2), self=input, mat2=mat2, mat2_sym_sizes=tuple(mat2._data.shape),
-            mat2_sym_strides=strides_for(mat2), self_sym_sizes=tuple(input._data.shape), self_sym_strides=strides_for(input),
-        )  # fmt: skip
-    return made
-
-
-_MvBackward0 = node("MvBackward0", lambda grad, vec: grad.ger(vec), lambda grad, self: self.t().mv(grad))
-
-
-@op()
-def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A matrix times a vector.
-
-    Source: `torch.mv`.
-    """
-    if input._data.ndim == 0:
+def _mv(mat, vec):
+    if not mat.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    if input._data.ndim != 2 or vec._data.ndim != 1:
-        raise RuntimeError(f"vector + matrix @ vector expected, got {1}, {input._data.ndim}, {vec._data.ndim}")
-    if input._data.shape[1] != vec._data.shape[0]:
-        m, k = input._data.shape
-        raise RuntimeError(f"size mismatch, got input ({m}), mat ({m}x{k}), vec ({vec._data.shape[0]})")
-    same_dtype("mv", input, vec)
-    data = product(input._data, vec._data)
-    if out is not None:
-        return write_out(out, data, "mv", input, vec)
-    made = result(data, common_device("_mv", input, vec, names=("self", "vec")))
-    return record(made, _MvBackward0, (input, vec), self=input, vec=vec) if recording(input, vec) else made
+    _check_mv(mat.shape[0], mat, vec, np.empty(1, vec.dtype))
+    return product(mat, vec, "addmv_impl_cpu")
 
 
-_DotBackward0 = node("DotBackward0", lambda grad, tensor: grad * tensor, lambda grad, self: grad * self)
-
-
-@op()
-def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The inner product of two vectors.
-
-    RuntimeError for other dimensions, lengths or dtypes. Source: `torch.dot`.
-    """
-    a, b = input._data, tensor._data
+def _dot(a, b):
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
-    if input.dtype is not tensor.dtype:
-        raise RuntimeError(
-            f"dot : expected both vectors to have same dtype, but found {input.dtype.scalar_name} and "
-            f"{tensor.dtype.scalar_name}"
-        )
+    if a.dtype is not b.dtype:
+        said = "dot : expected both vectors to have same dtype, but found {} and {}"
+        raise RuntimeError(said.format(*_named(a, b)))
     if a.size != b.size:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of "
             f"elements, but got {a.size} and {b.size} elements respectively"
         )
-    data = product(a, b)
-    if out is not None:
-        return write_out(out, data, "dot", input, tensor)
-    made = result(data, common_device("_dot", input, tensor, names=("self", "tensor")))
-    return record(made, _DotBackward0, (input, tensor), self=input, tensor=tensor) if recording(input, tensor) else made
+    return product(a, b, "dot")
 
 
-_VdotBackward0 = node("VdotBackward0", lambda grad, other: grad * other, lambda grad, self: grad * self)
+def _bmm(a, b):
+    _check_bmm(a, b)
+    return product(a, b, "bmm")
 
 
-@op()
-@takes_out("vdot")
-def vdot(input: Tensor, other: Tensor) -> Tensor:
-    """The inner product of two vectors (for complex ones it would conjugate the first).
-
-    Source: `torch.vdot`.
-    """
-    made = dot(input.detach(), other.detach())
-    return record(made, _VdotBackward0, (input, other), self=input, other=other) if recording(input, other) else made
+def _outer(self, vec2):
+    for x, name in ((self, "self"), (vec2, "vec2")):
+        if x.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
+    return mul(reshape(self, (self.shape[0], 1)), vec2)
 
 
-_BmmBackward0 = node(
-    "BmmBackward0", lambda grad, mat2: grad.bmm(mat2.transpose(1, 2)), lambda grad, self: self.transpose(1, 2).bmm(grad)
-)
+mv = op("mv(Tensor self, Tensor vec)", _mv,
+        self=lambda grad, vec: outer(grad, vec), vec=lambda grad, self: mv(t(self), grad))  # fmt: skip
+dot = op("dot(Tensor self, Tensor tensor)", _dot,
+         self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)  # fmt: skip
+bmm = op("bmm(Tensor self, Tensor mat2)", _bmm,
+         self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
+         mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad))  # fmt: skip
+outer = op("outer(Tensor self, Tensor vec2)", composite(_outer), out=True)
+
+# products added to something ------------------------------------------------------------------------------------------
 
 
-def check_bmm(a: Tensor, b: Tensor, first: str = "batch1", second: str = "batch2") -> None:
-    """Raise RuntimeError unless two batches of matrices fit together."""
-    for t, name in ((a, first), (b, second)):
-        if t._data.ndim != 3:
-            raise RuntimeError(f"{name} must be a 3D tensor")
-    (n, _, k), want = a._data.shape, b._data.shape
-    if (n, k) != want[:2]:
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {k}] but got: [{want[0]}, {want[1]}]."
-        )
+def _times(x, factor):
+    return x if factor == 1 else times(x, factor)
 
 
-@op()
-def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The products of two batches of matrices.
-
-    Source: `torch.bmm`.
-    """
-    check_bmm(input, mat2)
-    if input._data.dtype.kind != "b":
-        same_dtype("bmm", input, mat2)
-    data = product(input._data, mat2._data, "bmm")
-    if out is not None:
-        return write_out(out, data, "bmm", input, mat2)
-    made = result(data, common_device("bmm", input, mat2, names=("self", "mat2")))
-    return record(made, _BmmBackward0, (input, mat2), self=input, mat2=mat2) if recording(input, mat2) else made
+def _added(self, made, beta, alpha):
+    """`beta * self + alpha * made`, `self` being stretched to the shape of `made`; `made` may be written to."""
+    if alpha != 1:
+        made = made * made.dtype.type(alpha)
+    if self.shape != made.shape and self.shape != made.shape[1:]:
+        self = expand(self, made.shape)
+    if not beta:
+        return made
+    return np.add(self if beta == 1 else self * self.dtype.type(beta), made, made if made.ndim else None)
 
 
-@op("outer", "ger")
-def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The outer product of two vectors.
-
-    RuntimeError for other dimensions. Source: `torch.outer`.
-    """
-    for t, name in ((input, "self"), (vec2, "vec2")):
-        if t._data.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t._data.ndim}-D")
-    made = input.reshape(input._data.shape[0], 1) * vec2
-    return made if out is None else write_out(out, made._data, "mul", input, vec2)
+def _addmm(self, a, b, beta, alpha):
+    if not self.dtype is a.dtype is b.dtype:
+        name, other = ("self", self) if self.dtype is not b.dtype else ("mat1", a)
+        raise RuntimeError("{} and mat2 must have the same dtype, but got {} and {}".format(name, *_named(other, b)))
+    for x, name in ((a, "mat1"), (b, "mat2")):
+        if x.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
+    _check_mm(a, b)
+    return _added(self, product(a, b, "addmm_impl_cpu_"), beta, alpha)
 
 
-def unsafe_view(t: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """A result's memory in another shape, not tracked as a view: nobody else sees the tensor it was made from."""
-    out = t._strided(shape, contiguous_strides(shape, t._data.itemsize), t._offset)
-    if recording(t):
-        record(out, _UnsafeViewBackward0, (t,), self_sym_sizes=tuple(t._data.shape))
-    return out
+def _addmv(self, mat, vec, beta, alpha):
+    _check_mv(self.shape[0] if self.ndim else 1, mat, vec, self)
+    return _added(self, product(mat, vec, "addmv_impl_cpu"), beta, alpha)
 
 
-_SqueezeBackward4 = node("SqueezeBackward4", lambda grad, dim: grad.unsqueeze(dim), also=("self_sym_sizes",))
+def _baddbmm(self, a, b, beta, alpha):
+    wrap_dims((2,), b.ndim)
+    expand(self, (a.shape[0], a.shape[1], b.shape[2]))
+    if self.dtype is not a.dtype:
+        names = [cpp_name(BY_NUM[x.dtype.num]) for x in (self, a, b)]
+        raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
+    _check_bmm(a, b)
+    return _added(self, product(a, b, "baddbmm"), beta, alpha)
 
 
-def _squeeze_product(t: Tensor, dim: int) -> Tensor:
-    shape = t._data.shape[:dim] + t._data.shape[dim + 1 :]
-    out = t._strided(shape, t._data.strides[:dim] + t._data.strides[dim + 1 :], t._offset)
-    if recording(t):
-        record(out, _SqueezeBackward4, (t,), dim=dim, self_sym_sizes=tuple(t._data.shape))
-    return out
+def _with_in_place(schema, kernel, **options):
+    """An op and its form in place, which refuses to give its target another shape."""
+    made = op(schema, kernel, **options)
+
+    def written(self, *args):
+        data = kernel(self, *args)
+        if data.shape != self.shape:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor size {list(self.shape)} and output tensor size {list(data.shape)} "
+                "should match"
+            )
+        return data
+
+    name = schema.partition("(")[0]
+    op(schema.replace("(Tensor self", "_(Tensor(a!) self"), write(written), function=False,
+       backward=f"{name.capitalize()}Backward0", **options)  # fmt: skip
+    return made
 
 
-# matmul and what is built from it --------------------------------------------------------------------------------------
+addmm = _with_in_place(
+    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)", _addmm,
+    self=lambda grad, beta: _times(grad, beta),
+    mat1=lambda grad, alpha, mat2, mat1_sym_sizes, mat1_sym_strides:
+        _times(_to_left(grad, mat2, mat1_sym_sizes, mat1_sym_strides), alpha),
+    mat2=lambda grad, alpha, mat1, mat2_sym_sizes, mat2_sym_strides:
+        _times(_to_right(grad, mat1, mat2_sym_sizes, mat2_sym_strides), alpha))  # fmt: skip
+_with_in_place(
+    "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1)", _addmv,
+    self=lambda grad, beta: _times(grad, beta), mat=lambda grad, alpha, vec: _times(outer(grad, vec), alpha),
+    vec=lambda grad, alpha, mat: _times(mv(t(mat), grad), alpha))  # fmt: skip
+_with_in_place(
+    "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1)", _baddbmm,
+    self=lambda grad, beta: _times(grad, beta),
+    batch1=lambda grad, alpha, batch2: _times(bmm(grad, transpose(batch2, 1, 2)), alpha),
+    batch2=lambda grad, alpha, batch1: _times(bmm(transpose(batch1, 1, 2), grad), alpha))  # fmt: skip
 
 
-@op()
-def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The matrix product, with vectors as rows or columns and leading dimensions as batches that broadcast.
-
-    Source: `torch.matmul`.
-    """
-    a, b = input._data, other._data
-    if a.ndim == 0 or b.ndim == 0:
-        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
-    made = _matmul(input, other)
-    return made if out is None else write_out(out, made._data, "matmul" if a.ndim + b.ndim > 2 else "dot", input, other)
+# matmul ---------------------------------------------------------------------------------------------------------------
 
 
-def _matmul(x: Tensor, y: Tensor) -> Tensor:
-    n, m = x._data.ndim, y._data.ndim
-    if n == 1 and m == 1:
-        return dot(x, y)
-    if n == 2 and m == 1:
-        return mv(x, y)
-    if n == 1 and m == 2:
-        out = _squeeze_product(mm(x.unsqueeze(0), y), 0)
-        out._own_counter().version = 1  # torch takes the dimension away in place
-        return out
+def _matmul(self, other):
+    n, m = self.ndim, other.ndim
     if n == 2 and m == 2:
-        return mm(x, y)
-    if (n >= 3 and m <= 2) or (m >= 3 and n <= 2):
-        folded = _fold(x, y)
-        if folded is not None:
-            return folded
-    return _batched(x, y)
+        return mm(self, other)
+    if not n or not m:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {n}D and {m}D")
+    if m == 1 and n <= 2:
+        return dot(self, other) if n == 1 else mv(self, other)
+    if n == 1 and m == 2:
+        return mm(unsqueeze(self, 0), other).squeeze_(0)
+    folded = _folded(self, other, m > n) if min(n, m) <= 2 else None
+    return _batched(self, other) if folded is None else folded
 
 
-def _fold(x: Tensor, y: Tensor) -> Tensor | None:
+def _folded(self, other, flip):
     """A product with one matrix or vector: the batch becomes rows of one matrix.
 
     Only where that copies nothing, or where the matrix wants a gradient, which would have to be summed over the batch.
     """
-    flip = y._data.ndim > x._data.ndim
-    big, small = (y, x) if flip else (x, y)
-    free = x._data.ndim != 2 and (big._data.size == 0 or _rows_lie_dense(y.mT if flip else x))
-    if not (free or small.requires_grad):
+    big, small = (transpose(other, -1, -2), self) if flip else (self, other)
+    sizes, strides = big.shape, big.stride()
+    dense = not big.numel() or all(strides[i] == strides[i + 1] * sizes[i + 1] for i in range(len(sizes) - 2))
+    if not (small.requires_grad or (dense and self.ndim != 2)):
         return None
-    big, small = y.mT if flip else x, x.t() if flip and x._data.ndim == 2 else small
-    shape = big._data.shape
-    rows = big.reshape(math.prod(shape[:-1]), shape[-1])
-    if small._data.ndim == 1:
-        return unsafe_view(rows.mv(small), shape[:-1])
-    out = unsafe_view(mm(rows, small), (*shape[:-1], small._data.shape[1]))
-    return out.mT.contiguous() if flip else out
+    rows = reshape(big, (math.prod(sizes[:-1]), sizes[-1]))
+    if small.ndim == 1:
+        return unsafe_view(mv(rows, small), sizes[:-1])
+    made = mm(rows, t(small) if flip else small)
+    made = unsafe_view(made, (*sizes[:-1], made.shape[1]))
+    return transpose(made, -1, -2).contiguous() if flip else made
 
 
-def _rows_lie_dense(t: Tensor) -> bool:
-    shape, steps = t._data.shape, t._data.strides
-    return all(steps[i] == steps[i + 1] * shape[i + 1] for i in range(len(shape) - 2))
-
-
-def _batched(x: Tensor, y: Tensor) -> Tensor:
-    n, m = x._data.ndim, y._data.ndim
-    rows = x._data.shape[-2] if n > 1 else 1
-    inner = x._data.shape[-1]
-    batch_x = x._data.shape[:-2] if n > 2 else ()
-    batch_y = y._data.shape[:-2] if m > 2 else ()
-    if n == m == 3 and batch_x != batch_y:  # as in `_fold`
-        if batch_x[0] == 1 and x.requires_grad:
-            return matmul(x.squeeze(0), y)
-        if batch_y[0] == 1 and y.requires_grad:
-            return matmul(x, y.squeeze(0))
+def _batched(self, other):
+    n, m, left, right = self.ndim, other.ndim, self.shape, other.shape
+    if n == m == 3 and left[0] != right[0]:
+        if left[0] == 1 and self.requires_grad:
+            return _matmul(squeeze_dim(self, 0), other)
+        if right[0] == 1 and other.requires_grad:
+            return _matmul(self, squeeze_dim(other, 0))
+    rows, inner, columns = left[-2] if n > 1 else 1, left[-1], right[-1] if m > 1 else 1
     try:
-        batch = np.broadcast_shapes(batch_x, batch_y)
+        batch = np.broadcast_shapes(left[:-2], right[:-2])
     except ValueError:
-        raise broadcast_error(batch_x, batch_y) from None
+        raise broadcast_error(left[:-2], right[:-2]) from None
     count = math.prod(batch)
-    left = x.expand(*batch, rows, inner).reshape(count, rows, inner)
-    shape = (*batch, rows) if n > 1 else batch
+    a = reshape(expand(self, (*batch, rows, inner)), (count, rows, inner))
     if m == 1:
-        k = y._data.shape[0]
-        right = y.expand(*batch, k).reshape(count, k).unsqueeze(2)
-        return unsafe_view(bmm(left, right).squeeze(-1), shape)
-    k, cols = y._data.shape[-2:]
-    right = y.expand(*batch, k, cols).reshape(count, k, cols)
-    return unsafe_view(bmm(left, right), (*shape, cols))
+        b = unsqueeze(reshape(expand(other, (*batch, right[0])), (count, right[0])), 2)
+        return unsafe_view(squeeze_dim(bmm(a, b), -1), (*batch, rows) if n > 1 else batch)
+    b = reshape(expand(other, (*batch, *right[-2:])), (count, *right[-2:]))
+    return unsafe_view(bmm(a, b), (*batch, rows, columns) if n > 1 else (*batch, columns))
 
 
-def _matmul_operator(self: Tensor, other: Any) -> Any:
-    if not isinstance(other, Tensor):
-        return NotImplemented
-    try:
-        return matmul(self, other)
-    except RuntimeError:
-        say_first("matmul", False, (self, other), {})
-        raise
+matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), operator="matmul", out=True)
+
+# triangles ------------------------------------------------------------------------------------------------------------
 
 
-def _matmul_from_the_right(self: Tensor, other: Any) -> Any:
-    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+def _triangle(name, numpy_function):
+    def kernel(a, diagonal):
+        if a.ndim < 2:
+            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+        return numpy_function(a, diagonal)
+
+    made = op(f"{name}(Tensor self, SymInt diagonal=0)", kernel, in_place=True,
+              self=lambda grad, diagonal: made(grad, diagonal))  # fmt: skip
+    return made
 
 
-Tensor.__matmul__ = _matmul_operator  # type: ignore[attr-defined]
-Tensor.__rmatmul__ = _matmul_from_the_right  # type: ignore[attr-defined]
+def _trace(a):
+    if a.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {a.ndim}")
+    return np.trace(a, dtype=np.int64 if a.dtype.kind in "iub" else a.dtype)
+
+
+tril, triu = _triangle("tril", np.tril), _triangle("triu", np.triu)
+op("trace(Tensor self)", _trace, out=False,
+   self=lambda grad, self_sym_sizes: grad * triu(tril(new_ones(grad, self_sym_sizes))))  # fmt: skip
+
+# norms ----------------------------------------------------------------------------------------------------------------
+
+
+def _vector_norm(a, ord, dim, keepdim, dtype):
+    for d, what in ((BY_NUM[a.dtype.num], "Expected a floating point or complex tensor as input. Got"),
+                    (dtype, "dtype should be floating point or complex, but got")):  # fmt: skip
+        if d is not None and not d.is_floating_point:
+            raise RuntimeError(f"linalg.vector_norm: {what} {d.scalar_name}")
+    a = a if dtype is None else a.astype(dtype.np)
+    dims = wrap_dims(dim, a.ndim)
+    if (ord < 0 or math.isinf(ord)) and not math.prod([a.shape[d] for d in dims]):
+        what = "on an empty tensor because the operation does not have an identity"
+        if dim:
+            what = (
+                f"on the dimension {dims[0]}because this dimension is empty and the operation does not have an identity"
+            )
+        raise RuntimeError(f"linalg.vector_norm cannot compute the {ord:g} norm {what}")
+    size = np.abs(a if a.itemsize > 2 else a.astype(np.float32))
+    if math.isinf(ord):
+        made = (np.maximum if ord > 0 else np.minimum).reduce(size, dims, keepdims=keepdim)
+    else:
+        terms = size if ord == 1 else size * size if ord == 2 else size != 0 if ord == 0 else np.power(size, ord)
+        made = np.add.reduce(terms, dims, size.dtype, keepdims=keepdim)
+        made = np.sqrt(made) if ord == 2 else made if ord in (0, 1) else np.power(made, size.dtype.type(1 / ord))
+    return np.asarray(made, a.dtype)
+
+
+def _vector_norm_grad(grad, self, ord, result, dim, keepdim):
+    """torch's `norm_backward`; where the norm is 0, its subgradient."""
+    if dim is not None and not keepdim:
+        for d in sorted(wrap_dims(dim, self.ndim)):
+            grad, result = unsqueeze(grad, d), unsqueeze(result, d)
+    if ord == 0:
+        return None
+    if ord == 1:
+        return sgn(self) * grad
+    if ord == 2:
+        return grad * masked_fill(self / result, result == 0, 0)
+    size = abs(self)
+    if math.isinf(ord):
+        mask = logical_or(size == result, isnan(size))
+        return sgn(self) * ((grad / (sum_all(mask) if dim is None else sum_dims(mask, dim, True))) * mask)
+    if ord < 1:
+        return sgn(self) * masked_fill(size ** (ord - 1), self == 0, 0) * grad * result ** (1 - ord)
+    scaled = sgn(self) * size ** (ord - 1) if ord < 2 else self * (size if ord == 3 else size ** (ord - 2))
+    return scaled * masked_fill(grad / result ** (ord - 1), result == 0, 0)
+
+
+vector_norm = op(
+    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)",
+    _vector_norm, method=False, self=_vector_norm_grad)  # fmt: skip
+
+
+def _norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    """The p-norm of all elements, or along dimensions. RuntimeError for integers."""
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+    return FUNCTIONS["linalg_vector_norm"](input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out)
+
+
+python("norm", _norm)

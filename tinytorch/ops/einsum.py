@@ -1,0 +1,193 @@
+"""Sums of products along named dimensions: einsum and tensordot, built from views and one product as torch builds them."""
+
+import math
+import string
+
+from ..errors import type_name
+from ..tensor import Tensor
+from .define import python
+from .linalg import bmm, dot, mm
+from .parts import diagonal
+from .reductions import sum_dims
+from .views import permute, reshape, unsqueeze
+
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase
+
+
+def _labels(text):
+    """The labels of one operand: its letters, and a dot for an ellipsis. RuntimeError for anything else."""
+    labels = [c for c in text.replace("...", ".") if c != " "]
+    for c in labels:
+        if c not in _LETTERS + ".":
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {text.index(c)} in the equation string, subscripts must be "
+                "in [a-zA-Z]"
+            )
+    return labels
+
+
+def _read(equation, operands):
+    """The labels of the operands' dimensions and of the result's; those under an ellipsis are numbers."""
+    left, arrow, right = equation.partition("->")
+    texts = left.split(",")
+    if len(texts) != len(operands):
+        word = "more" if len(texts) < len(operands) else "fewer"
+        raise RuntimeError(f"einsum(): {word} operands were provided than specified in the equation")
+    inputs, dots = [_labels(text) for text in texts], 0
+    for i, (labels, x) in enumerate(zip(inputs, operands, strict=True)):
+        n, free = len(labels) - ("." in labels), "." in labels
+        if n > x.ndim or (n != x.ndim and not free):
+            wrong = f"does not match the number of dimensions ({x.ndim}) for operand {i} and no ellipsis was given"
+            wrong = f"is more than the number of dimensions ({x.ndim}) for operand {i}" if free else wrong
+            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({n}) {wrong}")
+        dots = max(dots, x.ndim - n)
+    known = [c for labels in inputs for c in labels]
+    output = _labels(right) if arrow else ["."] * ("." in known) + [c for c in _LETTERS if known.count(c) == 1]
+    for i, c in enumerate(output):
+        if c != "." and c in output[:i]:
+            raise RuntimeError(f"einsum(): output subscript {c} appears more than once in the output")
+        if c != "." and c not in known:
+            raise RuntimeError(f"einsum(): output subscript {c} does not appear in the equation for any input operand")
+
+    def numbered(labels, ndim):
+        return [d for c in labels for d in (range(dots - ndim + len(labels) - 1, dots) if c == "." else c)]
+
+    inputs = [numbered(labels, x.ndim) for labels, x in zip(inputs, operands, strict=True)]
+    return inputs, numbered(output, dots + len(output) - 1)
+
+
+def _arranged(x, labels, order):
+    """An operand with one dimension for each label in order; a repeated label becomes its diagonal."""
+    at, dim = {}, 0
+    for label in labels:
+        if label in at:
+            x = diagonal(x, 0, at[label], dim).movedim(-1, at[label])
+        else:
+            at[label] = dim
+            dim += 1
+    for label in order:
+        if label not in at:
+            x = unsqueeze(x, dim)
+            at[label] = dim
+            dim += 1
+    return permute(x, tuple([at[label] for label in order]))
+
+
+def _paired(left, right, summed):
+    """The sum of products over some dimensions, which stay with size 1: both tensors have all dimensions."""
+    if not summed:
+        return left * right
+    both, only_left, only_right = [], [], []
+    for d, (m, n) in enumerate(zip(left.shape, right.shape, strict=True)):
+        if d not in summed:
+            (both if m != 1 != n else only_left if m != 1 else only_right).append(d)
+    if only_left and only_right and only_right[-1] < only_left[0]:  # then the result lies in order
+        left, right, only_left, only_right = right, left, only_right, only_left
+
+    def grouped(x, *groups):
+        count = tuple([math.prod([x.shape[d] for d in dims]) for dims in groups[:3]])
+        return reshape(permute(x, tuple([d for dims in groups for d in dims])), count)
+
+    made = bmm(grouped(left, both, only_left, summed, only_right), grouped(right, both, summed, only_right, only_left))
+    order = both + only_left + summed + only_right
+    sizes = [left.shape[d] for d in both + only_left] + [1] * len(summed) + [right.shape[d] for d in only_right]
+    return permute(made.view(sizes), tuple([order.index(d) for d in range(len(order))]))
+
+
+def _contracted(ops, kept, uses):
+    """The operands multiplied one after another, each dimension after `kept` summed where its last two users meet."""
+    if len(ops) == 1:
+        return sum_dims(ops[0], tuple(range(kept, len(uses)))) if len(uses) > kept else ops[0]
+    while len(ops) > 1:
+        (a, b, *rest), summed = ops, []
+        alone = {id(a): [], id(b): []}
+        for d in range(kept, len(uses)):
+            m, n = a.shape[d], b.shape[d]
+            uses[d] -= m != 1 != n
+            if uses[d] == 1 and (m != 1 or n != 1):
+                (summed if m != 1 != n else alone[id(a if m != 1 else b)]).append(d)
+                uses[d] = 0
+        a, b = (sum_dims(x, tuple(alone[id(x)]), True) if alone[id(x)] else x for x in (a, b))
+        ops = [_paired(a, b, summed), *rest]
+    return ops[0].view(ops[0].shape[:kept]) if len(uses) > kept else ops[0]
+
+
+def einsum(*args):
+    """Einstein's summation: `einsum("ij,jk->ik", a, b)`; letters that the output lacks are summed over.
+
+    RuntimeError for an equation that does not fit the operands.
+    """
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
+            "subscripts list"
+        )
+    if isinstance(args[0], Tensor):  # tensors and lists of numbers in turn, with the output's list last
+        pairs = len(args) // 2
+        texts = [
+            "".join("..." if i is ... else _LETTERS[i] for i in x)
+            for x in (*args[1 : 2 * pairs : 2], *args[2 * pairs :])
+        ]
+        equation, operands = ",".join(texts[:pairs]) + "".join(f"->{x}" for x in texts[pairs:]), args[: 2 * pairs : 2]
+    else:
+        equation, *operands = args
+        operands = operands[0] if isinstance(operands[0], (list, tuple)) else operands
+    if not isinstance(equation, str):
+        raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type_name(equation)}")
+    inputs, output = _read(equation, operands)
+    used = {label for labels in inputs for label in labels}
+    order = output + [label for label in (*range(64), *_LETTERS) if label in used and label not in output]
+    sizes, uses = {}, [0] * len(order)
+    for i, (labels, x) in enumerate(zip(inputs, operands, strict=True)):
+        large = {label: n for label, n in zip(labels, x.shape, strict=True) if n != 1}
+        for label, n in large.items():
+            uses[order.index(label)] += 1
+            if sizes.setdefault(label, n) != n:
+                raise RuntimeError(
+                    f"einsum(): subscript {label} has size {n} for operand {i} which does not broadcast with previously "
+                    f"seen size {sizes[label]}"
+                )
+    return _contracted(
+        [_arranged(x, labels, order) for x, labels in zip(operands, inputs, strict=True)], len(output), uses
+    )
+
+
+def tensordot(a, b, dims=2, out=None):
+    """The sum of products over the last dimensions of `a` and the first of `b`, or over pairs given as two lists.
+
+    RuntimeError for sizes that differ.
+    """
+    dims = dims.tolist() if isinstance(dims, Tensor) else dims
+    if isinstance(dims, int):
+        if not 0 <= dims <= min(a.dim(), b.dim()):
+            raise RuntimeError(
+                f"tensordot expects dims {'>= 0' if dims < 0 else '< ndim_a or ndim_b'}, but got {dims=}"
+            )
+        dims = list(range(-dims, 0)), list(range(dims))
+    (dims_a, dims_b), inner = ([d] if isinstance(d, int) else list(d) for d in dims), 1
+    if len(dims_a) != len(dims_b):
+        raise RuntimeError("both dimension lists should have same length")
+    if a.dtype is not b.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    for i, j in zip(dims_a, dims_b, strict=True):
+        m, n = a.shape[i], b.shape[j]
+        if m != n and m != 1 != n:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {m} in dim {i} and second has size {n} in dim {j}"
+            )
+        a, b = (sum_dims(a, (i,), True), b) if n == 1 else (a, sum_dims(b, (j,), True) if m == 1 else b)
+        inner *= min(m, n)
+    free_a, free_b = (
+        [d for d in range(x.ndim) if d not in {i % x.ndim for i in dims}] for x, dims in ((a, dims_a), (b, dims_b))
+    )
+    rows, columns = [a.shape[d] for d in free_a], [b.shape[d] for d in free_b]
+    left, right = permute(a, (*free_a, *dims_a)), permute(b, (*dims_b, *free_b))
+    if not rows + columns:
+        left, right = (x if x.ndim == 1 else reshape(x, (inner,)) for x in (left, right))
+        return reshape(dot(left, right), ())
+    made = mm(reshape(left, (math.prod(rows), inner)), reshape(right, (inner, math.prod(columns))))
+    return reshape(made, (*rows, *columns))
+
+
+python("einsum", einsum, method=False)
+python("tensordot", tensordot, method=False)
