@@ -31,14 +31,27 @@ from .tensor import Layout as layout
 from .tensor import Size, Tensor, strided
 
 from .ops import copies as _copies  # isort: skip
-from .ops import views, creation, filling, legacy, memory, indexing, joining, linalg as _, pointwise, reductions, sorting  # isort: skip
+from .ops import (
+    views,
+    creation,
+    filling,
+    legacy,
+    memory,
+    indexing,
+    joining,
+    einsum,
+    linalg as _,
+    pointwise,
+    reductions,
+    sorting,
+)  # isort: skip
 from .ops.copies import MemoryFormat as memory_format, channels_last, contiguous_format, preserve_format  # isort: skip
 from .ops.define import FUNCTIONS as _FUNCTIONS  # isort: skip
 from . import _C, alias as _alias, autograd, cuda  # isort: skip
 
 __version__ = "0.1.0"
 
-del views, creation, filling, legacy, memory, indexing, joining, _, pointwise, reductions, sorting
+del views, creation, filling, legacy, memory, indexing, joining, einsum, _, pointwise, reductions, sorting
 globals().update(_FUNCTIONS)
 globals().update(_dtypes.BY_NAME)
 
@@ -52,7 +65,7 @@ def is_tensor(obj: Any) -> bool:
 
 # what is loaded when it is first asked for, by where it stands
 _LATER = {"load": "saving", "save": "saving", "TypedStorage": "typed_storage"}
-_MODULES = ("nn", "optim", "return_types", "utils", "version", "viz")
+_MODULES = ("linalg", "nn", "optim", "return_types", "utils", "version", "viz")
 
 
 def __getattr__(name: str) -> Any:

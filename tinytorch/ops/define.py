@@ -169,7 +169,11 @@ class Op:
         where = self.device(values)
         data = MODES.here.run(self.kernel, *_arrays(values))
         if not self.several:
-            out: Any = fresh(data, where) if type(data) is not ndarray or (not data.size and data.base is None) else over(data, where)
+            out: Any = (
+                fresh(data, where)
+                if type(data) is not ndarray or (not data.size and data.base is None)
+                else over(data, where)
+            )
         elif type(data) in (tuple, list):
             out = [fresh(d, where) for d in data]
             out = self.result_type(out)
@@ -183,6 +187,8 @@ class Op:
         source = values[0]
         fn = self.node_for(values) if self.wants_grad(values) else None
         out = source._looking(self.kernel(*_arrays(values)))
+        if self.node is None:  # autograd does not know that it looks at the same memory
+            return out
         view_of(out, source)
         if fn is not None and type(source._counter) is list and out._data.dtype.kind == "f":
             fn.describe(out)
@@ -295,7 +301,9 @@ def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
 
 
 def _may_cast(d: dtype, target: dtype) -> bool:
-    return not (d.is_floating_point and not target.is_floating_point) and not (target.called == "bool" and d.called != "bool")
+    return not (d.is_floating_point and not target.is_floating_point) and not (
+        target.called == "bool" and d.called != "bool"
+    )
 
 
 def _arrays(values: tuple) -> list:
@@ -397,7 +405,9 @@ class _Overloads:
             if not args:
                 raise TypeError(f"unbound method TensorBase.{self.name}() needs an argument")
             kind = type(args[0]).__name__
-            raise TypeError(f"descriptor '{self.name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
+            raise TypeError(
+                f"descriptor '{self.name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object"
+            )
         ops = [o for o, own in zip(self.ops, self.methods, strict=True) if own or not method]
         if not signatures:
             for o, out in zip(ops, self.with_out, strict=not method):
@@ -514,7 +524,9 @@ def _offer_operators(operator: str, made: Op, in_place: bool) -> None:
                     lambda self, other: write(self, other) if isinstance(other, Tensor) or is_number(other) else NotImplemented)  # fmt: skip
 
 
-def python(name: str, made: Callable, *, function: bool = True, method: bool = True, aka: tuple[str, ...] = ()) -> Callable:
+def python(
+    name: str, made: Callable, *, function: bool = True, method: bool = True, aka: tuple[str, ...] = ()
+) -> Callable:
     """Offer what torch itself writes in Python, or reads the arguments of by hand, under its name."""
     for n in (name, *aka):
         if function:
@@ -524,15 +536,25 @@ def python(name: str, made: Callable, *, function: bool = True, method: bool = T
     return made
 
 
+def elsewhere(made: Op) -> Callable:
+    """The function of an operation that torch offers in another module than its own, as `torch.nn.functional.linear`."""
+    group = _Overloads(made.name, False)
+    group.add(made, False, False)
+    return group.called(False)
+
+
 def _document(made: Op, inplace: bool) -> str:
-    what = made.doc or {  # type: ignore[attr-defined]
-        "view": "A view: the same memory, the same version counter.",
-        "views": "Views: the same memory, the same version counter.",
-        "write": "Writes into its first argument, and counts the write.",
-        "turn": "Has the tensor itself look at its memory in another way.",
-        "composite": "Made of other operations.",
-        "fresh": "A result with memory of its own.",
-    }[made.kernel.kind]
+    what = (
+        made.doc
+        or {  # type: ignore[attr-defined]
+            "view": "A view: the same memory, the same version counter.",
+            "views": "Views: the same memory, the same version counter.",
+            "write": "Writes into its first argument, and counts the write.",
+            "turn": "Has the tensor itself look at its memory in another way.",
+            "composite": "Made of other operations.",
+            "fresh": "A result with memory of its own.",
+        }[made.kernel.kind]
+    )
     what = "Writes the result into its first argument, and counts the write." if inplace else what
     return f"{made.schema.text}\n\n{what} Source: `torch.{made.name}`."
 
@@ -561,6 +583,7 @@ def _keeper(o: Op) -> Callable | None:
     if names == ("result",):
         return lambda x, y, e0, e1, out: (out._alias(), 0)
     if names == ("other", "self") and o.node.users == (0, 1):
+
         def both(x: Any, y: Any, e0: Any, e1: Any, out: Any) -> tuple:
             if type(y) is not Tensor:
                 return (y, NUMBER, None, None)

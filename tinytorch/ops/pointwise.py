@@ -148,12 +148,8 @@ def _by(grad: Any, alpha: Any) -> Any:
 
 
 _add = pointwise(lambda a, b, alpha: np.add(a, _scaled(b, alpha)), takes="bif", stub="add_stub")
-_sub = pointwise(
-    lambda a, b, alpha: np.subtract(a, _scaled(b, alpha)), takes="if", stub="add_stub", bools=_BOOLS
-)
-_rsub = pointwise(
-    lambda a, b, alpha: np.subtract(b, _scaled(a, alpha)), takes="if", stub="add_stub", bools=_BOOLS
-)
+_sub = pointwise(lambda a, b, alpha: np.subtract(a, _scaled(b, alpha)), takes="if", stub="add_stub", bools=_BOOLS)
+_rsub = pointwise(lambda a, b, alpha: np.subtract(b, _scaled(a, alpha)), takes="if", stub="add_stub", bools=_BOOLS)
 add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, operator="add", also=("alpha",),
          self=lambda grad: grad, other=lambda grad, alpha: _by(grad, alpha))  # fmt: skip
 sub = op("sub(Tensor self, Tensor other, *, Scalar alpha=1)", _sub, numbers=True, aka=("subtract",), operator="sub",
@@ -340,7 +336,7 @@ op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", pointwise(_clamped,
    aka=("clip",), backward="ClampBackward1", self=_inside)  # fmt: skip
 op("clamp_min(Tensor self, Tensor min)", _largest, backward="ClampMinBackward1",
    self=lambda grad, self, min: where(self >= min, grad, 0), min=lambda grad, self, min: where(self < min, grad, 0))  # fmt: skip
-op("clamp_min(Tensor self, Scalar min)", pointwise(np.maximum, takes="if", stub="clamp_min_scalar_cpu"),
+clamp_min = op("clamp_min(Tensor self, Scalar min)", pointwise(np.maximum, takes="if", stub="clamp_min_scalar_cpu"),
    backward="ClampMinBackward0", self=lambda grad, self, min: where(self >= min, grad, 0))  # fmt: skip
 op("clamp_max(Tensor self, Tensor max)", _smallest, backward="ClampMaxBackward1",
    self=lambda grad, self, max: where(self <= max, grad, 0), max=lambda grad, self, max: where(self > max, grad, 0))  # fmt: skip
@@ -377,9 +373,7 @@ _NO_INTEGER_ADDCDIV = (
 )
 _blend = pointwise(lambda a, b, t: np.where(np.abs(t) < 0.5, a + t * (b - a), b - (b - a) * (1 - t)), takes="f",
                    stub="lerp_kernel_scalar")  # fmt: skip
-_addcmul = pointwise(
-    lambda a, b, c, value: a + a.dtype.type(value) * b * c, takes="if", stub="addcmul_cpu_out"
-)
+_addcmul = pointwise(lambda a, b, c, value: a + a.dtype.type(value) * b * c, takes="if", stub="addcmul_cpu_out")
 
 atan2 = op("atan2(Tensor self, Tensor other)", pointwise(np.arctan2, "float"), aka=("arctan2",),
            self=lambda grad, self, other: grad * other * _per_square(self, other),
