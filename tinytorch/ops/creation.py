@@ -64,6 +64,7 @@ class factory(_factory):
         return (default(*given) if callable(default) else default) or dtypes.get_default_dtype()
 
     def __call__(self, *args: Any) -> Tensor:
+        """The new tensor."""
         given, (dtype, _, device, pin) = self.split(args)
         if pin:
             raise RuntimeError(
@@ -107,6 +108,7 @@ class factory_like(_factory):
     """A kernel for `name_like(self, ...)`: `fill(array, ...)` fills an array with the shape and layout of `self`."""
 
     def __call__(self, like: Any, *args: Any) -> Any:
+        """The new tensor, or for an array a new array."""
         (*given, memory_format), (dtype, _, device, _) = self.split(args)
         a = like if type(like) is np.ndarray else like._data
         d = dtype or dtypes.BY_NUM[a.dtype.num]
@@ -119,6 +121,7 @@ class factory_new(_factory):
     """A kernel for `new_name(self, ...)`: `make(d, ...)` with the dtype and the device of `self`."""
 
     def __call__(self, like: Any, *args: Any) -> Any:
+        """The new tensor, or for an array a new array."""
         given, (dtype, _, device, _) = self.split(args)
         a = like if type(like) is np.ndarray else like._data
         made = self.function(dtype or dtypes.BY_NUM[a.dtype.num], *given)

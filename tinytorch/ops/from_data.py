@@ -122,7 +122,7 @@ def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
     if isinstance(data, (np.ndarray, np.generic)):
         a = np.asarray(data)
         found = _check_array(a)
-        return copied(a, None, (d or found).np)
+        return MODES.here.run(copied, a, None, (d or found).np)
     shape = _shape_of(data)
     if isinstance(data, (str, bytes)) or not (shape or is_number(data) or isinstance(data, Tensor)):
         _dtype_of([data])
@@ -170,7 +170,7 @@ def _check_array(a: np.ndarray) -> dtypes.dtype:
 def finish(a: np.ndarray, where: device, requires_grad: bool | None = False) -> Tensor:
     """A new leaf over an array of its own."""
     t = fresh(a, where)
-    if t._data.strides != a.strides:
+    if t._data.strides != a.strides and a.base is not None:
         t._data = a  # an empty one keeps the strides that it was given
     if requires_grad:
         if a.dtype.kind != "f":
@@ -191,7 +191,7 @@ def _from_data(call: str, data: Any, d: dtypes.dtype | None, where: device | Non
     """A leaf with a copy of the data; None for a dtype or device stands for the data's own."""
     if isinstance(data, Tensor):
         warn_user(_CLEARER.format(call))
-        return finish(copied(data._data, None, d and d.np), where or device_of(data), requires_grad)
+        return finish(MODES.here.run(copied, data._data, None, d and d.np), where or device_of(data), requires_grad)
     if isinstance(data, UntypedStorage):  # its bytes, read as numbers of the dtype asked for
         d = d or dtypes.int64
         data = np.frombuffer(data.buffer, d.np, data.nbytes() // d.itemsize)
