@@ -107,10 +107,10 @@ def _sum_to_size(self: Any, size: tuple) -> Any:
         return sum_all(self)
     dims = (*range(lead), *(d for d in range(lead, self.ndim) if size[d - lead] == 1 != self.shape[d]))
     out = sum_dims(self, dims, True) if dims else self
-    return out.view(size) if lead else out
+    return reshape(out, size) if lead else out
 
 
-op("sum_to_size(Tensor self, SymInt[] size)", composite(_sum_to_size), function=False)
+sum_to_size = op("sum_to_size(Tensor self, SymInt[] size)", composite(_sum_to_size), function=False)
 
 
 def _products_of_others(grad: Any, t: Any, dim: int) -> Any:

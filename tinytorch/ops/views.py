@@ -55,11 +55,11 @@ def _viewed(a: np.ndarray, size: tuple) -> np.ndarray:
     if a.size and a.flags.c_contiguous and (not a.ndim or a.strides[-1] == a.itemsize):
         try:
             out = a.reshape(size)
+            shape = out.shape
+            if (shape == size or -1 in size) and (a.ndim < 2 or shape != a.shape):  # of which NumPy keeps the strides
+                return out
         except ValueError:  # said below, in torch's words
-            out = a
-        shape = out.shape
-        if (shape == size or -1 in size) and (a.ndim < 2 or shape != a.shape):  # of the same shape NumPy keeps strides
-            return out
+            pass
     new = infer_size(size, a.size)
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
     if strides is None:
@@ -299,7 +299,7 @@ def _expanded(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndarray:
     lead = len(size) - n
     if lead < 0:
         d = dtypes.BY_NUM[a.dtype.num]
-        name = "CPUBoolType" if d is dtypes.bool else f"torch.{d.tensor_type}"
+        name = "CPUBoolType" if d is dtypes.bool_ else f"torch.{d.tensor_type}"
         raise RuntimeError(
             f"expand({name}{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be "
             f"greater or equal to the number of dimensions in the tensor ({n})"
@@ -331,13 +331,16 @@ def _expanded(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndarray:
     return restride(a, tuple(new), tuple(steps))
 
 
+def _summed_back(grad: Any, self_sym_sizes: tuple) -> Any:
+    from .reductions import sum_to_size
+
+    return sum_to_size(grad, self_sym_sizes)
+
+
 expand = op("expand(Tensor(a) self, SymInt[] size, *, bool implicit=False)", looking(_expanded), function=False,
-            also=("self_sym_sizes",), self=lambda grad: grad)  # whose shape the engine fits  # fmt: skip
-op(
-    "expand_as(Tensor(a) self, Tensor other)",
-    composite(lambda self, other: expand(self, array_of(other).shape)),
-    function=False,
-)
+            self=_summed_back)  # fmt: skip
+op("expand_as(Tensor(a) self, Tensor other)", composite(lambda self, other: expand(self, array_of(other).shape)),
+   function=False)  # fmt: skip
 op("broadcast_to(Tensor(a) self, SymInt[] size)", composite(lambda self, size: expand(self, size)))
 
 # any geometry ---------------------------------------------------------------------------------------------------------
