@@ -89,10 +89,8 @@ def _fresh_state(torch: ModuleType) -> Iterator[None]:
 
 def _forget_kind_of_module_hooks(torch: ModuleType) -> None:
     """Which of the two kinds of backward hooks the hooks of all modules are is settled by the first, for the process."""
-    if torch.__name__ == "torch":
+    if torch.__name__ == "torch":  # tinytorch has no hooks of all modules
         torch.nn.modules.module._global_is_full_backward_hook = None
-    else:
-        torch.nn.calling.ALL.full = None
 
 
 @contextlib.contextmanager
