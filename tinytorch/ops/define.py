@@ -107,7 +107,7 @@ class Op:
         for name, read, user in self.saves:
             needed = user is None or edges[user] is not None
             x = None if read is None else read(values)
-            if x is None or (not needed and isinstance(x, (TensorBase, int, float))):
+            if x is None or (not needed and (isinstance(x, TensorBase) or name in self.wrapped)):
                 saved += (None, None)
             elif name in self.wrapped and not isinstance(x, TensorBase):
                 saved += (x, NUMBER)

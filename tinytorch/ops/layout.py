@@ -90,8 +90,8 @@ def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarr
     whole = owner(a)
     start = address(a) - address(whole) + offset if whole.nbytes else 0
     if not whole.flags.c_contiguous:
-        whole = whole.reshape(-1, order="A") if whole.flags.f_contiguous else ndarray(
-            (reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)  # fmt: skip
+        dense = whole.flags.forc or whole.base is None
+        whole = whole.ravel("K") if dense else ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
     return ndarray(shape, a.dtype, whole, min(start, whole.nbytes) if 0 in shape else start, strides)
 
 
