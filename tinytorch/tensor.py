@@ -141,7 +141,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         s = self._storage
         if s is None:
             whole = owner(self._data)
-            if not whole.flags.forc:  # a strided array whose memory is flat below
+            if not whole.flags.forc and whole.base is not None:  # a strided array whose memory is flat below
                 whole = _ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
             s = self._storage = _new(UntypedStorage)
             s.buffer = whole.ravel("K")
@@ -519,6 +519,9 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         if self._data.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
+
+    def __reversed__(self) -> Tensor:
+        return self.flip(0) if self._data.ndim else self
 
     def __bool__(self) -> bool:
         if self._data.size > 1:

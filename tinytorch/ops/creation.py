@@ -171,7 +171,7 @@ def _empty_strided(d: dtypes.dtype, size: tuple, stride: tuple) -> np.ndarray:
 
 
 def _dtype_of_fill(size: tuple, value: Any) -> dtypes.dtype:
-    return value.dtype if isinstance(value, Tensor) else dtypes.of_number(value, for_fill=True)
+    return value.dtype if isinstance(value, Tensor) else dtypes.of_number(value)
 
 
 _zero = lambda a: a.fill(0)  # noqa: E731
@@ -253,6 +253,7 @@ def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     _refuse_bool("linspace", d)
+    start, end, _ = _bounds(start, end)
     first, last = (x.item() for x in (number_array(start, d), number_array(end, d)))
     if steps == 1:
         return np.full(1, first, d.np)

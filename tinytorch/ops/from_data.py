@@ -80,18 +80,12 @@ def _flatten(data: Any, shape: tuple[int, ...], level: int, into: list) -> None:
 def _dtype_of(values: list) -> dtypes.dtype:
     found: dtypes.dtype | None = None
     for v in values:
-        if isinstance(v, (int, float)):
-            d = (
-                dtypes.bool_
-                if isinstance(v, bool)
-                else dtypes.int64
-                if isinstance(v, int)
-                else dtypes.get_default_dtype()
-            )
-        elif isinstance(v, Tensor):
+        if isinstance(v, Tensor):
             d = v.dtype
         elif isinstance(v, (np.generic, np.ndarray)):
             d = dtypes.from_numpy_dtype(v.dtype)
+        elif isinstance(v, (int, float)):
+            d = dtypes.of_number(v)
         elif isinstance(v, (list, tuple)):
             if any(x is v for x in v):
                 raise TypeError("new(): self-referential lists are incompatible")
@@ -136,7 +130,7 @@ def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
                 raise TypeError(f"must be real number, not {type_name(v)}")
     if found.np.kind in "iu":
         for v in values:
-            if isinstance(v, int) and not -(1 << 63) <= v < 1 << 63 and found is not dtypes.uint64:
+            if isinstance(v, int) and not -(1 << 63) <= v < 1 << 63:
                 raise ValueError("Overflow when unpacking long long")
             dtypes.check_range(v, found)
         values = [int(v) for v in values]
@@ -255,7 +249,8 @@ def _over(a: np.ndarray, memory: np.ndarray) -> Tensor:
     return t
 
 
-python("from_numpy", from_array, function=True, method=False)
+python("from_numpy", from_array, method=False)
+python("__array_wrap__", lambda self, a: from_array(a.astype(np.uint8) if a.dtype == bool else a), function=False)
 
 
 def _as_tensor(data: Any, dtype: Any, device: Any) -> Tensor:

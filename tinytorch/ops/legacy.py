@@ -12,7 +12,7 @@ import numpy as np
 from .. import dtypes
 from ..devices import CPU, as_device, device
 from ..errors import ShownAs, type_name
-from ..tensor import Tensor, device_of, fresh
+from ..tensor import Size, Tensor, device_of, fresh
 from .copies import alias
 from .creation import check_size
 from .define import python
@@ -64,6 +64,8 @@ def _read(args: tuple, named: dict) -> dict[str, Any]:
             found = way.match(args, named)
         except MisfitError:
             continue
+        if args and found.get("size") is args[0] and not isinstance(args[0], Size):
+            return {"data": args[0]} | {k: v for k, v in found.items() if k != "size"}  # only a Size alone gives sizes
         way.unpack(found)
         return found
     raise mismatch("new", _SHOWN, args, named)

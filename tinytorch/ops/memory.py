@@ -170,3 +170,5 @@ def storage(self: Tensor) -> Any:
 
 
 python("storage", storage, function=False)
+op("numel(Tensor self) -> int", composite(lambda self: self._data.size))
+op("is_floating_point(Tensor self) -> bool", composite(lambda self: self._data.dtype.kind == "f"))

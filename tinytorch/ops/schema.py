@@ -167,7 +167,7 @@ class Param:
             return None if self.one and self.type.takes(x) else -1
         if self.is_list and self.type.takes(x):
             for i, t in enumerate(x):
-                if not isinstance(t, Tensor) and (t is not None or self.kind == "Tensor[]"):
+                if not isinstance(t, Tensor):
                     raise TypeError(f"expected Tensor as element {i} in argument {position}, but got {type_name(t)}")
             return None
         return None if self.type.takes(x) or (numbers and self.is_tensor and is_number(x)) else -1
@@ -224,7 +224,7 @@ class Signature:
         if out:
             self.params.insert(self._last_positional(), Param("Tensor? out=None", True))
         if schema.is_factory:
-            self.params.append(Param("bool requires_grad=False", True))
+            self.params.append(Param("bool? requires_grad=False", True))
         self.least = sum(p.default is REQUIRED for p in self.params)
 
     def _last_positional(self) -> int:
