@@ -18,6 +18,7 @@ from ..tensor import Tensor, device_of, fresh
 from .copies import alias, copied, copy_
 from .creation import new_zeros, number_array
 from .define import op, python
+from .from_data import array_of
 from .kernels import write
 from .layout import check_no_overlap, laid_out, torch_strides, view_strides
 from .masks import fill_where, is_expanded
@@ -103,7 +104,7 @@ def _indexed(a: np.ndarray, indices: list) -> np.ndarray:
         _check_bounds(a.shape, places, used, together)
         data = a[_whole(places)]
     if data.ndim < 2:
-        return data if data.ndim == 0 or data.size else data.reshape(0)
+        return data if data.ndim == 0 or data.size else np.empty(0, a.dtype)
     # torch's iterator finds the order of dimensions, with the source's indexed steps as 0
     rest = [a.strides[d] for d in range(a.ndim) if d not in used]
     one = np.empty(1, a.dtype)
@@ -169,20 +170,20 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
 
 
 def _index_back(grad: Any, self_sym_sizes: tuple, indices: Any) -> Any:
-    return _put_impl(new_zeros(grad, self_sym_sizes), indices, grad, True, True)
+    return _put_impl(new_zeros(grad, self_sym_sizes), list(indices), grad, True, True)
 
 
 def _overwritten(grad: Any, indices: Any, accumulate: bool) -> Any:
-    return grad if accumulate else index_put(grad, indices, new_zeros(grad, ()), False)
+    return grad if accumulate else index_put(grad, list(indices), new_zeros(grad, ()), False)
 
 
 index = op("index(Tensor self, Tensor?[] indices)", _indexed, method=False, function=False, out=False, self=_index_back)
 _put_impl = op(
     "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False)",
     write(_put), method=False, function=False, backward="IndexPutImplBackward0", self=lambda grad: grad,
-    values=lambda grad, indices: index(grad, indices), also=("accumulate",),
+    values=lambda grad, indices: index(grad, list(indices)), also=("accumulate",),
 )  # fmt: skip
-_PUT = {"self": _overwritten, "values": lambda grad, indices: index(grad, indices)}
+_PUT = {"self": _overwritten, "values": lambda grad, indices: index(grad, list(indices))}
 _put_schema = "Tensor?[] indices, Tensor values, bool accumulate=False)"
 
 
@@ -200,8 +201,8 @@ index_put_ = op(f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backw
 
 def _getitem(self: Tensor, item: Any) -> Tensor:
     kind = type(item)
-    if kind is int:
-        return _select(self, 0, item, 0)
+    if kind is int or isinstance(item, np.integer):
+        return _select(self, 0, int(item), 0)
     if kind is slice:
         return _slice(self, 0, item, keep=False)
     if item is None or item is Ellipsis:
@@ -217,8 +218,8 @@ def _setitem(self: Tensor, item: Any, value: Any) -> None:
     if item is False:
         return
     kind = type(item)
-    if kind is int:
-        _assign(_select(self, 0, item, 0), value)
+    if kind is int or isinstance(item, np.integer):
+        _assign(_select(self, 0, int(item), 0), value)
         return
     if kind is slice or item is Ellipsis:
         _assign(self if item is Ellipsis else _slice(self, 0, item, keep=True), value)
@@ -409,9 +410,7 @@ def _as_index_tensor(item: Any) -> Tensor:
     """A list as an index: booleans make a mask, all other numbers become int64."""
     if isinstance(item, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type_name(item)}'")
-    from .from_data import tensor
-
-    made = tensor(item if isinstance(item, np.ndarray) else list(item))
+    made = fresh(array_of(item if isinstance(item, np.ndarray) else list(item), None))
     if made._data.dtype == bool or (isinstance(item, np.ndarray) and made._data.dtype == np.uint8):
         return made
     return made.long()

@@ -9,7 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..errors import type_name, warn_in_torch
 from ..tensor import Size, Tensor, device_of, fresh
-from .copies import channels_last, clone, contiguous_format, strides_of_copy, suggested_format
+from .copies import channels_last, clone, contiguous_format, copied, strides_of_copy, suggested_format
 from .creation import new_zeros
 from .define import op, python
 from .kernels import as_array, composite, result_dtype
@@ -128,7 +128,7 @@ def _repeated(a: np.ndarray, repeats: tuple) -> np.ndarray:
     if min(sizes, default=0) < 0:
         negative = next(s for s in sizes if s < 0)
         raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {sizes}")
-    return np.tile(a.reshape(shape), repeats) if 0 not in sizes else np.empty(sizes, a.dtype)
+    return np.ascontiguousarray(np.tile(a.reshape(shape), repeats)) if 0 not in sizes else np.empty(sizes, a.dtype)
 
 
 def _repeat_back(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
@@ -213,7 +213,7 @@ def _flipped(a: np.ndarray, dims: tuple) -> np.ndarray:
     at = wrap_dims(dims, a.ndim) if dims else ()
     if a.dtype == bool:
         a = a.view(np.uint8) != 0  # memory read as bools may hold any byte
-    return laid_out(np.flip(a, at), dense_strides(a)) if at else a.copy("K")
+    return laid_out(np.flip(a, at), dense_strides(a)) if at else copied(a)
 
 
 def _rolled(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
@@ -225,19 +225,12 @@ def _rolled(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     if not a.size:
         return laid_out(a.copy(), dense_strides(a))
-    return np.ascontiguousarray(
-        np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims])) if dims else np.roll(a, shifts[0])
-    )
+    return np.asarray(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None), order="C")
 
 
 flip = op("flip(Tensor self, int[] dims)", _flipped, out=False, self=lambda grad, dims: flip(grad, dims))
 roll = op("roll(Tensor self, SymInt[1] shifts, int[1] dims=[])", _rolled, out=False,
           self=lambda grad, shifts, dims: roll(grad, tuple([-s for s in reversed(shifts)]), tuple(reversed(dims))))  # fmt: skip
-
-
-def reversed_rows(self: Any) -> Any:
-    """`reversed(x)`: the first dimension turned round."""
-    return flip(self, (0,)) if self._data.ndim else self
 
 
 # grids ----------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from .. import dtypes
 from ..errors import warn_in_torch
 from ..tensor import Tensor
 from .copies import contiguous_format, copied
-from .creation import new_zeros, number_array
+from .creation import new_zeros, number_array, zeros_like
 from .define import op, python
 from .kernels import as_array, composite, result_dtype, write
 from .layout import (
@@ -123,8 +123,8 @@ def _scatter_in_copy(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> np.
 
 
 def _unselected(grad: Any, self: Any, mask: Any) -> Any:
-    shape = _together(array_of(self), array_of(mask))
-    return masked_scatter_(new_zeros(grad, shape), mask, grad)
+    whole = expand(self, _together(array_of(self), array_of(mask)))
+    return masked_scatter_(zeros_like(whole), mask, grad)
 
 
 def _taken_back(grad: np.ndarray, mask: np.ndarray, sizes: tuple) -> np.ndarray:
@@ -134,8 +134,8 @@ def _taken_back(grad: np.ndarray, mask: np.ndarray, sizes: tuple) -> np.ndarray:
     return data
 
 
-def _scattered_again(grad: Any, mask: Any, grad_output_sym_sizes: tuple) -> Any:
-    return masked_scatter(new_zeros(grad, grad_output_sym_sizes), mask, grad)
+def _scattered_again(grad: Any, mask: Any, _grad_output_sym_sizes: tuple) -> Any:
+    return masked_scatter(new_zeros(grad, _grad_output_sym_sizes), mask, grad)
 
 
 for _kind, _nr, _value in (
@@ -144,7 +144,7 @@ for _kind, _nr, _value in (
 ):
     _back = {"backward": f"MaskedFillBackward{_nr}", "self": lambda grad, mask: masked_fill(grad, mask, 0), **_value}
     masked_fill = op(f"masked_fill(Tensor self, Tensor mask, {_kind} value)", _fill_in_copy, out=False, **_back)
-    op(f"masked_fill_(Tensor(a!) self, Tensor mask, {_kind} value)", write(fill_where), function=False, **_back)
+    masked_fill_ = op(f"masked_fill_(Tensor(a!) self, Tensor mask, {_kind} value)", write(fill_where), function=False, **_back)
 
 masked_select = op("masked_select(Tensor self, Tensor mask)", _masked_select, self=_unselected)
 _from_masked = op("masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes)", _taken_back, method=False,
@@ -178,11 +178,9 @@ def _chosen(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
 
 
 def _nonzero(a: np.ndarray) -> np.ndarray:
-    if not a.ndim:
-        return np.empty((int(a != 0), 0), np.int64)
-    found = np.array(a.nonzero(), np.int64)
+    found = np.array(a.nonzero() if a.ndim else np.empty((0, int(a != 0))), np.int64)
     n, count = found.shape
-    return np.ndarray((count, n), np.int64, found, 0, (8, 8 * (count if found.size else 1)))  # torch's is turned, too
+    return np.ndarray((count, n), np.int64, found, 0, (8, 8 * count))  # torch's is turned, too
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:

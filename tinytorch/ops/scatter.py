@@ -16,7 +16,7 @@ from .define import op
 from .kernels import write
 from .layout import check_no_overlap, check_overlap, wrap_dim
 from .masks import in_copy, is_expanded, one_value
-from .views import expand, reshape, squeeze_dim
+from .views import expand, reshape, squeeze_dim, strided
 
 _FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
 
@@ -186,12 +186,7 @@ def _both(
             op(f"{name}_(Tensor(a!) self, {rest})", write(f), function=False, **how))  # fmt: skip
 
 
-class _NoDerivative(NotImplementedNode):
-    __slots__ = ()
-    what = "aten::scatter"
-    users = ()
-
-
+_NoDerivative = type("NotImplemented", (NotImplementedNode,), {"__slots__": (), "__module__": "builtins", "what": "aten::scatter", "users": ()})
 _NONE: dict = {"node": _NoDerivative, "self": None}
 _ZERO = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
 _src = {"backward": "ScatterBackward0", **_ZERO, "src": lambda grad, dim, index: gather(grad, dim, index)}
@@ -296,6 +291,9 @@ def _filled(a: np.ndarray, dim: int, index: np.ndarray, value: Any) -> None:
     d = wrap_dim(dim, a.ndim)
     if index.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
+    if not a.size:  # what torch looks at here is not in an empty storage, and that is what it says
+        at = [k // a.itemsize for k in a.strides]
+        strided(a, (*a.shape[:d], index.size, *a.shape[d + 1 :]), (*at[:d], 0, *at[d + 1 :]))
     n, number = _length(a, d), number_array(value, dtypes.BY_NUM[a.dtype.num])
     if not index.size * math.prod((*a.shape[:d], *a.shape[d + 1 :])):
         return

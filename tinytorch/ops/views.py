@@ -346,7 +346,8 @@ op("broadcast_to(Tensor(a) self, SymInt[] size)", composite(lambda self, size: e
 # any geometry ---------------------------------------------------------------------------------------------------------
 
 
-def _strided(a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | None = None) -> np.ndarray:
+def strided(a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | None = None) -> np.ndarray:
+    """Any shape, strides and offset (in elements) that the memory holds. RuntimeError if it does not."""
     n, room, here = a.itemsize, owner(a).nbytes, address(a) - address(owner(a))
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
@@ -398,7 +399,7 @@ def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, 
     memory = new_zeros(grad, (room,))
 
     def cells(g: Geometry) -> Any:
-        places = _strided(np.arange(room), g.shape, g.stride, g.offset - start).reshape(-1)
+        places = strided(np.arange(room), g.shape, g.stride, g.offset - start).reshape(-1)
         return places if isinstance(grad, np.ndarray) else fresh(places)
 
     if seen.overlaps():
@@ -414,7 +415,7 @@ def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, 
 
 _GEOMETRY = {"keeps": {"_geometry": lambda values: Geometry.of(values[0])}, "self": as_strided_grad}
 _strides_schema = "SymInt[] size, SymInt[] stride, SymInt? storage_offset=None)"
-as_strided = op(f"as_strided(Tensor(a) self, {_strides_schema}", looking(_strided), **_GEOMETRY)
+as_strided = op(f"as_strided(Tensor(a) self, {_strides_schema}", looking(strided), **_GEOMETRY)
 
 # in place: the tensor itself looks at its memory in another way -------------------------------------------------------
 
@@ -429,4 +430,4 @@ op("unsqueeze_(Tensor(a!) self, int dim)", turn(_unsqueezed), function=False, ba
 op("squeeze_(Tensor(a!) self)", turn(np.ndarray.squeeze), function=False, backward="SqueezeBackward3", self=_BACK[0])
 op("squeeze_(Tensor(a!) self, int dim)", turn(_squeezed), function=False, backward="SqueezeBackward4", self=_BACK[1])
 op("squeeze_(Tensor(a!) self, int[] dim)", turn(_squeezed), function=False, backward="SqueezeBackward5", self=_BACK[2])
-op(f"as_strided_(Tensor(a!) self, {_strides_schema}", turn(_strided), backward="AsStridedBackward1", **_GEOMETRY)
+op(f"as_strided_(Tensor(a!) self, {_strides_schema}", turn(strided), backward="AsStridedBackward1", **_GEOMETRY)
