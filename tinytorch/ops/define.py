@@ -30,7 +30,7 @@ from ..tensor import Tensor, device_of, fresh, over
 from .kernels import Kernel, cannot_cast, pointwise
 from .layout import check_overlap, shared_memory, store
 from .schema import REQUIRED, MisfitError, Schema, Signature, is_number, mismatch
-from . import layout
+from . import fast, layout
 
 ndarray = np.ndarray
 _new = object.__new__
@@ -258,7 +258,7 @@ class Op:
             return self.kernel.into(out, values)
         outs = tuple(out) if type(out) in (tuple, list) else (out,)
         inputs = [x for x in values if isinstance(x, TensorBase)] + [x for i in self.lists for x in values[i]]
-        if MODES.here.grad and self.node is not None and any([needs_grad(t) for t in (*outs, *inputs)]):
+        if MODES.here.grad and (self.node is not None or self.kernel.kind == "composite") and any([needs_grad(t) for t in (*outs, *inputs)]):
             raise RuntimeError(
                 f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                 "arguments requires grad."
@@ -336,7 +336,7 @@ def _source(name: str, schema: Schema) -> Callable[[tuple], Any]:
     parts: dict[str, Callable] = {
         "sizes": lambda x: tuple(x._data.shape),
         "numel": lambda x: x._data.size,
-        "strides": lambda x: x.stride(),
+        "strides": lambda x: x.stride() if needs_grad(x) else (),
         "dtype": lambda x: x.dtype if isinstance(x, TensorBase) else None,
         "dim": lambda x: x._data.ndim,
         "device": device_of,
@@ -374,17 +374,24 @@ class _Overloads:
         """What a user calls: finds the overload, and hands it its arguments."""
         signatures: list[Signature] = []
         first = self.ops[0]
-        quick = _quick(first, self.inplace)
-        arity = len(first.schema.params) if quick is not None else -1
-        table, name, ops = self.plain, self.name, self.ops
+        quick = None if self.inplace else fast.quick(first)
+        arity = 0 if quick is None else sum(p.default is REQUIRED for p in first.schema.params)
+        table, name = self.plain, self.name
+        sized = self.sized(method)
 
         def call(*args: Any, **named: Any) -> Any:
             if not named:
-                if len(args) == arity:
+                n = len(args)
+                if n == arity:
                     made = quick(*args)  # type: ignore[misc]
                     if made is not None:
                         return made
-                for run, plain, rest in table.get(len(args), ()):
+                if n > 1 and sized:
+                    sizes = args[1:] if type(args[1]) is int else args[1] if n == 2 else None
+                    if type(sizes) is tuple and isinstance(args[0], Tensor) and not [k for k in sizes if type(k) is not int]:
+                        made = sized[0](args[0], sizes)
+                        return made if made is not None else sized[1](args[0], sizes, *sized[2])
+                for run, plain, rest in table.get(n, ()):
                     for x, kinds in zip(args, plain):  # noqa: B905 - as many by construction
                         if type(x) not in kinds and not (isinstance(x, Tensor) and Tensor in kinds):
                             break
@@ -395,9 +402,18 @@ class _Overloads:
         call.__name__ = name
         call.__qualname__ = f"Tensor.{name}" if method else name
         call.__module__ = "tinytorch"
-        call.__doc__ = _document(ops[0], self.inplace)
-        call.overloads = ops  # type: ignore[attr-defined]
+        call.__doc__ = _document(first, self.inplace)
+        call.overloads = self.ops  # type: ignore[attr-defined]
         return call
+
+    def sized(self, method: bool) -> tuple:
+        """How to run the overload of a method that takes sizes, one by one or as a tuple; () if there is none."""
+        if method and not self.inplace:
+            for o in self.ops:
+                p = o.schema.params
+                if o.schema.positional == 2 and p[1].kind in ("int[]", "SymInt[]") and not p[1].one:
+                    return (fast.quick(o) or (lambda *args: None), o.run, o.schema.defaults[2:])
+        return ()
 
     def bound(self, signatures: list[Signature], method: bool, args: tuple, named: dict) -> Any:
         """Call as torch's parser reads the arguments. TypeError, in its words, if they fit no overload."""
@@ -517,7 +533,7 @@ def _offer_operators(operator: str, made: Op, in_place: bool) -> None:
 
     setattr(Tensor, f"__{operator}__", forward)
     if operator not in ("eq", "ne", "lt", "le", "gt", "ge"):
-        setattr(Tensor, f"__r{operator}__", reflected)
+        setattr(Tensor, f"__r{operator}__", forward if operator in ("add", "mul") else reflected)
         if in_place:
             write = getattr(Tensor, f"{name}_")
             setattr(Tensor, f"__i{operator}__",
@@ -557,118 +573,6 @@ def _document(made: Op, inplace: bool) -> str:
     )
     what = "Writes the result into its first argument, and counts the write." if inplace else what
     return f"{made.schema.text}\n\n{what} Source: `torch.{made.name}`."
-
-
-# the plain call ------------------------------------------------------------------------------------------------------------
-
-
-def _quick(o: Op, inplace: bool) -> Callable | None:
-    """A closure for the plain call of an operation's kind: small float tensors on the CPU; None where it is not for it."""
-    kernel, count = o.kernel, len(o.schema.params)
-    if inplace or type(kernel) is not pointwise or count != kernel.count or count > 2:
-        return None
-    keep = _keeper(o)
-    if o.node is not None and keep is None:
-        return None
-    return _quick_one(o, kernel, keep) if count == 1 else _quick_two(o, kernel, keep)
-
-
-def _keeper(o: Op) -> Callable | None:
-    """What the node of a pointwise operation saves, where that is no more than its operands and its result."""
-    names = o.node.saved_names if o.node is not None else ()
-    if names == ():
-        return lambda x, y, e0, e1, out: ()
-    if names == ("self",):
-        return lambda x, y, e0, e1, out: (x, x._counter[0])
-    if names == ("result",):
-        return lambda x, y, e0, e1, out: (out._alias(), 0)
-    if names == ("other", "self") and o.node.users == (0, 1):
-
-        def both(x: Any, y: Any, e0: Any, e1: Any, out: Any) -> tuple:
-            if type(y) is not Tensor:
-                return (y, NUMBER, None, None)
-            return (None if e0 is None else y, None if e0 is None else y._counter[0],
-                    None if e1 is None else x, None if e1 is None else x._counter[0])  # fmt: skip
-
-        return both
-    return None
-
-
-def _quick_one(o: Op, kernel: pointwise, keep: Any) -> Callable:
-    function, straight, node = kernel.function, kernel.straight, o.node
-
-    def quick(x: Any) -> Any:
-        if not isinstance(x, Tensor):
-            return None
-        a = x._data
-        kind, storage = a.dtype, x._storage
-        if kind.num not in straight or not a.size or (storage is not None and storage.device is not CPU):
-            return None
-        here, fn = MODES.here, None
-        if node is not None and here.grad and needs_grad(x):
-            if HOOKS or MODES.anomaly:
-                return None
-            edges = (edge_of(x),)
-            fn = node
-        data = here.run(function, a)
-        out = over(data if a.ndim < 2 and type(data) is ndarray else layout.result_layout(data, a))
-        if fn is not None:
-            made = _new(node)
-            made._edges = edges
-            made._saved = keep(x, None, None, None, out)
-            made._seq = next_number()
-            made._hooks = None
-            data = out._data
-            made._expects = (data.shape, data.dtype, CPU)
-            out._edge = (made, 0)
-        return out
-
-    return quick
-
-
-def _quick_two(o: Op, kernel: pointwise, keep: Any) -> Callable:
-    function, straight, node, numbers = kernel.function, kernel.straight, o.node, o.numbers
-
-    def quick(x: Any, y: Any) -> Any:
-        if not isinstance(x, Tensor):
-            return None
-        a, storage = x._data, x._storage
-        kind = a.dtype
-        if kind.num not in straight or not a.size or (storage is not None and storage.device is not CPU):
-            return None
-        if isinstance(y, Tensor):
-            b, storage = y._data, y._storage
-            if b.dtype is not kind or not b.size or (storage is not None and storage.device is not CPU):
-                return None
-            pair = True
-        elif numbers and type(y) is float and kind.kind == "f":
-            b, pair = y, False
-        else:
-            return None
-        here, fn = MODES.here, None
-        if node is not None and here.grad and (needs_grad(x) or (pair and needs_grad(y))):
-            if HOOKS or MODES.anomaly:
-                return None
-            e0, e1 = edge_of(x), edge_of(y) if pair else None
-            fn = node
-        try:
-            data = here.run(function, a, b)
-        except ValueError:
-            raise (layout.broadcast_error(a.shape, b.shape)) from None
-        if type(data) is not ndarray or data.ndim > 1:
-            data = layout.result_layout(data, a, b) if pair else layout.result_layout(data, a)
-        out = over(data)
-        if fn is not None:
-            made = _new(node)
-            made._edges = (e0, e1)
-            made._saved = keep(x, y, e0, e1, out)
-            made._seq = next_number()
-            made._hooks = None
-            made._expects = (data.shape, data.dtype, CPU)
-            out._edge = (made, 0)
-        return out
-
-    return quick
 
 
 __all__ = ["FUNCTIONS", "OPS", "Op", "REQUIRED", "op", "python", "shared_memory", "type_name"]

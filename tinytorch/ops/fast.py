@@ -1,0 +1,251 @@
+"""The plain call, made short: one closure for each kind of kernel, which does at once what `Op` does step by step.
+
+A call is plain if its tensors lie on the CPU, the arguments are of the very types that the schema names, and neither
+hooks on saved tensors nor anomaly mode hold. A closure returns None for any other call, before it has done anything;
+then `Op` runs it in full. Nothing here is needed for an operation to be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..autograd.history import DEFAULT, INFERENCE, NO_GRAD, edge_of, view_of
+from ..autograd.meta import TensorBase, needs_grad
+from ..autograd.modes import MODES, InferenceCounter
+from ..autograd.node import MADE, next_number
+from ..autograd.saved import HOOKS, NUMBER
+from ..devices import CPU
+from ..tensor import Tensor
+from .kernels import pointwise
+from .layout import broadcast_error, result_layout
+from .schema import REQUIRED
+
+ndarray = np.ndarray
+_new = object.__new__
+
+
+def quick(o: Any) -> Callable | None:
+    """A closure for the plain calls of an operation that give its required arguments; None if there is none."""
+    params = o.schema.params
+    given = [p for p in params if p.default is REQUIRED and not p.named]
+    if params[: len(given)] != given or not given or not given[0].is_tensor or o.several or o.lists:
+        return None
+    if any(p.named and p.default is REQUIRED for p in params) or "device" in o.schema.names:
+        return None
+    rest = o.schema.defaults[len(given) :]
+    plain = [p.plain for p in given[1:]]
+    kind = o.kernel.kind
+    if kind == "view" and o.tensors == [0]:
+        return _view(o, plain, rest)
+    if kind != "fresh":
+        return None
+    if o.tensors == [0]:
+        return _one(o, plain, rest)
+    return _two(o, rest) if o.tensors == [0, 1] and len(given) == 2 else None
+
+
+def _saver(o: Any) -> Callable:
+    """What a node of the operation saves of its arguments: `save(values, edges)`."""
+    saves = [] if o.node is None else o.saves
+    tensors = {o.schema.names[i] for i in o.tensors}
+    if all(name not in tensors for name, _, _ in saves):
+        reads = [(lambda v: None) if read is None else read for _, read, _ in saves]
+        if not reads:
+            return lambda values, edges: ()
+        if len(reads) == 1:
+            read = reads[0]
+            return lambda values, edges: (read(values), None)
+        return lambda values, edges: tuple([x for read in reads for x in (read(values), None)])
+    if len(saves) == 1 and saves[0][2] is None:
+        at = o.schema.names.index(saves[0][0])
+        return lambda values, edges: (values[at], values[at]._counter[0])
+    if [s[0] for s in saves] == ["other", "self"] and [s[2] for s in saves] == [0, 1] and o.tensors == [0, 1]:
+        return _save_both
+
+    def save(values: tuple, edges: tuple) -> tuple:
+        saved: list = []
+        for name, read, user in saves:
+            x = None if read is None else read(values)
+            if x is None or (user is not None and edges[user] is None and isinstance(x, (TensorBase, int, float))):
+                saved += (None, None)
+            elif isinstance(x, TensorBase):
+                saved += (x, x._counter[0])
+            else:
+                saved += (x, NUMBER if name in tensors else None)
+        return tuple(saved)
+
+    return save
+
+
+def _save_both(values: tuple, edges: tuple) -> tuple:
+    x, y = values[0], values[1]
+    first, second = edges
+    if first is not None:
+        if second is not None:
+            return (y, y._counter[0], x, x._counter[0])
+        return (y, y._counter[0] if isinstance(y, TensorBase) else NUMBER, None, None)
+    return (None, None, x, x._counter[0])
+
+
+def _one(o: Any, plain: list, rest: tuple) -> Callable:
+    """The plain call of an operation on one tensor."""
+    kernel, node, save = o.kernel, o.node, _saver(o)
+    straight = kernel.straight if type(kernel) is pointwise and not plain and not rest else ()
+    function = kernel.function
+    results = bool(node is not None and node.results)
+    only_result = results and node.saved_names == ("result",)
+
+    def call(x: Any, *args: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return None
+        storage = x._storage
+        if storage is not None and storage.device is not CPU:
+            return None
+        for value, kinds in zip(args, plain):  # noqa: B905 - as many by construction
+            if type(value) not in kinds:
+                return None
+        here, fn = MODES.here, None
+        if node is not None and here.grad and needs_grad(x):
+            if HOOKS or MADE or type(x._counter) is not list:
+                return None
+            fn = _new(node)
+            fn._edges = edges = (edge_of(x),)
+            fn._saved = save((x, *args, *rest), edges)
+        a = x._data
+        if a.dtype.num in straight and a.size:
+            data = here.run(function, a)
+            if type(data) is not ndarray or data.ndim > 1:
+                data = result_layout(data, a)
+        else:
+            data = here.run(kernel, a, *args, *rest)
+            if type(data) is not ndarray:
+                data = np.asarray(data)
+        out = _new(Tensor)
+        out._data = data
+        out._counter = [0] if not here.inference else InferenceCounter()
+        out._storage = out._edge = out._meta = out._view = None
+        if fn is not None:
+            kind = data.dtype
+            if kind.kind != "f":
+                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
+            fn._seq = next_number()
+            fn._hooks = None
+            fn._expects = (data.shape, kind, CPU)
+            out._edge = (fn, 0)
+            if only_result:
+                fn._saved = (out._alias(), 0)
+            elif results:
+                fn.keep_results((out,))
+        return out
+
+    return call
+
+
+def _two(o: Any, rest: tuple) -> Callable:
+    """The plain call of an operation on two tensors, or on a tensor and a number that stands for one."""
+    kernel, node, save, numbers = o.kernel, o.node, _saver(o), o.numbers
+    straight = kernel.straight if type(kernel) is pointwise else ()
+    function = kernel.function
+    results = bool(node is not None and node.results)
+    pads = len(o.inputs) == 2
+
+    def call(x: Any, y: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return None
+        a, storage = x._data, x._storage
+        kind = a.dtype
+        if storage is not None and storage.device is not CPU:
+            return None
+        if isinstance(y, Tensor):
+            b, storage, pair = y._data, y._storage, True
+            if storage is not None and storage.device is not CPU:
+                return None
+            simple = b.dtype is kind and kind.num in straight and a.size and b.size
+        elif numbers and type(y) is float and kind.kind == "f" and kind.num in straight and a.size:
+            b, pair, simple = y, False, True  # type: ignore[assignment]
+        else:
+            return None
+        here, fn = MODES.here, None
+        if node is not None and here.grad and (needs_grad(x) or (pair and needs_grad(y))):
+            if HOOKS or MADE or not pads or type(x._counter) is not list or (pair and type(y._counter) is not list):
+                return None
+            fn = _new(node)
+            fn._edges = edges = (edge_of(x), edge_of(y) if pair else None)
+            fn._saved = save((x, y, *rest), edges)
+        if simple:
+            try:
+                data = here.run(function, a, b, *rest)
+            except ValueError:
+                raise broadcast_error(a.shape, b.shape) from None
+            if type(data) is not ndarray or data.ndim > 1:
+                data = result_layout(data, a, b) if pair else result_layout(data, a)
+        else:
+            data = here.run(kernel, a, b, *rest)
+            if type(data) is not ndarray:
+                data = np.asarray(data)
+        out = _new(Tensor)
+        out._data = data
+        out._counter = [0] if not here.inference else InferenceCounter()
+        out._storage = out._edge = out._meta = out._view = None
+        if fn is not None:
+            kind = data.dtype
+            if kind.kind != "f":
+                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
+            fn._seq = next_number()
+            fn._hooks = None
+            fn._expects = (data.shape, kind, CPU)
+            out._edge = (fn, 0)
+            if results:
+                fn.keep_results((out,))
+        return out
+
+    return call
+
+
+def _view(o: Any, plain: list, rest: tuple) -> Callable:
+    """The plain call of a view; sizes come as a tuple of ints."""
+    function, node, save = o.kernel.function, o.node, _saver(o)
+    if node is None:
+        return lambda *args: None
+
+    def call(x: Any, *args: Any) -> Any:
+        if not isinstance(x, Tensor) or type(x._counter) is not list:
+            return None
+        for value, kinds in zip(args, plain):  # noqa: B905 - as many by construction
+            if type(value) is tuple:
+                for n in value:
+                    if type(n) is not int:
+                        return None
+            elif type(value) not in kinds:
+                return None
+        here, fn = MODES.here, None
+        if here.grad and needs_grad(x):
+            if HOOKS or MADE:
+                return None
+            fn = _new(node)
+            fn._edges = edges = (edge_of(x),)
+            fn._saved = save((x, *args, *rest), edges)
+        storage = x._storage
+        data = function(x._data, *args, *rest)
+        out = _new(Tensor)
+        out._data = data
+        out._storage = x._own_storage() if storage is None else storage
+        out._counter = counter = x._counter
+        out._edge = out._meta = None
+        if x._view is None:
+            out._view = (x, counter[0], DEFAULT if here.grad else INFERENCE if here.inference else NO_GRAD)
+        else:
+            view_of(out, x)
+        if fn is not None:
+            kind = data.dtype
+            if kind.kind == "f":
+                fn._seq = next_number()
+                fn._hooks = None
+                fn._expects = (data.shape, kind, CPU if storage is None else storage.device)
+                out._edge = (fn, 0)
+        return out
+
+    return call
