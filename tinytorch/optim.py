@@ -56,7 +56,9 @@ class Optimizer(metaclass=_OptimizerMeta):
                 "will change between runs. Please use a list instead."
             )
         group["params"] = params = [params] if isinstance(params, Tensor) else list(params)
-        if params and isinstance(params[0], tuple):  # pairs of a name and a parameter
+        if any(isinstance(p, tuple) for p in params):  # pairs of a name and a parameter
+            if not all(isinstance(p, tuple) for p in params):
+                raise ValueError("all optimizer params should be with/without names. Some param names are missing")
             group["param_names"], group["params"] = ([pair[i] for pair in params] for i in (0, 1))
         for p in group["params"]:
             if not isinstance(p, Tensor):
@@ -81,6 +83,8 @@ class Optimizer(metaclass=_OptimizerMeta):
 
     def step(self, closure: Callable | None = None) -> Any:
         """Update the parameters from their `.grad`; `closure` computes the loss anew if given."""
+        if type(self)._update is Optimizer._update:
+            raise NotImplementedError
         loss = None
         if closure is not None:
             with enable_grad():
@@ -138,7 +142,12 @@ def _for_parameter(value: Any, p: Any, key: str = "") -> Any:
     return value
 
 
-def _check(options: Iterable[tuple[bool, str, Any]]) -> None:
+def _check(lr: Any, foreach: Any, fused: Any, options: Iterable[tuple[bool, str, Any]]) -> None:
+    """Refuse options that are out of range or exclude each other, in torch's words."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
     for fine, what, value in options:
         if not fine:
             raise ValueError(f"Invalid {what}: {value}")
@@ -163,7 +172,7 @@ class SGD(Optimizer):
         self, params: Any, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0,
         nesterov: bool = False, *, maximize: bool = False, foreach: Any = None, differentiable: bool = False, fused: Any = None,
     ) -> None:  # fmt: skip
-        _check([(lr >= 0.0, "learning rate", lr), (momentum >= 0.0, "momentum value", momentum),
+        _check(lr, foreach, fused, [(lr >= 0.0, "learning rate", lr), (momentum >= 0.0, "momentum value", momentum),
                 (weight_decay >= 0.0, "weight_decay value", weight_decay)])  # fmt: skip
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
@@ -198,7 +207,7 @@ class Adam(Optimizer):
         weight_decay: float = 0, amsgrad: bool = False, *, foreach: Any = None, maximize: bool = False, capturable: bool = False,
         differentiable: bool = False, fused: Any = None, decoupled_weight_decay: bool = False,
     ) -> None:  # fmt: skip
-        _check([(lr >= 0.0, "learning rate", lr), (eps >= 0.0, "epsilon value", eps),
+        _check(lr, foreach, fused, [(lr >= 0.0, "learning rate", lr), (eps >= 0.0, "epsilon value", eps),
                 *[(0.0 <= b < 1.0, f"beta parameter at index {i}", b) for i, b in enumerate(betas)],
                 (weight_decay >= 0.0, "weight_decay value", weight_decay)])  # fmt: skip
         super().__init__(params, {
@@ -230,7 +239,7 @@ class Adam(Optimizer):
         _add_scaled(square, grad * grad, 1 - beta2, writes=2)
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"]
-            np.maximum(largest._data, square._data, largest._data)
+            np.maximum(largest._data, square._data, out=largest._data)
             bump(largest)
             square = largest
         root = np.sqrt(square._data)

@@ -54,21 +54,19 @@ class _Numbered(Module):
         return self
 
     def extend(self, modules: Iterable[Module]) -> Self:
-        """Add modules at the end. TypeError for what cannot be walked through."""
-        if not isinstance(modules, Iterable):
-            raise TypeError(
-                f"{self._get_name()}.extend should be called with an iterable, but got {type(modules).__name__}"
-            )
+        """Add modules at the end."""
         for m in list(modules):
             self.append(m)
         return self
 
-    def insert(self, index: int, module: Module) -> Self:
+    def insert(self, index: int, module: Module) -> None:
         """Put a module before the one at a position."""
-        found = list(self._modules.values())
-        found.insert(index, module)
-        self._renumber(found)
-        return self
+        for i in range(len(self), index, -1):
+            self._modules[str(i)] = self._modules[str(i - 1)]
+        self._modules[str(index)] = module
+
+    def __iadd__(self, other: Iterable[Module]) -> Self:
+        return self.extend(other)
 
 
 class Sequential(_Numbered):
@@ -90,6 +88,15 @@ class Sequential(_Numbered):
 
     def _sliced(self, i: slice) -> Sequential:
         return type(self)(OrderedDict(list(self._modules.items())[i]))
+
+    def insert(self, index: int, module: Module) -> Self:
+        """Put a module before the one at a position. IndexError out of range."""
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        super().insert(index + len(self) if index < 0 else index, module)
+        return self
 
     def __add__(self, other: Sequential) -> Sequential:
         if not isinstance(other, Sequential):
@@ -165,7 +172,9 @@ class _Named:
                 f"{self._get_name()}.update should be called with an iterable of key/value pairs, but got "
                 + type(given).__name__
             )
-        for key, value in given.items() if hasattr(given, "items") else given:
+        ordered = not isinstance(given, dict) or isinstance(given, OrderedDict) or isinstance(self, ModuleDict)
+        pairs = given.items() if hasattr(given, "items") else given
+        for key, value in pairs if ordered else sorted(pairs):  # as torch has it for parameters in a plain dictionary
             self[key] = value
 
 

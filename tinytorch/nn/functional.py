@@ -13,7 +13,7 @@ from ..ops.creation import zeros_like
 from ..ops.define import FUNCTIONS, elsewhere, op
 from ..ops.kernels import composite
 from ..ops.linalg import addmm, matmul
-from ..ops.pointwise import clamp_min, log, over, times
+from ..ops.pointwise import clamp_min, log, over, plus, times
 from ..ops.pointwise import sigmoid as _sigmoid
 from ..ops.reductions import log_softmax as _log_softmax
 from ..ops.reductions import sum_all
@@ -143,7 +143,7 @@ def _mse(a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
 
 def _mse_slope(grad: np.ndarray, a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
     d = np.subtract(a, b)
-    return d * (d.dtype.type(2 / d.size if reduction == _MEAN else 2) * grad)
+    return (d * (d.dtype.type(2 / d.size if reduction == _MEAN else 2) * grad)).astype(a.dtype, copy=False)
 
 
 def _to_gradient(slope: Any, reduction: int) -> Any:
@@ -208,7 +208,7 @@ _bce_loss = op(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1)", _bce, **_HIDDEN,
     self=lambda grad, self, target, weight, reduction: _slope(
         (self - target) / clamp_min((1 - self) * self, 1e-12), grad, weight, reduction),
-    target=lambda grad, self, weight, reduction: _slope(log(1 - self) - log(self), grad, weight, reduction),
+    target=lambda grad, self, weight, reduction: _slope(-(log(self) - log(1 - self)), grad, weight, reduction),
 )  # fmt: skip
 
 
@@ -304,6 +304,7 @@ def _check_classes(a: np.ndarray, y: np.ndarray, weight: Any) -> None:
 
 def _picked(a: np.ndarray, y: np.ndarray, weight: Any, ignore_index: int) -> tuple:
     """Along the dimension of classes: where the right ones are, and what each counts. IndexError for one that is not."""
+    ignore_index -= (ignore_index >> 63 == 1) << 64  # saved as torch shows it, without a sign
     index = y.reshape(1) if a.ndim == 1 else np.expand_dims(y, 1)
     kept = index != ignore_index
     bad = kept & ((index < 0) | (index >= a.shape[a.ndim > 1]))
@@ -338,11 +339,13 @@ def _nll_ops(name: str) -> Any:
     backward = op(
         f"{name}_backward(Tensor grad_output, {arguments}, Tensor total_weight)", _nll_slope, **_HIDDEN,
         backward=f"{node}Backward0", self=lambda grad: zeros_like(grad),
+        keeps={"ignore_index": lambda values: values[5] % (1 << 64)},
         grad_output=lambda grad, target, weight, reduction, ignore_index: (
             forward(grad, target, weight, reduction, ignore_index)[0]),
     )  # fmt: skip
     forward = op(
         f"{name}_forward({arguments}) -> (Tensor output, Tensor total_weight)", _nll, **_HIDDEN, backward=f"{node}0",
+        keeps={"ignore_index": lambda values: values[4] % (1 << 64)},
         self=lambda grads, self, target, weight, reduction, ignore_index, total_weight: backward(
             grads[0], self, target, weight, reduction, ignore_index, total_weight),
     )  # fmt: skip
@@ -353,7 +356,14 @@ _nll_loss, _nll_loss2d = _nll_ops("nll_loss"), _nll_ops("nll_loss2d")
 
 
 def _classified(input: Tensor, target: Tensor, weight: Any, ignore_index: int, how: int) -> Tensor:
-    return (_nll_loss if input.ndim < 3 else _nll_loss2d)(input, target, weight, how, ignore_index)[0]
+    if input.ndim < 3:
+        return _nll_loss(input, target, weight, how, ignore_index)[0]
+    size = target.shape
+    if input.ndim != 4 and target.shape == input.shape[:1] + input.shape[2:] and target.numel():
+        input = input.contiguous().view(*input.shape[:2], 1, -1)
+        target = target.contiguous().view(size[0], 1, -1)
+    made = _nll_loss2d(input, target, weight, how, ignore_index)[0]
+    return made.view(size) if how == _NONE and made.shape != size else made
 
 
 def nll_loss(
@@ -382,7 +392,7 @@ def cross_entropy(
         name = target.dtype.scalar_name
         raise RuntimeError(f"Expected floating point type for target with class probabilities, got {name}")
     classes = input.shape[dim] if input.ndim else 1
-    target = target * (1 - label_smoothing) + label_smoothing / classes if label_smoothing else target
+    target = plus(times(target, 1 - label_smoothing), label_smoothing / classes) if label_smoothing else target
     losses = _weighted(_log_softmax(input, dim) * target, weight, dim)
     if how == _NONE:
         return -losses.sum(dim)
@@ -398,7 +408,7 @@ def _smoothed(
 ) -> Tensor:
     dim = 0 if logp.ndim == 1 else 1
     ignored = target == ignore_index
-    smooth = -_weighted(logp, weight, dim).sum(dim).masked_fill(ignored, 0.0)
+    smooth = (-_weighted(logp, weight, dim).sum(dim)).masked_fill(ignored, 0.0)
     if how != _NONE:
         smooth = smooth.sum()
     if how == _MEAN:

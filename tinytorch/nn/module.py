@@ -25,7 +25,7 @@ class ModuleMeta(type):
 
 def typename(x: Any) -> str:
     """The type of an object with its module, as `torch.typename` has it."""
-    return x.type() if isinstance(x, Tensor) else repr(type(x))[8:-2]
+    return x.type() if isinstance(x, Tensor) else repr(x if isinstance(x, type) else type(x))[8:-2]
 
 
 def indented(text: str) -> str:
@@ -72,10 +72,7 @@ class Module(metaclass=ModuleMeta):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` with the hooks around it."""
-        own = self.__dict__
-        if not (
-            own["_forward_hooks"] or own["_forward_pre_hooks"] or own["_backward_hooks"] or own["_backward_pre_hooks"]
-        ):
+        if not (self._backward_hooks or self._backward_pre_hooks or self._forward_hooks or self._forward_pre_hooks):
             return self.forward(*args, **kwargs)
         for n, hook in list(self._forward_pre_hooks.items()):
             if n not in self._with_kwargs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import Any
 
 from ..autograd.modes import no_grad
@@ -22,9 +22,9 @@ def clip_grad_norm_(
     parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None
 ) -> Tensor:
     """Scale the gradients so that their norm is at most `max_norm`; the norm before is returned."""
-    if not isinstance(parameters, Tensor):
-        is_generator, parameters = not hasattr(parameters, "__len__"), list(parameters)
-        if is_generator and not parameters:
+    if isinstance(parameters, Generator):
+        parameters = list(parameters)
+        if not parameters:
             warn_user("`parameters` is an empty generator, no gradient clipping will occur.")
     grads, order = _grads(parameters), float(norm_type)
     if not grads:

@@ -1,4 +1,4 @@
-"""Sums of products along named dimensions: einsum and tensordot, built from views and one product as torch builds them."""
+"""Sums of products along named dimensions, built from views and one product as torch builds them."""
 
 import math
 import string
@@ -6,7 +6,7 @@ import string
 from ..errors import type_name
 from ..tensor import Tensor
 from .define import python
-from .linalg import bmm, dot, mm
+from .linalg import bmm
 from .parts import diagonal
 from .reductions import sum_dims
 from .views import permute, reshape, unsqueeze
@@ -152,42 +152,4 @@ def einsum(*args):
     )
 
 
-def tensordot(a, b, dims=2, out=None):
-    """The sum of products over the last dimensions of `a` and the first of `b`, or over pairs given as two lists.
-
-    RuntimeError for sizes that differ.
-    """
-    dims = dims.tolist() if isinstance(dims, Tensor) else dims
-    if isinstance(dims, int):
-        if not 0 <= dims <= min(a.dim(), b.dim()):
-            raise RuntimeError(
-                f"tensordot expects dims {'>= 0' if dims < 0 else '< ndim_a or ndim_b'}, but got {dims=}"
-            )
-        dims = list(range(-dims, 0)), list(range(dims))
-    (dims_a, dims_b), inner = ([d] if isinstance(d, int) else list(d) for d in dims), 1
-    if len(dims_a) != len(dims_b):
-        raise RuntimeError("both dimension lists should have same length")
-    if a.dtype is not b.dtype:
-        raise RuntimeError("both inputs should have same dtype")
-    for i, j in zip(dims_a, dims_b, strict=True):
-        m, n = a.shape[i], b.shape[j]
-        if m != n and m != 1 != n:
-            raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {m} in dim {i} and second has size {n} in dim {j}"
-            )
-        a, b = (sum_dims(a, (i,), True), b) if n == 1 else (a, sum_dims(b, (j,), True) if m == 1 else b)
-        inner *= min(m, n)
-    free_a, free_b = (
-        [d for d in range(x.ndim) if d not in {i % x.ndim for i in dims}] for x, dims in ((a, dims_a), (b, dims_b))
-    )
-    rows, columns = [a.shape[d] for d in free_a], [b.shape[d] for d in free_b]
-    left, right = permute(a, (*free_a, *dims_a)), permute(b, (*dims_b, *free_b))
-    if not rows + columns:
-        left, right = (x if x.ndim == 1 else reshape(x, (inner,)) for x in (left, right))
-        return reshape(dot(left, right), ())
-    made = mm(reshape(left, (math.prod(rows), inner)), reshape(right, (inner, math.prod(columns))))
-    return reshape(made, (*rows, *columns))
-
-
 python("einsum", einsum, method=False)
-python("tensordot", tensordot, method=False)

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from ..dtypes import BY_NUM, cpp_name
+from ..tensor import Tensor
 from .comparisons import isnan, logical_or
 from .creation import new_ones
 from .define import FUNCTIONS, op, python
@@ -78,6 +79,18 @@ mm = op("mm(Tensor self, Tensor mat2)", _mm,
         mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: _to_right(grad, self, mat2_sym_sizes, mat2_sym_strides))  # fmt: skip
 
 
+def _only_on_a_gpu(*values):
+    raise NotImplementedError("Could not run an operation with 'out_dtype' with arguments from the 'CPU' backend.")
+
+
+def _with_out_dtype(schema):
+    """The overload with a dtype for the result, which torch has for other devices; calls that do not fit name it."""
+    op(schema, _only_on_a_gpu, method=False)
+
+
+_with_out_dtype("mm(Tensor self, Tensor mat2, ScalarType out_dtype)")
+
+
 def _check_mv(size, mat, vec, start):
     if mat.ndim != 2 or vec.ndim != 1 or start.ndim > 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {start.ndim}, {mat.ndim}, {vec.ndim}")
@@ -130,6 +143,7 @@ dot = op("dot(Tensor self, Tensor tensor)", _dot,
 bmm = op("bmm(Tensor self, Tensor mat2)", _bmm,
          self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
          mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad))  # fmt: skip
+_with_out_dtype("bmm(Tensor self, Tensor mat2, ScalarType out_dtype)")
 outer = op("outer(Tensor self, Tensor vec2)", composite(_outer), out=True)
 
 # products added to something ------------------------------------------------------------------------------------------
@@ -190,6 +204,8 @@ def _with_in_place(schema, kernel, **options):
         return data
 
     name = schema.partition("(")[0]
+    if schema.count("mat2") or schema.count("batch2"):
+        _with_out_dtype(schema.replace(", *", ", ScalarType out_dtype, *"))
     op(schema.replace("(Tensor self", "_(Tensor(a!) self"), write(written), function=False,
        backward=f"{name.capitalize()}Backward0", **options)  # fmt: skip
     return made
@@ -269,7 +285,17 @@ def _batched(self, other):
     return unsafe_view(bmm(a, b), (*batch, rows, columns) if n > 1 else (*batch, columns))
 
 
-matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), operator="matmul", out=True)
+matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out=True)
+python(
+    "__matmul__",
+    lambda self, other: _matmul(self, other) if isinstance(other, Tensor) else NotImplemented,
+    function=False,
+)
+python(
+    "__rmatmul__",
+    lambda self, other: _matmul(other, self) if isinstance(other, Tensor) else NotImplemented,
+    function=False,
+)
 
 # triangles ------------------------------------------------------------------------------------------------------------
 
