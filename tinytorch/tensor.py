@@ -14,7 +14,7 @@ from . import dtypes
 from .autograd import hooks
 from .autograd.history import refresh
 from .autograd.meta import TensorBase, meta, needs_grad
-from .autograd.modes import MODES, InferenceCounter
+from .autograd.modes import MODES, DetachedCounter, InferenceCounter
 from .autograd.node import next_number
 from .devices import CPU, device
 from .errors import OF_TENSOR, Absent, ShownAs, type_name, warn_in_torch, warn_user
@@ -158,7 +158,17 @@ class Tensor(TensorBase, metaclass=TensorMeta):
         t._edge = t._meta = t._view = None
         return t
 
-    detach = _alias
+    def detach(self) -> Tensor:
+        """The same memory and version counter, without history."""
+        t = _new(Tensor)
+        t._data = self._data
+        storage = self._storage
+        t._storage = self._own_storage() if storage is None else storage
+        t._counter = counter = self._counter
+        t._edge = t._meta = t._view = None
+        if type(counter) is InferenceCounter and not MODES.here.inference:
+            t._counter = DetachedCounter([0])
+        return t
 
     def _looking(self, data: np.ndarray) -> Tensor:
         """An alias with another array over the same memory."""
@@ -291,7 +301,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def is_inference(self) -> bool:
         """Whether the tensor was made in inference mode."""
-        return type(self._counter) is InferenceCounter
+        return type(self._counter) is not list
 
     # versions and views ----------------------------------------------------------------------------
 
@@ -500,9 +510,11 @@ class Tensor(TensorBase, metaclass=TensorMeta):
                 "detach_() cannot be called on these gradients. To fix this error, please refer to the "
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
-        self._edge = None
-        m = meta(self)
-        m.requires_grad, m.detached = False, next_number()
+        if self._edge is not None:
+            meta(self).detached = next_number()  # nodes made before this may have saved it with its history
+            self._edge = None
+        if self._meta is not None:
+            self._meta.requires_grad = False
         return self
 
     # Python's protocols ----------------------------------------------------------------------------

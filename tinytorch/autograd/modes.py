@@ -63,13 +63,17 @@ class InferenceCounter(list):
         )
 
 
+class DetachedCounter(list):
+    """The counter of what `detach()` gives of an inference tensor outside inference mode: torch gives it one that counts."""
+
+
 def bump(t: Any) -> None:
     """Count a write to a tensor. RuntimeError for an inference tensor outside of inference mode.
 
     torch counts after it has written, so the write has happened by the time the error is raised; so it has here.
     """
     counter = t._counter
-    if type(counter) is list:
+    if type(counter) is not InferenceCounter:
         counter[0] += 1
     elif not MODES.here.inference:
         raise RuntimeError(

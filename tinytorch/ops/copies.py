@@ -16,8 +16,8 @@ from .. import dtypes
 from ..autograd.history import check_inplace, edge_of, rebase_history
 from ..autograd.hooks import warn_of_hooks
 from ..autograd.meta import meta, needs_grad
-from ..autograd.modes import MODES, InferenceCounter, bump, no_grad
-from ..autograd.node import Node, next_number
+from ..autograd.modes import MODES, bump, no_grad
+from ..autograd.node import Node
 from ..devices import CPU, as_device, device
 from ..errors import ShownAs
 from ..storage import UntypedStorage, contiguous_strides
@@ -98,35 +98,7 @@ def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = Non
 clone = op("clone(Tensor self, *, MemoryFormat? memory_format=None)", copied, self=lambda grad: grad)
 
 
-def _detached(self: Tensor) -> Tensor:
-    out = self._alias()
-    if type(self._counter) is InferenceCounter and not MODES.here.inference:
-        out._counter = [0]  # which counts
-    return out
-
-
-detach = op("detach(Tensor(a) self)", composite(_detached))
-
-
-def _detach_in_place(self: Tensor) -> Tensor:
-    if MODES.here.inference:
-        return self
-    if self._view is not None:
-        raise RuntimeError(
-            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
-            "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
-            "detach_() cannot be called on these gradients. To fix this error, please refer to the "
-            "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
-        )
-    if self._edge is not None:
-        meta(self).detached = next_number()  # nodes made before this may have saved the tensor with its history
-        self._edge = None
-    if self._meta is not None:
-        self._meta.requires_grad = False
-    return self
-
-
-op("detach_(Tensor(a!) self)", composite(_detach_in_place))
+detach = op("detach(Tensor(a) self)", composite(Tensor.detach), method=False)
 alias = op("alias(Tensor(a) self)", view(lambda a: a[...]), method=False, self=lambda grad: grad)
 
 

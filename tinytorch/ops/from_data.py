@@ -201,7 +201,7 @@ def _tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad:
     return _from_data("torch.tensor", data, dtype, None if device is None else as_device(device), requires_grad)
 
 
-op("tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False)",
+tensor = op("tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False)",
    composite(_tensor), method=False)  # fmt: skip
 
 
@@ -249,7 +249,7 @@ def _over(a: np.ndarray, memory: np.ndarray) -> Tensor:
     return t
 
 
-python("from_numpy", from_array, method=False)
+from_numpy = python("from_numpy", from_array, method=False)
 python("__array_wrap__", lambda self, a: from_array(a.astype(np.uint8) if a.dtype == bool else a), function=False)
 
 
@@ -260,7 +260,7 @@ def _as_tensor(data: Any, dtype: Any, device: Any) -> Tensor:
     return finish(array_of(data, dtype), where or as_device(None))
 
 
-op("as_tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None)", composite(_as_tensor), method=False)
+as_tensor = op("as_tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None)", composite(_as_tensor), method=False)
 
 
 def _asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None) -> Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..autograd.history import check_inplace, edge_of, rebase_history
 from ..autograd.meta import needs_grad
-from ..autograd.modes import MODES, InferenceCounter, bump
+from ..autograd.modes import MODES, bump
 from ..autograd.node import NotImplementedNode
 from ..dtypes import cpp_name
 from ..storage import contiguous_strides
@@ -51,7 +51,7 @@ def _resized(self: Tensor, shape: tuple[int, ...], memory_format: Any = None) ->
 
 def _refuse(t: Tensor, by: Tensor) -> None:
     # Inside inference mode autograd is not asked, nor outside where it knows none of the tensors.
-    inference = type(t._counter) is InferenceCounter and type(by._counter) is InferenceCounter
+    inference = t.is_inference() and by.is_inference()
     if needs_grad(t) and not MODES.here.inference and not inference:
         raise RuntimeError("cannot resize variables that require grad")
 
