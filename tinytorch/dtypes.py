@@ -78,10 +78,10 @@ def is_dtype(d: object) -> bool:
     return d is None or isinstance(d, dtype) or (isinstance(d, type) and d in _PYTHON)
 
 
-def as_dtype(d: Any, function: str = "") -> dtype | None:
+def as_dtype(d: Any, function: str = "", argument: str = "'dtype'") -> dtype | None:
     """A `dtype=` argument: a dtype, or Python's bool, int or float; None stays None. TypeError otherwise."""
     if not is_dtype(d):
-        raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {type_name(d)}")
+        raise TypeError(f"{function}(): argument {argument} must be torch.dtype, not {type_name(d)}")
     return _PYTHON.get(d, d)
 
 
@@ -155,9 +155,10 @@ def can_cast(source: dtype, target: dtype) -> bool:
 
 
 def _only_dtype(name: str, d: Any) -> dtype:
-    if d is None or not is_dtype(d):
-        raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type_name(d)}")
-    return as_dtype(d)  # type: ignore[return-value]
+    found = as_dtype(d, name, "'type' (position 1)")
+    if found is None:
+        raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not NoneType")
+    return found
 
 
 class finfo(metaclass=ShownAs):

@@ -11,7 +11,9 @@ import io
 import os
 import pickle
 import zipfile
+from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -117,6 +119,8 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
         self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
         self.memoize(obj)
 
+    dispatch = pickle._Pickler.dispatch | {FunctionType: save_global}  # type: ignore[attr-defined]
+
 
 def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) -> None:
     """Write an object of tensors, numbers, strings and containers to a path or a binary file. Source: `torch.save`."""
@@ -164,6 +168,7 @@ class _Reader(pickle.Unpickler):
         self.storages: dict[str, UntypedStorage] = {}
 
     def find_class(self, module: str, name: str) -> Any:
+        module, name = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))  # since Python 2
         found = _BY_NAME.get((module, name))
         if found is None and self.weights_only:
             name = name if module == "builtins" else f"{module}.{name}"

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..autograd.modes import MODES
 from ..tensor import Tensor
 from .creation import zeros_like
 from .define import op, python
-from .kernels import pointwise, result_dtype, write
+from .kernels import composite, pointwise, result_dtype, shape_of_all, write
+from .layout import check_broadcast_into, check_overlap, result_layout
 
 NUMBER = (int, float, np.number, np.bool_)
 
@@ -31,6 +33,17 @@ _ZERO, _BOTH_ZERO = (
     {"self": lambda grad: zeros_like(grad)},
     {n: lambda grad: zeros_like(grad) for n in ("self", "other")},
 )
+
+
+def _in_place(ufunc: np.ufunc) -> write:
+    def compare(a: Any, b: Any) -> Any:
+        check_overlap(a, b)
+        check_broadcast_into(a.shape, np.shape(b))
+        return ufunc(a, b)
+
+    return write(compare)
+
+
 for _name, _ufunc, _takes in (
     ("eq", np.equal, "bifw"), ("ne", np.not_equal, "bifw"), ("lt", np.less, "bif"), ("le", np.less_equal, "bif"),
     ("gt", np.greater, "bif"), ("ge", np.greater_equal, "bif"),
@@ -38,8 +51,14 @@ for _name, _ufunc, _takes in (
     _kernel, _node = pointwise(_ufunc, "bool", takes=_takes, stub=f"{_name}_cpu"), f"{_name.title()}Backward"
     op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_name)
     op(f"{_name}(Tensor self, Scalar other)", _kernel)
-    op(f"{_name}_(Tensor(a!) self, Tensor other)", write(_ufunc), function=False, backward=_node + "1", **_BOTH_ZERO)
-    op(f"{_name}_(Tensor(a!) self, Scalar other)", write(_ufunc), function=False, backward=_node + "0", **_ZERO)
+    op(
+        f"{_name}_(Tensor(a!) self, Tensor other)",
+        _in_place(_ufunc),
+        function=False,
+        backward=_node + "1",
+        **_BOTH_ZERO,
+    )
+    op(f"{_name}_(Tensor(a!) self, Scalar other)", _in_place(_ufunc), function=False, backward=_node + "0", **_ZERO)
 
 
 def _contains(self: Tensor, element: Any) -> bool:
@@ -106,7 +125,8 @@ def _isclose(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
-    close = np.asarray(_equal(a, b))
+    shape_of_all(a, b)
+    close = a == b
     if equal_nan:
         close = close | ((a != a) & (b != b))
     if rtol or atol:
@@ -114,26 +134,35 @@ def _isclose(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
             a, b = (x.astype(dtypes.get_default_dtype().np) for x in (a, b))
         error = np.abs(a - b)
         close = close | (np.isfinite(error) & (error <= atol + np.abs(rtol * b)))
-    return close
+    return result_layout(close, a, b)
 
 
-_equal = pointwise(np.equal, "bool")
+def _equal(self: Tensor, other: Tensor) -> bool:
+    a, b = self._data, other._data
+    return a.shape == b.shape and bool((a == b).all())
+
+
+def _allclose(self: Tensor, other: Tensor, *how: Any) -> bool:
+    return bool(MODES.here.run(_isclose, self._data, other._data, *how).all())
+
+
 _CLOSE = "(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False)"
 op(f"isclose{_CLOSE}", _isclose, out=False)
-op(f"allclose{_CLOSE} -> bool", lambda *args: bool(_isclose(*args).all()), out=False)
-op("equal(Tensor self, Tensor other) -> bool", lambda a, b: a.shape == b.shape and bool((a == b).all()), out=False)
+op(f"allclose{_CLOSE} -> bool", composite(_allclose))
+op("equal(Tensor self, Tensor other) -> bool", composite(_equal))
 
 # what dtype operands meet in ------------------------------------------------------------------------------------------
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """The dtype of an operation on two tensors or numbers."""
-    return result_dtype(tensor1, tensor2)
+    return result_dtype(*[x._data if isinstance(x, Tensor) else x for x in (tensor1, tensor2)])
 
 
 def promote_types(type1: dtypes.dtype, type2: dtypes.dtype) -> dtypes.dtype:
     """The smallest dtype that holds both, by torch's table."""
-    return dtypes.promote_types(dtypes.as_dtype(type1), dtypes.as_dtype(type2))
+    one = dtypes.as_dtype(type1, "promote_types", "'type1' (position 1)")
+    return dtypes.promote_types(one, dtypes.as_dtype(type2, "promote_types", "'type2' (position 2)"))
 
 
 def can_cast(from_: dtypes.dtype, to: dtypes.dtype) -> bool:
