@@ -86,7 +86,7 @@ def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = Non
     """The same values in memory of their own, as another dtype if `kind` is given."""
     if kind is None or kind == a.dtype:
         kind = a.dtype
-        if a.ndim < 2 and memory_format in _IN_ORDER and a.flags.c_contiguous and (a.size > 1 or not a.ndim):
+        if a.ndim < 2 and memory_format in _IN_ORDER and a.size and (not a.ndim or a.strides[0] == a.itemsize):
             return a.copy()
     out = empty_like_strides(a.shape, kind, strides_of_copy(a, memory_format, kind.itemsize))
     store(out, a)
@@ -173,7 +173,7 @@ def _is_same_look(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 copy_ = op(
-    "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False)", composite(_copy_from), numbers=True, function=False
+    "copy_(Tensor(a!) self, Tensor other, bool non_blocking=False)", composite(_copy_from), numbers=True, function=False
 )
 
 # conversions: the tensor itself if it is of this dtype and on this device already, else a recorded copy ---------------
@@ -267,7 +267,7 @@ python("type", _to_type, method=True, function=False)
 # NumPy ------------------------------------------------------------------------------------------------------------------
 
 
-def to_numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
+def to_numpy(self: Tensor, force: bool = False) -> np.ndarray:
     """The memory as a NumPy array, shared. RuntimeError if the tensor requires grad; TypeError on the cuda device."""
     if force:
         self = converted(detach(self), None, CPU)
@@ -284,7 +284,7 @@ def to_numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     return a[...] if a.ndim else a.view()
 
 
-python("numpy", to_numpy, method=True, function=False)
+op("numpy(Tensor(a) self, *, bool force=False)", composite(to_numpy), function=False)
 
 
 def to_array(self: Tensor, dtype: Any = None) -> np.ndarray:

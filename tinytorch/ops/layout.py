@@ -256,9 +256,9 @@ def check_overlap(target: ndarray, *sources: Any) -> None:
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
         )
-    if target.base is not None:
-        for s in sources:
-            if type(s) is ndarray and s is not target and shared_memory(target, s) == "partial":
+    for s in sources:
+        if type(s) is ndarray and s is not target and (target.base is not None or s.base is not None):
+            if shared_memory(target, s) == "partial":
                 raise RuntimeError(_SHARED)
 
 
