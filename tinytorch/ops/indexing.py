@@ -271,9 +271,7 @@ def _assign(part: Tensor, value: Tensor) -> None:
     if value._data.shape == shape:
         copy_(part, value)
     elif not value._data.ndim:
-        from .filling import fill_
-
-        fill_(part, value)
+        part.fill_(value)
     else:
         value = view(value, _without_leading_ones(value))
         copy_(part, value if value._data.shape == shape else expand(value, shape))

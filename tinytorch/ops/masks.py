@@ -107,7 +107,8 @@ def _masked_select(a: np.ndarray, mask: np.ndarray) -> np.ndarray:
     if mask.dtype != bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = _together(mask, a)
-    return np.broadcast_to(a, shape)[np.broadcast_to(mask, shape)]
+    chosen = np.broadcast_to(a, shape)[np.broadcast_to(mask, shape)]
+    return chosen if chosen.size else np.empty(0, a.dtype)
 
 
 def _fill_in_copy(a: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:

@@ -11,7 +11,7 @@ from .. import dtypes
 from ..autograd.node import NotImplementedNode
 from ..errors import warn_in_torch
 from .copies import contiguous_format, preserve_format
-from .creation import new_zeros, number_array
+from .creation import new_zeros, number_array, zeros_like
 from .define import op
 from .kernels import write
 from .layout import check_no_overlap, check_overlap, wrap_dim
@@ -120,7 +120,7 @@ index_select = op("index_select(Tensor self, int dim, Tensor index)", _selected,
 gather = op("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)", _gathered,
             self=lambda grad, self, dim, index, sparse_grad: scatter_add_(new_zeros(grad, self.shape), dim, index, grad))  # fmt: skip
 take = op("take(Tensor self, Tensor index)", _taken,
-          self=lambda grad, self, index: put_(new_zeros(grad, self.shape), index, grad, True))  # fmt: skip
+          self=lambda grad, self, index: put_(zeros_like(self), index, grad, True))  # fmt: skip
 
 # scatter --------------------------------------------------------------------------------------------------------------
 
@@ -186,14 +186,20 @@ def _both(
             op(f"{name}_(Tensor(a!) self, {rest})", write(f), function=False, **how))  # fmt: skip
 
 
-_NoDerivative = type("NotImplemented", (NotImplementedNode,), {"__slots__": (), "__module__": "builtins", "what": "aten::scatter", "users": ()})
-_NONE: dict = {"node": _NoDerivative, "self": None}
+def _reducing(kind: str, **inputs: Any) -> None:
+    """`scatter` that adds or multiplies, for which torch has no derivative."""
+    for name, of, kernel in (("scatter", "Tensor", in_copy(_scattered)), ("scatter_", "Tensor(a!)", write(_scattered))):
+        body = {"__slots__": (), "__module__": "builtins", "what": f"aten::{name}", "users": ()}
+        op(f"{name}({of} self, int dim, Tensor index, {kind}, *, str reduce)", kernel, function=name == "scatter",
+           node=type("NotImplemented", (NotImplementedNode,), body), self=None, **inputs)  # fmt: skip
+
+
 _ZERO = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
-_src = {"backward": "ScatterBackward0", **_ZERO, "src": lambda grad, dim, index: gather(grad, dim, index)}
-_both("scatter", "int dim, Tensor index, Tensor src", _scattered, **_src)
-_both("scatter", "int dim, Tensor index, Tensor src, *, str reduce", _scattered, **_NONE, src=None)
+_both("scatter", "int dim, Tensor index, Tensor src", _scattered, backward="ScatterBackward0", **_ZERO,
+      src=lambda grad, dim, index: gather(grad, dim, index))  # fmt: skip
+_reducing("Tensor src", src=None)
 scatter, _ = _both("scatter", "int dim, Tensor index, Scalar value", _scattered, backward="ScatterBackward1", **_ZERO)
-_both("scatter", "int dim, Tensor index, Scalar value, *, str reduce", _scattered, **_NONE)
+_reducing("Scalar value")
 scatter_add, scatter_add_ = _both(
     "scatter_add", "int dim, Tensor index, Tensor src", lambda a, dim, index, src: _scattered(a, dim, index, src, "sum"),
     backward="ScatterAddBackward0", self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index),
