@@ -34,8 +34,8 @@ class dtype(metaclass=ShownAs):
     def __repr__(self) -> str:
         return f"torch.{self.called}"
 
-    def __reduce__(self) -> str:
-        return self.called
+    def __reduce__(self) -> tuple:
+        return named, (self.called,)
 
 
 bool_ = dtype("bool", "?", "BoolTensor", "Bool")
@@ -50,10 +50,16 @@ float64 = dtype("float64", "f8", "DoubleTensor", "Double", "double")
 
 ALL = (bool_, uint8, int8, int16, int32, int64, float16, float32, float64)  # in the order in which they promote
 BY_NAME = {n: d for d in ALL for n in (d.called, *d.aliases)}
+
 BY_NUM = {d.np.num: d for d in ALL}
 for _d in map(np.dtype, (np.intc, np.int_, np.longlong)):  # C has two names for one of them
     BY_NUM.setdefault(_d.num, BY_NUM[np.dtype(f"i{_d.itemsize}").num])
 _PYTHON: dict[Any, dtype] = {bool: bool_, int: int64, float: float64}
+
+
+def named(name: str) -> dtype:
+    """The dtype of a name: what pickle asks for."""
+    return BY_NAME[name]
 
 
 class _Default:

@@ -90,7 +90,7 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
 
     def reducer_override(self, obj: Any) -> Any:
         if not isinstance(obj, Tensor):
-            return NotImplemented
+            return obj.called if isinstance(obj, dtypes.dtype) else NotImplemented
         state, storage = dict(obj.__dict__), storage_of(obj, quietly=True)
         if isinstance(obj, nn.Parameter):
             return rebuild_parameter, (obj.data, obj.requires_grad, OrderedDict(), *([state] if state else []))
@@ -110,14 +110,19 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
         return "storage", LEGACY[storage_name(d)], key, str(s.device), s.nbytes() // d.itemsize
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
-        shown = repr(obj).split("'")[1] if isinstance(obj, type) else f"torch.{name}" if name else ""
-        place = _FUNCTIONS.get(obj) if callable(obj) and name is None else None
-        if place is None and not shown.startswith("torch."):
-            super().save_global(obj, name)
+        shown = repr(obj).split("'")[1] if isinstance(obj, type) else ""
+        place = ("torch", name) if isinstance(obj, dtypes.dtype) else _FUNCTIONS.get(obj)
+        if place is None and shown.startswith("torch."):
+            place = shown.rpartition(".")[::2]
+        if place is not None:
+            self.write(pickle.GLOBAL + f"{place[0]}\n{place[1]}\n".encode())
+            self.memoize(obj)
             return
-        module, _, name = ".".join(place or [shown]).rpartition(".")
-        self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
-        self.memoize(obj)
+        try:
+            super().save_global(obj, name)
+        except pickle.PicklingError:  # which the pickler in C says in other words
+            where = f"attribute lookup {name or obj.__qualname__} on {obj.__module__} failed"
+            raise pickle.PicklingError(f"Can't pickle {obj!r}: {where}") from None
 
     dispatch = pickle._Pickler.dispatch | {FunctionType: save_global}  # type: ignore[attr-defined]
 
