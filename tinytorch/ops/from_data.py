@@ -218,7 +218,7 @@ new_tensor = op("new_tensor(Tensor self, PyObject data, *, ScalarType? dtype=Non
 # shared memory where that is possible -------------------------------------------------------------------------------------
 
 
-def from_array(a: Any) -> Tensor:
+def from_numpy(a: Any) -> Tensor:
     """A tensor over a NumPy array's own memory, with a new version counter.
 
     TypeError for dtypes torch lacks, ValueError for negative strides.
@@ -249,14 +249,14 @@ def _over(a: np.ndarray, memory: np.ndarray) -> Tensor:
     return t
 
 
-from_numpy = python("from_numpy", from_array, method=False)
-python("__array_wrap__", lambda self, a: from_array(a.astype(np.uint8) if a.dtype == bool else a), function=False)
+python("from_numpy", from_numpy, method=False)
+python("__array_wrap__", lambda self, a: from_numpy(a.astype(np.uint8) if a.dtype == bool else a), function=False)
 
 
 def _as_tensor(data: Any, dtype: Any, device: Any) -> Tensor:
     where = None if device is None else as_device(device)
     if isinstance(data, (Tensor, np.ndarray)):
-        return converted(data if isinstance(data, Tensor) else from_array(data), dtype, where)
+        return converted(data if isinstance(data, Tensor) else from_numpy(data), dtype, where)
     return finish(array_of(data, dtype), where or as_device(None))
 
 
@@ -280,7 +280,7 @@ def _asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad
 
 def _asarray_of(obj: Any, d: Any, where: Any, copy: bool | None, requires_grad: bool | None) -> Tensor:
     if isinstance(obj, np.ndarray):  # of one that is copied anyway, nobody need be warned that it is read-only
-        source = from_array(obj.copy(order="K") if copy and not obj.flags.writeable else obj)
+        source = from_numpy(obj.copy(order="K") if copy and not obj.flags.writeable else obj)
     else:
         source = obj
     if requires_grad is None and needs_grad(source):
