@@ -519,8 +519,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     # Python's protocols ----------------------------------------------------------------------------
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = object.__hash__  # in C: backward keeps leaves in dictionaries
 
     def __len__(self) -> int:
         if self._data.ndim == 0:

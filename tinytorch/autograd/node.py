@@ -67,7 +67,7 @@ class Node:
     _outputs = 1
     _leaf = False
     _several = False  # whether `_expects` is a list, one for each output
-    _fresh = False  # whether what it computes is new memory, or a view, or the very gradient that it was given
+    _on_tensors = False  # whether it runs on tensors even where gradients are arrays, as custom Functions do
     computes_all = False  # also the gradients that nobody asked for, as custom Functions do
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
@@ -370,7 +370,6 @@ def kind_of_node(
         "rules": tuple(zip(rules, wanted, strict=True)),
         "users": tuple(users),
         "spread": spread,
-        "_fresh": True,
         "apply": _apply,
         "keep": classmethod(_keep),
         "keep_results": _keep_results,
@@ -418,7 +417,10 @@ def _apply(self: Any, grads: list, raw: bool) -> list:
         for value, version in zip(pairs, pairs):  # noqa: B905 - one iterator, for pairs
             if version is None:
                 values.append(value)
-            elif raw and type(version) is int and version >= 0 and value._counter[0] == version and value._meta is None:
+            elif (
+                raw and type(version) is int and version >= 0 and value._counter[0] == version
+                and ((m := value._meta) is None or not m.detached)
+            ):  # fmt: skip
                 values.append(value._data)
             else:
                 values.append(read(self, at, raw))

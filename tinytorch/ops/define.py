@@ -45,11 +45,12 @@ class Op:
         self, schema: Schema, kernel: Kernel, node: Any, numbers: bool, inputs: list[int], keeps: dict[str, Callable]
     ) -> None:
         self.schema, self.kernel, self.node, self.numbers, self.inputs = schema, kernel, node, numbers, inputs
-        self.name = schema.name
+        self.name, self.defaults = schema.name, schema.defaults
         self.several = len(schema.returns) > 1 or "[]" in schema.returns[0]
         self.tensors = [i for i, p in enumerate(schema.params) if p.is_tensor]
         self.lists = [i for i, p in enumerate(schema.params) if p.is_list]
-        self.quick: Callable | None = None  # for the plain call, see `_quick`
+        self.quick: Callable | None = None  # the plain call, of `arity` arguments, see `fast`
+        self.arity = 0
         self.result_type: Any = tuple
         if node is not None:
             self.saves = [
@@ -66,8 +67,13 @@ class Op:
 
     def __call__(self, *values: Any) -> Any:
         """Run on tensors, recorded as grad mode has it, or on arrays; arguments that are left out take their defaults."""
-        if len(values) < len(self.schema.defaults):
-            values += self.schema.defaults[len(values) :]
+        given = len(values)
+        if given == self.arity and type(values[0]) is not ndarray:
+            made = self.quick(*values)  # type: ignore[misc]
+            if made is not None:
+                return made
+        if given < len(self.defaults):
+            values += self.defaults[given:]
         first = values[0][0] if type(values[0]) in (list, tuple) and values[0] else values[0]
         if isinstance(first, (ndarray, np.generic)) or (type(first) is not Tensor and _on_arrays(values)):
             kernel = self.kernel
@@ -374,8 +380,7 @@ class _Overloads:
         """What a user calls: finds the overload, and hands it its arguments."""
         signatures: list[Signature] = []
         first = self.ops[0]
-        quick = None if self.inplace else fast.quick(first)
-        arity = 0 if quick is None else sum(p.default is REQUIRED for p in first.schema.params)
+        quick, arity = (None, 0) if self.inplace else (first.quick, first.arity)
         table, name = self.plain, self.name
         sized = self.sized(method)
 
@@ -412,7 +417,7 @@ class _Overloads:
             for o in self.ops:
                 p = o.schema.params
                 if o.schema.positional == 2 and p[1].kind in ("int[]", "SymInt[]") and not p[1].one:
-                    return (fast.quick(o) or (lambda *args: None), o.run, o.schema.defaults[2:])
+                    return (o.quick or (lambda *args: None), o.run, o.schema.defaults[2:])
         return ()
 
     def bound(self, signatures: list[Signature], method: bool, args: tuple, named: dict) -> Any:
@@ -478,6 +483,8 @@ def op(
         node = kind_of_node(title, formulas, also, MultiNode if several else Node, spread, results)
     made = Op(read, kernel, node, numbers, inputs, keeps or {})
     made.doc = doc  # type: ignore[attr-defined]
+    made.quick = fast.quick(made)
+    made.arity = made.quick and sum(p.default is REQUIRED for p in read.params)
     if several:
         made.result_type = list if list_result else _named(read)
     OPS.append(made)
@@ -510,11 +517,10 @@ def _offer(name: str, made: Op, inplace: bool, function: bool, method: bool, out
     if group is None:
         group = _methods[name] = _Overloads(name, inplace)
     group.add(made, out, method)
-    if len(group.ops) == 1 or (function and name not in FUNCTIONS):
-        if function:
-            FUNCTIONS[name] = group.called(False)
-        if method and made.schema.has_self:
-            setattr(Tensor, name, group.called(True))
+    if function or name in FUNCTIONS:
+        FUNCTIONS[name] = group.called(False)
+    if method and made.schema.has_self:
+        setattr(Tensor, name, group.called(True))
 
 
 def _offer_operators(operator: str, made: Op, in_place: bool) -> None:

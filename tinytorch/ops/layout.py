@@ -85,8 +85,11 @@ def reach(shape: tuple, strides: tuple, itemsize: int) -> int:
 
 def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarray:
     """Another look at the memory of an array: shape, strides and offset from its first element, in bytes."""
-    if a.flags.c_contiguous and offset + reach(shape, strides, a.itemsize) <= a.nbytes and offset >= 0:
-        return ndarray(shape, a.dtype, a, offset, strides)
+    if a.flags.c_contiguous and offset >= 0:
+        try:
+            return ndarray(shape, a.dtype, a, offset, strides)
+        except ValueError:  # it reaches beyond the array, and has to be taken from the memory as a whole
+            pass
     whole = owner(a)
     start = address(a) - address(whole) + offset if whole.nbytes else 0
     if not whole.flags.c_contiguous:
