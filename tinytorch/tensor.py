@@ -15,7 +15,7 @@ from .autograd import hooks
 from .autograd.history import refresh
 from .autograd.meta import TensorBase, meta, needs_grad
 from .autograd.modes import MODES, DetachedCounter, InferenceCounter
-from .autograd.node import next_number
+from .autograd.node import exchanged, expectation, next_number
 from .devices import CPU, device
 from .errors import OF_TENSOR, Absent, ShownAs, type_name, warn_in_torch, warn_user
 from .ops.layout import address, owner, reach, wrap_dim
@@ -424,9 +424,9 @@ class Tensor(TensorBase, metaclass=TensorMeta):
             raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
         if self.requires_grad and value._data.dtype.kind != "f":
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-        if self._meta is not None:
-            self._meta.accumulator = None  # it was made for gradients of another shape, dtype or device
+        before = expectation(self)
         self._storage, self._data = value._own_storage(), value._data
+        exchanged(self, before)
         if value.is_inference() != self.is_inference():
             self._counter = value._counter if value.is_inference() else [0]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import missing, type_name, warn_in_torch
 from ..tensor import Tensor, fresh
-from .engine import as_tensor
+from .gradients import as_tensor
 from .history import IN_FUNCTION, MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history
 from .meta import LAST, needs_grad
 from .modes import MODES, bump, no_grad
@@ -57,7 +57,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     __slots__ = ("_materialize", "_results", "_takes", "_was_read", "_zeros", "dirty_tensors", "needs_input_grad",
                  "non_differentiable", "to_save")  # fmt: skip
     _forward_cls: Any = None
-    computes_all = True  # also the gradients that nobody asked for
+    computes_all = _on_tensors = True
 
     def __init__(self, inputs: tuple, recorded: bool) -> None:
         self._takes = tuple([isinstance(x, Tensor) for x in inputs])

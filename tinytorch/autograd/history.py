@@ -11,7 +11,7 @@ from typing import Any
 from .hooks import moved
 from .meta import needs_grad
 from .modes import MODES
-from .node import Edge, Node
+from .node import ALONE, VERSION, Edge, Node, Outputs
 from .saved import FREED
 
 # How a view came about; it decides what an in-place write to it, or under it, says.
@@ -222,7 +222,8 @@ class CopySlices(Node):
             zero_(here)
         else:
             copy_(here, inner[0])
-        return [whole, *inner[1:]]
+        # torch writes into the gradient twice, and what the write's node gave is nobody else's
+        return Outputs([whole, *inner[1:]], [ALONE + 2 * VERSION, *[ALONE] * (len(inner) - 1)])
 
     def release(self) -> None:
         """Let go of the write's node, which keeps what it saved if somebody else knows it."""

@@ -50,6 +50,21 @@ class _Shown(property):
         self.__set__(fn, None)
 
 
+# The state of a gradient that is an array, see `gradients`: VERSION times the version that torch's tensor would have, plus
+# what somebody else holds: that tensor, its memory, nothing.
+SHARED, VIEW, ALONE, VERSION = 0, 1, 2, 4
+
+
+class Outputs(list):
+    """What a node computed, with the state of each gradient, which the arrays alone do not tell."""
+
+    __slots__ = ("states",)
+
+    def __init__(self, grads: Any, states: list[int]) -> None:
+        super().__init__(grads)
+        self.states = states
+
+
 def expectation(t: Any) -> tuple:
     """Shape, dtype (NumPy's) and device that the gradient of a tensor must have."""
     data, m = t._data, t._meta
@@ -63,6 +78,7 @@ class Node:
 
     # What is the engine's own has names with an underscore: a custom Function's node takes the user's attributes too.
     saved_names: tuple[str, ...] = ()
+    users: tuple = ()  # for each, the one input whose gradient alone needs it, if that is so
     results: dict[str, int] = {}  # the outputs by the names under which formulas read them
     _outputs = 1
     _leaf = False
@@ -246,6 +262,15 @@ class AccumulateGrad(Node):
         return []
 
 
+def exchanged(leaf: Any, before: tuple) -> None:
+    """A leaf got another array by `.data =`. What was recorded so far goes on expecting the gradient that it expected."""
+    m = leaf._meta
+    if m is not None:
+        m.accumulator = None
+        if expectation(leaf) != before:
+            m.exchanged += ((next_number(), before),)
+
+
 def shown_edge(edge: Any) -> tuple[Any, int]:
     """An edge as those outside see it: to the AccumulateGrad of a leaf, (None, 0) for none."""
     if edge is None:
@@ -261,7 +286,7 @@ class NotImplementedNode(Node):
     computes_all = True  # so that it raises even where nobody asked for the gradients
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
-        self._edges, self._saved, self._hooks = edges, saved, None
+        self._edges, self._saved, self._hooks = tuple([e for e in edges if e is not None]), saved, None
         self._seq = LAST  # as torch has it: it raises before other nodes run
 
     def name(self) -> str:
@@ -276,6 +301,11 @@ class NotImplementedNode(Node):
     def keep(cls, edges: tuple, values: dict) -> tuple:
         """Nothing is saved."""
         return ()
+
+
+def not_differentiable(what: str) -> Any:
+    """The kind of node of an operation that torch has no derivative for, by the name that the error says."""
+    return type("NotImplemented", (NotImplementedNode,), {"__slots__": (), "__module__": "builtins", "what": what})
 
 
 # declaring kinds of nodes -----------------------------------------------------------------------------------------

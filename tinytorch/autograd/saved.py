@@ -206,7 +206,9 @@ class SavedTensor:
     @property
     def data(self) -> Any:
         """What is kept: the tensor, or what a pack hook made of it; None once it was freed."""
-        return self.node().number_tensor(self._kept) if self._version == NUMBER and self._kept is not None else self._kept
+        return (
+            self.node().number_tensor(self._kept) if self._version == NUMBER and self._kept is not None else self._kept
+        )
 
     @property
     def unpack_hook(self) -> Callable | None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..autograd.history import check_inplace, edge_of, rebase_history
 from ..autograd.meta import needs_grad
 from ..autograd.modes import MODES, bump
-from ..autograd.node import NotImplementedNode
+from ..autograd.node import NotImplementedNode, exchanged, expectation
 from ..dtypes import cpp_name
 from ..storage import contiguous_strides
 from ..tensor import Tensor, device_of, fresh
@@ -107,15 +107,13 @@ def _set(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         fn = _NoBackward(tuple([edge_of(t) for t in (self, source) if isinstance(t, Tensor)]))
     if source is None:
         source = fresh(np.empty(0, self._data.dtype), device_of(self)).untyped_storage()
-    if self._meta is not None:
-        self._meta.accumulator = (
-            None  # what is recorded from now on flows to another one, even if the shape is the same
-        )
+    before = expectation(self)
     if tensor and size is None:
         storage = source._own_storage()
         self._storage, self._data = storage, source._data
     else:
         _set_storage(self, source._own_storage() if tensor else source.untyped(), storage_offset, size, stride)
+    exchanged(self, before)  # what is recorded from now on flows to another node, even if the shape is the same
     bump(self)
     if fn is not None:
         fn.describe(self)

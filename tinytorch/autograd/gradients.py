@@ -1,0 +1,216 @@
+"""Gradients on their way: plain arrays, with what torch knows of the tensors in their place.
+
+torch adds to a gradient in place where nobody else holds it, and makes the `.grad` of a leaf of it without a copy; both
+can be seen, in versions and in shared memory. So each array has a state: the version that the tensor in its place would
+have, and whether somebody else holds that tensor, or only its memory, or nobody either. Source: torch's `InputBuffer`
+and `accumulate_grad.h`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import BY_NUM
+from ..ops.layout import empty_like_strides, is_dense, owner
+from . import hooks
+from .history import edge_of
+from .meta import TensorBase
+from .modes import MODES
+from .node import ALONE, SHARED, VERSION, VIEW, Outputs, expectation
+
+ndarray = np.ndarray
+
+
+def state_of(fn: Any, grads: list, states: list[int], outputs: list, grad: ndarray) -> int:
+    """The state of one of the arrays that a node's formulas gave, from those of the arrays that it was given."""
+    memory = owner(grad)
+    for given, state in zip(grads, states, strict=True):
+        if given is not None and owner(given) is memory:
+            same = [o for o in outputs if o is not None and owner(o) is memory]
+            kind = state % VERSION
+            if grad is given:
+                kind = SHARED if sum(o is grad for o in same) > 1 else min(kind, VIEW) if len(same) > 1 else kind
+            else:
+                kind = ALONE if kind == ALONE and len(same) == 1 else VIEW
+            return state - state % VERSION + kind
+    saved = [v for v in (fn._saved or ())[::2] if isinstance(v, TensorBase)]
+    return VIEW if any(owner(v._data) is memory for v in saved) else ALONE
+
+
+# tensors over them ------------------------------------------------------------------------------------------------------
+
+
+def as_tensor(grad: Any, device: Any, state: int = 0) -> Any:
+    """A tensor over a gradient that is an array."""
+    if grad is None or isinstance(grad, TensorBase):
+        return grad
+    from ..tensor import over
+
+    t = over(np.asarray(grad), device)
+    if type(t._counter) is list:
+        t._counter[0] = state // VERSION
+    return t
+
+
+def as_tensors(fn: Any, grads: list, states: list[int], raw: bool) -> tuple:
+    """The gradients of a node's outputs as hooks see them."""
+    if not raw:
+        return tuple(grads)
+    return tuple([as_tensor(g, g if g is None else fn.expects(nr)[2], states[nr]) for nr, g in enumerate(grads)])
+
+
+def as_arrays(tensors: list, grads: list, states: list[int]) -> Outputs:
+    """The arrays of tensors that hooks or a custom Function gave back for `grads`, and who else holds them.
+
+    Empties the list, which is to be all by which the caller holds the tensors.
+    """
+    arrays = [None if t is None else t._data for t in tensors]
+    memory = [None if a is None else owner(a) for a in arrays]
+    twice = [t is not None and sum(t is other for other in tensors) > 1 for t in tensors]
+    held = [
+        None if t is None
+        else (weakref.ref(t), None if t._storage is None else weakref.ref(t._storage), t._counter)
+        for t in tensors
+    ]  # fmt: skip
+    tensors.clear()
+    known = {id(owner(g)): (g, state % VERSION) for g, state in zip(grads, states, strict=True) if g is not None}
+    found = []
+    for i, look in enumerate(held):
+        if look is None:
+            found.append(SHARED)
+            continue
+        tensor, storage, counter = look
+        kind = ALONE
+        if twice[i] or tensor() is not None:
+            kind = SHARED
+        elif sum(m is memory[i] for m in memory) > 1 or (storage is not None and storage() is not None):
+            kind = VIEW
+        given, before = known.get(id(memory[i]), (None, ALONE))
+        kind = min(kind, before if arrays[i] is given else max(before, VIEW))
+        found.append(kind + VERSION * (counter[0] if type(counter) is list else 0))
+    return Outputs(arrays, found)
+
+
+# as they must be --------------------------------------------------------------------------------------------------------
+
+
+def expected(edge: Any, seq: int | None = None) -> tuple:
+    """Shape, dtype and device that a gradient must have that goes along an edge; `seq`: of the node that it comes from."""
+    fn, nr = edge
+    if not fn._leaf:
+        return fn.expects(nr)
+    for until, before in fn._meta.exchanged if seq is not None else ():
+        if seq < until:  # the node is older than what `.data =` gave the leaf since
+            return before
+    return expectation(fn)
+
+
+def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
+    """A gradient, array or tensor, brought to the shape and dtype of its value, or torch's error; `fn`: None for roots."""
+    shape, kind, device = wanted
+    who = "" if fn is None else f"Function {fn.name()} returned an "
+    if isinstance(grad, np.generic):
+        grad = np.asarray(grad)
+    if grad.shape != shape:
+        have, lead = tuple(grad.shape), grad.ndim - len(shape)
+        if lead < 0 or any(n not in (1, m) for n, m in zip(shape, have[lead:], strict=True)):
+            raise RuntimeError(
+                f"{who}invalid gradient at index {i} - got {list(have)} but expected shape compatible with {list(shape)}"
+            )
+        if type(grad) is ndarray:
+            dims = [*range(lead), *[d + lead for d, n in enumerate(shape) if n == 1 != have[d + lead]]]
+            grad = np.asarray(grad.sum(tuple(dims))).reshape(shape)
+        else:
+            grad = grad.sum_to_size(shape)
+    if type(grad) is ndarray:
+        return grad if kind is None or grad.dtype == kind else grad.astype(kind)
+    if kind is not None and grad._data.dtype != kind:
+        grad = grad.to(BY_NUM[kind.num])
+    if device is not None and grad.device is not device:
+        if grad.ndim == 0:
+            return grad.to(device)
+        raise RuntimeError(f"{who}invalid gradient at index {i} - expected device {device} but got {grad.device}")
+    return grad
+
+
+# leaves -----------------------------------------------------------------------------------------------------------------
+
+
+def accumulate(leaf: Any, grad: Any, state: int, warnings: list) -> None:
+    """Add a gradient (an array, or a tensor) to a leaf's `.grad`: in place, or out of place if a graph of it is built."""
+    m = leaf._meta
+    if grad is not None:
+        if leaf._view is not None:
+            edge_of(leaf)  # which brings its history up to date
+        if leaf._edge is not None:
+            raise RuntimeError("leaf variable has been moved into the graph interior")
+        if m.requires_grad:
+            if m.grad is None:
+                m.grad = _first_grad(leaf, grad, state)
+            else:
+                _add_to_grad(leaf, grad, warnings)
+    if m.after_accumulate:
+        hooks.after_accumulate(leaf)
+
+
+def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
+    """What becomes the `.grad` of a leaf that has none: the gradient itself, or a copy that lies as torch wants it."""
+    from ..ops.copies import clone, contiguous_format, copy_
+    from ..ops.creation import new_empty_strided
+
+    like = leaf._data
+    if type(grad) is ndarray and not MODES.here.grad:
+        if state % VERSION != SHARED and _obeys_layout(grad, like):
+            return as_tensor(grad, leaf.device, state)
+        if grad.shape == like.shape and is_dense(like):
+            strides = tuple([s // like.itemsize * grad.itemsize for s in like.strides])
+            copy = empty_like_strides(like.shape, grad.dtype, strides)
+            copy[...] = grad
+            return as_tensor(copy, leaf.device, VERSION)  # torch makes it empty and then copies into it
+    grad = as_tensor(grad, leaf.device)
+    if is_dense(like):
+        return copy_(new_empty_strided(grad, tuple(leaf.shape), leaf.stride()), grad)
+    return clone(grad, contiguous_format)
+
+
+def _add_to_grad(leaf: Any, grad: Any, warnings: list) -> None:
+    m, recorded = leaf._meta, MODES.here.grad
+    old = m.grad
+    a = old._data
+    if (
+        type(grad) is ndarray and not recorded and a.dtype is grad.dtype and a.shape == grad.shape and a.flags.forc
+        and type(old._counter) is list and old.device is leaf.device
+    ):  # fmt: skip
+        np.add(a, grad, out=a)
+        old._counter[0] += 1
+    elif recorded:
+        m.grad = old = old + as_tensor(grad, leaf.device)
+    else:
+        old.add_(as_tensor(grad, leaf.device))
+    if not _obeys_layout(old._data, leaf._data):
+        message = (
+            "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance."
+        ) + "".join(
+            f"\n{n}.sizes() = {list(t.shape)}, strides() = {list(t.stride())}"
+            for n, t in (("grad", old), ("param", leaf))
+        )
+        warnings.append((message, f"torch/csrc/autograd/functions/accumulate_grad.h:{282 if recorded else 252}", True))
+
+
+def _obeys_layout(grad: ndarray, like: ndarray) -> bool:
+    """Whether a gradient lies in memory as `.grad` must: as a dense leaf does, row-major for any other."""
+    steps = grad.strides
+    if grad.size and 0 in steps:
+        return False  # even for a size of 1 a repeated gradient is copied
+    if steps == like.strides and like.flags.c_contiguous and grad.dtype is like.dtype:
+        return True
+    if not is_dense(like):
+        return grad.flags.c_contiguous
+    # `.data =` may have given the leaf another dtype or shape; of a 0-d tensor's strides torch reads a 1 that is left over
+    ours, theirs = grad.itemsize, like.itemsize
+    pairs = itertools.zip_longest(steps, like.strides or (theirs,), grad.shape, fillvalue=1)
+    return all(a * theirs == b * ours or n == 1 for a, b, n in pairs)
