@@ -413,7 +413,8 @@ class _Overloads:
 
     def sized(self, method: bool) -> tuple:
         """How to run the overload of a method that takes sizes, one by one or as a tuple; () if there is none."""
-        if method and not self.inplace:
+        several = any(p.kind == "int" for o in self.ops for p in o.schema.params[1:2])  # one number is another overload's
+        if method and not self.inplace and not several:
             for o in self.ops:
                 p = o.schema.params
                 if o.schema.positional == 2 and p[1].kind in ("int[]", "SymInt[]") and not p[1].one:
@@ -481,6 +482,8 @@ def op(
         results = tuple([n or f"result{i}" for i, n in enumerate(read.result_names)]) if several else ("result",)
         spread = any(read.params[i].is_list for i in inputs)
         node = kind_of_node(title, formulas, also, MultiNode if several else Node, spread, results)
+    if node is not None and not formulas:
+        inputs = [i for i, p in enumerate(read.params) if p.is_tensor]
     made = Op(read, kernel, node, numbers, inputs, keeps or {})
     made.doc = doc  # type: ignore[attr-defined]
     made.quick = fast.quick(made)

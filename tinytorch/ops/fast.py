@@ -150,7 +150,7 @@ def _two(o: Any, rest: tuple) -> Callable:
     straight = kernel.straight if type(kernel) is pointwise else ()
     function = kernel.function
     results = bool(node is not None and node.results)
-    pads = len(o.inputs) == 2
+    pads = len(o.inputs) == 2 and hasattr(node, "rules")  # else its edges are not one for each input
 
     def call(x: Any, y: Any) -> Any:
         if not isinstance(x, Tensor):

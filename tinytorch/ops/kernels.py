@@ -12,14 +12,23 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .layout import broadcast_error, check_broadcast_into, check_overlap, convert, dense_strides, result_layout, wrap_dims
+from .layout import (
+    broadcast_error,
+    check_broadcast_into,
+    check_overlap,
+    convert,
+    dense_strides,
+    result_layout,
+    wrap_dims,
+)
 
 ndarray = np.ndarray
 HALF = np.dtype(np.float16)
 # For which dtypes torch has a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
 EVERY = "biwf"
 LETTER = {
-    n: "w" if d.called in ("uint16", "uint32", "uint64") else d.np.kind.replace("u", "i") for n, d in dtypes.BY_NUM.items()
+    n: "w" if d.called in ("uint16", "uint32", "uint64") else d.np.kind.replace("u", "i")
+    for n, d in dtypes.BY_NUM.items()
 }
 
 
@@ -181,8 +190,7 @@ class pointwise(Kernel):
         if self.count == 1 and type(a) is ndarray and a.dtype.num in self.straight:
             return result_layout(self.function(*values), a)
         arrays = self.operands(values)
-        given = [x if isinstance(x, ndarray) else y for x, y in zip(values, arrays)]  # noqa: B905 - further arguments
-        tensors = [x for x, y in zip(given, values) if isinstance(y, ndarray)]  # noqa: B905
+        tensors = [y for x, y in zip(values, arrays) if isinstance(x, ndarray)]  # noqa: B905 - further arguments
         return result_layout(self.compute(arrays, values[self.count :]), *tensors)
 
     def written(self, a: ndarray, *values: Any) -> ndarray:

@@ -62,6 +62,10 @@ def _number(x: Any) -> Any:
     return x.item() if isinstance(x, (Tensor, np.generic)) else x
 
 
+def _wrapped(x: Any) -> Any:
+    return x.item() if isinstance(x, np.generic) else x
+
+
 def _int(x: Any) -> int:
     return int(x.item()) if isinstance(x, Tensor) else x.__index__()
 
@@ -78,7 +82,7 @@ class _Type:
 _INTS = _Type("tuple of ints", is_symint, _int, many=True)
 _FORMAT = _Type("torch.memory_format", lambda x: type(x).__name__ in ("MemoryFormat", "memory_format"))
 _TYPES = {
-    "Tensor": _Type("Tensor", lambda x: isinstance(x, Tensor), plain=(Tensor,)),
+    "Tensor": _Type("Tensor", lambda x: isinstance(x, Tensor), _wrapped, (Tensor,)),
     "Scalar": _Type("Number", lambda x: is_number(x) or _is_float(x), _number, (int, float, bool)),
     "int": _Type("int", _is_int, _int, (int,)),
     "SymInt": _Type("int", is_symint, _int, (int,)),
