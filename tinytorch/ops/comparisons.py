@@ -11,8 +11,9 @@ from ..autograd.modes import MODES
 from ..tensor import Tensor
 from .creation import zeros_like
 from .define import op, python
+from .from_data import from_numpy
 from .kernels import composite, pointwise, result_dtype, shape_of_all, write
-from .layout import check_broadcast_into, check_overlap, result_layout
+from .layout import result_layout
 
 NUMBER = (int, float, np.number, np.bool_)
 
@@ -34,16 +35,6 @@ _ZERO, _BOTH_ZERO = (
     {n: lambda grad: zeros_like(grad) for n in ("self", "other")},
 )
 
-
-def _in_place(ufunc: np.ufunc) -> write:
-    def compare(a: Any, b: Any) -> Any:
-        check_overlap(a, b)
-        check_broadcast_into(a.shape, np.shape(b))
-        return ufunc(a, b)
-
-    return write(compare)
-
-
 for _name, _ufunc, _takes in (
     ("eq", np.equal, "bifw"), ("ne", np.not_equal, "bifw"), ("lt", np.less, "bif"), ("le", np.less_equal, "bif"),
     ("gt", np.greater, "bif"), ("ge", np.greater_equal, "bif"),
@@ -53,12 +44,18 @@ for _name, _ufunc, _takes in (
     op(f"{_name}(Tensor self, Scalar other)", _kernel)
     op(
         f"{_name}_(Tensor(a!) self, Tensor other)",
-        _in_place(_ufunc),
+        write(_kernel.written),
         function=False,
         backward=_node + "1",
         **_BOTH_ZERO,
     )
-    op(f"{_name}_(Tensor(a!) self, Scalar other)", _in_place(_ufunc), function=False, backward=_node + "0", **_ZERO)
+    op(
+        f"{_name}_(Tensor(a!) self, Scalar other)",
+        write(_kernel.written),
+        function=False,
+        backward=_node + "0",
+        **_ZERO,
+    )
 
 
 def _contains(self: Tensor, element: Any) -> bool:
@@ -67,6 +64,15 @@ def _contains(self: Tensor, element: Any) -> bool:
     raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
 
+def _equals(self: Tensor, other: Any) -> Any:
+    found = _equals_tensor(self, other)
+    if found is NotImplemented and isinstance(other, np.ndarray):  # here alone torch takes an array
+        return self == from_numpy(other)
+    return found
+
+
+_equals_tensor = Tensor.__eq__
+python("__eq__", _equals, function=False)
 python("__contains__", _contains, function=False)
 isnan = op("isnan(Tensor self)", pointwise(np.isnan, "bool"), out=False)
 isinf = op("isinf(Tensor self)", pointwise(np.isinf, "bool"), out=False)
@@ -126,7 +132,7 @@ def _isclose(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
         if value < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
     shape_of_all(a, b)
-    close = a == b
+    close, given = a == b, (a, b)
     if equal_nan:
         close = close | ((a != a) & (b != b))
     if rtol or atol:
@@ -134,7 +140,7 @@ def _isclose(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
             a, b = (x.astype(dtypes.get_default_dtype().np) for x in (a, b))
         error = np.abs(a - b)
         close = close | (np.isfinite(error) & (error <= atol + np.abs(rtol * b)))
-    return result_layout(close, a, b)
+    return result_layout(close, *given)
 
 
 def _equal(self: Tensor, other: Tensor) -> bool:

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..autograd.node import not_differentiable
 from ..tensor import Tensor
 from .comparisons import isfinite, logical_and, logical_or, reflected
-from .creation import full_like, zeros_like
+from .creation import full_like, new_zeros, zeros_like
 from .define import op
-from .kernels import composite, pointwise
-from .masks import masked_fill, where
+from .kernels import check_kernel, composite, pointwise, result_dtype, shape_of_all, write
+from .layout import contiguous_strides, dense_strides, laid_out, result_layout
+from .masks import masked_fill, masked_fill_, where
 
 # one operand ----------------------------------------------------------------------------------------------------------
 
@@ -67,7 +69,7 @@ absolute = op("abs(Tensor self)", pointwise(np.abs, takes="if", stub="abs_cpu"),
 sgn = op("sgn(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), also=("self", "result"),
          self=lambda grad: zeros_like(grad))  # fmt: skip
 sign = op("sign(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), self=lambda grad: zeros_like(grad))
-relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)), takes="if", bools=_RELU), out=False,
+relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)), takes="if", stub="clamp_min_scalar_cpu", bools=_RELU), out=False,
           self=lambda grad, result: threshold_backward(grad, result, 0))  # fmt: skip
 
 
@@ -87,10 +89,11 @@ def _round(a: Any, decimals: int) -> Any:
 
 def _nan_to_num(a: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     if a.dtype.kind != "f":
-        return a.copy()
+        return laid_out(a.copy(), dense_strides(a))
     limits = np.finfo(a.dtype)
     values = [a.dtype.type(d if v is None else v) for v, d in ((nan, 0), (posinf, limits.max), (neginf, limits.min))]
-    return np.where(a != a, values[0], np.where(a == np.inf, values[1], np.where(a == -np.inf, values[2], a)))
+    out = np.where(a != a, values[0], np.where(a == np.inf, values[1], np.where(a == -np.inf, values[2], a)))
+    return laid_out(out, dense_strides(a))
 
 
 def _positive(self: Tensor) -> Tensor:
@@ -104,15 +107,15 @@ op(
     pointwise(_round, takes="f", stub="round_cpu"),
     self=lambda grad: zeros_like(grad),
 )
-op("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None)", pointwise(_nan_to_num),
+op("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None)", _nan_to_num, in_place=True,
    self=lambda grad, self: grad * isfinite(self))  # fmt: skip
 op("positive(Tensor(a) self)", composite(_positive), operator="pos")
 
 # gradients that are operations of their own: differentiated again they show as one node
 threshold_backward = op(
     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold)",
-    pointwise(lambda g, a, threshold: np.where(a <= threshold, g.dtype.type(0), g)), function=False,
-    method=False, grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
+    lambda g, a, threshold: result_layout(np.where(a <= threshold, g.dtype.type(0), g), a, g), function=False, method=False,
+    grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
     self=lambda grad: zeros_like(grad))  # fmt: skip
 sigmoid_backward = op(
     "sigmoid_backward(Tensor grad_output, Tensor output)", pointwise(lambda g, a: g * (1 - a) * a), function=False,
@@ -133,9 +136,11 @@ _BOOLS = (
 )
 
 
-def _scaled(b: Any, alpha: Any) -> Any:
+def _scaled(a: Any, b: Any, alpha: Any) -> Any:
+    """`alpha * b`, to be added to `a`."""
     if type(alpha) is int and alpha == 1:
         return b
+    np.broadcast(a, b)  # of two errors that of the shapes is said
     if alpha is True and b.dtype.kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if b.dtype.kind in "iub" and isinstance(alpha, float):
@@ -143,13 +148,20 @@ def _scaled(b: Any, alpha: Any) -> Any:
     return np.multiply(b, np.array(alpha).astype(b.dtype))
 
 
+class _swapped(pointwise):
+    """A kernel that is called with its operands the other way round."""
+
+    def __call__(self, a: Any, b: Any, *rest: Any) -> Any:
+        return super().__call__(b, a, *rest)
+
+
 def _by(grad: Any, alpha: Any) -> Any:
     return grad if alpha == 1 else times(grad, alpha)
 
 
-_add = pointwise(lambda a, b, alpha: np.add(a, _scaled(b, alpha)), takes="bif", stub="add_stub")
-_sub = pointwise(lambda a, b, alpha: np.subtract(a, _scaled(b, alpha)), takes="if", stub="add_stub", bools=_BOOLS)
-_rsub = pointwise(lambda a, b, alpha: np.subtract(b, _scaled(a, alpha)), takes="if", stub="add_stub", bools=_BOOLS)
+_add = pointwise(lambda a, b, alpha: np.add(a, _scaled(a, b, alpha)), takes="bif", stub="add_stub")
+_sub = pointwise(lambda a, b, alpha: np.subtract(a, _scaled(a, b, alpha)), takes="if", stub="add_stub", bools=_BOOLS)
+_rsub = _swapped(lambda a, b, alpha: np.subtract(a, _scaled(a, b, alpha)), takes="if", stub="add_stub", bools=_BOOLS)
 add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, operator="add", also=("alpha",),
          self=lambda grad: grad, other=lambda grad, alpha: _by(grad, alpha))  # fmt: skip
 sub = op("sub(Tensor self, Tensor other, *, Scalar alpha=1)", _sub, numbers=True, aka=("subtract",), operator="sub",
@@ -188,45 +200,49 @@ def _remainder(a: Any, b: Any) -> Any:
 _ROUNDED = {"floor": _by_no_zero(np.floor_divide), "trunc": _by_no_zero(_truncated)}
 
 
+class _rounding(pointwise):
+    """A quotient that is rounded, or not: then it is a float."""
+
+    def operands(self, values: tuple) -> list:
+        """The operands in the dtype they meet in."""
+        return (super() if values[2:] != (None,) else _quotient).operands(values)
+
+
 def _divided(a: Any, b: Any, rounding_mode: str | None) -> Any:
     if rounding_mode is None:
-        return np.true_divide(a, b, dtype=a.dtype if a.dtype.kind == "f" else dtypes.get_default_dtype().np)
+        return np.true_divide(a, b)
     if rounding_mode not in _ROUNDED:
         modes = "None, 'trunc', or 'floor'"
         raise RuntimeError(f"div expected rounding_mode to be one of {modes} but found '{rounding_mode}'")
+    check_kernel(a.dtype, "if", f"div_{rounding_mode}_cpu")
     return _ROUNDED[rounding_mode](a, b)
-
-
-def _no_derivative(name: str) -> dict[str, Any]:
-    """What an operation is declared with that torch has no derivative for: a node that says so when it runs."""
-
-    def refuse(grad: Any) -> Any:
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
-
-    return {"backward": "NotImplemented", "self": refuse, "other": refuse}
 
 
 _floor = pointwise(_ROUNDED["floor"], takes="if", stub="div_floor_cpu")
 _modulo = pointwise(_by_no_zero(_remainder), takes="if", stub="remainder_cpu")
 _fmod = pointwise(_by_no_zero(np.fmod), takes="if", stub="fmod_cpu")
 
+_quotient = pointwise(np.true_divide, "float")
 mul = op("mul(Tensor self, Tensor other)", pointwise(np.multiply), numbers=True, aka=("multiply",), operator="mul",
          self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)  # fmt: skip
-div = op("div(Tensor self, Tensor other)", pointwise(np.true_divide, "float"), numbers=True,
+div = op("div(Tensor self, Tensor other)", _quotient, numbers=True,
          aka=("divide", "true_divide"), operator="truediv", self=lambda grad, other: grad / other,
          other=lambda grad, self, other: -grad * ((self / other) / other))  # fmt: skip
 div_rounded = op(
-    "div(Tensor self, Tensor other, *, str? rounding_mode)", pointwise(_divided, takes="if"), numbers=True,
+    "div(Tensor self, Tensor other, *, str? rounding_mode)", _rounding(_divided), numbers=True,
+    in_place=True,
     aka=("divide",), backward="DivBackward2",
     self=lambda grad, other, rounding_mode: zeros_like(grad) if rounding_mode else grad / other,
     other=lambda grad, self, other, rounding_mode: (
         zeros_like(grad) if rounding_mode else -grad * ((self / other) / other)))  # fmt: skip
 floor_divide = op("floor_divide(Tensor self, Tensor other)", _floor, numbers=True, operator="floordiv",
-                  **_no_derivative("floor_divide"))  # fmt: skip
+                  in_place=False, node=not_differentiable("aten::floor_divide"))  # fmt: skip
+op("floor_divide_(Tensor(a!) self, Tensor other)", write(_floor.written), numbers=True, function=False,
+   node=not_differentiable("aten::floor_divide_"))  # fmt: skip
 remainder = op("remainder(Tensor self, Tensor other)", _modulo, operator="mod", backward="RemainderBackward1",
                self=lambda grad: grad, other=lambda grad, self, other: -grad * div_rounded(self, other, "floor"))  # fmt: skip
 remainder_of_number = op("remainder(Scalar self, Tensor other)", _modulo, method=False, in_place=False, out=False,
-                         **_no_derivative("remainder"))  # fmt: skip
+                         node=not_differentiable("aten::remainder"))  # fmt: skip
 op("remainder(Tensor self, Scalar other)", _modulo, backward="RemainderBackward0", self=lambda grad: grad)
 op("fmod(Tensor self, Tensor other)", _fmod, backward="FmodBackward1", self=lambda grad: grad,
    other=lambda grad, self, other: -grad * div_rounded(self, other, "trunc"))  # fmt: skip
@@ -261,15 +277,32 @@ def _power(a: Any, b: Any) -> Any:
     return np.power(a, b)
 
 
-def _to_number(a: Any, b: Any) -> Any:
-    if a.dtype.kind in "iu" and b < 0:
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
-    return _power(a, b)
+class _to_number(pointwise):
+    """A power whose exponent is a number, which is looked at before it is converted."""
+
+    def operands(self, values: tuple) -> list:
+        """The operands in the dtype they meet in. RuntimeError for integers to a negative whole number."""
+        a, exponent = values
+        if a.dtype.kind in "iub" and type(exponent) is int and exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        return super().operands(values)
+
+
+class _of_number(pointwise):
+    """A power of a number, which comes out row-major."""
+
+    def __call__(self, *values: Any) -> Any:
+        data = super().__call__(*values)
+        return laid_out(data, contiguous_strides(data.shape, data.itemsize))
 
 
 def _pow_number(grad: Any, self: Any, exponent: Any) -> Any:
     n = float(exponent)
-    return zeros_like(self) if n == 0 else grad * times(power(self, n - 1), n)
+    return new_zeros(self, self.shape) if n == 0 else grad * times(power(self, n - 1), n)
+
+
+def _pow_self(grad: Any, self: Any, exponent: Any) -> Any:
+    return where(exponent == 0, 0, grad * (exponent * power_of(self, minus(exponent, 1))))
 
 
 def _pow_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
@@ -283,11 +316,10 @@ def _pow_of_number(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
 
 
 power_of = op("pow(Tensor self, Tensor exponent)", pointwise(_power, takes="if", stub="pow"), operator="pow",
-              backward="PowBackward1", exponent=_pow_exponent, self=lambda grad, self, exponent: where(
-                  exponent == 0, 0, grad * (exponent * power_of(self, minus(exponent, 1)))))  # fmt: skip
-of_number = op("pow(Scalar self, Tensor exponent)", pointwise(_power, takes="if", stub="pow"), method=False,
+              backward="PowBackward1", self=_pow_self, exponent=_pow_exponent)  # fmt: skip
+of_number = op("pow(Scalar self, Tensor exponent)", _of_number(_power, takes="if", stub="pow"), method=False,
                in_place=False, backward="PowBackward2", exponent=_pow_of_number)  # fmt: skip
-power = op("pow(Tensor self, Scalar exponent)", pointwise(_to_number, takes="bif", stub="pow"),
+power = op("pow(Tensor self, Scalar exponent)", _to_number(_power, takes="bif", stub="pow"), in_place=True,
            backward="PowBackward0", self=_pow_number)  # fmt: skip
 reflected("pow", lambda other, self: (power_of if isinstance(other, Tensor) else of_number)(other, self))
 op("square(Tensor self)", composite(lambda self: power(self, 2)))
@@ -298,29 +330,43 @@ op("square_(Tensor(a!) self)", composite(lambda self: power.inplace(self, 2)))
 
 def _shared(grad: Any, self: Any, other: Any, lost: Any) -> Any:
     """The gradient of a maximum or minimum: half of it where both are equal, none where the other one was taken."""
-    return masked_fill(where(self == other, over(grad, 2), grad), lost, 0)
+    return masked_fill_(where(self == other, over(grad, 2), grad), lost, 0)
 
 
 def _clamped(a: Any, low: Any, high: Any) -> Any:
     if low is None and high is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if low is not None and high is not None:
+        check_kernel(a.dtype, "if", "clamp_cpu")
     a = a if low is None else np.maximum(a, low)
     return a if high is None else np.minimum(a, high)
+
+
+class _bounded(pointwise):
+    """Bounds that are numbers; torch has words of its own where the result does not fit the tensor."""
+
+    def written(self, a: Any, *values: Any) -> Any:
+        """The values to write into `a`."""
+        d, target = result_dtype(a, *[x for x in values if x is not None]), dtypes.BY_NUM[a.dtype.num]
+        if not dtypes.can_cast(d, target):
+            into = dtypes.cpp_name(target)
+            raise RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {into}")
+        return super().written(a, *values)
 
 
 def _inside(grad: Any, self: Any, min: Any, max: Any) -> Any:
     inside = None if min is None else self >= min
     if max is not None:
-        inside = self <= max if inside is None else logical_and(inside, self <= max)
+        inside = self <= max if inside is None else logical_and.inplace(inside, self <= max)
     return where(inside, grad, 0)
 
 
 def _below(grad: Any, self: Any, min: Any, max: Any) -> Any:
-    return where(self < min if max is None else logical_and(self < min, min < max), grad, 0)
+    return where(self < min if max is None else logical_and.inplace(self < min, min < max), grad, 0)
 
 
 def _above(grad: Any, self: Any, min: Any, max: Any) -> Any:
-    return where(self > max if min is None else logical_or(self > max, max < min), grad, 0)
+    return where(self > max if min is None else logical_or.inplace(self > max, max < min), grad, 0)
 
 
 _largest, _smallest = (pointwise(f, takes="bif", stub=f"{f.__name__}_cpu") for f in (np.maximum, np.minimum))
@@ -332,15 +378,15 @@ minimum = op("minimum(Tensor self, Tensor other)", _smallest, in_place=False,
              other=lambda grad, self, other: _shared(grad, self, other, self < other))  # fmt: skip
 op("clamp(Tensor self, Tensor? min=None, Tensor? max=None)", pointwise(_clamped, takes="bif", stub="clamp_cpu"),
    aka=("clip",), backward="ClampBackward0", self=_inside, min=_below, max=_above)  # fmt: skip
-op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", pointwise(_clamped, takes="if", stub="clamp_scalar_cpu"),
+op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", _bounded(_clamped, takes="if", stub="clamp_scalar_cpu"), in_place=True,
    aka=("clip",), backward="ClampBackward1", self=_inside)  # fmt: skip
 op("clamp_min(Tensor self, Tensor min)", _largest, backward="ClampMinBackward1",
    self=lambda grad, self, min: where(self >= min, grad, 0), min=lambda grad, self, min: where(self < min, grad, 0))  # fmt: skip
-clamp_min = op("clamp_min(Tensor self, Scalar min)", pointwise(np.maximum, takes="if", stub="clamp_min_scalar_cpu"),
+clamp_min = op("clamp_min(Tensor self, Scalar min)", _bounded(np.maximum, takes="if", stub="clamp_min_scalar_cpu"), in_place=True,
    backward="ClampMinBackward0", self=lambda grad, self, min: where(self >= min, grad, 0))  # fmt: skip
 op("clamp_max(Tensor self, Tensor max)", _smallest, backward="ClampMaxBackward1",
    self=lambda grad, self, max: where(self <= max, grad, 0), max=lambda grad, self, max: where(self > max, grad, 0))  # fmt: skip
-op("clamp_max(Tensor self, Scalar max)", pointwise(np.minimum, takes="if", stub="clamp_max_scalar_cpu"),
+op("clamp_max(Tensor self, Scalar max)", _bounded(np.minimum, takes="if", stub="clamp_max_scalar_cpu"), in_place=True,
    backward="ClampMaxBackward0", self=lambda grad, self, max: where(self <= max, grad, 0))  # fmt: skip
 
 # an angle, and blends of three ----------------------------------------------------------------------------------------
@@ -356,13 +402,17 @@ def _lerp(a: Any, end: Any, weight: Any) -> Any:
         if isinstance(x, np.ndarray) and x.dtype != a.dtype and (x is end or x.ndim):
             mine, its = (dtypes.cpp_name(dtypes.BY_NUM[y.dtype.num]) for y in (a, x))
             raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
-    return _blend(a, end, weight)
+    shape_of_all(*[x for x in (a, end, weight) if isinstance(x, np.ndarray)])
+    check_kernel(a.dtype, "f", f"lerp_kernel_{'tensor' if isinstance(weight, np.ndarray) else 'scalar'}")
+    x, y, t = (np.asarray(x, np.float32 if a.dtype.char == "e" else a.dtype) for x in (a, end, weight))
+    out = np.where(np.abs(t) < 0.5, x + t * (y - x), y - (y - x) * (1 - t)).astype(a.dtype, copy=False)
+    return result_layout(out, *[x for x in (a, end, weight) if isinstance(x, np.ndarray)])
 
 
 def _addcdiv(a: Any, b: Any, c: Any, value: Any) -> Any:
     if a.dtype.kind != "f":
         raise RuntimeError(_NO_INTEGER_ADDCDIV)
-    return a + a.dtype.type(value) * b / c
+    return a + np.array(value).astype(a.dtype) * b / c
 
 
 _NO_INTEGER_ADDCDIV = (
@@ -371,15 +421,15 @@ _NO_INTEGER_ADDCDIV = (
     "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for "
     "float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
 )
-_blend = pointwise(lambda a, b, t: np.where(np.abs(t) < 0.5, a + t * (b - a), b - (b - a) * (1 - t)), takes="f",
-                   stub="lerp_kernel_scalar")  # fmt: skip
-_addcmul = pointwise(lambda a, b, c, value: a + a.dtype.type(value) * b * c, takes="if", stub="addcmul_cpu_out")
+_addcmul = pointwise(
+    lambda a, b, c, value: a + np.array(value).astype(a.dtype) * b * c, takes="if", stub="addcmul_cpu_out"
+)
 
 atan2 = op("atan2(Tensor self, Tensor other)", pointwise(np.arctan2, "float"), aka=("arctan2",),
            self=lambda grad, self, other: grad * other * _per_square(self, other),
            other=lambda grad, self, other: grad * -self * _per_square(self, other))  # fmt: skip
 op("lerp(Tensor self, Tensor end, Tensor weight)", _lerp, backward="LerpBackward1", in_place=True,
-   self=lambda grad, weight: grad * (full_like(weight, 1) - weight), end=lambda grad, weight: grad * weight,
+   self=lambda grad, weight: grad * sub.inplace(full_like(weight, 1), weight), end=lambda grad, weight: grad * weight,
    weight=lambda grad, self, end: grad * (end - self))  # fmt: skip
 op("lerp(Tensor self, Tensor end, Scalar weight)", _lerp, backward="LerpBackward0", in_place=True,
    self=lambda grad, weight: times(grad, 1 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
@@ -388,5 +438,5 @@ op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", _a
    tensor2=lambda grad, tensor1, value: grad * times(tensor1, value))  # fmt: skip
 op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)",
    pointwise(_addcdiv, takes="bif", stub="addcdiv_cpu_out"), self=lambda grad: grad,
-   tensor1=lambda grad, tensor2, value: grad * (full_like(tensor2, value) / tensor2),
+   tensor1=lambda grad, tensor2, value: grad * div.inplace(full_like(tensor2, value), tensor2),
    tensor2=lambda grad, tensor1, tensor2, value: -grad * (times(tensor1, value) / (tensor2 * tensor2)))  # fmt: skip

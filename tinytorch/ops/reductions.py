@@ -21,7 +21,7 @@ from .define import op
 from .joining import cat, flip
 from .kernels import composite, reduction, write
 from .layout import wrap_dim, wrap_dims
-from .masks import masked_fill, where
+from .masks import masked_fill_, where
 from .parts import narrow
 from .pointwise import exp, exp_of, maximum, minimum, over, times
 from .scatter import scatter
@@ -237,7 +237,7 @@ def selecting_backward(grads: tuple, dim: int, indices: Any, sizes: tuple, keepd
 def _shared(grad: Any, self: Any, result: Any) -> Any:
     """The gradient of the one value of a whole tensor, shared among the elements that have it."""
     mask = isnan(self) if (result != result).any() else self == result
-    return masked_fill(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
+    return masked_fill_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
 
 
 def _shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
@@ -359,7 +359,7 @@ def _var_backward(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool
 
 
 def _std_backward(grad: Any, self: Any, result: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
-    grad = masked_fill(grad / times(result, 2), result == 0, 0)
+    grad = masked_fill_(grad / times(result, 2), result == 0, 0)
     return _var_backward(grad, self, dim, correction, keepdim)
 
 
