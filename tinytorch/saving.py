@@ -47,10 +47,15 @@ def rebuild_tensor(storage: Any, offset: int, size: tuple, stride: tuple, requir
     return t
 
 
-def rebuild_parameter(data: Tensor, requires_grad: bool, hooks: Any, state: dict | None = None) -> Tensor:
-    """A parameter, with what was set on it."""
+def rebuild_parameter(data: Tensor, requires_grad: bool, hooks: Any) -> Tensor:
+    """A parameter."""
+    return nn.Parameter(data, requires_grad)
+
+
+def rebuild_parameter_with_state(data: Tensor, requires_grad: bool, hooks: Any, state: dict) -> Tensor:
+    """A parameter with what was set on it."""
     made = nn.Parameter(data, requires_grad)
-    made.__dict__.update(state or {})
+    made.__dict__.update(state)
     return made
 
 
@@ -66,7 +71,7 @@ def rebuild_from_type(make: Any, kind: type, args: tuple, state: dict) -> Any:
 _BY_NAME: dict[tuple[str, str], Any] = {
     ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor,
     ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
-    ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter,
+    ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter_with_state,
     ("torch._tensor", "_rebuild_from_type_v2"): rebuild_from_type,
     ("torch", "Tensor"): Tensor,
     ("torch", "Size"): Size,
@@ -78,7 +83,7 @@ _BY_NAME: dict[tuple[str, str], Any] = {
     **{(f.__module__, f.__name__): f for f in (OrderedDict, Counter, set, complex, bytearray)},
     ("_codecs", "encode"): lambda text, encoding: text.encode(encoding),
 }  # fmt: skip
-_FUNCTIONS = {f: place for place, f in reversed(_BY_NAME.items()) if place[0].startswith("torch._")}
+_FUNCTIONS = {f: place for place, f in _BY_NAME.items() if place[0].startswith("torch._")}
 
 
 class _Writer(pickle._Pickler):  # type: ignore[name-defined]
@@ -93,7 +98,8 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
             return obj.called if isinstance(obj, dtypes.dtype) else NotImplemented
         state, storage = dict(obj.__dict__), storage_of(obj, quietly=True)
         if isinstance(obj, nn.Parameter):
-            return rebuild_parameter, (obj.data, obj.requires_grad, OrderedDict(), *([state] if state else []))
+            args = obj.data, obj.requires_grad, OrderedDict()
+            return (rebuild_parameter_with_state, (*args, state)) if state else (rebuild_parameter, args)
         warn_of_hooks(obj)
         geometry = obj.storage_offset(), tuple(obj.shape), obj.stride(), obj.requires_grad, OrderedDict()
         if state or type(obj) is not Tensor:
