@@ -38,7 +38,7 @@ def rebuild_tensor(storage: Any, offset: int, size: tuple, stride: tuple, requir
     """A tensor that looks at a typed storage."""
     kind, s = storage.dtype.np, storage.untyped()
     steps = tuple(k * kind.itemsize for k in stride)
-    t = over(np.ndarray(size, kind, s.buffer, min(offset * kind.itemsize, s.nbytes()), steps))
+    t = over(s.look(size, kind, steps, offset * kind.itemsize))
     t._storage = s
     if type(t._counter) is list:
         t._counter = [1]  # torch makes an empty tensor and then sets its storage

@@ -79,6 +79,12 @@ class UntypedStorage(metaclass=ShownAs):
         """Itself, as torch's typed storages offer."""
         return self
 
+    def look(self, shape: tuple, kind: np.dtype, strides: tuple, offset: int) -> np.ndarray:
+        """An array that looks at the memory from a byte on; strides in bytes. An empty one may begin beyond the end."""
+        if offset <= self.buffer.nbytes:
+            return np.ndarray(shape, kind, self.buffer, offset, strides)
+        return np.asarray(_Beyond(self.buffer, shape, kind, strides, offset))
+
     # reading and writing bytes ---------------------------------------------------------------------
 
     def _place(self, i: Any, error: type[Exception]) -> int | slice:
@@ -196,6 +202,21 @@ class UntypedStorage(metaclass=ShownAs):
     def __repr__(self) -> str:
         lines = "".join(f" {b}\n" for b in self.tolist()) or " \n"
         return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
+
+
+class _Beyond:
+    """An empty array that begins outside of its memory: NumPy makes none but by this protocol."""
+
+    def __init__(self, buffer: np.ndarray, shape: tuple, kind: np.dtype, strides: tuple, offset: int) -> None:
+        self.buffer = buffer
+        place = (address(buffer) + offset, False)
+        self.__array_interface__ = {
+            "data": place,
+            "shape": shape,
+            "strides": strides,
+            "typestr": kind.str,
+            "version": 3,
+        }
 
 
 def _is_int(n: Any) -> bool:

@@ -17,7 +17,7 @@ from .autograd.meta import TensorBase, meta, needs_grad
 from .autograd.modes import MODES, DetachedCounter, InferenceCounter
 from .autograd.node import exchanged, expectation, next_number
 from .devices import CPU, device
-from .errors import OF_TENSOR, Absent, ShownAs, type_name, warn_in_torch, warn_user
+from .errors import Absent, Lacking, ShownAs, type_name, warn_in_torch, warn_user
 from .ops.layout import address, owner, reach, wrap_dim
 from .storage import UntypedStorage, contiguous_strides
 
@@ -114,7 +114,7 @@ def getattr_static(cls: type, name: str) -> Any:
     return next((vars(k)[name] for k in cls.__mro__ if name in vars(k)), None)
 
 
-class Tensor(TensorBase, metaclass=TensorMeta):
+class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     """A multi-dimensional array of one dtype on one device, with torch's copying, viewing and gradient rules."""
 
     __slots__ = ()
@@ -182,15 +182,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
 
     def _strided(self, shape: tuple, strides: tuple, offset: int) -> Tensor:
         """An alias with other shape, strides and offset in the storage, in bytes."""
-        buffer = self._own_storage().buffer
-        return self._looking(_ndarray(shape, self._data.dtype, buffer, min(offset, buffer.nbytes), strides))
-
-    def _follow_storage(self, old: int) -> None:
-        """Look at the same place of a storage whose memory was moved away from the address `old`."""
-        buffer, a = self._storage.buffer, self._data
-        offset = address(a) - old
-        if a.size == 0 or offset + reach(a.shape, a.strides, a.itemsize) <= buffer.nbytes:
-            self._data = _ndarray(a.shape, a.dtype, buffer, min(offset, buffer.nbytes), a.strides)
+        return self._looking(self._own_storage().look(shape, self._data.dtype, strides, offset))
 
     # shape and memory ------------------------------------------------------------------------------
 
@@ -341,7 +333,7 @@ class Tensor(TensorBase, metaclass=TensorMeta):
     @property
     def retains_grad(self) -> bool:
         """Whether this non-leaf keeps its gradient."""
-        return self._edge is not None and self._meta is not None and self._meta.retains
+        return self._meta is not None and self._meta.retains
 
     @property
     def requires_grad(self) -> bool:

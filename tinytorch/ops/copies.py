@@ -24,7 +24,7 @@ from ..storage import UntypedStorage, contiguous_strides
 from ..tensor import Tensor, device_of, fresh, over
 from .define import op, python
 from .kernels import composite, view
-from .layout import check_broadcast_into, check_overlap, dense_strides, empty_like_strides, store
+from .layout import check_broadcast_into, check_overlap, dense_strides, empty_like_strides, placed, store
 
 _type = type  # Tensor.type takes the name below
 
@@ -85,8 +85,14 @@ def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[i
 def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = None) -> np.ndarray:
     """The same values in memory of their own, as another dtype if `kind` is given."""
     if kind is None or kind == a.dtype:
-        kind = a.dtype
-        if a.ndim < 2 and memory_format in _IN_ORDER and a.size and (not a.ndim or a.strides[0] == a.itemsize):
+        kind = a.dtype  # of memory that is read as bools any byte may come
+        if (
+            kind.kind != "b"
+            and a.ndim < 2
+            and memory_format in _IN_ORDER
+            and a.size
+            and (not a.ndim or a.strides[0] == a.itemsize)
+        ):
             return a.copy()
     out = empty_like_strides(a.shape, kind, strides_of_copy(a, memory_format, kind.itemsize))
     store(out, a)
@@ -212,7 +218,15 @@ def converted(
         and (memory_format is None or memory_format is preserve_format or memory_format is suggested_format(a))
     ):  # fmt: skip
         return self
-    return to_copy(self, d, None, here if where is None else where, None, False, memory_format)
+    where = here if where is None else where
+    if d is not None and not d.is_floating_point:  # which has no history
+        return over(MODES.here.run(copied, a, memory_format, d.np), where)
+    return to_copy(self, d, None, where, None, False, memory_format)
+
+
+def _options_of(other: Any) -> tuple[dtypes.dtype, device]:
+    """The dtype and device of a tensor, or of a number in its place."""
+    return (other.dtype, device_of(other)) if isinstance(other, Tensor) else (dtypes.float64, CPU)
 
 
 _REST = "bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None"
@@ -222,8 +236,8 @@ op(f"to(Tensor(a) self, Device? device=None, ScalarType? dtype=None, {_REST})", 
 op(f"to(Tensor(a) self, ScalarType dtype, {_REST})", composite(
     lambda self, d, non_blocking, copy, format: converted(self, d, None, copy, format)), function=False)  # fmt: skip
 op(f"to(Tensor(a) self, Tensor tensor, {_REST})", composite(
-    lambda self, other, non_blocking, copy, format: converted(self, other.dtype, device_of(other), copy, format)),
-    function=False)  # fmt: skip
+    lambda self, other, non_blocking, copy, format: converted(self, *_options_of(other), copy, format)),
+    function=False, numbers=True)  # fmt: skip
 
 _FORMAT = "(Tensor(a) self, *, MemoryFormat? memory_format=None)"
 for _name, _d in {
@@ -243,11 +257,7 @@ def _to_type(self: Tensor, dtype: Any = None, non_blocking: bool = False, *, mem
     """The legacy type name, or with a dtype (a class, or the name of one) the tensor converted to it."""
     if dtype is None:
         return f"torch.{'cuda.' * self.is_cuda}{self.dtype.tensor_type}"
-    if (
-        isinstance(dtype, _type)
-        and not issubclass(dtype, Tensor)
-        and not isinstance(dtype.__dict__.get("dtype"), dtypes.dtype)
-    ):
+    if isinstance(dtype, _type) and dtype is not Tensor and not isinstance(dtype.__dict__.get("dtype"), dtypes.dtype):
         dtype = dtype.__name__
     if isinstance(dtype, str):
         found = next((d for d in dtypes.ALL if d.tensor_type == dtype.rpartition(".")[2]), None)
@@ -308,7 +318,7 @@ def over_storage(storage: Any, like: Tensor, offset: int | None = None) -> Tenso
     a = like._data
     offset = like.storage_offset() * a.itemsize if offset is None else offset
     out = fresh(a, storage.device)
-    out._data = np.ndarray(a.shape, a.dtype, storage.buffer, min(offset, storage.nbytes()), a.strides)
+    out._data = storage.look(a.shape, a.dtype, a.strides, offset)
     out._storage = storage
     if type(out._counter) is list:
         out._counter = [1]  # torch makes an empty tensor and then sets its storage
@@ -352,8 +362,7 @@ def rebuilt(data: bytes, where: device, like: tuple, requires_grad: bool, kind: 
     """A tensor from the bytes of its storage; `like`: its dtype, shape, strides and offset, in bytes."""
     d, shape, strides, offset = like
     storage = UntypedStorage(np.frombuffer(bytearray(data), np.uint8), where)
-    data_ = np.ndarray(shape, d.np, storage.buffer, min(offset, storage.nbytes()), strides)
-    out = over(data_)
+    out = over(storage.look(shape, d.np, strides, offset))
     out._storage, out._counter = storage, [1]
     if requires_grad:
         meta(out).requires_grad = True

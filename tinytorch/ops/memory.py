@@ -22,9 +22,7 @@ from .layout import reach
 
 def _look_at(self: Tensor, storage: Any, shape: tuple, strides: tuple, offset: int) -> None:
     """Have the tensor look at a storage; `strides` and `offset` in bytes."""
-    kind, n = self._data.dtype, storage.nbytes()
-    start = min(offset, n) if 0 in shape else offset  # an empty one may lie beyond the end
-    self._data = np.ndarray(shape, kind, storage.buffer, start, strides)
+    self._data = storage.look(shape, self._data.dtype, strides, offset)
     self._storage = storage
 
 
