@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import warn_in_torch
+from ..ops.layout import is_dense
 from . import hooks
 from .gradients import accumulate, as_arrays, as_tensor, as_tensors, expected, fitted, state_of
 from .history import CopySlices
@@ -266,7 +267,7 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                     continue
                 below, position = edge
                 left = waits[below] = waits[below] - 1
-                grad, state = outputs[i], ALONE
+                grad, state = outputs[i], fn._made
                 if grad is not None:
                     if below._leaf:
                         data, m = below._data, below._meta
@@ -277,7 +278,7 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                     if wanted is not None:
                         shape, kind, _ = wanted
                     if not raw or type(grad) is not ndarray or grad.shape != shape or grad.dtype is not kind:
-                        grad = fitted(fn, i, grad, wanted or expectation(below))
+                        grad, state = fitted(fn, i, grad, wanted or expectation(below)), ALONE
                     elif known is not None:
                         state = known[i]
                     elif grad.base is not None or grad is grads[0] or fn._several:
@@ -293,7 +294,7 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                         buffer[position], states[key] = grad, state
                     elif not raw:
                         buffer[position] = before + grad
-                    elif states[key] % VERSION == ALONE and before.flags.forc:
+                    elif states[key] % VERSION == ALONE and (before.flags.forc or is_dense(before)):
                         np.add(before, grad, out=before)
                         states[key] += VERSION
                     else:

@@ -30,7 +30,10 @@ def state_of(fn: Any, grads: list, states: list[int], outputs: list, grad: ndarr
     memory = owner(grad)
     for given, state in zip(grads, states, strict=True):
         if given is not None and owner(given) is memory:
-            same = [o for o in outputs if o is not None and owner(o) is memory]
+            same = [  # what another dtype is made of is let go by then
+                o for o, edge in zip(outputs, fn._edges, strict=True)
+                if o is not None and owner(o) is memory and (o is grad or (o.shape, o.dtype) == expected(edge, fn._seq)[:2])
+            ]  # fmt: skip
             kind = state % VERSION
             if grad is given:
                 kind = SHARED if sum(o is grad for o in same) > 1 else min(kind, VIEW) if len(same) > 1 else kind
@@ -38,7 +41,7 @@ def state_of(fn: Any, grads: list, states: list[int], outputs: list, grad: ndarr
                 kind = ALONE if kind == ALONE and len(same) == 1 else VIEW
             return state - state % VERSION + kind
     saved = [v for v in (fn._saved or ())[::2] if isinstance(v, TensorBase)]
-    return VIEW if any(owner(v._data) is memory for v in saved) else ALONE
+    return VIEW if any(owner(v._data) is memory for v in saved) else fn._made
 
 
 # tensors over them ------------------------------------------------------------------------------------------------------

@@ -83,6 +83,7 @@ class Node:
     _outputs = 1
     _leaf = False
     _several = False  # whether `_expects` is a list, one for each output
+    _made = ALONE  # the state of a gradient that it makes: torch's formulas may fill and write, which counts
     _on_tensors = False  # whether it runs on tensors even where gradients are arrays, as custom Functions do
     computes_all = False  # also the gradients that nobody asked for, as custom Functions do
 
@@ -373,13 +374,13 @@ def _parameters(formula: Callable) -> tuple[str, ...]:
 
 def kind_of_node(
     name: str, formulas: dict[str, Callable | None], also: tuple[str, ...] = (), base: type = Node, spread: bool = False,
-    results: tuple[str, ...] = ("result",),
+    results: tuple[str, ...] = ("result",), writes: int = 0,
 ) -> Any:  # fmt: skip
     """A kind of node: `formulas[input](grad, saved...)` is the gradient for that input; None stands for no gradient.
 
     A value whose name starts with an underscore is kept but not shown. `also` names values that are kept although no
     formula that runs reads them, as torch keeps them. With `spread` the one formula returns the gradients of all inputs
-    (for `cat`, whose inputs are as many as are given).
+    (for `cat`, whose inputs are as many as are given). `writes`: how often torch's formulas write to what they make.
     """
     rules = list(formulas.values())
     reads = [() if f is None else _parameters(f) for f in rules]
@@ -400,6 +401,7 @@ def kind_of_node(
         "rules": tuple(zip(rules, wanted, strict=True)),
         "users": tuple(users),
         "spread": spread,
+        "_made": ALONE + VERSION * writes,
         "apply": _apply,
         "keep": classmethod(_keep),
         "keep_results": _keep_results,
@@ -439,7 +441,7 @@ def _apply(self: Any, grads: list, raw: bool) -> list:
     saved, edges = self._saved, self._edges
     several = self._several
     grad = tuple(grads) if several else grads[0]
-    if grad is None or (several and grad.count(None) == len(grad)):
+    if grad is None or (several and all([g is None for g in grad])):
         return [None] * len(edges)
     values, at = [], 0
     if saved:
