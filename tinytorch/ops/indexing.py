@@ -136,7 +136,7 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
         )
     if len(indices) > a.ndim:
         raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(indices)})")
-    if not accumulate and (mask := _as_one_mask(a, indices, values)) is not None:
+    if not (accumulate or unsafe) and (mask := _as_one_mask(a, indices, values)) is not None:
         fill_where(a, mask, values.item())
         return
     check_no_overlap(a, values, *indices)
@@ -174,7 +174,7 @@ def _index_back(grad: Any, self_sym_sizes: tuple, indices: Any) -> Any:
 
 
 def _overwritten(grad: Any, indices: Any, accumulate: bool) -> Any:
-    return grad if accumulate else index_put(grad, list(indices), new_zeros(grad, ()), False)
+    return grad if accumulate else _put_unsafe(grad, list(indices), new_zeros(grad, ()))
 
 
 index = op("index(Tensor self, Tensor?[] indices)", _indexed, method=False, function=False, out=False, self=_index_back)
@@ -193,6 +193,9 @@ def _put_in_copy(a: np.ndarray, *args: Any) -> np.ndarray:
     return out
 
 
+_put_unsafe = op(  # which never fills by a mask
+    f"_unsafe_index_put(Tensor self, {_put_schema}", lambda a, indices, values, accumulate: _put_in_copy(
+        a, indices, values, accumulate, True), method=False, function=False, backward="IndexPutBackward0", **_PUT)  # fmt: skip
 index_put = op(f"index_put(Tensor self, {_put_schema}", _put_in_copy, out=False, **_PUT)
 index_put_ = op(f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backward="IndexPutBackward0", **_PUT)
 

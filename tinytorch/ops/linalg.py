@@ -304,7 +304,7 @@ def _triangle(name, numpy_function):
     def kernel(a, diagonal):
         if a.ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        return numpy_function(a, diagonal)
+        return np.asarray(numpy_function(a, diagonal), order="C")
 
     made = op(f"{name}(Tensor self, SymInt diagonal=0)", kernel, in_place=True,
               self=lambda grad, diagonal: made(grad, diagonal))  # fmt: skip

@@ -139,14 +139,16 @@ def _scattered_again(grad: Any, mask: Any, _grad_output_sym_sizes: tuple) -> Any
     return masked_scatter(new_zeros(grad, _grad_output_sym_sizes), mask, grad)
 
 
-for _kind, _nr, _value in (
-    ("Tensor", 1, {"value": lambda grad, mask: masked_select(grad, mask).sum()}),
-    ("Scalar", 0, {}),
-):
-    _back = {"backward": f"MaskedFillBackward{_nr}", "self": lambda grad, mask: masked_fill(grad, mask, 0), **_value}
-    masked_fill = op(f"masked_fill(Tensor self, Tensor mask, {_kind} value)", _fill_in_copy, out=False, **_back)
-    masked_fill_ = op(f"masked_fill_(Tensor(a!) self, Tensor mask, {_kind} value)", write(fill_where), function=False, **_back)
+def _fills(kind: str, **back: Any) -> tuple:
+    """`masked_fill` and its in-place form, by a tensor of no dimensions or by a number."""
+    back["self"] = lambda grad, mask: masked_fill(grad, mask, 0)
+    return (op(f"masked_fill(Tensor self, Tensor mask, {kind} value)", _fill_in_copy, out=False, **back),
+            op(f"masked_fill_(Tensor(a!) self, Tensor mask, {kind} value)", write(fill_where), function=False, **back))  # fmt: skip
 
+
+_, masked_fill_with_ = _fills("Tensor", backward="MaskedFillBackward1", self=None,
+                              value=lambda grad, mask: masked_select(grad, mask).sum())  # fmt: skip
+masked_fill, masked_fill_ = _fills("Scalar", backward="MaskedFillBackward0")
 masked_select = op("masked_select(Tensor self, Tensor mask)", _masked_select, self=_unselected)
 _from_masked = op("masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes)", _taken_back, method=False,
                   function=False, out=False, grad_output=_scattered_again)  # fmt: skip
@@ -195,7 +197,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
 
 _CONDITION = "where(Tensor condition, {} self, {} other)"
 op("where(Tensor condition) -> Tensor[]", composite(lambda condition: nonzero(condition, as_tuple=True)))
-where = op(_CONDITION.format("Tensor", "Tensor"), _chosen, numbers=True, backward="WhereBackward0",
+where = op(_CONDITION.format("Tensor", "Tensor"), _chosen, backward="WhereBackward0",
            self=lambda grad, condition: where(condition, grad, 0), other=lambda grad, condition: where(condition, 0, grad))  # fmt: skip
 for _self, _other in (("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Scalar")):
     op(_CONDITION.format(_self, _other), composite(lambda condition, self, other: where(condition, self, other)))

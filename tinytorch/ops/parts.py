@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .define import op
+from ..tensor import Tensor
+from .define import elsewhere, op, python
 from .kernels import composite, views
 from .kernels import view as looking
 from .layout import restride, wrap_dim
@@ -258,14 +259,28 @@ def _tensor_split(self: Any, where: Any, dim: int) -> tuple:
 
 unbind = op("unbind(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", views(_unbound), self=_stacked)
 _split_by_size = op(
-    "split(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", views(_split),
+    "split(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", views(_split), **_hidden,
     self=lambda grads, self_sym_sizes, split_size, dim: _joined(
         grads, self_sym_sizes, _lengths(self_sym_sizes[dim % len(self_sym_sizes)], split_size), dim))  # fmt: skip
 _split_by_sizes = op(
     "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]", views(_split_with_sizes),
     **_hidden, self=lambda grads, self_sym_sizes, split_sizes, dim: _joined(grads, self_sym_sizes, split_sizes, dim))  # fmt: skip
-op("split(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]", composite(
-    lambda self, split_size, dim: _split_by_sizes(self, split_size, dim)))  # fmt: skip
+_split_in_c = elsewhere(_split_by_size, op(
+    "split(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
+    composite(lambda self, split_size, dim: _split_by_sizes(self, split_size, dim)), **_hidden))  # fmt: skip
+_split_with_sizes_in_c = elsewhere(_split_by_sizes)
+
+
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple:
+    """Views of `split_size_or_sections` indices each (the last may be shorter), or of the lengths given in a list."""
+    size = split_size_or_sections
+    if isinstance(size, Tensor) and size._data.size == 1:
+        size = int(size)
+    return (_split_in_c if isinstance(size, int) else _split_with_sizes_in_c)(tensor, size, dim)
+
+
+python("split", split, method=False)
+python("split", lambda self, split_size, dim=0: split(self, split_size, dim), function=False)
 chunk = op("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite(_chunk))
 for _kind in ("SymInt[] indices", "Tensor tensor_indices_or_sections", "SymInt sections"):
     op(f"tensor_split(Tensor(a -> *) self, {_kind}, int dim=0) -> Tensor(a)[]", composite(_tensor_split))
