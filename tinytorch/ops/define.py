@@ -78,7 +78,8 @@ class Op:
         if isinstance(first, (ndarray, np.generic)) or (type(first) is not Tensor and _on_arrays(values)):
             kernel = self.kernel
             if kernel.kind in ("write", "turn"):
-                data = kernel.written(*values)
+                first = np.asarray(first)  # of an operation on 0-d arrays NumPy gives a number
+                data = kernel.written(first, *values[1:])
                 if data is not None:
                     store(first, data)
                 return first
@@ -461,7 +462,7 @@ _methods: dict[str, _Overloads] = {}
 def op(
     schema: str, kernel: Any, *, aka: tuple[str, ...] = (), method: bool = True, function: bool = True,
     in_place: bool | None = None, out: bool | None = None, numbers: bool = False, operator: str = "", backward: str = "",
-    also: tuple[str, ...] = (), keeps: dict[str, Callable] | None = None, list_result: bool = False, node: Any = None,
+    also: tuple[str, ...] = (), keeps: dict[str, Callable] | None = None, list_result: bool = False, node: Any = None, writes: int = 0,
     doc: str = "", **formulas: Callable | None,
 ) -> Op:  # fmt: skip
     """Declare an operation, or one more overload of it.
@@ -469,7 +470,7 @@ def op(
     `aka`: other names. `numbers`: Python numbers stand for tensors, as in arithmetic. `in_place`: offer `name_`; by
     default for what is pointwise. `out`: offer `out=`. `operator`: Python's, as in `__mul__`. `also`: what the node keeps
     though no formula reads it; `keeps`: how values that are no arguments are read off a call. `node`: a kind of node of
-    its own.
+    its own. `writes`: how often torch's formulas write to the gradients that they make, which counts.
     """
     read = Schema(schema)
     kernel = kernel if isinstance(kernel, Kernel) else Kernel(kernel)
@@ -481,7 +482,7 @@ def op(
         title = backward or f"{read.name.lstrip('_').title().replace('_', '')}Backward{known}"
         results = tuple([n or f"result{i}" for i, n in enumerate(read.result_names)]) if several else ("result",)
         spread = any(read.params[i].is_list for i in inputs)
-        node = kind_of_node(title, formulas, also, MultiNode if several else Node, spread, results)
+        node = kind_of_node(title, formulas, also, MultiNode if several else Node, spread, results, writes)
     if node is not None and not formulas:
         inputs = [i for i, p in enumerate(read.params) if p.is_tensor]
     made = Op(read, kernel, node, numbers, inputs, keeps or {})
@@ -534,7 +535,12 @@ def _offer_operators(operator: str, made: Op, in_place: bool) -> None:
         setattr(Tensor, f"__{operator}__", lambda self: call(self))
         return
 
+    quick = made.quick or (lambda self, other: None)
+
     def forward(self: Any, other: Any) -> Any:
+        out = quick(self, other)
+        if out is not None:
+            return out
         return call(self, other) if isinstance(other, Tensor) or is_number(other) else NotImplemented
 
     def reflected(self: Any, other: Any) -> Any:
@@ -561,10 +567,11 @@ def python(
     return made
 
 
-def elsewhere(made: Op) -> Callable:
+def elsewhere(*made: Op) -> Callable:
     """The function of an operation that torch offers in another module than its own, as `torch.nn.functional.linear`."""
-    group = _Overloads(made.name, False)
-    group.add(made, False, False)
+    group = _Overloads(made[0].name, False)
+    for o in made:
+        group.add(o, False, False)
     return group.called(False)
 
 

@@ -19,7 +19,7 @@ from ..autograd.node import MADE, next_number
 from ..autograd.saved import HOOKS, NUMBER
 from ..devices import CPU
 from ..tensor import Tensor
-from .kernels import pointwise
+from .kernels import Kernel, pointwise
 from .layout import broadcast_error, result_layout
 from .schema import REQUIRED
 
@@ -90,37 +90,50 @@ def _save_both(values: tuple, edges: tuple) -> tuple:
     return (None, None, x, x._counter[0])
 
 
+def _edge(x: Any) -> Any:
+    """Where a gradient for a tensor flows that is a view, and so may have a history to be made anew."""
+    return edge_of(x) if needs_grad(x) else None
+
+
 def _one(o: Any, plain: list, rest: tuple) -> Callable:
     """The plain call of an operation on one tensor."""
     kernel, node, save = o.kernel, o.node, _saver(o)
     straight = kernel.straight if type(kernel) is pointwise and not plain and not rest else ()
     function = kernel.function
+    whole = function if type(kernel) is Kernel else kernel
     results = bool(node is not None and node.results)
     only_result = results and node.saved_names == ("result",)
+    single = len(rest) == 1
 
     def call(x: Any, *args: Any) -> Any:
         if not isinstance(x, Tensor):
             return None
-        storage = x._storage
-        if storage is not None and storage.device is not CPU:
+        storage, counter = x._storage, x._counter
+        if type(counter) is not list or (storage is not None and storage.device is not CPU):
             return None
-        for value, kinds in zip(args, plain):  # noqa: B905 - as many by construction
-            if type(value) not in kinds:
-                return None
-        here, fn = MODES.here, None
-        if node is not None and here.grad and needs_grad(x):
-            if HOOKS or MADE or type(x._counter) is not list:
-                return None
-            fn = _new(node)
-            fn._edges = edges = (edge_of(x),)
-            fn._saved = save((x, *args, *rest), edges)
-        a = x._data
+        if args:
+            for value, kinds in zip(args, plain):  # noqa: B905 - as many by construction
+                if type(value) not in kinds:
+                    return None
+        here, fn, a = MODES.here, None, x._data
+        if node is not None and here.grad:
+            edge = x._edge
+            if x._view is not None:
+                edge = _edge(x)
+            elif edge is None and (m := x._meta) is not None and m.requires_grad:
+                edge = (x, 0)
+            if edge is not None:
+                if HOOKS or MADE:
+                    return None
+                fn = _new(node)
+                fn._edges = edges = (edge,)
+                fn._saved = save((x, *args, *rest), edges)
         if a.dtype.num in straight and a.size:
             data = here.run(function, a)
             if type(data) is not ndarray or data.ndim > 1:
                 data = result_layout(data, a)
         else:
-            data = here.run(kernel, a, *args, *rest)
+            data = here.run(whole, a, *args, *rest) if args or not single else here.run(whole, a, rest[0])
             if type(data) is not ndarray:
                 data = np.asarray(data)
         out = _new(Tensor)
@@ -128,13 +141,7 @@ def _one(o: Any, plain: list, rest: tuple) -> Callable:
         out._counter = [0] if not here.inference else InferenceCounter()
         out._storage = out._edge = out._meta = out._view = None
         if fn is not None:
-            kind = data.dtype
-            if kind.kind != "f":
-                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
-            fn._seq = next_number()
-            fn._hooks = None
-            fn._expects = (data.shape, kind, CPU)
-            out._edge = (fn, 0)
+            _record(fn, out, data)
             if only_result:
                 fn._saved = (out._alias(), 0)
             elif results:
@@ -144,46 +151,71 @@ def _one(o: Any, plain: list, rest: tuple) -> Callable:
     return call
 
 
+def _record(fn: Any, out: Any, data: ndarray) -> None:
+    """Make a new tensor the output of its node."""
+    kind = data.dtype
+    if kind.kind != "f":
+        raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
+    fn._seq = next_number()
+    fn._hooks = None
+    fn._expects = (data.shape, kind, CPU)
+    out._edge = (fn, 0)
+
+
 def _two(o: Any, rest: tuple) -> Callable:
     """The plain call of an operation on two tensors, or on a tensor and a number that stands for one."""
     kernel, node, save, numbers = o.kernel, o.node, _saver(o), o.numbers
     straight = kernel.straight if type(kernel) is pointwise else ()
     function = kernel.function
+    whole = function if type(kernel) is Kernel else kernel
     results = bool(node is not None and node.results)
-    pads = len(o.inputs) == 2 and hasattr(node, "rules")  # else its edges are not one for each input
+    both = len(o.inputs) == 2
 
     def call(x: Any, y: Any) -> Any:
-        if not isinstance(x, Tensor):
+        if not isinstance(x, Tensor) or type(x._counter) is not list:
             return None
         a, storage = x._data, x._storage
         kind = a.dtype
         if storage is not None and storage.device is not CPU:
             return None
-        if isinstance(y, Tensor):
-            b, storage, pair = y._data, y._storage, True
-            if storage is not None and storage.device is not CPU:
+        pair = isinstance(y, Tensor)
+        if pair:
+            b, storage = y._data, y._storage
+            if type(y._counter) is not list or (storage is not None and storage.device is not CPU):
                 return None
             simple = b.dtype is kind and kind.num in straight and a.size and b.size
         elif numbers and type(y) is float and kind.kind == "f" and kind.num in straight and a.size:
-            b, pair, simple = y, False, True  # type: ignore[assignment]
+            b, simple = y, True
         else:
             return None
         here, fn = MODES.here, None
-        if node is not None and here.grad and (needs_grad(x) or (pair and needs_grad(y))):
-            if HOOKS or MADE or not pads or type(x._counter) is not list or (pair and type(y._counter) is not list):
-                return None
-            fn = _new(node)
-            fn._edges = edges = (edge_of(x), edge_of(y) if pair else None)
-            fn._saved = save((x, y, *rest), edges)
+        if node is not None and here.grad:
+            first, second = x._edge, None
+            if x._view is not None:
+                first = _edge(x)
+            elif first is None and (m := x._meta) is not None and m.requires_grad:
+                first = (x, 0)
+            if pair:
+                second = y._edge
+                if y._view is not None:
+                    second = _edge(y)
+                elif second is None and (m := y._meta) is not None and m.requires_grad:
+                    second = (y, 0)
+            if first is not None or second is not None:
+                if HOOKS or MADE or not both:
+                    return None
+                fn = _new(node)
+                fn._edges = edges = (first, second)
+                fn._saved = save((x, y, *rest), edges)
         if simple:
             try:
-                data = here.run(function, a, b, *rest)
+                data = here.run(function, a, b, *rest) if rest else here.run(function, a, b)
             except ValueError:
                 raise broadcast_error(a.shape, b.shape) from None
             if type(data) is not ndarray or data.ndim > 1:
                 data = result_layout(data, a, b) if pair else result_layout(data, a)
         else:
-            data = here.run(kernel, a, b, *rest)
+            data = here.run(whole, a, b, *rest)
             if type(data) is not ndarray:
                 data = np.asarray(data)
         out = _new(Tensor)
@@ -191,13 +223,7 @@ def _two(o: Any, rest: tuple) -> Callable:
         out._counter = [0] if not here.inference else InferenceCounter()
         out._storage = out._edge = out._meta = out._view = None
         if fn is not None:
-            kind = data.dtype
-            if kind.kind != "f":
-                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
-            fn._seq = next_number()
-            fn._hooks = None
-            fn._expects = (data.shape, kind, CPU)
-            out._edge = (fn, 0)
+            _record(fn, out, data)
             if results:
                 fn.keep_results((out,))
         return out
@@ -214,28 +240,33 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
     def call(x: Any, *args: Any) -> Any:
         if not isinstance(x, Tensor) or type(x._counter) is not list:
             return None
-        for value, kinds in zip(args, plain):  # noqa: B905 - as many by construction
-            if type(value) is tuple:
-                for n in value:
-                    if type(n) is not int:
-                        return None
-            elif type(value) not in kinds:
-                return None
-        here, fn = MODES.here, None
-        if here.grad and needs_grad(x):
-            if HOOKS or MADE:
-                return None
-            fn = _new(node)
-            fn._edges = edges = (edge_of(x),)
-            fn._saved = save((x, *args, *rest), edges)
+        if args:
+            for value, kinds in zip(args, plain):  # noqa: B905 - as many by construction
+                if type(value) not in kinds and (
+                    type(value) is not tuple or [n for n in value if type(n) is not int] or type(None) in kinds
+                ):
+                    return None
+        here, fn, source = MODES.here, None, x._view
+        if here.grad:
+            edge = x._edge
+            if source is not None:
+                edge = _edge(x)
+            elif edge is None and (m := x._meta) is not None and m.requires_grad:
+                edge = (x, 0)
+            if edge is not None:
+                if HOOKS or MADE:
+                    return None
+                fn = _new(node)
+                fn._edges = edges = (edge,)
+                fn._saved = save((x, *args, *rest), edges)
         storage = x._storage
         data = function(x._data, *args, *rest)
         out = _new(Tensor)
         out._data = data
-        out._storage = x._own_storage() if storage is None else storage
+        out._storage = storage = x._own_storage() if storage is None else storage
         out._counter = counter = x._counter
         out._edge = out._meta = None
-        if x._view is None:
+        if source is None:
             out._view = (x, counter[0], DEFAULT if here.grad else INFERENCE if here.inference else NO_GRAD)
         else:
             view_of(out, x)
@@ -244,7 +275,7 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
             if kind.kind == "f":
                 fn._seq = next_number()
                 fn._hooks = None
-                fn._expects = (data.shape, kind, CPU if storage is None else storage.device)
+                fn._expects = (data.shape, kind, storage.device)
                 out._edge = (fn, 0)
         return out
 
