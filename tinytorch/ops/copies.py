@@ -24,7 +24,7 @@ from ..storage import UntypedStorage, contiguous_strides
 from ..tensor import Tensor, device_of, fresh, over
 from .define import op, python
 from .kernels import composite, view
-from .layout import check_broadcast_into, check_overlap, dense_strides, empty_like_strides, placed, store
+from .layout import check_broadcast_into, check_overlap, dense_strides, empty_like_strides, store
 
 _type = type  # Tensor.type takes the name below
 

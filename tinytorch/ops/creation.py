@@ -17,6 +17,7 @@ from ..autograd.meta import needs_grad
 from ..autograd.modes import MODES, bump
 from ..devices import as_device
 from ..errors import warn_in_torch
+from ..rounding import fma64
 from ..tensor import Tensor, device_of
 from .copies import contiguous_format, preserve_format, strides_of_copy
 from .define import op
@@ -232,8 +233,19 @@ def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = -(-(end - start) // step) if d is dtypes.int64 else math.ceil((end - start) / step)
     if d.is_floating_point:
-        return MODES.here.run((float(start) + float(step) * np.arange(n)).astype, d.np)
+        return MODES.here.run(_counted, float(start), float(step), n, d.np)
     return (int(start) + int(step) * np.arange(n, dtype=np.int64)).astype(d.np)
+
+
+def _counted(start: float, step: float, n: int, kind: np.dtype) -> np.ndarray:
+    """start + i * step in float64, but in the blocks of torch's vector code each vector's first number is rounded."""
+    i = np.arange(n, dtype=np.float64)
+    if start.is_integer() and step.is_integer():
+        return (start + i * step).astype(kind)
+    lanes = 32 // kind.itemsize
+    lane = np.where(i < n - n % (2 * lanes), i % lanes, 0.0)  # the rest is computed one by one
+    first = fma64(i - lane, step, start).astype(kind).astype(np.float64)
+    return (fma64(lane, step, first) if kind == np.float64 else first + lane * step).astype(kind)
 
 
 op(f"arange(Scalar end, *, {OPTIONS})", factory(_arange, _dtype_of_range), out=True)
@@ -244,7 +256,6 @@ arange = op(
 
 
 def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:
-    """Counted from the start in the first half, back from the end in the second."""
     ends = {"start": start, "end": end}
     wrong = [f"{n} with {x.dim()} dimension(s)" for n, x in ends.items() if isinstance(x, Tensor) and x.dim()]
     if wrong:
@@ -254,13 +265,17 @@ def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:
         raise RuntimeError("number of steps must be non-negative")
     _refuse_bool("linspace", d)
     start, end, _ = _bounds(start, end)
+    if steps == 1 or (steps == 0 and d.is_floating_point):
+        return MODES.here.run(np.full, steps, start, d.np)
     first, last = (x.item() for x in (number_array(start, d), number_array(end, d)))
-    if steps == 1:
-        return np.full(1, first, d.np)
+    return MODES.here.run(_evenly, first, last, steps, d)
+
+
+def _evenly(first: Any, last: Any, steps: int, d: dtypes.dtype) -> np.ndarray:
+    """Counted from the start in the first half, back from the end in the second."""
     i, step = np.arange(steps), (last - first) / max(steps - 1, 1)
     step = float(d.np.type(step)) if d.is_floating_point else step
-    values = np.where(i < steps // 2, first + i * step, last - (steps - 1 - i) * step)
-    return MODES.here.run(convert, values, d.np)
+    return convert(np.where(i < steps // 2, first + i * step, last - (steps - 1 - i) * step), d.np)
 
 
 for _start, _end in (("Tensor", "Tensor"), ("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Scalar")):

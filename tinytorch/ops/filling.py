@@ -29,6 +29,7 @@ from .define import op, python
 from .kernels import composite, number_array, write
 from .layout import broadcast_error, check_overlap
 from .reductions import sum_all as total
+from .views import expand
 
 _GENERATOR = "Generator? generator=None"
 
@@ -101,10 +102,7 @@ op(f"random_(Tensor(a!) self, int to, *, {_GENERATOR})", _drawn(
 
 
 def _chance(a: np.ndarray, p: np.ndarray, generator: Any) -> np.ndarray:
-    try:
-        np.broadcast_to(p, a.shape)
-    except ValueError:
-        raise broadcast_error(a.shape, p.shape) from None
+    expand(p, a.shape)  # which raises, in torch's words, where it does not fit
     return random.bernoulli_(a, p, generator)
 
 
@@ -159,10 +157,14 @@ for _given in ("Generator? generator, ", ""):
     op(f"rand(SymInt[] size, *, {_given}{OPTIONS})", factory(_rand), out=True, method=False)
     op(f"randn(SymInt[] size, *, {_given}{OPTIONS})", factory(_randn), out=True, method=False)
     op(f"randperm(SymInt n, *, {_given}{_WHOLE})", factory(_randperm, dtypes.int64), out=True, method=False)
-    op(f"randint(SymInt high, SymInt[] size, *, {_given}{_WHOLE})", factory(_randint_below, dtypes.int64), out=True,
-       method=False)  # fmt: skip
-    op(f"randint(SymInt low, SymInt high, SymInt[] size, *, {_given}{_WHOLE})", factory(_randint, dtypes.int64), out=True,
-       method=False)  # fmt: skip
+for _bounds, _make in (("SymInt high", _randint_below), ("SymInt low, SymInt high", _randint)):
+    for _given in ("Generator? generator, ", ""):
+        op(
+            f"randint({_bounds}, SymInt[] size, *, {_given}{_WHOLE})",
+            factory(_make, dtypes.int64),
+            out=True,
+            method=False,
+        )
 
 op(f"rand_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(
     lambda a: random.uniform_(a, 0.0, 1.0, random.source(None))), method=False)  # fmt: skip

@@ -260,7 +260,9 @@ def _as_tensor(data: Any, dtype: Any, device: Any) -> Tensor:
     return finish(array_of(data, dtype), where or as_device(None))
 
 
-as_tensor = op("as_tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None)", composite(_as_tensor), method=False)
+as_tensor = op(
+    "as_tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None)", composite(_as_tensor), method=False
+)
 
 
 def _asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None) -> Tensor:

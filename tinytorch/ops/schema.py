@@ -184,6 +184,10 @@ class Param:
         default = self.default_text
         if self.kind == "MemoryFormat" and default == "contiguous_format":
             default = "torch.contiguous_format"
+        elif self.name == "pin_memory":
+            default = "False"
+        elif self.kind == "ScalarType" or default == "[]":
+            default = "None"
         return f"{self.type.shown} {name} = {default}"
 
 
@@ -223,16 +227,17 @@ class Signature:
         self.name, self.method, self.numbers = name, method, numbers
         params = schema.params[1:] if method else list(schema.params)
         self.params = [p for p in params if p.name != "pin_memory" or not method or schema.is_factory]
-        self.input = self.params[0] if schema.has_self and not method else None  # which functions call `input`
+        # what functions call `input`
+        self.input = next((p for p in self.params if p.name == "self" and p.is_tensor), None) if not method else None
         self.positional = sum(not p.named for p in self.params)
-        if out:
-            self.params.insert(self._last_positional(), Param("Tensor? out=None", True))
-        if schema.is_factory:
-            self.params.append(Param("bool? requires_grad=False", True))
+        own = [Param("Tensor? out=None", True)] if out else []
+        if schema.is_factory:  # what all such functions take comes last
+            at = next(i for i, p in enumerate(self.params) if p.name == "dtype")
+            options, own = [*self.params[at : at + 4], Param("bool? requires_grad=False", True)], self.params[at + 4 :] + own
+            self.params = [*self.params[:at], *own, *options]
+        else:
+            self.params += own
         self.least = sum(p.default is REQUIRED for p in self.params)
-
-    def _last_positional(self) -> int:
-        return len(self.params)
 
     def shown(self, p: Param) -> str:
         """The name by which a parameter is called."""
