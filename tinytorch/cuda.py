@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from .errors import missing
-from .random import cuda_generator
 
 
 def is_available() -> bool:
@@ -23,8 +22,7 @@ def device_count() -> int:
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the simulated device's generator. Its numbers are the CPU generator's, not those of a GPU."""
-    cuda_generator.manual_seed(int(seed))
+    """Nothing: the simulated device draws from the CPU's generator, which `torch.manual_seed` seeds."""
 
 
 manual_seed_all = manual_seed

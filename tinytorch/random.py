@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .devices import CPU, as_device, device
+from .devices import as_device
 from .dtypes import BY_NUM, cpp_name
 from .errors import ShownAs, type_name
 from .rounding import constants32, fma32, fma64, log32, round32, sincos32
@@ -145,17 +145,11 @@ class Generator(metaclass=ShownAs):
 default_generator = Generator()
 """The generator used where none is named; like torch's, it starts from a new seed in every process."""
 default_generator.seed()
-cuda_generator = Generator("cuda")
-"""The simulated device's generator; `manual_seed` seeds it as well."""
 
 
-def source(generator: Generator | None, where: device = CPU) -> Generator:
-    """The generator for tensors on a device: the one given, else the device's own. RuntimeError for another device's."""
-    if generator is None:
-        return default_generator if where is CPU else cuda_generator
-    if generator.device is not where:
-        raise RuntimeError(f"Expected a '{where.type}' device type for generator but found '{generator.device.type}'")
-    return generator
+def source(generator: Generator | None) -> Generator:
+    """The generator given, else the default one, from which the simulated device draws as well."""
+    return default_generator if generator is None else generator
 
 
 def manual_seed(seed: Any) -> Generator:
@@ -163,7 +157,6 @@ def manual_seed(seed: Any) -> Generator:
 
     seed: anything that `int()` takes, from -2^63 to 2^64 - 1; negative ones count from 2^64 down. ValueError beyond.
     """
-    cuda_generator.manual_seed(int(seed))
     return default_generator.manual_seed(int(seed))
 
 
