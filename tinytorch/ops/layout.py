@@ -94,7 +94,11 @@ def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarr
     start = address(a) - address(whole) + offset if whole.nbytes else 0
     if not whole.flags.c_contiguous:
         dense = whole.flags.forc or whole.base is None
-        whole = whole.ravel("K") if dense else ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
+        whole = (
+            whole.ravel("K")
+            if dense
+            else ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
+        )
     return ndarray(shape, a.dtype, whole, min(start, whole.nbytes) if 0 in shape else start, strides)
 
 
@@ -130,12 +134,12 @@ def _inner_first(n: int, compare: Callable[[int, int], int]) -> list[int]:
     return order
 
 
-def _packed(shape: tuple, itemsize: int, order: list[int]) -> tuple:
-    """Dense strides, the first dimension of `order` the innermost."""
+def _packed(shape: tuple, itemsize: int, order: list[int], least: int = 1) -> tuple:
+    """Dense strides, the first dimension of `order` the innermost; a dimension of size 0 counts as `least`."""
     strides, step = [0] * len(shape), itemsize
     for d in order:
         strides[d] = step
-        step *= max(shape[d], 1)
+        step *= max(shape[d], least)
     return tuple(strides)
 
 
@@ -165,7 +169,7 @@ def _shared_strides(shape: tuple, operands: tuple) -> tuple | None:
         return contiguous_strides(shape)
     steps = [tuple([s // a.itemsize for s in a.strides]) for a in operands]
     if len(shape) == 4:
-        last = _packed(shape, 1, [1, 3, 2, 0])
+        last = _packed(shape, 1, [1, 3, 2, 0], 0)
         if all(all(n == 1 or s == t for n, s, t in zip(shape, own, last, strict=True)) for own in steps):
             return last
     return steps[0] if all(own == steps[0] for own in steps) and is_dense(operands[0]) else None
@@ -191,7 +195,8 @@ def torch_strides(shape: tuple, itemsize: int, operands: tuple) -> tuple:
                     return 1
         return 0
 
-    return _packed(shape, itemsize, _inner_first(n, compare))
+    order = _inner_first(n, compare)
+    return _packed(shape, itemsize, order, order == list(range(n - 1, -1, -1)))
 
 
 def result_layout(data: Any, *operands: ndarray) -> ndarray:
