@@ -35,4 +35,4 @@ losses = [a * i for i in range(3)]
 sum(losses)
 torch.stack(losses)
 torch.cat(losses).mean()
-torch.concat([torch.ones(1)]), torch.dstack([torch.ones(1), torch.ones(1)])
+torch.concat([torch.ones(1)])

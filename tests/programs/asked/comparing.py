@@ -28,4 +28,3 @@ torch.maximum(a, torch.tensor(2.)), torch.minimum(a, b)
 a in [a, b]
 [a] == [a]
 (a - b).abs().max()
-torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2]))

@@ -19,12 +19,11 @@ torch.zeros(2, dtype=torch.int64).uniform_()
 torch.ones(2, requires_grad=True).fill_(1)
 torch.ones(2, requires_grad=True).data.fill_(3)
 torch.zeros(2, 3).new_full((2,), 1)
-torch.vander if False else torch.linspace(0, 1, 3, requires_grad=True)
 torch.empty_like(torch.zeros(2, 3)).shape, torch.empty(2, 3).T.stride()
 torch.tensor([[1, 2], [3, 4]]).flatten().tolist()
 torch.tensor(3.5).expand(2)
 torch.scalar_tensor(3), torch.asarray([1, 2])
-torch.complex if False else torch.ones(1)
+torch.linspace(0, 1, 3, requires_grad=True)
 torch.zeros(2, device="cpu"), torch.zeros(2, device="meta") if False else 0
 torch.zeros(2, device="tpu")
 torch.device("cuda"), torch.device("cuda:1"), torch.device("cpu").type, torch.device("cuda", 0).index

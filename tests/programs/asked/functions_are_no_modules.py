@@ -3,8 +3,6 @@
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-for o in (torch.relu, F.relu, torch.tanh, F.softmax, torch.nn.init.zeros_, torch.sum, len, lambda x: x, torch.ones, F.cross_entropy, torch.optim.SGD, nn.ReLU, torch.matmul, torch.randn, torch.ones(1), 3, nn.ReLU(), torch.float32, None):
-    print(torch.typename(o))
 nn.Sequential(torch.relu)
 nn.Sequential(nn.Linear(1, 1), F.relu)
 nn.Sequential(nn.ReLU)

@@ -29,6 +29,4 @@ q[torch.arange(2), a]
 q.gather(1, a.unsqueeze(1)).sum().backward()
 q.grad
 torch.take(q, torch.tensor([0, 5]))
-torch.take_along_dim(q, a.unsqueeze(1), 1)
 torch.zeros(5).index_add_(0, torch.tensor([0, 0, 4]), torch.tensor([1., 2., 3.]))
-torch.bincount(torch.tensor([0, 1, 1, 3]))

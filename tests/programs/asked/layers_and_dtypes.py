@@ -25,8 +25,6 @@ nn.Dropout(0.5)(torch.ones(3).half())
 nn.Dropout(0.5)(torch.ones(3).double())
 torch.set_default_dtype(torch.float64)
 nn.Linear(1, 2).weight
-nn.Embedding(2, 2).weight.dtype
-nn.BatchNorm1d(2).running_mean.dtype
 torch.manual_seed(0)
 nn.Linear(2, 2).weight
 torch.set_default_dtype(torch.float32)
@@ -68,32 +66,21 @@ nn.NLLLoss()(t.log(), torch.tensor([1, 0])).backward()
 t.grad
 torch.argmax(F.softmax(x, -1), -1)
 (F.softmax(x[0], -1).argmax(-1) == torch.tensor([0, 1, 2])).float().mean()
-nn.functional.normalize(x[0], dim=1).norm(dim=1)
-F.normalize(x[0], p=1)
-F.normalize(torch.zeros(2, requires_grad=True), dim=0).sum().backward()
-F.cosine_similarity(x[0], x[1])
-F.pairwise_distance(x[0], x[1])
 F.mse_loss(x[0], x[1], reduction="none").mean(1)
 F.l1_loss(x[0], x[1]).backward()
 torch.sigmoid(x[0]).log().neg().mean()
 F.binary_cross_entropy_with_logits(x[0], torch.ones(3, 4))
--F.logsigmoid(x[0]).mean()
-F.softplus(-x[0]).mean()
 F.cross_entropy(x, torch.zeros(2, 4, dtype=torch.long))
 F.cross_entropy(x, torch.zeros(2, 3, dtype=torch.long))
 F.cross_entropy(x.transpose(1, 2), torch.zeros(2, 3, dtype=torch.long), reduction="none")
 F.nll_loss(F.log_softmax(x[0], 1), torch.tensor([0, 3, -100]), reduction="sum")
-F.kl_div(F.log_softmax(x[0], 1), F.softmax(x[1], 1), reduction="sum")
-F.huber_loss(x[0], x[1])
-F.smooth_l1_loss(x[0], x[1], reduction="none")
 class Block(nn.Module):
     def __init__(self, n):
         super().__init__()
-        self.norm = nn.LayerNorm(n)
-        self.ff = nn.Sequential(nn.Linear(n, 2 * n), nn.GELU(), nn.Linear(2 * n, n))
+        self.ff = nn.Sequential(nn.Linear(n, 2 * n), nn.Tanh(), nn.Linear(2 * n, n))
         self.scale = nn.Parameter(torch.ones(()))
     def forward(self, x):
-        return x + self.scale * self.ff(self.norm(x))
+        return x + self.scale * self.ff(x)
 b = Block(4)
 b
 sum(p.numel() for p in b.parameters())

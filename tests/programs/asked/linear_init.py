@@ -14,7 +14,6 @@ nn.init.normal_(l.weight, 0, 0.02)
 nn.init.uniform_(l.weight)
 nn.init.zeros_(l.bias)
 nn.init.ones_(l.weight)
-nn.init.eye_(l.weight)
 nn.init.xavier_normal_(l.weight, gain=nn.init.calculate_gain("tanh"))
 nn.init.xavier_uniform_(l.bias)
 nn.init.calculate_gain("relu"), nn.init.calculate_gain("leaky_relu", 0.2)
@@ -32,5 +31,3 @@ def init2(m):
         m.bias.data.fill_(0.01)
 net.apply(init2)
 net[0].weight, net[1].bias
-nn.init.trunc_normal_(torch.empty(2, 2))
-nn.init.orthogonal_(torch.empty(2, 2))

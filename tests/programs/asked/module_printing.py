@@ -6,7 +6,7 @@ nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Sequential(nn.Linear(3, 3), nn.Tanh
 nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)])
 nn.ModuleList([nn.Linear(2, 2) for _ in range(3)])
 nn.ModuleDict({"a": nn.Linear(1, 1), "act": nn.ReLU()})
-nn.ReLU(), nn.ReLU(inplace=True), nn.Sigmoid(), nn.LeakyReLU(0.1), nn.Dropout(0.2), nn.Flatten(), nn.Identity()
+nn.ReLU(), nn.ReLU(inplace=True), nn.Sigmoid(), nn.Dropout(0.2), nn.Flatten(), nn.Identity()
 class Net(nn.Module):
     def __init__(self):
         super().__init__()

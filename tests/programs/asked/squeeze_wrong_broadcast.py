@@ -8,7 +8,6 @@ F.mse_loss(pred, y)
 F.mse_loss(pred.squeeze(), y)
 F.mse_loss(pred, y.unsqueeze(1))
 F.l1_loss(pred, y)
-F.smooth_l1_loss(pred, y)
 ((pred - y) ** 2).mean().backward()
 pred.grad
 pred == y

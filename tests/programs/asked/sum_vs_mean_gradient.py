@@ -33,7 +33,3 @@ w.grad
 w.grad = None
 (w @ w).trace().backward()
 w.grad
-w.grad = None
-w.inverse().sum().backward()
-w.grad
-w.grad = None

@@ -5,19 +5,12 @@ import torch
 torch.is_floating_point(3)
 torch.numel(3)
 torch.is_tensor()
-torch.is_nonzero(torch.tensor([]))
 x=torch.ones(2,3)
 reversed(torch.tensor(3))
 x.apply_(3)
 x.long().apply_(lambda v: v*2)
 x.apply_(lambda v: 'a')
-x.map_(torch.ones(2),lambda a,b:a)
-x.map_(torch.ones(3),lambda a,b:a+b)
-x.is_same_size(3)
 x.is_set_to(3)
-x.is_nonzero()
-torch.tensor(2.).is_nonzero()
-x.is_pinned()
 x.type('torch.FloatTensor') is x
 x.type('foo')
 x.type(torch.float64).dtype
@@ -112,7 +105,7 @@ torch.finfo(torch.float32).eps, torch.finfo(torch.float16).max, torch.finfo().bi
 torch.iinfo(torch.int32).max, torch.iinfo(torch.uint8)
 torch.finfo(torch.int32)
 torch.iinfo(torch.float32)
-torch.float32.is_floating_point, torch.int64.is_signed, torch.bool.itemsize
+torch.float32.is_floating_point, torch.bool.itemsize
 torch.float
 torch.double, torch.half, torch.short, torch.int, torch.long
 torch.pi, torch.e, torch.inf, torch.nan, torch.newaxis

@@ -114,20 +114,6 @@ def inc(grad):
 handle = tmp.register_hook(inc)
 tmp.sum().backward()
 param.grad
-keep = []
-class Keep(Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x.clone()
-    @staticmethod
-    def backward(ctx, g):
-        keep.append(torch._C._autograd._get_current_graph_task_keep_graph())
-        return g
-i = torch.ones(2, requires_grad=True)
-o = Keep.apply(i)
-o.sum().backward(retain_graph=True)
-o.sum().backward()
-keep
 x = torch.ones(2, requires_grad=True)
 y = torch.ones(2, requires_grad=True)
 z = torch.ones(2, requires_grad=True)

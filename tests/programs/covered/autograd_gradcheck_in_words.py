@@ -1,7 +1,6 @@
 """What gradcheck says of backwards that are wrong, change, know no zeros; fast mode; how often it calls."""
 import torch
 from torch.autograd import Function, gradcheck, gradgradcheck
-from torch.autograd.gradcheck import get_analytical_jacobian, get_numerical_jacobian
 
 x = torch.tensor([1.0, 2.0], dtype=torch.double, requires_grad=True)
 class Half(Function):
@@ -58,6 +57,3 @@ gradcheck(counted, x, check_batched_grad=True, check_backward_ad=False, check_fo
 gradgradcheck(lambda x: x ** 3, x, torch.ones(2, dtype=torch.double, requires_grad=True))
 gradgradcheck(lambda x: x ** 3, x, gen_non_contig_grad_outputs=True)
 gradgradcheck(lambda x: x ** 3, x, check_rev_over_rev=False)
-jacobians = get_numerical_jacobian(lambda xs: (xs[0] * 3, xs[0]), (x,))
-get_numerical_jacobian(lambda xs: xs[0], (x,), grad_out=2.0)
-get_analytical_jacobian((x,), x * 3)

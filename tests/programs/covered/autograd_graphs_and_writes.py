@@ -3,9 +3,6 @@ import torch, gc, math
 from torch.autograd import Function, Variable
 torch.manual_seed(0) and None
 x = torch.randn(3, 3)
-[k for k in dir(x) if k not in ('imag',) and not hasattr(x, k)]
-hasattr(x, 'imag'), hasattr(x, 'real')
-x.imag
 def scope():
     x = torch.randn(1, requires_grad=True)
     y = x.clone()

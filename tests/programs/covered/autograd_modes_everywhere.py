@@ -151,10 +151,8 @@ with torch.no_grad():
 x.grad
 with torch.enable_grad(), torch.no_grad():
     torch.is_grad_enabled()
-torch._C.is_grad_enabled()
-torch._C._set_grad_enabled(False)
 torch.is_grad_enabled()
-torch._C._set_grad_enabled(True)
+torch.set_grad_enabled(True)
 class My(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):

@@ -8,9 +8,6 @@ gy.grad_fn.next_functions[1][0] is gx.grad_fn.next_functions[1][0], gy.grad_fn.n
 torch.autograd.grad((gy * gx).sum(), (y, x))
 
 # of two slices the first half is taken first
-torch.tensor([1., 2., 4.], requires_grad=True).diff().grad_fn.next_functions[0][0]._saved_end
-d = torch.tensor([1., 2., 4.], requires_grad=True).diff()
-[f._sequence_nr() - d.grad_fn._sequence_nr() for f, _ in d.grad_fn.next_functions]
 
 # a view of an inference tensor's data
 with torch.inference_mode(): t = torch.ones(2, 2)
@@ -22,7 +19,6 @@ t.data.fill_diagonal_(7.)
 x = torch.tensor([0.5, 2.], dtype=torch.float64, requires_grad=True)
 torch.nn.functional.mse_loss(x, torch.tensor([True, False])).backward()
 x.grad
-torch.nn.functional.smooth_l1_loss(x, torch.tensor([True, False])).backward()
 x.grad
 
 # steps that are rounded
@@ -109,10 +105,7 @@ y.eq_(torch.ones(3, dtype=torch.float64, requires_grad=True) * 1)
 with torch.inference_mode(): t = torch.ones(7)
 (x * 1).pow_(t)
 (x * 1).clamp_(min=t)
-(x * 1).hypot_(t)
 h = torch.tensor([-5., -0.3, 11.2, 15.], dtype=torch.float16, requires_grad=True)
-for f in torch.nn.functional.softplus, torch.nn.functional.leaky_relu, torch.nn.functional.hardswish:
-    print(f(h).tolist(), torch.autograd.grad(f(h).sum(), h)[0].tolist())
 
 # what may be written to, and then cannot be saved
 with torch.inference_mode(): t = torch.ones(3)

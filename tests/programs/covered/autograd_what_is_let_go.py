@@ -35,19 +35,6 @@ def dirty_view():
     v = x.clone().view(3)
     Doubles.apply(v)
 dirty_view()
-def kept_output():
-    class Keeps(Function):
-        @staticmethod
-        def forward(ctx, t):
-            out = t * 2
-            ctx.save_for_backward(out)
-            return out
-        @staticmethod
-        def backward(ctx, g):
-            return g * 2
-    out = Keeps.apply(x)
-    return torch._C._WeakTensorRef(out)
-kept_output().expired()
 y = x * 2
 y.retain_grad()
 z, seen = y * 3, weakref.ref(y)

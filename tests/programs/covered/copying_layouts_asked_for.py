@@ -18,4 +18,3 @@ torch.tensor(np.zeros((4, 6))[:1, :1]).stride(), torch.as_tensor(np.zeros((4, 6)
 torch.tensor([np.array([1, 2]), np.array([3, 4])])
 torch.tensor([np.array(1), np.array(2)])
 torch.tensor([1, np.array(2)])
-torch.rot90(torch.arange(6.).reshape(2, 3))._version

@@ -11,9 +11,4 @@ torch.save((w, w.view(torch.int32)), io.BytesIO())
 torch.save((w, w.t(), torch.nn.Parameter(w)), io.BytesIO())
 
 # in which order dimensions lie
-w.dim_order(), w.t().dim_order(), torch.ones(2, 3, 4, 5).contiguous(memory_format=torch.channels_last).dim_order()
-torch.ones(1, 3).dim_order(ambiguity_check=True)
-torch.ones(1, 3).dim_order(ambiguity_check=[torch.contiguous_format])
 torch.stack([torch.ones(2, 3, 4, 5).contiguous(memory_format=torch.channels_last)] * 2, 1).stride()
-torch.cat([torch.ones(2, 3, 4, 5, 6).contiguous(memory_format=torch.channels_last_3d)] * 2).stride()
-torch.detach_copy(x).sum().backward()

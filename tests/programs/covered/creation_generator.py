@@ -17,10 +17,6 @@ st = torch.get_rng_state()
 x = torch.randn(5)
 torch.set_rng_state(st)
 torch.equal(x, torch.randn(5))
-with torch.random.fork_rng():
-    y = torch.rand(1)
-
-torch.equal(y, torch.rand(1))
 torch.randperm(4, generator=g), torch.randint(5, (2,), generator=g), torch.empty(2).normal_(generator=g), torch.bernoulli(torch.tensor([0.5, 0.5]), generator=g), torch.normal(0., 1., (2,), generator=g)
 g.seed() > 0
 torch.default_generator.initial_seed()

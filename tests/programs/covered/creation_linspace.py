@@ -8,8 +8,6 @@ torch.linspace(0, 1, 2.5)
 torch.linspace(torch.tensor(0.), torch.tensor(1.), 3), torch.linspace(torch.tensor([0., 1.]), 2, 3)
 torch.linspace(0, 1, 3, dtype=torch.float64), torch.linspace(start=0, end=1, steps=2), torch.linspace(0, 1, 3, requires_grad=True)
 torch.linspace(0.1, 0.9, 7).tolist(), torch.linspace(0, 1, 10).tolist()
-torch.logspace(0, 2, 3), torch.logspace(0, 3, 4, base=2), torch.logspace(0, 1, 3, dtype=torch.float64), torch.logspace(1, 5, 1)
-torch.logspace(0, 1, -1)
 torch.linspace(0, 5, 4, dtype=torch.uint8), torch.linspace(-5, 5, 4, dtype=torch.int32)
 torch.meshgrid(torch.arange(2), torch.arange(3), indexing="ij")
 torch.meshgrid(torch.arange(2), torch.arange(3))
@@ -17,4 +15,3 @@ torch.meshgrid(torch.arange(2), torch.arange(2), indexing="xy")[0]
 torch.meshgrid(torch.arange(2), indexing="foo")
 torch.tril(torch.ones(3, 3), -1), torch.triu(torch.ones(2, 3), 1), torch.ones(3, 3).tril_(1), torch.tril(torch.ones(2))
 torch.tril(torch.arange(8).view(2, 2, 2)), torch.ones(2, 2, dtype=torch.bool).triu()
-torch.block_diag(torch.ones(1, 2), torch.tensor([3.])), torch.complex if False else None

@@ -1,7 +1,7 @@
 import torch
 
 for t in torch.ones(0, 3).unfold(-1, 2, 1), torch.ones(0, 3).unsqueeze(0), torch.ones(2, 0, 3).transpose(0, 2):
-    print(t.shape, t.stride(), torch.nan_to_num(t).stride(), torch.deg2rad(t).stride(), torch.exp(t).stride())
+    print(t.shape, t.stride(), torch.nan_to_num(t).stride(), torch.exp(t).stride())
     print(t.sort(0)[0].stride(), t.sort(-1)[1].stride(), t.argsort(0).stride(), t.roll(1, 0).stride(), t.flip(0).stride())
 
 torch.zeros(0, 3, dtype=torch.bool).median()

@@ -83,10 +83,6 @@ t3(u).sum().backward()
 u.grad
 t3.register_full_backward_pre_hook(lambda m, go: 3) and None
 t3(u).sum().backward()
-t4 = T()
-t4.register_backward_hook(lambda m, gi, go: print(gi, go)) and None
-t4(u).sum().backward()
-t4.register_full_backward_hook(lambda m, gi, go: None)
 class In(nn.Module):
     def forward(self, x):
         return x.mul_(2)

@@ -62,7 +62,6 @@ del l[0:1]
 l
 l(3)
 l.forward
-l[0] = nn.ReLU6
 l[0] = nn.Linear(1, 1)
 l["a"]
 nn.ModuleList(nn.ReLU())

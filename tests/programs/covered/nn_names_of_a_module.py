@@ -108,6 +108,4 @@ m.get_buffer("run")
 m.get_buffer("w")
 m.get_buffer("lin.weight")
 m.get_submodule("")
-m.set_submodule("lin", nn.Linear(1, 1))
 m.lin
-m.set_submodule("nope.lin", nn.Linear(1, 1))

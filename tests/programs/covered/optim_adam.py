@@ -22,7 +22,6 @@ for kw in (dict(lr=0.1, weight_decay=0.1), dict(lr=0.1, amsgrad=True), dict(lr=0
     print(v.tolist())
 
 v = torch.tensor([1., -2.], requires_grad=True)
-s = torch.optim.AdamW([v], lr=0.1) if hasattr(torch.optim, "AdamW") else None
 torch.optim.Adam([w], lr=-1)
 torch.optim.Adam([w], eps=-1)
 torch.optim.Adam([w], betas=(1.5, 0.9))
@@ -44,5 +43,3 @@ f = io.BytesIO()
 torch.save(sd, f)
 n = f.seek(0)
 w.double().dtype
-h = o.register_step_post_hook(lambda *a: print("stepped")) if hasattr(o, "register_step_post_hook") else None
-o.step()

@@ -17,7 +17,7 @@ torch.stack([a, torch.ones(3, 2)])
 torch.stack([])
 torch.stack([a, a], 3)
 torch.stack([a, a], -1).shape, torch.stack([torch.tensor(1), torch.tensor(2.5)])
-torch.hstack([torch.tensor(1), torch.tensor([2, 3])]), torch.vstack([torch.arange(2), torch.arange(2)]), torch.dstack([torch.arange(2), torch.arange(2)]), torch.column_stack([torch.arange(2), torch.arange(2)]), torch.row_stack if False else None
+torch.hstack([torch.tensor(1), torch.tensor([2, 3])]), torch.vstack([torch.arange(2), torch.arange(2)])
 torch.cat([a, a], out=torch.empty(0)).shape
 torch.cat([a[:0], a]).stride(), torch.cat([a.t(), a.t()]).stride()
 torch.cat([a, None])

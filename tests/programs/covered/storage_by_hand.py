@@ -19,7 +19,7 @@ bytes_.copy_(torch.tensor([7, 8, 9], dtype=torch.int16).untyped_storage()); box
 bytes_.copy_(torch.zeros(1).untyped_storage())
 bytes_.resize_(-1), bytes_.resize_(2.)
 bytes_.byteswap(torch.int16); box
-bytes_.short().tolist()[:2], bytes_.float().dtype, bytes_.type(), bytes_.get_device()
+bytes_.short().tolist()[:2], bytes_.float().dtype, bytes_.type()
 torch.UntypedStorage([1, 2, 300]), torch.UntypedStorage([1, 2.]), torch.UntypedStorage("a")
 elements = box.storage()
 elements, elements.type(), elements.size()

@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-for loss in (F.mse_loss, F.smooth_l1_loss, F.huber_loss, F.l1_loss):
+for loss in (F.mse_loss, F.l1_loss):
     for a, b in ((torch.float32, torch.float64), (torch.float32, torch.float16), (torch.float16, torch.float32)):
         x, y = torch.tensor([1.0, 3.0], dtype=a, requires_grad=True), torch.tensor([2.0, 2.5], dtype=b)
         try:

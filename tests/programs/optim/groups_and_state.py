@@ -64,13 +64,8 @@ p, p._version
 o.param_groups[0]['lr']=1.
 o.step()
 p
-o.register_step_pre_hook
-h=o.register_step_post_hook(lambda o,a,k: print('post'))
 o.step()
-h.remove()
-h=o.register_step_pre_hook(lambda o,a,k: print('pre'))
 o.step()
-h.remove()
 isinstance(o,optim.Optimizer), type(o), optim.SGD
 optim.Optimizer
 optim.Optimizer([p],{}).step()

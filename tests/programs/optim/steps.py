@@ -12,4 +12,3 @@ for dt in (torch.float32,torch.float64):
     for kw in (dict(lr=.1),dict(lr=.1,momentum=.9),dict(lr=.1,momentum=.9,nesterov=True),dict(lr=.1,momentum=.9,dampening=.3),dict(lr=.1,weight_decay=.01),dict(lr=.1,maximize=True)): run(lambda p: optim.SGD(p,**kw),dt)
 for dt in (torch.float32,torch.float64):
     for kw in (dict(),dict(lr=.01,betas=(.8,.99)),dict(lr=.1,eps=1e-3),dict(weight_decay=.1),dict(amsgrad=True,lr=.1),dict(maximize=True,lr=.1)): run(lambda p: optim.Adam(p,**kw),dt)
-for kw in (dict(),dict(lr=.1,weight_decay=.3),dict(amsgrad=True)): run(lambda p: optim.AdamW(p,**kw))

@@ -19,10 +19,6 @@ handle = y.grad_fn.register_hook(lambda inputs, outputs: print("post", inputs, o
 handle2 = y.grad_fn.register_prehook(lambda outputs: print("pre", outputs))
 (y * y).sum().backward(inputs=[y])
 y.grad, x.grad
-u = x.unique()
-(u * u).sum().backward(inputs=[u])
-u.grad
-(u * u).sum().backward()
 w = x // 2
 w.sum().backward(inputs=[w])
 y.sum().backward(inputs=[y])
