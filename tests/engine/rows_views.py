@@ -23,9 +23,6 @@ _AS_METHODS = [
     "movedim((0,1),(1,0))",
     "T",
     "mT",
-    "mH",
-    "H",
-    "adjoint()",
     "squeeze()",
     "squeeze(0)",
     "squeeze(-1)",
@@ -77,13 +74,6 @@ _AS_METHODS = [
     "tensor_split((1,),-1)",
     "tensor_split((1,5))",
     "tensor_split(0)",
-    "hsplit(1)",
-    "hsplit(3)",
-    "vsplit(2)",
-    "dsplit(2)",
-    "unsafe_split(1)",
-    "unsafe_chunk(2,-1)",
-    "unsafe_split_with_sizes([1,1])",
     "view(2,-1)",
     "view(-1,-1)",
     "view(7)",
@@ -97,10 +87,5 @@ ROWS += [
 ROWS += [f"t.{call}" for call in (
     "t_()", "transpose_(0,1)", "transpose_(-1,0)", "swapaxes_(0,1)", "unsqueeze_(0)", "unsqueeze_(-1)", "squeeze_()", "squeeze_(0)",
     "squeeze_((0,-1))", "as_strided_((2,),(1,))",
-)]  # fmt: skip
-ROWS += [f"torch.{call}" for call in (
-    "atleast_1d(x)", "atleast_2d(x)", "atleast_3d(x)", "select_scatter(x, x.select(0,0).detach(), 0, 1)",
-    "select_scatter(x, x.select(0,0)*2, 0, -1)", "slice_scatter(x, x[:1]*2, 0, 0, 1)", "slice_scatter(x, x[..., -1:], -1, -1)",
-    "diagonal_scatter(x, x.diagonal()*2)", "diagonal_scatter(x, x.diagonal(1)*2, 1)", "select_scatter(x, x, 0, 0)",
 )]  # fmt: skip
 ROWS += [f"x.view(torch.{d})" for d in ("int32", "int64", "uint8", "float64", "float16")]

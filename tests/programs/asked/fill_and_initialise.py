@@ -11,7 +11,6 @@ torch.tensor([1, 2]).fill_(2.7)
 torch.tensor([1, 2]).zero_()
 torch.arange(3).repeat(2, 1), torch.arange(3).repeat_interleave(2)
 torch.ones(2, 3).tril(), torch.ones(2, 2).triu_(1)
-torch.diag(torch.tensor([1., 2.]))
 torch.zeros(2).uniform_(0, 1).shape
 torch.empty(3, dtype=torch.int64).random_(0, 10).dtype
 torch.zeros(2, dtype=torch.int64).normal_()

@@ -18,4 +18,4 @@ x.unfold(0, 3, 0)
 x.unfold(0, -1, 1)
 x.unfold(1, 3, 1)
 torch.tensor(3.).unfold(0, 1, 1)
-m.diag().grad_fn, m.trace().grad_fn
+m.trace().grad_fn
