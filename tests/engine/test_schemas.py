@@ -7,8 +7,9 @@ import re
 import pytest
 from tinytorch.ops.define import OPS
 
-# torch reads the arguments of these by hand, from Python objects of any kind, and has no schema for them as called
-BY_HAND = {"tensor", "as_tensor", "asarray", "new_tensor", "frombuffer", "cuda"}
+# What torch's bindings read by hand, as they are called from Python: for these it has no such schema.
+BY_HAND = {"tensor", "as_tensor", "asarray", "new_tensor", "frombuffer", "to", "cpu", "cuda",
+           "float", "double", "half", "int", "long", "short", "char", "byte", "bool"}  # fmt: skip
 
 
 def plain(text: str) -> str:
