@@ -39,8 +39,8 @@ def modules(packages: dict[str, Path]) -> dict[str, Path]:
     return found
 
 
-def imports(name: str, path: Path, known: Iterable[str]) -> set[str]:
-    """Return which of the known modules a module imports, also inside functions, but not for type checkers alone."""
+def imports(name: str, path: Path, known: Iterable[str], *, later: bool = True) -> set[str]:
+    """Return the known modules that a module imports, not for type checkers alone; `later`: inside functions, too."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     targets: set[str] = set()
@@ -49,6 +49,8 @@ def imports(name: str, path: Path, known: Iterable[str]) -> set[str]:
         node = todo.pop()
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             todo.extend(node.orelse)
+        elif isinstance(node, ast.FunctionDef | ast.Lambda) and not later:
+            continue
         elif isinstance(node, ast.Import):
             targets.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -61,10 +63,10 @@ def imports(name: str, path: Path, known: Iterable[str]) -> set[str]:
     return (targets & set(known)) - {name}
 
 
-def import_graph(packages: dict[str, Path]) -> dict[str, set[str]]:
+def import_graph(packages: dict[str, Path], *, later: bool = True) -> dict[str, set[str]]:
     """Return, for every module of the packages, the modules of theirs that it imports."""
     found = modules(packages)
-    return {name: imports(name, path, found) for name, path in found.items()}
+    return {name: imports(name, path, found, later=later) for name, path in found.items()}
 
 
 def import_circle(graph: dict[str, set[str]]) -> list[str]:
@@ -94,6 +96,16 @@ def wrong_way(graph: dict[str, set[str]], layers: list[tuple[str, ...]]) -> list
     ]
 
 
+def reaches(graph: dict[str, set[str]], kept_apart: dict[str, tuple[str, ...]]) -> list[str]:
+    """Return the imports of a module of something that it is to know nothing of."""
+    return [
+        f"{name} imports {target}"
+        for name, others in kept_apart.items()
+        for target in sorted(graph[name])
+        if any(f"{target}.".startswith(f"{other}.") for other in others)
+    ]
+
+
 def strangers(loaded: Iterable[str], allowed: set[str], standard: Iterable[str]) -> set[str]:
     """Return the top-level modules among the loaded ones that are neither allowed nor of the standard library."""
     return {name.partition(".")[0] for name in loaded} - allowed - set(standard)
@@ -106,6 +118,19 @@ def too_long(files: Iterable[Path], limit: int = 500) -> list[str]:
     """Return the files that have more lines than one idea needs."""
     lengths = ((path, len(path.read_text(encoding="utf-8").splitlines())) for path in files)
     return [f"{path.name} has {length} lines" for path, length in lengths if length > limit]
+
+
+def spoken(files: Iterable[Path], words: dict[str, set[str]]) -> list[str]:
+    """Return where a name, or one of `sys`, is read in a file that is not among those that may."""
+    found = []
+    for path in files:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and ast.unparse(n.value) == "sys"}
+        names |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        found += [
+            f"{path.name} has {word}" for word, where in words.items() if word in names and path.name not in where
+        ]
+    return found
 
 
 def local_paths(text: str, folders: Iterable[str]) -> list[str]:

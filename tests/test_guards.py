@@ -17,22 +17,27 @@ NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 LESSONS = [pytest.param(path, id=path.relative_to(ROOT).as_posix()) for path in NOTEBOOKS]
 
 LAYERS: list[tuple[str, ...]] = [
+    ("tinytorch.errors", "tinytorch.rounding"),
+    ("tinytorch.dtypes", "tinytorch.devices"),
     (
-        "tinytorch.naming",
-        "tinytorch.missing",
-        "tinytorch.warn",
-        "tinytorch.fused",
-        "tinytorch.vector_math",
+        "tinytorch.storage",
+        "tinytorch.typed_storage",
+        "tinytorch.random",
+        "tinytorch.printing",
         "tinytorch.return_types",
-        "tinytorch.slots",
-        "tinytorch.buffers",
-        "tinytorch.settings",
     ),
-    ("tinytorch.dtypes", "tinytorch.devices", "tinytorch.random", "tinytorch.printing", "tinytorch.sizes"),
-    ("tinytorch.sampling",),
-    ("tinytorch.storage",),
-    ("tinytorch.graph",),
+    (
+        "tinytorch.autograd.meta",
+        "tinytorch.autograd.modes",
+        "tinytorch.autograd.hooks",
+        "tinytorch.autograd.saved",
+        "tinytorch.autograd.node",
+        "tinytorch.autograd.history",
+        "tinytorch.ops.layout",
+        "tinytorch.ops.kernels",
+    ),
     ("tinytorch.tensor",),
+    ("tinytorch.ops.schema", "tinytorch.ops.define", "tinytorch.ops.fast"),
     ("tinytorch.ops",),
     ("tinytorch.autograd",),
     ("tinytorch.nn", "tinytorch.optim"),
@@ -40,7 +45,24 @@ LAYERS: list[tuple[str, ...]] = [
     ("tinytorch.viz",),
     ("copylab",),
 ]
-"""Who may import whom: only what stands in the same line or above."""
+"""Who may import whom as it is loaded: only what stands in the same line or above."""
+
+LISTS = ("copies", "creation", "pointwise", "views", "indexing", "reductions", "joining", "linalg")
+KEPT_APART: dict[str, tuple[str, ...]] = {
+    "tinytorch.ops.kernels": ("tinytorch.autograd", "tinytorch.tensor", *(f"tinytorch.ops.{n}" for n in LISTS)),
+    "tinytorch.ops.layout": ("tinytorch.autograd", "tinytorch.tensor"),
+    "tinytorch.ops.schema": tuple(f"tinytorch.ops.{n}" for n in LISTS),
+    "tinytorch.storage": ("tinytorch.tensor", "tinytorch.autograd", "tinytorch.ops"),
+}
+"""A kernel never mentions autograd, the parser never mentions an operation: not inside a function either."""
+
+NOT_SAID: dict[str, set[str]] = {
+    "_getframe": {"errors.py", "explain.py", "memory.py", "graph.py", "snapshot.py"},  # warnings; names of tensors
+    "getrefcount": set(),
+    "exec": set(),
+    "eval": set(),
+}
+"""What reads or makes running code, and the files that may."""
 
 
 # Imports
@@ -66,10 +88,26 @@ def test_strangers_are_noticed() -> None:
 
 
 def test_imports_go_one_way() -> None:
-    graph = guards.import_graph(PACKAGES)
+    graph = guards.import_graph(PACKAGES, later=False)
     assert len(graph) > len(LAYERS)
     assert guards.import_circle(graph) == []
     assert guards.wrong_way(graph, LAYERS) == []
+
+
+def test_what_is_to_know_nothing_of_another_does_not() -> None:
+    assert guards.reaches(guards.import_graph(PACKAGES), KEPT_APART) == []
+
+
+def test_the_engine_reads_and_makes_no_running_code() -> None:
+    files = sorted((ROOT / "tinytorch").rglob("*.py"))
+    assert guards.spoken(files, NOT_SAID) == []
+
+
+def test_a_frame_that_is_read_is_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "odd.py"
+    file.write_text("import sys\nsys._getframe(1)\nm.eval()\ndef eval(): ...\n", encoding="utf-8")
+    assert guards.spoken([file], {"_getframe": set(), "eval": set()}) == ["odd.py has _getframe"]
+    assert guards.spoken([file], {"_getframe": {"odd.py"}}) == []
 
 
 def test_circles_and_wrong_ways_are_noticed(tmp_path: Path) -> None:
@@ -82,6 +120,8 @@ def test_circles_and_wrong_ways_are_noticed(tmp_path: Path) -> None:
     graph = guards.import_graph({"box": tmp_path})
     assert graph == {"box": {"box.top"}, "box.low": {"box.top"}, "box.top": {"box.low"}, "box.typed": set()}
     assert set(guards.import_circle(graph)) == {"box.low", "box.top"}
+    assert guards.import_graph({"box": tmp_path}, later=False)["box.low"] == set()
+    assert guards.reaches(graph, {"box.low": ("box.top",)}) == ["box.low imports box.top"]
     assert guards.wrong_way(graph, [("box.low", "box.typed"), ("box",)]) == [
         "box.low imports box.top, which stands above it"
     ]

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from programs.transcript import HERE, differences, programs, stored, transcript
+from programs.transcript import HERE, differences, programs, statements, transcript, typed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,15 +19,14 @@ each_program = pytest.mark.parametrize(
 
 @each_program
 def test_tinytorch_prints_what_torch_prints(program: Path) -> None:
-    expected = stored(program).read_text(encoding="utf-8")
-    difference = differences(expected, transcript(program, "tinytorch"))
+    difference = differences(program.read_text(encoding="utf-8"), transcript(program, "tinytorch"))
     assert not difference, f"{program.name} on tinytorch:\n{difference}"
 
 
 @pytest.mark.torch
 @each_program
 def test_stored_transcript_is_torchs(program: Path) -> None:
-    difference = differences(stored(program).read_text(encoding="utf-8"), transcript(program, "torch"))
+    difference = differences(program.read_text(encoding="utf-8"), transcript(program, "torch"))
     assert not difference, (
         f"PyTorch prints another text now; look, then run tests/programs/transcript.py:\n{difference}"
     )
@@ -35,20 +34,31 @@ def test_stored_transcript_is_torchs(program: Path) -> None:
 
 @each_program
 def test_program_is_fit_to_be_compared(program: Path) -> None:
-    text = stored(program).read_text(encoding="utf-8")
+    text = program.read_text(encoding="utf-8")
     assert not re.search(r"0x[0-9a-f]{4,}|Triggered internally|File \"|tinytorch", text)
-    assert text.count("\n>>> ") >= 2, "a program with nothing to compare"
+    assert len(statements(text)) > 2, "a program with nothing to compare"
     assert re.search(r"^(?!>>> |\.\.\. )", text, re.MULTILINE), "a program that prints nothing"
 
 
-def test_no_stored_transcript_is_left_over() -> None:
-    assert set(HERE.glob("*/*.out")) == {stored(p) for p in PROGRAMS}
+def test_a_program_stands_once() -> None:
+    assert PROGRAMS
+    assert not [p.name for p in HERE.glob("*/*.py")]
+
+
+def test_what_is_typed_is_read_from_what_is_seen() -> None:
+    script = '"""What it shows."""\nimport torch\n\n# twice\n@f\ndef g():\n\n    return 1\na = 1; a\n'
+    prompts = ">>> # What it shows.\n>>> import torch\n>>> # twice\n"
+    prompts += ">>> @f\n... def g():\n...\n...     return 1\n>>> a = 1; a\n"
+    assert typed(script) == prompts
+    found = [text for _, text in statements(prompts + "1\n... more\n>>> a\n")]
+    assert found == ["# What it shows.", "import torch", "# twice", "@f\ndef g():\n\n    return 1", "a = 1; a", "a"]
 
 
 def test_a_transcript_notices_what_differs(tmp_path: Path) -> None:
-    program = tmp_path / "one.py"
+    program = tmp_path / "one.out"
     program.write_text(
-        "import torch\nx = torch.ones(2)\nx\nx.nothing()  # transcript: type only\nx + 1\n", encoding="utf-8"
+        ">>> import torch\n>>> x = torch.ones(2)\n>>> x\n>>> x.nothing()  # transcript: type only\n>>> x + 1\n",
+        encoding="utf-8",
     )
     text = transcript(program, "tinytorch")
     assert text.splitlines()[-2:] == [">>> x + 1", "tensor([2., 2.])"]

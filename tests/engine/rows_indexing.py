@@ -54,11 +54,10 @@ ROWS += [f"x.{name}({arguments})" for name, arguments in _BOTH] + [
 ROWS += [f"torch.{call}" for call in (
     f"index_select(x, 0, {_I})", "index_select(x, -1, torch.tensor([0,0]))", "index_select(x, 0, torch.tensor([9]))",
     f"gather(x, 0, {_G})", "gather(x, -1, torch.tensor([[0,2],[1,1]]))", "gather(x, 0, torch.tensor([[9,0,0]]))",
-    "take(x, torch.tensor([0,-1,0]))", "take(x, torch.tensor([[99]]))", "take_along_dim(x, torch.tensor([[0],[1]]), -1)",
-    "take_along_dim(x, torch.tensor([0,1]))", "masked_select(x, x>1)", "masked_select(x, torch.tensor(True))",
+    "take(x, torch.tensor([0,-1,0]))", "take(x, torch.tensor([[99]]))", "masked_select(x, x>1)", "masked_select(x, torch.tensor(True))",
     "masked_select(x, x[:1]>0)", "where(x>1, x, y)", "where(x>1, x, 0)", "where(x>1, 1.5, x)", "where(x>1, 1, 2)", "where(b, x, y)",
     "where(b, x, s)", "where(x>1)", "where(b, i, 1.5)", "where(b, i, x)", "where(x, x, x)", "nonzero(x)", "nonzero(b)",
-    "nonzero(x, as_tuple=True)", "argwhere(x)",
+    "nonzero(x, as_tuple=True)",
 )]  # fmt: skip
 ROWS += ["x.where(b, 0)", "x.where(x>1, y)"]
 ROWS = list(dict.fromkeys(ROWS))

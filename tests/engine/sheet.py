@@ -1,10 +1,10 @@
 """The op sheet: one row for each way to call an operation, run by tinytorch and by PyTorch and compared.
 
 A row is an expression, `torch.exp(x)`. The letters say what is put in: x, y, z any numbers (with ties), p, q positive,
-u between 0 and 1, w between -1 and 1, g above 1, i, j whole numbers, n whole and positive, b, c bools, s, a number
-without dimensions, m a matrix, v a vector, and t, a copy of x that is no leaf (for in-place forms). Each row runs on
-several layouts and dtypes; compared are values, dtype, strides, the nodes and what they saved, gradients and their
-strides and nodes, second gradients, and errors by type and text.
+u between 0 and 1, i, j whole numbers, n whole and positive, b, c bools, s, a number without dimensions, m a matrix, v a
+vector, and t, a copy of x that is no leaf (for in-place forms). Each row runs on several layouts and dtypes; compared
+are values, dtype, strides, the nodes and what they saved, gradients and their strides and nodes, second gradients, and
+errors by type and text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-FLOATS, WHOLE, BOOLS = "xyzpquwgstmv", "ijn", "bc"
+FLOATS, WHOLE, BOOLS = "xyzpqustmv", "ijn", "bc"
 
 LAYOUTS: dict[str, tuple[tuple[int, ...], tuple[int, ...] | None]] = {
     "plain": ((2, 3), None),
@@ -70,10 +70,6 @@ def _numbers(letter: str, shape: tuple[int, ...], r: np.random.Generator) -> np.
         return r.uniform(0.5, 3, shape)
     if letter == "u":
         return r.uniform(0.05, 0.95, shape)
-    if letter == "w":
-        return r.uniform(-0.95, 0.95, shape)
-    if letter == "g":
-        return r.uniform(1.1, 3, shape)
     return np.round(r.normal(0, 2, shape) * 2) / 2 + (0 if r.random() < 0.5 else 0.125)
 
 

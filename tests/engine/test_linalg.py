@@ -1,4 +1,4 @@
-"""Contractions and square matrices: values and graphs against PyTorch on random equations, and their derivatives."""
+"""Products and contractions: values and graphs against PyTorch on random equations, and their derivatives."""
 
 from __future__ import annotations
 
@@ -52,11 +52,7 @@ def test_einsum_on_random_equations(monkeypatch: pytest.MonkeyPatch) -> None:
 PRODUCTS = [
     "torch.mm(x(2, 3), x(3, 4))", "torch.mv(x(2, 3), x(3))", "torch.dot(x(3), x(3))", "torch.bmm(x(2, 2, 3), x(2, 3, 1))",
     "x(3) @ x(3, 2)", "x(4, 2, 3) @ x(3)", "x(2, 1, 2, 3) @ x(4, 3, 2)", "torch.addmm(x(2), x(3, 4), x(4, 2), beta=.5, alpha=2)",
-    "torch.addr(x(2, 3), x(2), x(3))", "torch.addbmm(x(2, 2), x(3, 2, 3), x(3, 3, 2))", "torch.kron(x(2, 2), x(1, 3))",
-    "torch.inner(x(2, 3), x(4, 3))", "torch.tensordot(x(2, 3), x(3, 2), dims=2 - 1)", "torch.linalg.det(x(3, 3))",
-    "torch.linalg.inv(x(3, 3))", "torch.linalg.solve(x(3, 3), x(3, 2))", "torch.linalg.solve(x(2, 3, 3), x(2, 3, 1))",
-    "torch.linalg.multi_dot([x(2, 3), x(3, 1), x(1, 4)])", "torch.matrix_power(x(3, 3), 3)", "torch.trace(x(2, 3))",
-    "torch.linalg.matrix_norm(x(2, 3))",
+    "torch.baddbmm(x(2, 2), x(3, 2, 3), x(3, 3, 2))", "torch.outer(x(2), x(3))", "torch.trace(x(2, 3))",
 ]  # fmt: skip
 
 
@@ -79,25 +75,3 @@ def test_derivatives(product: str) -> None:
 
     assert torch.autograd.gradcheck(function, inputs)
     assert torch.autograd.gradgradcheck(function, inputs)
-
-
-@pytest.mark.torch
-def test_square_matrices_against_torch() -> None:
-    import numpy as np
-    import torch
-
-    for n in (1, 2, 3, 5):
-        a = np.random.default_rng(n).normal(size=(2, n, n))
-        a = a @ a.transpose(0, 2, 1) + np.eye(n)
-        b = np.random.default_rng(-n % 7).normal(size=(2, n, 3))
-        for f in ("det", "inv", "cholesky"):
-            mine = getattr(tinytorch.linalg, f)(tinytorch.tensor(a))
-            theirs = getattr(torch.linalg, f)(torch.tensor(a))
-            np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-11, err_msg=f"{f} of {n}")
-            assert mine.stride() == theirs.stride()
-        mine, theirs = (
-            tinytorch.linalg.solve(tinytorch.tensor(a), tinytorch.tensor(b)),
-            torch.linalg.solve(torch.tensor(a), torch.tensor(b)),
-        )
-        np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-10)
-        assert mine.stride() == theirs.stride()

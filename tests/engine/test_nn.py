@@ -12,10 +12,9 @@ import pytest
 import tinytorch
 
 LOSSES = {
-    "mse_loss": "x(4, 3), x(4, 3)", "l1_loss": "x(4, 3), x(4, 3)", "smooth_l1_loss": "x(4, 3), x(4, 3), beta=.7",
-    "huber_loss": "x(4, 3), x(4, 3), delta=.6", "binary_cross_entropy": "p(5), p(5)",
+    "mse_loss": "x(4, 3), x(4, 3)", "l1_loss": "x(4, 3), x(4, 3)", "binary_cross_entropy": "p(5), p(5)",
     "binary_cross_entropy_with_logits": "x(5), p(5), pos_weight=p(5).detach()", "nll_loss": "x(4, 3), c(4)",
-    "cross_entropy": "x(4, 3), c(4), weight=p(3).detach(), label_smoothing=.2", "kl_div": "x(4, 3), p(4, 3)",
+    "cross_entropy": "x(4, 3), c(4), weight=p(3).detach(), label_smoothing=.2",
 }  # fmt: skip
 
 
@@ -60,9 +59,7 @@ def test_losses(name: str, reduction: str) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize(
-    "name", ["relu", "leaky_relu", "elu", "silu", "gelu", "softplus", "logsigmoid", "sigmoid", "tanh"]
-)
+@pytest.mark.parametrize("name", ["relu", "sigmoid", "tanh"])
 def test_activations(name: str) -> None:
     import torch
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-import numpy as np
 import pytest
 from engine.sheet import check
 
@@ -38,12 +37,15 @@ def test_a_wrong_formula_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
     import tinytorch
-    from tinytorch.graph.node import node
 
-    wrong = node("SinBackward0", lambda grad, self: grad * self.sin())
-    monkeypatch.setattr(
-        tinytorch,
-        "sin",
-        lambda x: tinytorch.ops.core.record(tinytorch.asarray(np.sin(x.detach().numpy())), wrong, (x,), self=x),
-    )
+    right = tinytorch.sin
+
+    def wrong(x):
+        y = right(x)
+        if y.grad_fn:
+            y.grad_fn.register_hook(lambda inputs, _: tuple(None if t is None else t * 2 for t in inputs))
+        return y
+
+    assert not check("torch.sin(x)", (tinytorch, torch))[1]
+    monkeypatch.setattr(tinytorch, "sin", wrong)
     assert check("torch.sin(x)", (tinytorch, torch))[1]

@@ -1,15 +1,16 @@
 """Run a program the way a reader at the prompt would, and write down what they see.
 
-A program is an ordinary script that starts with ``import torch``.  Its statements run one after another; the
-transcript has each statement, what it printed, the value of a bare expression, every warning (category and message)
-and the exception that ended the statement, after which the next one runs.  Nothing that differs between two runs or
-two machines is kept: no path, no line number, no place in PyTorch's sources.
+A program is its transcript: what follows a prompt ``>>> ``, and ``... `` right after it, is a statement; the rest is
+what the reader saw: what it printed, the value of a bare expression, every warning (category and message) and the
+exception that ended the statement, after which the next one runs.  Nothing that differs between two runs or two
+machines is kept: no path, no line number, no place in PyTorch's sources.
 
-As a command it (re)writes the transcripts that are stored beside the programs, with the PyTorch installed here:
+As a command it writes what the statements print anew, with the PyTorch installed here:
 
     python tests/programs/transcript.py            every program
     python tests/programs/transcript.py -k linear  those whose name holds "linear"
-    python tests/programs/transcript.py --engine tinytorch --print tests/programs/seeds/s1_linear.py
+    python tests/programs/transcript.py --engine tinytorch --print tests/programs/seeds/s1_linear.out
+    python tests/programs/transcript.py tests/programs/asked/mine.py   a plain script becomes a program, mine.out
 """
 
 from __future__ import annotations
@@ -45,12 +46,41 @@ _ON_GPU = "# transcript: on a GPU "
 
 def programs(pattern: str = "") -> list[Path]:
     """Every program, in a fixed order; with `pattern`, those that have it in their path."""
-    return [p for p in sorted(HERE.glob("*/*.py")) if pattern in p.relative_to(HERE).as_posix()]
+    return [p for p in sorted(HERE.glob("*/*.out")) if pattern in p.relative_to(HERE).as_posix()]
 
 
-def stored(program: Path) -> Path:
-    """Where the transcript of `program` lies."""
-    return program.with_suffix(".out")
+def statements(text: str) -> list[tuple[int, str]]:
+    """What was typed at the prompts of a transcript: the number of its first line, and the lines."""
+    found: list[tuple[int, str]] = []
+    typing = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith(">>> "):
+            found.append((number, line[4:]))
+            typing = True
+        elif typing and line[:4].rstrip() == "...":
+            found[-1] = (found[-1][0], f"{found[-1][1]}\n{line[4:]}")
+        else:
+            typing = False
+    return found
+
+
+def typed(script: str) -> str:
+    """A plain script as it is typed at prompts, comments and docstring too, with nothing printed yet."""
+    lines, tree = script.splitlines(), ast.parse(script)
+    blocks: list[list[int]] = []  # the lines of statements, from 0
+    for s in tree.body:
+        first, last = min([s, *getattr(s, "decorator_list", [])], key=lambda n: n.lineno).lineno - 1, s.end_lineno or 0
+        if blocks and first < blocks[-1][1]:  # several on a line
+            blocks[-1][1] = last
+        else:
+            blocks.append([first, last])
+    about = ast.get_docstring(tree)
+    out, at = [f"# {line}" for line in (about or "").splitlines()], blocks.pop(0)[1] if about else 0
+    for first, last in [*blocks, [len(lines), len(lines)]]:
+        out += [line for line in lines[at:first] if line.startswith("#")]
+        out += ["\n".join(lines[first:last])] * (first < last)
+        at = last
+    return "".join(f"{mark}{line}".rstrip() + "\n" for text in out for mark, line in _prompts(text))
 
 
 def _importer(engine: str) -> Callable[..., Any]:
@@ -84,13 +114,6 @@ def _fresh_state(torch: ModuleType) -> Iterator[None]:
     finally:
         if always:
             torch.set_warn_always(before)
-        _forget_kind_of_module_hooks(torch)
-
-
-def _forget_kind_of_module_hooks(torch: ModuleType) -> None:
-    """Which of the two kinds of backward hooks the hooks of all modules are is settled by the first, for the process."""
-    if torch.__name__ == "torch":  # tinytorch has no hooks of all modules
-        torch.nn.modules.module._global_is_full_backward_hook = None
 
 
 @contextlib.contextmanager
@@ -105,7 +128,7 @@ def _cuda_on_cpu(torch: ModuleType) -> Iterator[None]:
 
 
 def transcript(program: Path, engine: str = "torch") -> str:
-    """Give what a reader sees who types `program` into a prompt where ``torch`` is the module named `engine`.
+    """Give what a reader sees who types the statements of `program` where ``torch`` is the module named `engine`.
 
     Programs in ``cuda/`` under "torch" give the text that is deduced from a run on the CPU, see cuda/README.md.
     """
@@ -114,8 +137,6 @@ def transcript(program: Path, engine: str = "torch") -> str:
     torch = importlib.import_module(engine)
     out = io.StringIO()
     names = _namespace(engine)
-    lines = source.splitlines()
-    body = ast.parse(source, str(program)).body
 
     def note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         print(f"{category.__name__}: {_TRIGGERED.sub('', str(message))}", file=out)
@@ -128,22 +149,20 @@ def transcript(program: Path, engine: str = "torch") -> str:
         warnings.showwarning = note
         if deduce:
             stack.enter_context(_cuda_on_cpu(torch))
-        for statement in body:
-            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-                continue  # the docstring
-            text = "\n".join(lines[statement.lineno - 1 : statement.end_lineno])
+        for line, text in statements(source):
             print("\n".join((mark + line).rstrip() for mark, line in _prompts(text)), file=out)
             if deduce and _ON_GPU in text:
                 print(text.partition(_ON_GPU)[2].splitlines()[0], file=out)
                 continue
             start = out.tell()
-            _run(
-                _OnCpu().visit(statement) if deduce else statement,
-                str(program),
-                names,
-                out,
-                type_only=_TYPE_ONLY in text or _ON_GPU in text,
-            )
+            for statement in ast.parse("\n" * (line - 1) + text, str(program)).body:
+                _run(
+                    _OnCpu().visit(statement) if deduce else statement,
+                    str(program),
+                    names,
+                    out,
+                    type_only=_TYPE_ONLY in text or _ON_GPU in text,
+                )
             if deduce:
                 out.seek(start)
                 said = out.read()
@@ -196,7 +215,7 @@ def differences(expected: str, got: str) -> str:
 
 
 def _without_brackets(text: str) -> str:
-    """The outputs that show an OrderedDict without brackets: Python 3.12 writes it as a dict, 3.11 as a list of pairs."""
+    """Outputs that show an OrderedDict without brackets: Python 3.12 writes it as a dict, 3.11 as a list of pairs."""
     lines, inside = [], False
     for line in text.splitlines():
         inside = not line.startswith((">>> ", "... ")) and (inside or "OrderedDict(" in line)
@@ -213,17 +232,19 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args(argv)
     chosen = [f.resolve() for f in options.files] or programs(options.k)
-    for program in chosen:
+    for given in chosen:
+        program = given.with_suffix(".out")
+        if given != program:
+            program.write_text(typed(given.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
         text = transcript(program, options.engine)
         if options.show:
             print(f"----- {program.name}\n{text}", end="")
             continue
         if options.engine != "torch":
             parser.error("stored transcripts are torch's; use --print with another engine")
-        old = stored(program).read_text(encoding="utf-8") if stored(program).exists() else ""
-        if old != text:
-            stored(program).write_text(text, encoding="utf-8", newline="\n")
-            print(f"wrote {stored(program).relative_to(HERE)}")
+        if program.read_text(encoding="utf-8") != text:
+            program.write_text(text, encoding="utf-8", newline="\n")
+            print(f"wrote {program.relative_to(HERE)}")
     return 0
 
 
