@@ -17,6 +17,7 @@ import numpy as np
 from ..dtypes import BY_NUM
 from ..ops.layout import empty_like_strides, is_dense, owner
 from . import hooks
+from ..tensor import over
 from .history import edge_of
 from .meta import TensorBase
 from .modes import MODES
@@ -32,7 +33,7 @@ def state_of(fn: Any, grads: list, states: list[int], outputs: list, grad: ndarr
         if given is not None and owner(given) is memory:
             same = [  # what another dtype is made of is let go by then
                 o for o, edge in zip(outputs, fn._edges, strict=True)
-                if o is not None and owner(o) is memory and (o is grad or (o.shape, o.dtype) == expected(edge, fn._seq)[:2])
+                if o is not None and edge is not None and owner(o) is memory and (o is grad or (o.shape, o.dtype) == expected(edge, fn._seq)[:2])
             ]  # fmt: skip
             kind = state % VERSION
             if grad is given:
@@ -51,8 +52,6 @@ def as_tensor(grad: Any, device: Any, state: int = 0) -> Any:
     """A tensor over a gradient that is an array."""
     if grad is None or isinstance(grad, TensorBase):
         return grad
-    from ..tensor import over
-
     t = over(np.asarray(grad), device)
     if type(t._counter) is list:
         t._counter[0] = state // VERSION
@@ -162,9 +161,6 @@ def accumulate(leaf: Any, grad: Any, state: int, warnings: list) -> None:
 
 def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     """What becomes the `.grad` of a leaf that has none: the gradient itself, or a copy that lies as torch wants it."""
-    from ..ops.copies import clone, contiguous_format, copy_
-    from ..ops.creation import new_empty_strided
-
     like = leaf._data
     if type(grad) is ndarray and not MODES.here.grad:
         if state % VERSION != SHARED and _obeys_layout(grad, like):
@@ -174,6 +170,9 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
             copy = empty_like_strides(like.shape, grad.dtype, strides)
             copy[...] = grad
             return as_tensor(copy, leaf.device, VERSION)  # torch makes it empty and then copies into it
+    from ..ops.copies import clone, contiguous_format, copy_
+    from ..ops.creation import new_empty_strided
+
     grad = as_tensor(grad, leaf.device)
     if is_dense(like):
         return copy_(new_empty_strided(grad, tuple(leaf.shape), leaf.stride()), grad)
