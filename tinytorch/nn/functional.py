@@ -314,7 +314,16 @@ def _picked(a: np.ndarray, y: np.ndarray, weight: Any, ignore_index: int) -> tup
     return index, kept.astype(a.dtype) if weight is None else weight[index] * kept
 
 
+def _usual(a: np.ndarray, y: np.ndarray, weight: Any, ignore_index: int) -> bool:
+    """Whether rows are classified without weights, and none is to be left out."""
+    ignored = 0 <= ignore_index < a.shape[-1]
+    return weight is None and a.ndim == 2 and a.dtype.kind == "f" and y.dtype.char == "l" and 0 < y.size == len(a) and not ignored
+
+
 def _nll(a: np.ndarray, y: np.ndarray, weight: Any, reduction: int, ignore_index: int) -> tuple:
+    if reduction == _MEAN and _usual(a, y, weight, ignore_index) and y.min() >= 0 and y.max() < a.shape[1]:
+        total = a.dtype.type(y.size)
+        return np.add.reduce(a[np.arange(y.size), y]) / -total, total
     _check_classes(a, y, weight)
     index, counts = _picked(a, y, weight, ignore_index)
     losses = np.where(counts, -np.take_along_axis(a, index, int(a.ndim > 1)) * counts, a.dtype.type(0))
@@ -326,6 +335,10 @@ def _nll(a: np.ndarray, y: np.ndarray, weight: Any, reduction: int, ignore_index
 
 
 def _nll_slope(grad: Any, a: Any, y: Any, weight: Any, reduction: int, ignore_index: int, total: Any) -> np.ndarray:
+    if reduction == _MEAN and total == y.size and _usual(a, y, weight, ignore_index):
+        out = np.zeros(a.shape, a.dtype)
+        out[np.arange(y.size), y] = grad / -total
+        return out
     index, counts = _picked(a, y, weight, ignore_index)
     grad = grad / total if reduction == _MEAN else grad.reshape(index.shape) if reduction == _NONE else grad
     out = np.zeros(a.shape, a.dtype)
