@@ -248,9 +248,14 @@ class Op:
             fn = self.node_for(values, written=True)
         self.device(values)
         run = MODES.here.run
-        data = run(self.kernel.written, *_arrays(values))
+        arrays = _arrays(values)
+        data = run(self.kernel.written, *arrays)
         if data is not None:
-            run(store, target._data, data)
+            a = target._data
+            if a.flags.forc or not layout.overlaps(a):
+                run(store, a, data)
+            else:
+                run(layout.store_in_turn, a, data, lambda: self.kernel.written(*arrays))
         bump(target)
         if fn is not None:
             fn.describe(target)

@@ -177,7 +177,8 @@ def _overwritten(grad: Any, indices: Any, accumulate: bool) -> Any:
     return grad if accumulate else _put_unsafe(grad, list(indices), new_zeros(grad, ()))
 
 
-index = op("index(Tensor self, Tensor?[] indices)", _indexed, method=False, function=False, out=False, self=_index_back)
+index = op("index(Tensor self, Tensor?[] indices)", _indexed, method=False, function=False, out=False, writes=1,
+           self=_index_back)  # fmt: skip
 _put_impl = op(
     "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False)",
     write(_put), method=False, function=False, backward="IndexPutImplBackward0", self=lambda grad: grad,

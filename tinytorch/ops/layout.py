@@ -319,3 +319,15 @@ def store(a: ndarray, data: Any) -> None:
         if data.dtype.kind == "f" and a.dtype.kind == "u":
             data = data.astype(np.int64)
     np.copyto(a, data, "unsafe")
+
+
+def store_in_turn(a: ndarray, data: Any, again: Callable[[], Any]) -> None:
+    """Write into overlapping windows as torch does, element after element: each sees what the ones before it wrote."""
+    room = reach(a.shape, a.strides, a.itemsize) // a.itemsize
+    steps = tuple([s // a.itemsize * 8 for s in a.strides])
+    cells = np.ndarray(a.shape, np.int64, np.arange(room), 0, steps).reshape(-1)
+    turn, seen = np.empty(cells.size, np.int64), dict.fromkeys(range(room), -1)
+    for i, cell in enumerate(cells.tolist()):
+        turn[i] = seen[cell] = seen[cell] + 1
+    for i in range(max(seen.values()) + 1):
+        np.copyto(a, data if i == 0 else again(), "unsafe", where=(turn == i).reshape(a.shape))

@@ -149,7 +149,7 @@ def _fills(kind: str, **back: Any) -> tuple:
 _, masked_fill_with_ = _fills("Tensor", backward="MaskedFillBackward1", self=None,
                               value=lambda grad, mask: masked_select(grad, mask).sum())  # fmt: skip
 masked_fill, masked_fill_ = _fills("Scalar", backward="MaskedFillBackward0")
-masked_select = op("masked_select(Tensor self, Tensor mask)", _masked_select, self=_unselected)
+masked_select = op("masked_select(Tensor self, Tensor mask)", _masked_select, writes=1, self=_unselected)
 _from_masked = op("masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes)", _taken_back, method=False,
                   function=False, out=False, grad_output=_scattered_again)  # fmt: skip
 _back = {"backward": "MaskedScatterBackward0", "self": lambda grad, mask: masked_fill(grad, mask, 0),

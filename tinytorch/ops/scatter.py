@@ -115,11 +115,13 @@ def _taken(a: np.ndarray, index: np.ndarray) -> np.ndarray:
     return np.asarray(a.reshape(-1)[_flat(a, index)])
 
 
-index_select = op("index_select(Tensor self, int dim, Tensor index)", _selected, self=lambda grad, self_sym_sizes, dim, index:
-                  index_add_(new_zeros(grad, self_sym_sizes), dim, index, grad))  # fmt: skip
-gather = op("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)", _gathered,
-            self=lambda grad, self, dim, index, sparse_grad: scatter_add_(new_zeros(grad, self.shape), dim, index, grad))  # fmt: skip
-take = op("take(Tensor self, Tensor index)", _taken,
+index_select = op(
+    "index_select(Tensor self, int dim, Tensor index)", _selected, writes=1,
+    self=lambda grad, self_sym_sizes, dim, index: index_add_(new_zeros(grad, self_sym_sizes), dim, index, grad))  # fmt: skip
+gather = op(
+    "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)", _gathered, writes=1,
+    self=lambda grad, self, dim, index, sparse_grad: scatter_add_(new_zeros(grad, self.shape), dim, index, grad))  # fmt: skip
+take = op("take(Tensor self, Tensor index)", _taken, writes=1,
           self=lambda grad, self, index: put_(zeros_like(self), index, grad, True))  # fmt: skip
 
 # scatter --------------------------------------------------------------------------------------------------------------
@@ -195,8 +197,9 @@ def _reducing(kind: str, **inputs: Any) -> None:
 
 
 _ZERO = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
-_both("scatter", "int dim, Tensor index, Tensor src", _scattered, backward="ScatterBackward0", **_ZERO,
-      src=lambda grad, dim, index: gather(grad, dim, index))  # fmt: skip
+scatter_from, _ = _both(
+    "scatter", "int dim, Tensor index, Tensor src", _scattered, backward="ScatterBackward0", **_ZERO,
+    src=lambda grad, dim, index: gather(grad, dim, index))  # fmt: skip
 _reducing("Tensor src", src=None)
 scatter, _ = _both("scatter", "int dim, Tensor index, Scalar value", _scattered, backward="ScatterBackward1", **_ZERO)
 _reducing("Scalar value")

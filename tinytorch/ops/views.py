@@ -413,7 +413,7 @@ def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, 
     return as_strided(memory, source.shape, source.stride, source.offset - start)
 
 
-_GEOMETRY = {"keeps": {"_geometry": lambda values: Geometry.of(values[0])}, "self": as_strided_grad}
+_GEOMETRY: dict = {"writes": 1, "keeps": {"_geometry": lambda values: Geometry.of(values[0])}, "self": as_strided_grad}
 _strides_schema = "SymInt[] size, SymInt[] stride, SymInt? storage_offset=None)"
 as_strided = op(f"as_strided(Tensor(a) self, {_strides_schema}", looking(strided), **_GEOMETRY)
 
