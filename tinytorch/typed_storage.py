@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,10 +47,6 @@ class TypedStorage(metaclass=ShownAs):
         """The number of elements."""
         return len(self)
 
-    def element_size(self) -> int:
-        """Bytes an element takes."""
-        return self.dtype.itemsize
-
     def type(self) -> str:
         """The name of the old class of such storages."""
         return f"torch.{storage_name(self.dtype)}"
@@ -58,9 +54,6 @@ class TypedStorage(metaclass=ShownAs):
     def tolist(self) -> list:
         """The elements as a list of Python numbers."""
         return self._elements().tolist()
-
-    def __iter__(self) -> Iterator:
-        return iter(self.tolist())
 
     def __getitem__(self, i: int) -> Any:
         if isinstance(i, slice):
@@ -81,27 +74,12 @@ class TypedStorage(metaclass=ShownAs):
         self[:] = value
         return self
 
-    def copy_(self, source: Any, non_blocking: bool | None = None) -> TypedStorage:
-        """Copy another storage's bytes into this one. RuntimeError for another size."""
-        self._untyped_storage.copy_(source)
-        return self
-
     def resize_(self, size: int) -> None:
         """Grow or shrink to that many elements; every tensor on the storage follows."""
         self._untyped_storage.resize_(size * self.dtype.itemsize)
 
-    def clone(self) -> TypedStorage:
-        """A storage with the same elements and memory of its own."""
-        return TypedStorage(wrap_storage=self._untyped_storage.clone(), dtype=self.dtype, _internal=True)
-
-    __copy__ = clone
-
-    def __deepcopy__(self, memo: dict) -> TypedStorage:
-        mine = self._untyped_storage.__deepcopy__(memo)
-        return TypedStorage(wrap_storage=mine, dtype=self.dtype, _internal=True)
-
     def __getattr__(self, name: str) -> Any:
-        if name in ("data_ptr", "nbytes", "device", "is_cuda", "is_shared", "resizable", "get_device"):
+        if name in ("data_ptr", "nbytes", "device", "is_cuda"):
             return getattr(self._untyped_storage, name)
         raise missing("'torch.storage.TypedStorage' object has no attribute '{}'", name)
 
