@@ -26,20 +26,22 @@ from .node import ALONE, SHARED, VERSION, VIEW, Outputs, expectation
 ndarray = np.ndarray
 
 
-def state_of(fn: Any, grads: list, states: list[int], outputs: list, grad: ndarray) -> int:
-    """The state of one of the arrays that a node's formulas gave, from those of the arrays that it was given."""
+def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> int:
+    """The state of number `i` of the arrays that a node's formulas gave, from those of the arrays that it was given."""
+    grad = outputs[i]
     memory = owner(grad)
     for given, state in zip(grads, states, strict=True):
         if given is not None and owner(given) is memory:
-            same = [  # what another dtype is made of is let go by then
-                o for o, edge in zip(outputs, fn._edges, strict=True)
-                if o is not None and edge is not None and owner(o) is memory and (o is grad or (o.shape, o.dtype) == expected(edge, fn._seq)[:2])
+            rest = [  # others over the same memory; what is made into another shape or dtype is let go by then
+                o for j, (o, edge) in enumerate(zip(outputs, fn._edges, strict=True))
+                if j != i and o is not None and edge is not None and owner(o) is memory
+                and (o.shape, o.dtype) == expected(edge, fn._seq)[:2]
             ]  # fmt: skip
             kind = state % VERSION
-            if grad is given:
-                kind = SHARED if sum(o is grad for o in same) > 1 else min(kind, VIEW) if len(same) > 1 else kind
-            else:
-                kind = ALONE if kind == ALONE and len(same) == 1 else VIEW
+            if grad is not given:  # a view, whose base torch keeps as long as the view
+                kind = VIEW
+            elif rest:
+                kind = SHARED if any(o is grad for o in rest) else min(kind, VIEW)
             return state - state % VERSION + kind
     saved = [v for v in (fn._saved or ())[::2] if isinstance(v, TensorBase)]
     return VIEW if any(owner(v._data) is memory for v in saved) else fn._made
@@ -75,7 +77,7 @@ def as_arrays(tensors: list, grads: list, states: list[int]) -> Outputs:
     twice = [t is not None and sum(t is other for other in tensors) > 1 for t in tensors]
     held = [
         None if t is None
-        else (weakref.ref(t), None if t._storage is None else weakref.ref(t._storage), t._counter)
+        else (weakref.ref(t), None if t._storage is None else weakref.ref(t._storage), t._counter, VIEW if t._view else ALONE)
         for t in tensors
     ]  # fmt: skip
     tensors.clear()
@@ -85,8 +87,7 @@ def as_arrays(tensors: list, grads: list, states: list[int]) -> Outputs:
         if look is None:
             found.append(SHARED)
             continue
-        tensor, storage, counter = look
-        kind = ALONE
+        tensor, storage, counter, kind = look
         if twice[i] or tensor() is not None:
             kind = SHARED
         elif sum(m is memory[i] for m in memory) > 1 or (storage is not None and storage() is not None):
@@ -125,7 +126,7 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
             )
         if type(grad) is ndarray:
             dims = [*range(lead), *[d + lead for d, n in enumerate(shape) if n == 1 != have[d + lead]]]
-            grad = np.asarray(grad.sum(tuple(dims))).reshape(shape)
+            grad = np.asarray(np.add.reduce(grad, tuple(dims))).reshape(shape)
         else:
             grad = grad.sum_to_size(shape)
     if type(grad) is ndarray:
