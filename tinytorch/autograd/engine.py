@@ -282,7 +282,7 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                     elif known is not None:
                         state = known[i]
                     elif grad.base is not None or grad is grads[0] or fn._several:
-                        state = state_of(fn, grads, given, outputs, grad)
+                        state = state_of(fn, grads, given, outputs, i)
                 buffer = buffers.get(below)
                 if buffer is None:
                     if needed is not None and below not in needed and below not in captures:
@@ -365,7 +365,7 @@ def _call(fn: Any, grads: list, states: list[int], task: Task) -> list:
 def settled(fn: Any, grads: list, states: list[int], outputs: list, raw: bool) -> Outputs:
     """What a node has computed, each gradient as the node that it goes to expects it, with its state."""
     known = outputs.states if type(outputs) is Outputs else [
-        ALONE if g is None or not raw else state_of(fn, grads, states, outputs, np.asarray(g)) for g in outputs
+        state_of(fn, grads, states, outputs, i) if raw and type(g) is ndarray else ALONE for i, g in enumerate(outputs)
     ]  # fmt: skip
     found = Outputs(outputs, known)
     for i, edge in enumerate(fn._edges):

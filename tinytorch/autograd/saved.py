@@ -99,6 +99,7 @@ def read(node: Any, at: int, raw: bool, for_formula: bool = True) -> Any:
     if version is None:
         return value
     if type(version) is tuple:
+        value = (None,) * len(version) if value is None else value
         return tuple([_read_one(node, at, v, n, raw, for_formula) for v, n in zip(value, version, strict=True)])
     return _read_one(node, at, value, version, raw, for_formula)
 
