@@ -112,9 +112,9 @@ op("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=N
 op("positive(Tensor(a) self)", composite(_positive), operator="pos")
 
 def _cut_off(g: Any, a: Any, threshold: Any) -> Any:
-    out = np.array(g)  # np.where takes three times as long
-    np.copyto(out, 0, where=a <= threshold)
-    return result_layout(out, a, g)
+    # the bits of the gradient times 0 or 1: several times faster than np.where, and no inf becomes nan
+    bits = np.multiply(np.asarray(g).view(f"i{g.itemsize}"), ~(a <= threshold))
+    return result_layout(np.asarray(bits).view(g.dtype), a, g)
 
 
 # gradients that are operations of their own: differentiated again they show as one node
@@ -210,9 +210,9 @@ _ROUNDED = {"floor": _by_no_zero(np.floor_divide), "trunc": _by_no_zero(_truncat
 class _rounding(pointwise):
     """A quotient that is rounded, or not: then it is a float."""
 
-    def operands(self, values: tuple) -> list:
+    def operands(self, values: tuple, target: Any = None) -> list:
         """The operands in the dtype they meet in."""
-        return (super() if values[2:] != (None,) else _quotient).operands(values)
+        return (super() if values[2:] != (None,) else _quotient).operands(values, target)
 
 
 def _divided(a: Any, b: Any, rounding_mode: str | None) -> Any:
@@ -287,12 +287,13 @@ def _power(a: Any, b: Any) -> Any:
 class _to_number(pointwise):
     """A power whose exponent is a number, which is looked at before it is converted."""
 
-    def operands(self, values: tuple) -> list:
+    def operands(self, values: tuple, target: Any = None) -> list:
         """The operands in the dtype they meet in. RuntimeError for integers to a negative whole number."""
         a, exponent = values
         if a.dtype.kind in "iub" and type(exponent) is int and exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        return super().operands(values)
+        dtypes.check_range(exponent, result_dtype(a, exponent), in_c=True)
+        return super().operands(values, target)
 
 
 class _of_number(pointwise):
@@ -353,13 +354,13 @@ def _clamped(a: Any, low: Any, high: Any) -> Any:
 class _bounded(pointwise):
     """Bounds that are numbers; torch has words of its own where the result does not fit the tensor."""
 
-    def written(self, a: Any, *values: Any) -> Any:
-        """The values to write into `a`."""
-        d, target = result_dtype(a, *[x for x in values if x is not None]), dtypes.BY_NUM[a.dtype.num]
-        if not dtypes.can_cast(d, target):
-            into = dtypes.cpp_name(target)
-            raise RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {into}")
-        return super().written(a, *values)
+    def check_target(self, target: Any, given: tuple, d: Any) -> None:
+        """Raise torch's errors of memory, shape and dtype for a result that is to be written."""
+        into = dtypes.BY_NUM[target.dtype.num]
+        if not dtypes.can_cast(d, into):
+            name = dtypes.cpp_name(into)
+            raise RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {name}")
+        super().check_target(target, given, d)
 
 
 def _inside(grad: Any, self: Any, min: Any, max: Any) -> Any:
