@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from .devices import as_device
-from .dtypes import BY_NUM, cpp_name
-from .errors import ShownAs, type_name
+from .dtypes import BY_NUM, bool_, cpp_name
+from .errors import ShownAs, type_name, warn_in_torch
 from .rounding import constants32, fma32, fma64, log32, round32, sincos32
 
 DEFAULT_SEED = 67280421310721
@@ -122,6 +122,8 @@ class Generator(metaclass=ShownAs):
             raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
         if data.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
+        if not data.flags.c_contiguous:
+            raise RuntimeError("RNG state must be contiguous")
         if data.size != _STATE.itemsize:
             expected = f"Expected a CPUGeneratorImplState of size {_STATE.itemsize}"
             raise RuntimeError(f"{expected} but found the input RNG state size to be {data.size}")
@@ -320,23 +322,49 @@ def random_(a: np.ndarray, gen: Generator) -> np.ndarray:
 def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -> np.ndarray:
     """Fill with whole numbers from [low, high), as `Tensor.random_(from, to)` and `torch.randint`.
 
-    high None: up to the largest that `random_()` gives. RuntimeError for an empty range or bounds that the dtype does
-    not hold, ValueError for bounds beyond 64 bits.
+    low, high: ValueError beyond 64 bits; high None: up to the largest that `random_()` gives. RuntimeError for an
+    empty range or bounds that the dtype does not hold, a warning for those where a floating point dtype skips numbers.
     """
     if not all(-(2**63) <= bound < 2**63 for bound in (low, high or 0)):
         raise ValueError("Overflow when unpacking long long")
     if high is not None and low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    d, digits = BY_NUM[a.dtype.num], _DIGITS.get(a.dtype.char)
     last = _largest(a) if high is None else high - 1
-    limits: Any = np.finfo(a.dtype) if a.dtype.kind == "f" else np.iinfo(a.dtype) if a.dtype.kind != "b" else None
+    if digits:
+        low, last = _narrowed(a, low, 1), last if high is None else _narrowed(a, high, -1) - 1
+        if low > last:
+            top = f"less than or equal to 'to_inc' casted to dtype, but got from={low} > to_inc={last}"
+            top = top if high is None else f"less than 'to' casted to dtype, but got from={low} >= to={last + 1}"
+            raise RuntimeError(f"random_ expects 'from' casted to dtype to be {top}")
+    limits: Any = np.finfo(a.dtype) if digits else np.iinfo(a.dtype) if d is not bool_ else None
     least, most = (int(limits.min), int(limits.max)) if limits else (0, 1)
-    if not least <= low <= most or not least <= last <= most:
-        what = "to - 1" if least <= low <= most else "from"
-        raise RuntimeError(f"{what} is out of bounds for {cpp_name(BY_NUM[a.dtype.num])}")
+    for what, bound in ("from", low), ("to - 1", last):
+        if not least <= bound <= most:
+            raise RuntimeError(f"{what} is out of bounds for {cpp_name(d)}")
+    for what, bound, line in ("from", low, 110), ("to - 1", last, 111):
+        if digits and abs(bound) > 2**digits:
+            warn_in_torch(
+                f"{what} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations {cpp_name(d)} can support "
+                "discrete uniform distribution only within this range. This warning will become an error in version "
+                "1.7 release, please fix the code in advance",
+                f"aten/src/ATen/native/DistributionTemplates.h:{line}",
+            )
     span = last - low + 1
     drawn = gen.draw64(a.size) if span >= 2**28 else gen.draw32(a.size)
     drawn = drawn % np.uint64(span) if span < 2**64 else drawn
     return _fill(a, (drawn + np.uint64(low % 2**64)).view(np.int64))  # wraps around, as in C
+
+
+def _narrowed(a: np.ndarray, bound: int, step: int) -> int:
+    """Move a bound by `step`'s sign to the next number that the dtype holds, if its neighbour would round past it."""
+    neighbour = max(-(2**63), min(bound + step, 2**63 - 1))
+    with np.errstate(over="ignore"):
+        rounded = float(np.int64(neighbour).astype(np.float64 if a.dtype.char == "d" else np.float32).astype(a.dtype))
+    back = int(rounded) if -(2.0**63) <= rounded < 2.0**63 else -(2**63)  # what a C cast makes of too large a number
+    if back < bound if step > 0 else back >= bound:
+        return back + step * (1 << (abs(neighbour).bit_length() - _DIGITS[a.dtype.char]))
+    return bound
 
 
 def permutation(n: int, gen: Generator, dtype: np.dtype | None = None) -> np.ndarray:

@@ -105,7 +105,7 @@ clone = op("clone(Tensor self, *, MemoryFormat? memory_format=None)", copied, se
 
 
 detach = op("detach(Tensor(a) self)", composite(Tensor.detach), method=False)
-alias = op("alias(Tensor(a) self)", view(lambda a: a[...]), method=False, self=lambda grad: grad)
+alias = op("alias(Tensor(a) self)", view(lambda a: a[...]), function=False, method=False, self=lambda grad: grad)
 
 
 def _contiguous(self: Tensor, memory_format: MemoryFormat | None) -> Tensor:
