@@ -18,12 +18,12 @@ from ..tensor import Tensor, device_of, fresh
 from .copies import alias, copied, copy_
 from .creation import new_zeros, number_array
 from .define import op, python
-from .from_data import array_of
+from .from_data import array_of as array_from
 from .kernels import write
 from .layout import check_no_overlap, laid_out, torch_strides, view_strides
 from .masks import fill_where, is_expanded
 from .parts import END, select, slice_
-from .views import expand, unsqueeze, view
+from .views import array_of, expand, unsqueeze, view
 
 _FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
 
@@ -174,7 +174,10 @@ def _index_back(grad: Any, self_sym_sizes: tuple, indices: Any) -> Any:
 
 
 def _overwritten(grad: Any, indices: Any, accumulate: bool) -> Any:
-    return grad if accumulate else _put_unsafe(grad, list(indices), new_zeros(grad, ()))
+    if accumulate:
+        return grad
+    bytes_ = any(i is not None and array_of(i).dtype == np.uint8 for i in indices)
+    return (_put_unsafe if bytes_ else index_put)(grad, list(indices), new_zeros(grad, ()))
 
 
 index = op("index(Tensor self, Tensor?[] indices)", _indexed, method=False, function=False, out=False, writes=1,
@@ -412,7 +415,7 @@ def _as_index_tensor(item: Any) -> Tensor:
     """A list as an index: booleans make a mask, all other numbers become int64."""
     if isinstance(item, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type_name(item)}'")
-    made = fresh(array_of(item if isinstance(item, np.ndarray) else list(item), None))
+    made = fresh(array_from(item if isinstance(item, np.ndarray) else list(item), None))
     if made._data.dtype == bool or (isinstance(item, np.ndarray) and made._data.dtype == np.uint8):
         return made
     return made.long()
