@@ -18,6 +18,7 @@ from ..autograd.modes import MODES, InferenceCounter
 from ..autograd.node import MADE, next_number
 from ..autograd.saved import HOOKS, NUMBER
 from ..devices import CPU
+from ..storage import contiguous_strides
 from ..tensor import Tensor
 from .kernels import Kernel, pointwise
 from .layout import broadcast_error, result_layout
@@ -136,6 +137,8 @@ def _one(o: Any, plain: list, rest: tuple) -> Callable:
             data = here.run(whole, a, *args, *rest) if args or not single else here.run(whole, a, rest[0])
             if type(data) is not ndarray:
                 data = np.asarray(data)
+            elif not data.size and data.base is None:  # NumPy's strides of 0
+                data = ndarray(data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize))
         out = _new(Tensor)
         out._data = data
         out._counter = [0] if not here.inference else InferenceCounter()
@@ -169,7 +172,7 @@ def _two(o: Any, rest: tuple) -> Callable:
     function = kernel.function
     whole = function if type(kernel) is Kernel else kernel
     results = bool(node is not None and node.results)
-    both = len(o.inputs) == 2
+    both = len(o.inputs) == 2 and hasattr(node, "rules")  # else its edges are not one for each input
 
     def call(x: Any, y: Any) -> Any:
         if not isinstance(x, Tensor) or type(x._counter) is not list:
@@ -218,6 +221,8 @@ def _two(o: Any, rest: tuple) -> Callable:
             data = here.run(whole, a, b, *rest)
             if type(data) is not ndarray:
                 data = np.asarray(data)
+            elif not data.size and data.base is None:  # NumPy's strides of 0
+                data = ndarray(data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize))
         out = _new(Tensor)
         out._data = data
         out._counter = [0] if not here.inference else InferenceCounter()

@@ -105,8 +105,9 @@ class Kernel:
 
     kind = "fresh"
 
-    def __init__(self, function: Callable) -> None:
+    def __init__(self, function: Callable, copies: bool = False) -> None:
         self.function = function
+        self.copies = copies  # whether the result is no more than a copy
 
     def bind(self, schema: Any) -> None:
         """Look at the schema of the operation that this is the kernel of."""
@@ -155,18 +156,32 @@ class pointwise(Kernel):
             if LETTER[n] in self.takes and d.np != HALF and (d.is_floating_point or (self.to != "float" and d.np.kind != "b"))
         }  # fmt: skip
 
-    def operands(self, values: tuple) -> list[ndarray]:
-        """The operands in the dtype they meet in. RuntimeError and NotImplementedError where torch has no kernel."""
+    def operands(self, values: tuple, target: ndarray | None = None) -> list[ndarray]:
+        """The operands in the dtype they meet in. RuntimeError and NotImplementedError where torch has no kernel.
+
+        `target`: what the result is to be written into, for which there are checks that come first.
+        """
         given = values[: self.count]
         d = result_dtype(*[x for x in given if x is not None])
         if self.bools is not None:
             self.refuse_bools(given)
+        if target is not None:
+            self.check_target(target, given, d)
         if self.takes != EVERY and LETTER[d.np.num] not in self.takes:
             shape_of_all(*[x for x in given if isinstance(x, ndarray)])
             check_kernel(d.np, self.takes, self.stub)
         if self.to == "float" and not d.is_floating_point:
             d = dtypes.get_default_dtype()
         return [x if x is None else as_array(x, d) for x in given]
+
+    def check_target(self, target: ndarray, given: tuple, d: dtypes.dtype) -> None:
+        """Raise torch's errors of memory, shape and dtype for a result that is to be written."""
+        check_overlap(target, *given[1:])
+        check_broadcast_into(target.shape, *[x.shape for x in given if isinstance(x, ndarray)])
+        into = dtypes.BY_NUM[target.dtype.num]
+        d = dtypes.get_default_dtype() if self.to == "float" and not d.is_floating_point else d
+        if self.to != "bool" and not dtypes.can_cast(d, into):
+            raise cannot_cast(d, into)
 
     def refuse_bools(self, given: tuple) -> None:
         """Raise torch's RuntimeError if an operand is bool."""
@@ -195,12 +210,7 @@ class pointwise(Kernel):
 
     def written(self, a: ndarray, *values: Any) -> ndarray:
         """The values to write into `a`."""
-        arrays = self.operands((a, *values))
-        check_overlap(a, *values)
-        check_broadcast_into(a.shape, *[x.shape for x in arrays if x is not None])
-        d, target = dtypes.BY_NUM[arrays[0].dtype.num], dtypes.BY_NUM[a.dtype.num]
-        if self.to != "bool" and not dtypes.can_cast(d, target):
-            raise cannot_cast(d, target)
+        arrays = self.operands((a, *values), a)
         return np.asarray(self.compute(arrays, values[self.count - 1 :]))
 
 

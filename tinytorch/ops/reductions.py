@@ -15,16 +15,16 @@ import numpy as np
 from .. import dtypes
 from ..errors import warn_in_torch
 from .comparisons import isnan
-from .copies import converted
-from .creation import full_like, new_zeros, ones_like, zeros_like
+from .copies import converted, to_copy
+from .creation import new_zeros, ones_like, zeros_like
 from .define import op
 from .joining import cat, flip
-from .kernels import composite, reduction, write
-from .layout import wrap_dim, wrap_dims
-from .masks import masked_fill_, where
+from .kernels import Kernel, check_kernel, composite, reduction, write
+from .layout import result_layout, wrap_dim, wrap_dims
+from .masks import masked_fill_, masked_fill_with_, where
 from .parts import narrow
 from .pointwise import exp, exp_of, maximum, minimum, over, times
-from .scatter import scatter
+from .scatter import scatter_from
 from .views import expand, reshape, unsqueeze
 
 # gradients back in the shape that was reduced -------------------------------------------------------------------------
@@ -53,6 +53,15 @@ def _axes(a: Any, dims: tuple) -> tuple | None:
     return dims if a.ndim else None  # of an array without dimensions NumPy reduces none
 
 
+class row_major(Kernel):
+    """A function whose results, one or several, lie row by row."""
+
+    def __call__(self, *values: Any) -> Any:
+        """The results of the function, laid out."""
+        out = self.function(*values)
+        return tuple([result_layout(x) for x in out]) if type(out) is tuple else result_layout(out)
+
+
 def _wide(a: Any, dtype: Any) -> tuple:
     """The dtype to add up or multiply in, and that of the result: integers are summed as int64."""
     kind = dtype.np if dtype is not None else a.dtype if a.dtype.kind == "f" else np.dtype(np.int64)
@@ -67,16 +76,15 @@ def _sum(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
     return np.asarray(np.add.reduce(a, _axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
 
 
-def _mean(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
+def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     d = dtypes.BY_NUM[a.dtype.num] if dtype is None else dtype
     if not d.is_floating_point:
         whose = "Input" if dtype is None else "Optional"
         raise RuntimeError(
             f"mean(): could not infer output dtype. {whose} dtype must be either a floating point or complex dtype. Got: {d.scalar_name}"
         )
-    wide, kind = _wide(a, d)
-    total = np.add.reduce(a, _axes(a, dims), wide, None, keepdim)
-    return np.asarray(np.divide(total, wide.type(count(a.shape, dims)))).astype(kind, copy=False)
+    total, kind = _sum(a, wrap_dims(dim, a.ndim), keepdim, dtypes.float32 if d is dtypes.float16 else d), d.np
+    return np.asarray(np.divide(total, total.dtype.type(count(a.shape, dim)))).astype(kind, copy=False)
 
 
 def _product(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
@@ -88,10 +96,10 @@ sum_all = op("sum(Tensor self, *, ScalarType? dtype=None)", reduction(_sum), out
              self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))  # fmt: skip
 sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_sum), backward="SumBackward1",
                self=lambda grad, self_sym_sizes, dim, keepdim: spread(grad, self_sym_sizes, dim, keepdim))  # fmt: skip
-mean_all = op("mean(Tensor self, *, ScalarType? dtype=None)", reduction(_mean),
+mean_all = op("mean(Tensor self, *, ScalarType? dtype=None)", row_major(lambda a, dtype: _mean(a, None, False, dtype)),
               self=lambda grad, self_sym_sizes, self_sym_numel: over(expand(grad, self_sym_sizes), self_sym_numel))  # fmt: skip
 mean_dims = op(
-    "mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_mean), backward="MeanBackward1",
+    "mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", row_major(_mean), backward="MeanBackward1",
     also=("self_sym_numel",), self=lambda grad, self_sym_sizes, dim, keepdim: _mean_backward(grad, self_sym_sizes, dim, keepdim))  # fmt: skip
 
 
@@ -124,7 +132,12 @@ def _products_of_others(grad: Any, t: Any, dim: int) -> Any:
     return grad * (before * after)
 
 
+def _in_dtype(t: Any, d: Any) -> Any:
+    return t if t.dtype in (d, d.np) else to_copy(t, d)
+
+
 def _prod_backward(grad: Any, self: Any, result: Any) -> Any:
+    self = _in_dtype(self, dtypes.BY_NUM[grad.dtype.num] if hasattr(grad.dtype, "num") else grad.dtype)
     if not self.ndim:
         return grad
     if not (self == 0).any():
@@ -152,6 +165,8 @@ def _running(ufunc: np.ufunc) -> Any:
     def run(a: Any, dim: int, dtype: Any) -> Any:
         wide, kind = _wide(a, dtype)
         d = wrap_dim(dim, a.ndim)
+        if a.size and a.ndim:
+            check_kernel(kind, "iwf", "cumsum_out_cpu" if ufunc is np.add else "cumprod_out_cpu")
         if not a.ndim:
             return a.astype(kind)
         wide = np.float64 if wide.char == "f" else wide  # torch's running sum is a double
@@ -178,12 +193,14 @@ def _reversed_cumsum(t: Any, dim: int) -> Any:
     return flip(cumsum(flip(t, (dim,)), dim), (dim,))
 
 
-def _cumsum_backward(grad: Any, dim: int) -> Any:
-    return grad if not grad.ndim or grad.shape[dim] == 1 else _reversed_cumsum(grad, dim)
+def _cumsum_backward(grad: Any, dim: int, _self_dtype: Any) -> Any:
+    grad = _in_dtype(grad, _self_dtype)
+    return grad if math.prod(grad.shape) <= 1 or grad.shape[dim] == 1 else _reversed_cumsum(grad, dim)
 
 
-def _cumprod_backward(grad: Any, self: Any, dim: int, result: Any) -> Any:
-    if not self.ndim or self.shape[dim] == 1 or 0 in self.shape:
+def _cumprod_backward(grad: Any, self: Any, dim: int, result: Any, _self_dtype: Any) -> Any:
+    grad = _in_dtype(grad, _self_dtype)
+    if math.prod(self.shape) <= 1 or self.shape[dim] == 1:
         return grad
     if not (self == 0).any():
         return _reversed_cumsum(result * grad, dim) / self
@@ -196,8 +213,12 @@ def _cumprod_backward(grad: Any, self: Any, dim: int, result: Any) -> Any:
     return cat(parts, dim)
 
 
-cumsum = op("cumsum(Tensor self, int dim, *, ScalarType? dtype=None)", _running(np.add), self=_cumsum_backward)
-cumprod = op("cumprod(Tensor self, int dim, *, ScalarType? dtype=None)", _running(np.multiply), self=_cumprod_backward)
+cumsum = op(
+    "cumsum(Tensor self, int dim, *, ScalarType? dtype=None)", row_major(_running(np.add)), self=_cumsum_backward
+)
+cumprod = op(
+    "cumprod(Tensor self, int dim, *, ScalarType? dtype=None)", row_major(_running(np.multiply)), self=_cumprod_backward
+)
 op("cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None)", write(_running_in_place(np.add)), function=False,
    backward="CumsumBackward0", self=_cumsum_backward)  # fmt: skip
 op("cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None)", write(_running_in_place(np.multiply)), function=False,
@@ -212,7 +233,7 @@ def _truth(ufunc: np.ufunc) -> Any:
         found = np.asarray(ufunc.reduce(a, _axes(a, dims), np.bool_, None, keepdim))
         return found.astype(np.uint8) if a.dtype.char == "B" else found
 
-    return reduce
+    return row_major(reduce)
 
 
 for _name, _kernel in (("all", _truth(np.logical_and)), ("any", _truth(np.logical_or))):
@@ -231,18 +252,19 @@ def selecting_backward(grads: tuple, dim: int, indices: Any, sizes: tuple, keepd
     grad = grads[0]
     if not keepdim and sizes:
         grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
-    return scatter(new_zeros(grad, sizes), dim, indices, grad)
+    return scatter_from(new_zeros(grad, sizes), dim, indices, grad)
 
 
 def _shared(grad: Any, self: Any, result: Any) -> Any:
     """The gradient of the one value of a whole tensor, shared among the elements that have it."""
     mask = isnan(self) if (result != result).any() else self == result
-    return masked_fill_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
+    return masked_fill_with_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
 
 
 def _shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
-    if not keepdim and self.ndim:
-        sizes = tuple(1 if d in wrap_dims(dim, self.ndim) else n for d, n in enumerate(self.shape))
+    if not keepdim:
+        gone, rest = wrap_dims(dim, result.ndim + len(dim)) if dim else (), iter(result.shape)
+        sizes = tuple(1 if d in gone else next(rest) for d in range(result.ndim + len(dim)))
         grad, result = reshape(grad, sizes), reshape(result, sizes)
     mask = result == self
     return grad / sum_dims(mask, dim, True) * mask
@@ -291,15 +313,15 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
         if dim is None and not a.size:
             raise IndexError(f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0.")
         if dim is not None:
-            not_empty(f"arg{name}", a, dim)
+            not_empty(f"arg{name}", a, wrap_dim(dim, a.ndim))
         return np.asarray(arg(a, dim, keepdims=keepdim) if a.ndim else 0, np.int64)
 
-    op(f"{name}(Tensor self)", whole, backward=f"{name.title()}Backward1", self=_shared)
+    op(f"{name}(Tensor self)", whole, out=True, backward=f"{name.title()}Backward1", writes=1, self=_shared)
     op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
-    op(f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", along, backward=f"{name.title()}Backward0",
+    op(f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", row_major(along), backward=f"{name.title()}Backward0", writes=2,
        self=lambda grads, dim, indices, self_sym_sizes, keepdim: selecting_backward(grads, dim, indices, self_sym_sizes, keepdim))  # fmt: skip
-    op(f"a{name}(Tensor self, int[1] dim=[], bool keepdim=False)", along_dims, self=_shared_along)
-    op(f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)", position)
+    op(f"a{name}(Tensor self, int[1] dim=[], bool keepdim=False)", row_major(along_dims), self=_shared_along)
+    op(f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)", row_major(position))
 
 
 _extreme("max", np.maximum, np.argmax, maximum)
@@ -308,6 +330,7 @@ _extreme("min", np.minimum, np.argmin, minimum)
 
 def _median_along(a: Any, dim: int, keepdim: bool) -> tuple:
     not_empty("median", a, dim)
+    check_kernel(a.dtype, "if", "median_out")
     d = wrap_dim(dim, a.ndim)
     if not a.ndim:
         return chosen(a, d, keepdim, None)
@@ -317,11 +340,12 @@ def _median_along(a: Any, dim: int, keepdim: bool) -> tuple:
 
 
 def _median(a: Any) -> Any:
+    check_kernel(a.dtype, "if" if a.size else "bif", "median_cpu")
     return _median_along(a.reshape(-1), 0, False)[0] if a.size else np.full((), np.nan).astype(a.dtype)
 
 
-op("median(Tensor self)", _median, out=False, self=_shared)
-op("median(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", _median_along, backward="MedianBackward1",
+op("median(Tensor self)", _median, out=False, writes=1, self=_shared)
+op("median(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", row_major(_median_along), backward="MedianBackward1", writes=2,
    self=lambda grads, dim, indices, self_sym_sizes, keepdim: selecting_backward(grads, dim, indices, self_sym_sizes, keepdim))  # fmt: skip
 
 # variances ------------------------------------------------------------------------------------------------------------
@@ -343,7 +367,7 @@ def _variance(name: str) -> Any:
         found = np.asarray(np.add.reduce(far * far, _axes(a, dims), None, None, keepdim)) / np.float64(max(n - off, 0))
         return np.asarray(np.sqrt(found) if name == "std" else found).astype(a.dtype)
 
-    return kernel
+    return row_major(kernel)
 
 
 def _var_backward(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
@@ -351,7 +375,7 @@ def _var_backward(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool
     if not shape or dim is None:
         n = self.size if type(self.size) is int else self.numel()
         if n <= off:
-            return grad * where(self == mean_all(self), full_like(grad, math.nan), full_like(grad, math.inf))
+            return grad * where(self == mean_all(self), math.nan, math.inf)
         return times(grad, 2 / (n - off)) * (self - mean_all(self))
     n = (count(shape, dim) if dim else 1) - off
     grad = restored(grad, dim, keepdim or len(shape) == 1, shape)
@@ -363,18 +387,14 @@ def _std_backward(grad: Any, self: Any, result: Any, dim: Any, correction: Any, 
     return _var_backward(grad, self, dim, correction, keepdim)
 
 
+_VARIANCES: dict[str, Any] = {}
 for _name, _formula in (("var", _var_backward), ("std", _std_backward)):
-    _of = op(
-        f"{_name}(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)",
-        _variance(_name),
-        self=_formula,
-    )
-    op(f"{_name}(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False)",
-       composite(lambda self, dim, unbiased, keepdim, of=_of: of(self, dim, int(unbiased), keepdim)))  # fmt: skip
-    op(
-        f"{_name}(Tensor self, bool unbiased=True)",
-        composite(lambda self, unbiased, of=_of: of(self, None, int(unbiased), False)),
-    )
+    op(f"{_name}(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False)", composite(
+        lambda self, dim, unbiased, keepdim, n=_name: _VARIANCES[n](self, dim, int(unbiased), keepdim)))  # fmt: skip
+    _VARIANCES[_name] = op(f"{_name}(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)",
+                           _variance(_name), self=_formula)  # fmt: skip
+    op(f"{_name}(Tensor self, bool unbiased=True)", composite(
+        lambda self, unbiased, n=_name: _VARIANCES[n](self, None, int(unbiased), False)))  # fmt: skip
 
 # sums of exponentials -------------------------------------------------------------------------------------------------
 
@@ -392,7 +412,7 @@ def _logsumexp(a: Any, dim: tuple, keepdim: bool) -> Any:
     return np.asarray(total if keepdim or axes is None else np.squeeze(total, axes)).astype(a.dtype)
 
 
-op("logsumexp(Tensor self, int[1] dim, bool keepdim=False)", _logsumexp,
+op("logsumexp(Tensor self, int[1] dim, bool keepdim=False)", row_major(_logsumexp),
    self=lambda grad, self, result, dim, keepdim: (
        restored(grad, dim, keepdim, self.shape) * exp(self - restored(result, dim, keepdim, self.shape))))  # fmt: skip
 
@@ -435,7 +455,7 @@ def _softmax_double_backward(grad: Any, grad_output: Any, output: Any, dim: int)
     return first - grad_output * sum_dims(output * grad, (dim,), True)
 
 
-def _in_dtype(of: Any) -> Any:
+def _after_cast(of: Any) -> Any:
     return composite(lambda self, dim, dtype: of(self if dtype is None else converted(self, dtype), dim, False))
 
 
@@ -444,5 +464,5 @@ _softmax = op("_softmax(Tensor self, int dim, bool half_to_float)", _normalised(
 _log_softmax = op(
     "_log_softmax(Tensor self, int dim, bool half_to_float)", _normalised(True), method=False, out=False, backward="LogSoftmaxBackward0",
     self=lambda grad, result, dim, _self_dtype: _log_softmax_backward(grad, result, dim, _self_dtype))  # fmt: skip
-softmax = op("softmax(Tensor self, int dim, ScalarType? dtype=None)", _in_dtype(_softmax))
-log_softmax = op("log_softmax(Tensor self, int dim, ScalarType? dtype=None)", _in_dtype(_log_softmax))
+softmax = op("softmax(Tensor self, int dim, ScalarType? dtype=None)", _after_cast(_softmax))
+log_softmax = op("log_softmax(Tensor self, int dim, ScalarType? dtype=None)", _after_cast(_log_softmax))

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from .define import op, python
-from .layout import wrap_dim
-from .reductions import chosen, selecting_backward
+from .kernels import Kernel
+from .layout import dense_strides, laid_out, wrap_dim
+from .reductions import chosen, row_major, selecting_backward
+from .views import view
 
 _CHOSEN: dict[str, Any] = {
-    "self": lambda grads, dim, indices, self_sym_sizes: selecting_backward(grads, dim, indices, self_sym_sizes)
+    "self": lambda grads, dim, indices, self_sym_sizes: selecting_backward(grads, dim, indices, self_sym_sizes),
+    "writes": 2,
 }
 
 
@@ -22,6 +25,17 @@ def _order(a: Any, dim: int, descending: bool) -> Any:
     if not a.ndim or not descending:
         return np.argsort(a, dim, kind="stable") if a.ndim else np.zeros((), np.int64)
     return np.flip(a.shape[dim] - 1 - np.argsort(np.flip(a, dim), dim, kind="stable"), dim)
+
+
+class like_input(Kernel):
+    """A function whose results, one or several, lie as its first array does."""
+
+    def __call__(self, a: Any, *values: Any) -> Any:
+        """The results of the function, laid out."""
+        out = self.function(a, *values)
+        if type(out) is not tuple:
+            return laid_out(out, dense_strides(a, out.itemsize))
+        return tuple([laid_out(x, dense_strides(a, x.itemsize)) for x in out])
 
 
 def _sort(a: Any, dim: int, descending: bool) -> tuple:
@@ -44,12 +58,17 @@ def _topk(a: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple:
 
 _PAIR = "-> (Tensor values, Tensor indices)"
 op(f"sort(Tensor self, *, bool? stable, int dim=-1, bool descending=False) {_PAIR}",
-   lambda a, stable, dim, descending: _sort(a, dim, descending), backward="SortBackward1", **_CHOSEN)  # fmt: skip
-op(f"sort(Tensor self, int dim=-1, bool descending=False) {_PAIR}", _sort, backward="SortBackward0", **_CHOSEN)
+   like_input(lambda a, stable, dim, descending: _sort(a, dim, descending)), backward="SortBackward1", **_CHOSEN)  # fmt: skip
+op(
+    f"sort(Tensor self, int dim=-1, bool descending=False) {_PAIR}",
+    like_input(_sort),
+    backward="SortBackward0",
+    **_CHOSEN,
+)
 op("argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False)",
-   lambda a, stable, dim, descending: _argsort(a, dim, descending))  # fmt: skip
-op("argsort(Tensor self, int dim=-1, bool descending=False)", _argsort)
-op(f"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) {_PAIR}", _topk, **_CHOSEN)
+   like_input(lambda a, stable, dim, descending: _argsort(a, dim, descending)))  # fmt: skip
+op("argsort(Tensor self, int dim=-1, bool descending=False)", like_input(_argsort))
+op(f"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) {_PAIR}", row_major(_topk), **_CHOSEN)
 
 # what is unique -------------------------------------------------------------------------------------------------------
 
@@ -103,6 +122,8 @@ def _isin(elements: Any, test_elements: Any, assume_unique: bool, invert: bool) 
     for a in (elements, test_elements):
         if isinstance(a, np.ndarray) and a.dtype.kind == "b":
             raise RuntimeError("Unsupported input type encountered for isin(): Bool")
+    if isinstance(test_elements, np.ndarray) and test_elements.size < 10 * np.size(elements) ** 0.145:
+        view(test_elements, (-1,))  # raises, as in torch, for what is not row-major
     return np.isin(elements, test_elements, invert=invert)
 
 
