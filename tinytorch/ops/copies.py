@@ -23,7 +23,7 @@ from ..errors import ShownAs
 from ..storage import UntypedStorage, contiguous_strides
 from ..tensor import Tensor, device_of, fresh, over
 from .define import op, python
-from .kernels import composite, view
+from .kernels import Kernel, composite, view
 from .layout import check_broadcast_into, check_overlap, dense_strides, empty_like_strides, store
 
 _type = type  # Tensor.type takes the name below
@@ -85,14 +85,9 @@ def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[i
 def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = None) -> np.ndarray:
     """The same values in memory of their own, as another dtype if `kind` is given."""
     if kind is None or kind == a.dtype:
-        kind = a.dtype  # of memory that is read as bools any byte may come
-        if (
-            kind.kind != "b"
-            and a.ndim < 2
-            and memory_format in _IN_ORDER
-            and a.size
-            and (not a.ndim or a.strides[0] == a.itemsize)
-        ):
+        kind, strides = a.dtype, a.strides
+        plain = strides == (a.itemsize,) or not strides or (a.flags.c_contiguous and a.size and 1 not in a.shape)
+        if plain and kind.kind != "b" and memory_format in _IN_ORDER:  # of memory read as bools any byte may come
             return a.copy()
     out = empty_like_strides(a.shape, kind, strides_of_copy(a, memory_format, kind.itemsize))
     store(out, a)
@@ -101,7 +96,7 @@ def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = Non
 
 # copies that are recorded, and looks that are not ---------------------------------------------------------------------
 
-clone = op("clone(Tensor self, *, MemoryFormat? memory_format=None)", copied, self=lambda grad: grad)
+clone = op("clone(Tensor self, *, MemoryFormat? memory_format=None)", Kernel(copied, copies=True), self=lambda grad: grad)
 
 
 detach = op("detach(Tensor(a) self)", composite(Tensor.detach), method=False)
@@ -198,7 +193,7 @@ def _back(grad: Any, d: dtypes.dtype, where: device) -> Any:
 to_copy = op(
     "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
     "bool non_blocking=False, MemoryFormat? memory_format=None)",
-    _to_copy, method=False, backward="ToCopyBackward0",
+    Kernel(_to_copy, copies=True), method=False, backward="ToCopyBackward0",
     keeps={"_self_device": lambda values: device_of(values[0])},
     self=lambda grad, _self_dtype, _self_device: _back(grad, _self_dtype, _self_device),
 )  # fmt: skip
@@ -218,10 +213,12 @@ def converted(
         and (memory_format is None or memory_format is preserve_format or memory_format is suggested_format(a))
     ):  # fmt: skip
         return self
-    where = here if where is None else where
-    if d is not None and not d.is_floating_point:  # which has no history
-        return over(MODES.here.run(copied, a, memory_format, d.np), where)
-    return to_copy(self, d, None, where, None, False, memory_format)
+    out = over(MODES.here.run(copied, a, memory_format, None if d is None else d.np), here if where is None else where)
+    if type(self._counter) is not list:
+        out._counter = out._counter if MODES.here.inference else [1]  # torch counts that it was written to
+    elif MODES.here.grad and out._data.dtype.kind == "f" and needs_grad(self):
+        to_copy.recorded(to_copy.node_for((self,)), out)
+    return out
 
 
 def _options_of(other: Any) -> tuple[dtypes.dtype, device]:

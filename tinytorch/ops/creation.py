@@ -115,7 +115,7 @@ class factory_like(_factory):
         d = dtype or dtypes.BY_NUM[a.dtype.num]
         made = empty_like_strides(a.shape, d.np, strides_of_copy(a, memory_format, d.itemsize))
         self.function(made, *given)
-        return made if a is like else finish(made, device_of(like) if device is None else device)
+        return made if a is like else finish(made, device_of(like) if device is None else as_device(device))
 
 
 class factory_new(_factory):
@@ -126,7 +126,7 @@ class factory_new(_factory):
         given, (dtype, _, device, _) = self.split(args)
         a = like if type(like) is np.ndarray else like._data
         made = self.function(dtype or dtypes.BY_NUM[a.dtype.num], *given)
-        return made if a is like else finish(made, device_of(like) if device is None else device)
+        return made if a is like else finish(made, device_of(like) if device is None else as_device(device))
 
 
 # one value --------------------------------------------------------------------------------------------------------------

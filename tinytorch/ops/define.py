@@ -27,10 +27,10 @@ from ..devices import CPU, device
 from ..dtypes import BY_NUM, dtype
 from ..errors import type_name, warn_in_torch
 from ..tensor import Tensor, device_of, fresh, over
+from . import fast, layout
 from .kernels import Kernel, cannot_cast, pointwise
 from .layout import check_overlap, shared_memory, store
 from .schema import REQUIRED, MisfitError, Schema, Signature, is_number, mismatch
-from . import fast, layout
 
 ndarray = np.ndarray
 _new = object.__new__
@@ -188,6 +188,8 @@ class Op:
             out = fresh(data, where)
         if fn is not None:
             self.recorded(fn, tuple(out) if self.several else out)
+        elif self.kernel.copies and values[0].is_inference() and not MODES.here.inference:
+            out._counter = [1]  # torch counts that it was written to
         return out
 
     def _run_view(self, *values: Any) -> Any:
@@ -436,11 +438,20 @@ class _Overloads:
             raise TypeError(
                 f"descriptor '{self.name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object"
             )
-        ops = [o for o, own in zip(self.ops, self.methods, strict=True) if own or not method]
         if not signatures:
-            for o, out in zip(ops, self.with_out, strict=not method):
-                signatures.append(Signature(o.schema, self.name, method, out and not method, o.numbers))
-        for o, signature in zip(ops, signatures, strict=True):
+            for o, out, own in zip(self.ops, self.with_out, self.methods, strict=True):
+                if own or not method:
+                    signature = Signature(o.schema, self.name, method, out and not method, o.numbers)
+                    signature.run = (o, o.inplace if self.inplace else o.run)  # type: ignore[attr-defined]
+                    signatures.append(signature)
+        for signature in signatures:  # first by types that need no further look
+            values = signature.plain(args, named)
+            if values is None:
+                break
+            if values:
+                o, run = signature.run
+                return _finished(run(*values[:-1]), values[-1]) if o.schema.is_factory else run(*values)
+        for signature in signatures:
             try:
                 found = signature.match(args[method:], named)
             except MisfitError:
@@ -448,17 +459,20 @@ class _Overloads:
             signature.unpack(found)
             if method:
                 found["self"] = args[0]
+            o, run = signature.run
             out, grad = found.pop("out", None), o.schema.is_factory and found.pop("requires_grad", False)
             values = tuple([p.read(found[p.name]) if p.name in found else p.default for p in o.schema.params])
-            if out is not None:
-                return o.into(out, values)
-            result = (o.inplace if self.inplace else o.run)(*values)
-            if grad:
-                if result._data.dtype.kind != "f":
-                    raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-                result.requires_grad_()
-            return result
+            return _finished(run(*values), grad) if out is None else o.into(out, values)
         raise mismatch(self.name, signatures, args[method:], named)
+
+
+def _finished(made: Any, requires_grad: bool | None) -> Any:
+    """What a creation gives, which may have been asked to require grad."""
+    if requires_grad:
+        if made._data.dtype.kind != "f":
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        made.requires_grad_()
+    return made
 
 
 _methods: dict[str, _Overloads] = {}

@@ -92,7 +92,8 @@ _TYPES = {
     "ScalarType": _Type("torch.dtype", lambda x: x is not None and is_dtype(x), as_dtype, (dtype,)),
     "Layout": _Type("torch.layout", lambda x: isinstance(x, Layout), plain=(Layout,)),
     "MemoryFormat": _FORMAT,
-    "Device": _Type("torch.device", lambda x: isinstance(x, (str, int, device)) and not isinstance(x, bool), as_device),
+    "Device": _Type("torch.device", lambda x: isinstance(x, (str, int, device)) and not isinstance(x, bool), as_device,
+                    (device, str, int)),  # fmt: skip
     "Generator": _Type("torch.Generator", lambda x: type(x).__name__ == "Generator"),
     "Storage": _Type("torch.Storage", lambda x: isinstance(x, UntypedStorage) or hasattr(x, "untyped")),
     "Tensor[]": _Type("tuple of Tensors", lambda x: isinstance(x, (tuple, list)), list),
@@ -238,6 +239,50 @@ class Signature:
         else:
             self.params += own
         self.least = sum(p.default is REQUIRED for p in self.params)
+        # for `plain`: all parameters of the schema, those of the call by name, and where sizes may be given one by one
+        self.all = [*schema.params, self.params[-1]] if schema.is_factory else schema.params
+        self.at = {self.shown(p): self.all.index(p) for p in self.params if p.name != "out"}
+        self.defaults = [p.default for p in self.all]
+        lead = self.all.index(self.params[0]) if self.params else 0
+        self.sizes = lead if self.positional == 1 and self.params[0].type is _INTS and not self.params[0].one else -1
+
+    def plain(self, args: tuple, named: dict) -> list | bool | None:
+        """The values of a call by types that need no further look, in the order of the schema, with `requires_grad` last.
+
+        args: with the tensor itself, for a method. False if the call does not fit; None if it has to be looked at.
+        """
+        lead, values = self.sizes, self.defaults.copy()
+        if lead >= 0 and len(args) > lead and type(args[lead]) is int:
+            args = (*args[:lead], args[lead:])
+        n = len(args)
+        if n > self.positional + self.method:
+            return False if lead < 0 else None
+        known, at = self.all, self.at
+        for i in range(n + len(named)):
+            if i < n:
+                x = args[i]
+            else:
+                if i == n:
+                    rest = iter(named.items())
+                name, x = next(rest)
+                i = at.get(name, -1)  # noqa: PLW2901 - from now on the parameter's number
+                if i < n:
+                    return None
+            p = known[i]
+            kind = type(x)
+            if kind not in p.plain and not (isinstance(x, Tensor) and p.is_tensor):
+                if p.type.many and (kind is tuple or kind is list or kind is Size):
+                    for k in x:
+                        if type(k) is not int:
+                            return None
+                    x = tuple(x)
+                else:
+                    return None if p.fits(x, i - self.method, self.numbers) is None or x is None else False
+            values[i] = x
+        for x in values:
+            if x is REQUIRED:
+                return False
+        return values
 
     def shown(self, p: Param) -> str:
         """The name by which a parameter is called."""
