@@ -14,9 +14,9 @@ from .creation import new_ones
 from .define import FUNCTIONS, op, python
 from .kernels import composite, write
 from .layout import broadcast_error, wrap_dims
-from .masks import masked_fill
+from .masks import masked_fill_
 from .pointwise import mul, sgn, times
-from .reductions import sum_all, sum_dims
+from .reductions import row_major, sum_all, sum_dims
 from .views import expand, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 
 
@@ -318,7 +318,7 @@ def _trace(a):
 
 
 tril, triu = _triangle("tril", np.tril), _triangle("triu", np.triu)
-op("trace(Tensor self)", _trace, out=False,
+op("trace(Tensor self)", _trace, out=False, writes=2,
    self=lambda grad, self_sym_sizes: grad * triu(tril(new_ones(grad, self_sym_sizes))))  # fmt: skip
 
 # norms ----------------------------------------------------------------------------------------------------------------
@@ -358,20 +358,20 @@ def _vector_norm_grad(grad, self, ord, result, dim, keepdim):
     if ord == 1:
         return sgn(self) * grad
     if ord == 2:
-        return grad * masked_fill(self / result, result == 0, 0)
+        return grad * masked_fill_(self / result, result == 0, 0)
     size = abs(self)
     if math.isinf(ord):
         mask = logical_or(size == result, isnan(size))
         return sgn(self) * ((grad / (sum_all(mask) if dim is None else sum_dims(mask, dim, True))) * mask)
     if ord < 1:
-        return sgn(self) * masked_fill(size ** (ord - 1), self == 0, 0) * grad * result ** (1 - ord)
+        return sgn(self) * masked_fill_(size ** (ord - 1), self == 0, 0) * grad * result ** (1 - ord)
     scaled = sgn(self) * size ** (ord - 1) if ord < 2 else self * (size if ord == 3 else size ** (ord - 2))
-    return scaled * masked_fill(grad / result ** (ord - 1), result == 0, 0)
+    return scaled * masked_fill_(grad / result ** (ord - 1), result == 0, 0)
 
 
 vector_norm = op(
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)",
-    _vector_norm, method=False, self=_vector_norm_grad)  # fmt: skip
+    row_major(_vector_norm), method=False, self=_vector_norm_grad)  # fmt: skip
 
 
 def _norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
