@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..devices import CPU
 from ..errors import warn_in_torch
 from ..ops.layout import is_dense
 from . import hooks
@@ -172,11 +173,6 @@ def run(
     task.waits = _dependencies(root)
     if inputs is not None:
         _aim(task, root, inputs, accumulate)
-    _walk_in_its_mode(task, root, nr, first)
-    return task.captured
-
-
-def _walk_in_its_mode(task: Task, root: Any, nr: int, first: Any) -> None:
     here, running = MODES.here, RUNNING
     grad, quiet = here.grad, here.run
     here.grad = not task.raw
@@ -198,6 +194,7 @@ def _walk_in_its_mode(task: Task, root: Any, nr: int, first: Any) -> None:
             HOOKS.restore(saving)
         for said in task.warnings:
             _say(said, through)
+    return task.captured
 
 
 def _directly(f: Any, *args: Any, **named: Any) -> Any:
@@ -255,10 +252,15 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
             if fn._leaf:
                 _at_leaf(fn, grads, given[0], task)
                 continue
-            plain = not careful and fn._hooks is None and not fn._on_tensors
-            outputs = fn.apply(grads, raw) if plain else _watched(fn, grads, given, task)
-            if outputs is None:
-                continue
+            plain = not careful and fn._hooks is None
+            if not plain:
+                outputs = _watched(fn, grads, given, task)
+                if outputs is None:
+                    continue
+            elif fn._on_tensors:
+                outputs, plain = _call(fn, grads, given, task), False
+            else:
+                outputs = fn.apply(grads, raw)
             if plain and fn._hooks is not None:  # since its formulas ran, and then without what they were given
                 outputs = _hooked(fn, settled(fn, grads, given, outputs, raw), [], [], raw)
             known = outputs.states if type(outputs) is Outputs else None
@@ -380,7 +382,7 @@ def _hooked(fn: Any, outputs: Outputs, grads: list, states: list[int], raw: bool
     """What the posthooks of a node make of what it has computed, from the gradients that it was given."""
     if fn._hooks is None or not fn._hooks.post:
         return outputs
-    devices = [None if e is None else expected(e)[2] for e in fn._edges]
+    devices = [CPU if e is None else expected(e)[2] for e in fn._edges]
     seen = tuple([as_tensor(g, d, s) for g, d, s in zip(outputs, devices, outputs.states, strict=True)])
     found = list(hooks.after_node(fn, seen, as_tensors(fn, grads, states, raw)))
     del seen
