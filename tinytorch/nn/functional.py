@@ -204,10 +204,23 @@ def _slope(slope: Any, grad: Any, weight: Any, reduction: int) -> Any:
     return _averaged(slope, reduction, math.prod(slope.shape))
 
 
+def _bce_slope(grad: Any, p: Any, y: Any, weight: Any, reduction: int) -> Any:
+    return _slope((p - y) / clamp_min((1 - p) * p, 1e-12), grad, weight, reduction)
+
+
+_bce_backward = op(
+    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1)",
+    _bce_slope, **_HIDDEN, backward="BinaryCrossEntropyBackwardBackward0",
+    grad_output=lambda grad, self, target, weight, reduction: _to_gradient(
+        _bce_slope(grad, self, target, weight, reduction), reduction),
+    self=lambda grad, grad_output, self, target, weight, reduction: _slope(
+        (self * self - 2 * (self * target) + target) / clamp_min((1 - self) * self, 1e-12) ** 2,
+        grad * grad_output, weight, reduction),
+    target=lambda grad, grad_output, self, weight, reduction: _slope(
+        -1 / clamp_min((1 - self) * self, 1e-12), grad * grad_output, weight, reduction))  # fmt: skip
 _bce_loss = op(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1)", _bce, **_HIDDEN,
-    self=lambda grad, self, target, weight, reduction: _slope(
-        (self - target) / clamp_min((1 - self) * self, 1e-12), grad, weight, reduction),
+    self=lambda grad, self, target, weight, reduction: _bce_backward(grad, self, target, weight, reduction),
     target=lambda grad, self, weight, reduction: _slope(-(log(self) - log(1 - self)), grad, weight, reduction),
 )  # fmt: skip
 
@@ -317,7 +330,15 @@ def _picked(a: np.ndarray, y: np.ndarray, weight: Any, ignore_index: int) -> tup
 def _usual(a: np.ndarray, y: np.ndarray, weight: Any, ignore_index: int) -> bool:
     """Whether rows are classified without weights, and none is to be left out."""
     ignored = 0 <= ignore_index < a.shape[-1]
-    return weight is None and a.ndim == 2 and a.dtype.kind == "f" and y.dtype.char == "l" and 0 < y.size == len(a) and not ignored
+    return (
+        weight is None
+        and a.ndim == 2
+        and y.ndim == 1
+        and a.dtype.kind == "f"
+        and y.dtype.char == "l"
+        and 0 < y.size == len(a)
+        and not ignored
+    )
 
 
 def _nll(a: np.ndarray, y: np.ndarray, weight: Any, reduction: int, ignore_index: int) -> tuple:
