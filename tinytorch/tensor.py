@@ -12,7 +12,7 @@ import numpy as np
 
 from . import dtypes
 from .autograd import hooks
-from .autograd.history import refresh
+from .autograd.history import edge_of, refresh
 from .autograd.meta import TensorBase, meta, needs_grad
 from .autograd.modes import MODES, DetachedCounter, InferenceCounter
 from .autograd.node import exchanged, expectation, next_number
@@ -430,9 +430,18 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
         """Compute the gradients of this tensor and add them to the leaves' `.grad`."""
-        from .autograd.api import backward_of
+        from .autograd import engine
 
-        backward_of(self, gradient, retain_graph, create_graph, inputs)
+        data = self._data
+        if (
+            gradient is None and inputs is None and create_graph is False and not data.ndim and data.dtype.kind == "f"
+            and (retain_graph is None or type(retain_graph) is bool) and (edge := edge_of(self)) is not None
+        ):  # fmt: skip - the usual call, which needs no checks
+            engine.run((edge,), (over(np.array(1, data.dtype), self.device),), retain_graph is True, False)
+            return
+        from .autograd.api import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     @property
     def grad_dtype(self) -> dtypes.dtype | None:

@@ -13,8 +13,8 @@ from ..errors import missing
 _HOME = {
     "anomaly": ("detect_anomaly", "set_detect_anomaly"),
     "api": ("Variable", "backward", "grad", "variable"),
+    "checking": ("gradcheck", "gradgradcheck"),  # no module of the name, which would stand in the function's place
     "function": ("Function",),
-    "gradcheck": ("gradcheck", "gradgradcheck"),
     "modes": ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"),
     "saved": ("SavedTensor",),
 }

@@ -62,25 +62,6 @@ def backward(
     _run(outputs, grads, create_graph if retain_graph is None else retain_graph, create_graph, inputs, True)
 
 
-def backward_of(
-    self: Tensor, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
-) -> None:
-    """Compute the gradients of this tensor and add them to the leaves' `.grad`. Source: `torch.Tensor.backward`."""
-    data = self._data
-    if (
-        gradient is None
-        and inputs is None
-        and create_graph is False
-        and not data.ndim
-        and data.dtype.kind == "f"
-        and (retain_graph is None or type(retain_graph) is bool)
-        and (edge := edge_of(self)) is not None
-    ):  # fmt: skip - the usual call, which needs no checks
-        engine.run([edge], [fresh(np.array(1, data.dtype), self.device)], retain_graph is True, False)
-    else:
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
-
-
 def grad(
     outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
     only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False,

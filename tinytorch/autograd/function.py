@@ -94,6 +94,12 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         return found
 
     @property
+    def saved_variables(self) -> tuple:
+        """What `saved_tensors` gives, by its old name; warns."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    @property
     def _raw_saved_tensors(self) -> tuple:
         """The saved tensors as objects, which know the tensor, its version and its hooks."""
         if self._saved is None:

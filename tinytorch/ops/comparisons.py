@@ -31,8 +31,8 @@ def reflected(symbol: str, function: Any) -> None:
 
 # in place a comparison has a node, whose gradients are zero
 _ZERO, _BOTH_ZERO = (
-    {"self": lambda grad: zeros_like(grad)},
-    {n: lambda grad: zeros_like(grad) for n in ("self", "other")},
+    {"self": lambda grad: zeros_like(grad), "writes": 1},
+    {n: lambda grad: zeros_like(grad) for n in ("self", "other")} | {"writes": 1},
 )
 
 for _name, _ufunc, _takes in (
