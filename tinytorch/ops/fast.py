@@ -44,7 +44,7 @@ def quick(o: Any) -> Callable | None:
     if kind != "fresh":
         return None
     if o.tensors == [0]:
-        return _one(o, plain, rest)
+        return _copied(o) if o.kernel.copies and len(given) == 1 else _one(o, plain, rest)
     return _two(o, rest) if o.tensors == [0, 1] and len(given) == 2 else None
 
 
@@ -149,6 +149,43 @@ def _one(o: Any, plain: list, rest: tuple) -> Callable:
                 fn._saved = (out._alias(), 0)
             elif results:
                 fn.keep_results((out,))
+        return out
+
+    return call
+
+
+def _copied(o: Any) -> Callable:
+    """The plain call of what gives a copy: of a vector of floats, dense in memory."""
+    node = o.node
+    if o.saves:
+        return lambda *args: None
+
+    def call(x: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return None
+        a, storage = x._data, x._storage
+        kind = a.dtype
+        if (
+            a.strides != (a.itemsize,) or kind.kind != "f" or type(x._counter) is not list
+            or (storage is not None and storage.device is not CPU)
+        ):  # fmt: skip
+            return None
+        here, fn = MODES.here, None
+        if here.grad and needs_grad(x):
+            if HOOKS or MADE:
+                return None
+            fn = _new(node)
+            fn._edges = (edge_of(x),)
+            fn._saved = ()
+        out = _new(Tensor)
+        out._data = data = a.copy()
+        out._counter = [0] if not here.inference else InferenceCounter()
+        out._storage = out._edge = out._meta = out._view = None
+        if fn is not None:
+            fn._seq = next_number()
+            fn._hooks = None
+            fn._expects = (data.shape, kind, CPU)
+            out._edge = (fn, 0)
         return out
 
     return call
