@@ -245,7 +245,7 @@ class Adam(Optimizer):
         root = np.sqrt(square._data)
         root /= (1 - beta2**step) ** 0.5
         root += group["eps"]
-        _add_scaled(p, np.divide(average._data, root, root), -lr / (1 - beta1**step))
+        _add_scaled(p, average._data / root, -lr / (1 - beta1**step))
 
 
 def __getattr__(name: str) -> Any:
