@@ -262,7 +262,8 @@ def normal_(a: np.ndarray, mean: float, std: float, gen: Generator) -> np.ndarra
         raise _not_implemented("normal_kernel_cpu", a)
     with np.errstate(over="ignore", invalid="ignore"):
         if a.size < 16 or not a.flags.c_contiguous:
-            return _fill(a, fma64(_normals_one_by_one(a.size, gen), std, mean))
+            values = _normals_one_by_one(a.size, gen)
+            return _fill(a, values if (mean, std) == (0.0, 1.0) else fma64(values, std, mean))
         whole = a.size // 16 * 16
         drawn = unit(gen, whole if a.dtype.char == "e" else a.size, a.dtype)[:whole]
         if whole != a.size:  # the last 16 are made anew, of new draws

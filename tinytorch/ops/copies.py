@@ -96,7 +96,9 @@ def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = Non
 
 # copies that are recorded, and looks that are not ---------------------------------------------------------------------
 
-clone = op("clone(Tensor self, *, MemoryFormat? memory_format=None)", Kernel(copied, copies=True), self=lambda grad: grad)
+clone = op(
+    "clone(Tensor self, *, MemoryFormat? memory_format=None)", Kernel(copied, copies=True), self=lambda grad: grad
+)
 
 
 detach = op("detach(Tensor(a) self)", composite(Tensor.detach), method=False)

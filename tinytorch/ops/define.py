@@ -26,7 +26,7 @@ from ..autograd.saved import HOOKS, NUMBER, kept
 from ..devices import CPU, device
 from ..dtypes import BY_NUM, dtype
 from ..errors import type_name, warn_in_torch
-from ..tensor import Tensor, device_of, fresh, over
+from ..tensor import Size, Tensor, device_of, fresh, over
 from . import fast, layout
 from .kernels import Kernel, cannot_cast, pointwise
 from .layout import check_overlap, shared_memory, store
@@ -34,6 +34,7 @@ from .schema import REQUIRED, MisfitError, Schema, Signature, is_number, mismatc
 
 ndarray = np.ndarray
 _new = object.__new__
+_SIZES = (tuple, Size, list)
 OPS: list[Op] = []  # all that are declared, in order
 FUNCTIONS: dict[str, Callable] = {}  # what `tinytorch` offers under its own name
 
@@ -222,7 +223,7 @@ class Op:
         """Have the tensor itself look at its memory in another way."""
         target = values[0]
         fn = None
-        if self.wants_grad(values):
+        if type(target._counter) is list and self.wants_grad(values):
             check_inplace(target)
             fn = self.node_for(values)
         data = self.kernel(*_arrays(values))
@@ -380,7 +381,7 @@ class _Overloads:
         run = made.inplace if self.inplace else made.run
         plain = [p.plain | {int, float, bool} if made.numbers and p.is_tensor else p.plain for p in schema.params]
         least = sum(p.default is REQUIRED for p in schema.params if not p.named)
-        if not any(p.named and p.default is REQUIRED for p in schema.params) and not schema.is_factory:
+        if not any(p.named and p.default is REQUIRED for p in schema.params):
             for n in range(least, schema.positional + 1):
                 self.plain.setdefault(n, []).append((run, plain[:n], schema.defaults[n:]))
 
@@ -388,22 +389,28 @@ class _Overloads:
         """What a user calls: finds the overload, and hands it its arguments."""
         signatures: list[Signature] = []
         first = self.ops[0]
-        quick, arity = (None, 0) if self.inplace else (first.quick, first.arity)
+        many = any(p.kind in ("int[]", "SymInt[]") for p in first.schema.params)  # whose elements are to be looked at
+        quick, arity = (None, 0) if self.inplace or many else (first.quick, first.arity)
         table, name = self.plain, self.name
         sized = self.sized(method)
 
         def call(*args: Any, **named: Any) -> Any:
             if not named:
                 n = len(args)
-                if n == arity:
+                if sized is not None and n > 1:
+                    sizes = args[1:] if type(args[1]) is int else args[1]
+                    if type(sizes) is tuple and (n == 2 or sizes is not args[1]):
+                        for k in sizes:
+                            if type(k) is not int:
+                                break
+                        else:
+                            made = sized(args[0], sizes)
+                            if made is not None:
+                                return made
+                elif n == arity:
                     made = quick(*args)  # type: ignore[misc]
                     if made is not None:
                         return made
-                if n > 1 and sized:
-                    sizes = args[1:] if type(args[1]) is int else args[1] if n == 2 else None
-                    if type(sizes) is tuple and isinstance(args[0], Tensor) and not [k for k in sizes if type(k) is not int]:
-                        made = sized[0](args[0], sizes)
-                        return made if made is not None else sized[1](args[0], sizes, *sized[2])
                 for run, plain, rest in table.get(n, ()):
                     for x, kinds in zip(args, plain):  # noqa: B905 - as many by construction
                         if type(x) not in kinds and not (isinstance(x, Tensor) and Tensor in kinds):
@@ -419,15 +426,14 @@ class _Overloads:
         call.overloads = self.ops  # type: ignore[attr-defined]
         return call
 
-    def sized(self, method: bool) -> tuple:
-        """How to run the overload of a method that takes sizes, one by one or as a tuple; () if there is none."""
-        several = any(p.kind == "int" for o in self.ops for p in o.schema.params[1:2])  # one number is another overload's
-        if method and not self.inplace and not several:
+    def sized(self, method: bool) -> Callable | None:
+        """The plain call of a method that takes sizes, one by one or as a tuple; None if this is none."""
+        if method and not self.inplace:
             for o in self.ops:
                 p = o.schema.params
                 if o.schema.positional == 2 and p[1].kind in ("int[]", "SymInt[]") and not p[1].one:
-                    return (o.quick or (lambda *args: None), o.run, o.schema.defaults[2:])
-        return ()
+                    return o.quick
+        return None
 
     def bound(self, signatures: list[Signature], method: bool, args: tuple, named: dict) -> Any:
         """Call as torch's parser reads the arguments. TypeError, in its words, if they fit no overload."""

@@ -1,7 +1,7 @@
 """The plain call, made short: one closure for each kind of kernel, which does at once what `Op` does step by step.
 
-A call is plain if its tensors lie on the CPU, the arguments are of the very types that the schema names, and neither
-hooks on saved tensors nor anomaly mode hold. A closure returns None for any other call, before it has done anything;
+A call is plain if its tensors lie on the CPU, the arguments are of the very types that the schema names (sizes a tuple, of
+which the caller knows that it holds ints), and neither hooks on saved tensors nor anomaly mode hold. A closure returns None for any other call, before it has done anything;
 then `Op` runs it in full. Nothing here is needed for an operation to be right.
 """
 
@@ -37,7 +37,7 @@ def quick(o: Any) -> Callable | None:
     if any(p.named and p.default is REQUIRED for p in params) or "device" in o.schema.names:
         return None
     rest = o.schema.defaults[len(given) :]
-    plain = [p.plain for p in given[1:]]
+    plain = [frozenset([tuple]) if p.kind in ("int[]", "SymInt[]") else p.plain for p in given[1:]]
     kind = o.kernel.kind
     if kind == "view" and o.tensors == [0]:
         return _view(o, plain, rest)
@@ -48,14 +48,14 @@ def quick(o: Any) -> Callable | None:
     return _two(o, rest) if o.tensors == [0, 1] and len(given) == 2 else None
 
 
-def _saver(o: Any) -> Callable:
-    """What a node of the operation saves of its arguments: `save(values, edges)`."""
+def _saver(o: Any) -> Callable | None:
+    """What a node of the operation saves of its arguments: `save(values, edges)`; None if that is nothing."""
     saves = [] if o.node is None else o.saves
     tensors = {o.schema.names[i] for i in o.tensors}
     if all(name not in tensors for name, _, _ in saves):
         reads = [(lambda v: None) if read is None else read for _, read, _ in saves]
         if not reads:
-            return lambda values, edges: ()
+            return None
         if len(reads) == 1:
             read = reads[0]
             return lambda values, edges: (read(values), None)
@@ -128,7 +128,7 @@ def _one(o: Any, plain: list, rest: tuple) -> Callable:
                     return None
                 fn = _new(node)
                 fn._edges = edges = (edge,)
-                fn._saved = save((x, *args, *rest), edges)
+                fn._saved = () if save is None else save((x, *args, *rest), edges)
         if a.dtype.num in straight and a.size:
             data = here.run(function, a)
             if type(data) is not ndarray or data.ndim > 1:
@@ -155,7 +155,7 @@ def _one(o: Any, plain: list, rest: tuple) -> Callable:
 
 
 def _copied(o: Any) -> Callable:
-    """The plain call of what gives a copy: of a vector of floats, dense in memory."""
+    """The plain call of what gives a copy: of floats that are row-major and dense in memory."""
     node = o.node
     if o.saves:
         return lambda *args: None
@@ -165,10 +165,9 @@ def _copied(o: Any) -> Callable:
             return None
         a, storage = x._data, x._storage
         kind = a.dtype
-        if (
-            a.strides != (a.itemsize,) or kind.kind != "f" or type(x._counter) is not list
-            or (storage is not None and storage.device is not CPU)
-        ):  # fmt: skip
+        if kind.kind != "f" or type(x._counter) is not list or (storage is not None and storage.device is not CPU):
+            return None
+        if a.strides != (a.itemsize,) and not (a.flags.c_contiguous and a.size and 1 not in a.shape):
             return None
         here, fn = MODES.here, None
         if here.grad and needs_grad(x):
@@ -246,7 +245,7 @@ def _two(o: Any, rest: tuple) -> Callable:
                     return None
                 fn = _new(node)
                 fn._edges = edges = (first, second)
-                fn._saved = save((x, y, *rest), edges)
+                fn._saved = () if save is None else save((x, y, *rest), edges)
         if simple:
             try:
                 data = here.run(function, a, b, *rest) if rest else here.run(function, a, b)
@@ -276,7 +275,7 @@ def _two(o: Any, rest: tuple) -> Callable:
 def _view(o: Any, plain: list, rest: tuple) -> Callable:
     """The plain call of a view; sizes come as a tuple of ints."""
     function, node, save = o.kernel.function, o.node, _saver(o)
-    if node is None:
+    if node is None or (rest and not plain):
         return lambda *args: None
 
     def call(x: Any, *args: Any) -> Any:
@@ -284,9 +283,7 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
             return None
         if args:
             for value, kinds in zip(args, plain):  # noqa: B905 - as many by construction
-                if type(value) not in kinds and (
-                    type(value) is not tuple or [n for n in value if type(n) is not int] or type(None) in kinds
-                ):
+                if type(value) not in kinds:
                     return None
         here, fn, source = MODES.here, None, x._view
         if here.grad:
@@ -300,9 +297,9 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
                     return None
                 fn = _new(node)
                 fn._edges = edges = (edge,)
-                fn._saved = save((x, *args, *rest), edges)
+                fn._saved = () if save is None else save((x, *args, *rest), edges)
         storage = x._storage
-        data = function(x._data, *args, *rest)
+        data = function(x._data, *args, *rest) if args else function(x._data)
         out = _new(Tensor)
         out._data = data
         out._storage = storage = x._own_storage() if storage is None else storage

@@ -29,6 +29,7 @@ _SLOW = (
     "numpy.ndarray with numpy.array() before converting to a tensor."
 )
 _MOST_DIMENSIONS = 128
+_PLAIN = {int, float, bool}
 
 
 def is_number(x: Any) -> bool:
@@ -111,23 +112,43 @@ def _plain(v: Any, d: dtypes.dtype) -> Any:
     return v.item() if isinstance(v, (np.generic, np.ndarray)) else v
 
 
+def _values_of(data: Any, d: dtypes.dtype | None) -> tuple[tuple[int, ...], Any, dtypes.dtype]:
+    """The shape of data, its elements one after the other, and the dtype: the one given, else theirs."""
+    kind = type(data)
+    if kind in _PLAIN:
+        shape, values = (), [data]
+    elif kind is list and {*map(type, data)} <= _PLAIN:
+        shape, values = (len(data),), data
+    else:
+        shape, values = _shape_of(data), []
+        if isinstance(data, (str, bytes)) or not (shape or is_number(data) or isinstance(data, Tensor)):
+            _dtype_of([data])
+        _flatten(data, shape, 0, values)
+    kinds = {*map(type, values)}
+    if kinds <= _PLAIN:
+        own = (
+            dtypes.get_default_dtype()
+            if float in kinds or not kinds
+            else dtypes.int64
+            if int in kinds
+            else dtypes.bool_
+        )
+        return shape, values, d or own
+    found = d or _dtype_of(values)
+    values = [_plain(v, found) for v in values]
+    for v in values:
+        if not isinstance(v, (int, float)):
+            raise TypeError(f"must be real number, not {type_name(v)}")
+    return shape, values, found
+
+
 def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
     """Data as a new array, with torch's inference of dtype and torch's errors."""
     if isinstance(data, (np.ndarray, np.generic)):
         a = np.asarray(data)
         found = _check_array(a)
         return MODES.here.run(copied, a, None, (d or found).np)
-    shape = _shape_of(data)
-    if isinstance(data, (str, bytes)) or not (shape or is_number(data) or isinstance(data, Tensor)):
-        _dtype_of([data])
-    values: list = []
-    _flatten(data, shape, 0, values)
-    found = d or _dtype_of(values)
-    if not {*map(type, values)} <= {int, float, bool}:
-        values = [_plain(v, found) for v in values]
-        for v in values:
-            if not isinstance(v, (int, float)):
-                raise TypeError(f"must be real number, not {type_name(v)}")
+    shape, values, found = _values_of(data, d)
     if found.np.kind in "iu":
         for v in values:
             if isinstance(v, int) and not -(1 << 63) <= v < 1 << 63:

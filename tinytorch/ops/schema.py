@@ -104,6 +104,14 @@ _TYPES = {
     "float[]": _Type("tuple of floats", _is_float, _number, many=True),
     "Scalar[]": _Type("tuple of Scalars", is_number, _number, many=True),
 }
+
+
+class _Anything(frozenset):
+    def __contains__(self, x: Any) -> bool:
+        return True
+
+
+_TYPES["PyObject"].plain = _Anything()
 _CPP = {"int": "int64_t", "float": "double", "str": "c10::string_view"}
 _NUMPY_NAMES = {
     "axis": "dim",
@@ -137,6 +145,7 @@ class Param:
         self.is_list = self.kind in ("Tensor[]", "Tensor?[]")
         self.default = self._default()
         self.plain = self.type.plain | {type(None)} if self.none else self.type.plain
+        self.none = self.none or self.default_text == "[]"  # whose default torch writes as None
 
     def _default(self) -> Any:
         text = self.default_text
@@ -157,7 +166,7 @@ class Param:
     def read(self, x: Any) -> Any:
         """An argument as kernels take it, of one that torch's parser takes."""
         if x is None and self.none:
-            return None
+            return () if self.default == () else None
         if self.type.many:
             if type(x) is tuple and not any([type(n) is not int for n in x]):
                 return x
