@@ -9,13 +9,14 @@ import numpy as np
 from .. import dtypes
 from ..errors import type_name, warn_in_torch
 from ..tensor import Size, Tensor, device_of, fresh
-from .copies import channels_last, clone, contiguous_format, copied, strides_of_copy, suggested_format
+from .copies import channels_last, clone, contiguous_format, strides_of_copy, suggested_format
 from .creation import new_zeros
 from .define import op, python
 from .kernels import as_array, composite, result_dtype
 from .layout import (
     broadcast_error,
     dense_strides,
+    empty_like_strides,
     laid_out,
     wrap_dim,
     wrap_dims,
@@ -37,9 +38,8 @@ def _meeting(arrays: list[np.ndarray], all_of_them: list[np.ndarray]) -> list[np
 def _concatenated(arrays: list[np.ndarray], d: int, all_of_them: bool = True) -> np.ndarray:
     """Row-major, unless all tensors are channels last."""
     data = np.concatenate(arrays, d)
-    if all_of_them and data.ndim == 4:
-        if all(suggested_format(a) is channels_last for a in arrays):
-            return laid_out(data, strides_of_copy(data, channels_last, data.itemsize))
+    if all_of_them and data.ndim == 4 and all(suggested_format(a) is channels_last for a in arrays):
+        return laid_out(data, strides_of_copy(data, channels_last, data.itemsize))
     return np.ascontiguousarray(data)
 
 
@@ -96,7 +96,8 @@ def _stack(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     return np.ascontiguousarray(np.stack(arrays, d))
 
 
-cat = op("cat(Tensor[] tensors, int dim=0)", _cat, method=False, aka=("concat", "concatenate"), tensors=_cat_back)
+cat = op("cat(Tensor[] tensors, int dim=0)", _cat, method=False, aka=("concat", "concatenate"), writes=1,
+         tensors=_cat_back)  # fmt: skip
 stack = op("stack(Tensor[] tensors, int dim=0)", _stack, method=False,
            tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])])  # fmt: skip
 
@@ -213,7 +214,9 @@ def _flipped(a: np.ndarray, dims: tuple) -> np.ndarray:
     at = wrap_dims(dims, a.ndim) if dims else ()
     if a.dtype == bool:
         a = a.view(np.uint8) != 0  # memory read as bools may hold any byte
-    return laid_out(np.flip(a, at), dense_strides(a)) if at else copied(a)
+    out = empty_like_strides(a.shape, a.dtype, dense_strides(a))
+    out[...] = np.flip(a, at)
+    return out
 
 
 def _rolled(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:

@@ -22,6 +22,8 @@ def wrap_dim(dim: Any, ndim: int) -> int:
     if type(dim) is not int:
         dim = dim.__index__()
     if not -n <= dim < n:
+        if not -(1 << 63) <= dim < 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
     return dim + n if dim < 0 else dim
 
@@ -273,7 +275,7 @@ def check_overlap(target: ndarray, *sources: Any) -> None:
 def check_no_overlap(target: ndarray, *sources: Any) -> None:
     """Raise torch's error if `target` shares memory with a source, partly or fully."""
     for s in sources:
-        if type(s) is ndarray and (s is target or shared_memory(target, s)):
+        if type(s) is ndarray and shared_memory(target, s):
             raise RuntimeError(_SHARED)
 
 

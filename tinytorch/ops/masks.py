@@ -18,6 +18,7 @@ from .layout import (
     check_broadcast_into,
     check_no_overlap,
     check_overlap,
+    restride,
     result_layout,
     shared_memory,
 )
@@ -189,7 +190,13 @@ def _nonzero(a: np.ndarray) -> np.ndarray:
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     """The indices of all elements that are not zero: a row for each, or a tensor for each dimension."""
     if not as_tuple:
-        return _indices(input) if out is None else _indices.into(out, (input,))
+        if out is None:
+            return _indices(input)
+        shape, found = out._data.shape, _nonzero(input._data)
+        _indices.into(out, (input,))
+        if shape != found.shape:  # then it is turned, as the new one would be
+            out._data = restride(out._data, found.shape, found.strides)
+        return out
     if out is not None:
         raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     return unbind(_indices(input if input._data.ndim else input.detach().reshape(1)), 1)

@@ -103,7 +103,7 @@ unsafe_view = op("_unsafe_view(Tensor self, SymInt[] size)", lambda a, size: _vi
 
 def array_of(x: Any) -> np.ndarray:
     """The array of what a composite operation was given: a tensor, or in a formula an array."""
-    return x if isinstance(x, np.ndarray) else x._data
+    return x if isinstance(x, (np.ndarray, np.generic)) else x._data
 
 
 def _reshape(self: Any, shape: tuple) -> Any:
