@@ -265,7 +265,7 @@ def _to_type(self: Tensor, dtype: Any = None, non_blocking: bool = False, *, mem
         return converted(self, found, as_device("cuda") if ".cuda." in dtype else CPU)
     if dtype is Tensor:
         return converted(self, dtypes.get_default_dtype())
-    kind = dtype if isinstance(dtype, dtypes.dtype) else getattr(dtype, "dtype", None)
+    kind = dtype if isinstance(dtype, (dtypes.dtype, Tensor)) else getattr(dtype, "dtype", None)
     if not isinstance(kind, dtypes.dtype):
         raise TypeError("dtype must be a type, str, or dtype object")
     return converted(self, kind, getattr(dtype, "device", None))

@@ -390,7 +390,7 @@ class _Overloads:
         signatures: list[Signature] = []
         first = self.ops[0]
         many = any(p.kind in ("int[]", "SymInt[]") for p in first.schema.params)  # whose elements are to be looked at
-        quick, arity = (None, 0) if self.inplace or many else (first.quick, first.arity)
+        quick, arity = (None, -1) if self.inplace or many else (first.quick, first.arity)
         table, name = self.plain, self.name
         sized = self.sized(method)
 
