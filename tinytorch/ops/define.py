@@ -24,7 +24,7 @@ from ..autograd.modes import MODES, bump
 from ..autograd.node import MultiNode, Node, kind_of_node, next_number
 from ..autograd.saved import HOOKS, NUMBER, kept
 from ..devices import CPU, device
-from ..dtypes import BY_NUM, dtype
+from ..dtypes import BY_NUM, cpp_name, dtype
 from ..errors import type_name, warn_in_torch
 from ..tensor import Size, Tensor, device_of, fresh, over
 from . import fast, layout
@@ -35,6 +35,10 @@ from .schema import REQUIRED, MisfitError, Schema, Signature, is_number, mismatc
 ndarray = np.ndarray
 _new = object.__new__
 _SIZES = (tuple, Size, list)
+OUT_WORDS = {
+    "exact": "Expected out tensor to have dtype {2}, but got {3} instead",
+    "found": "Found dtype {1} but expected {0}",
+}  # of the result's dtype and that of `out`, by their names and as C++ has them
 OPS: list[Op] = []  # all that are declared, in order
 FUNCTIONS: dict[str, Callable] = {}  # what `tinytorch` offers under its own name
 
@@ -50,6 +54,7 @@ class Op:
         self.several = len(schema.returns) > 1 or "[]" in schema.returns[0]
         self.tensors = [i for i, p in enumerate(schema.params) if p.is_tensor]
         self.lists = [i for i, p in enumerate(schema.params) if p.is_list]
+        self.out_words = ""
         self.quick: Callable | None = None  # the plain call, of `arity` arguments, see `fast`
         self.arity = 0
         self.result_type: Any = tuple
@@ -119,7 +124,7 @@ class Op:
                 saved += (None, None)
             elif name in self.wrapped and not isinstance(x, TensorBase):
                 saved += (x, NUMBER)
-            elif written and x is values[0]:
+            elif written and x is values[0] and name == self.schema.names[0]:
                 saved += kept(x.clone())
             else:
                 saved += kept(x)
@@ -278,15 +283,31 @@ class Op:
                 f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                 "arguments requires grad."
             )
+        if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
+            values = self._in_dtype(out.dtype, values)
         if self.kernel.kind == "composite":
             data: Any = self.kernel(*values)
             data = [t._data for t in data] if type(data) in (tuple, list) else data._data
         else:
             data = MODES.here.run(self.kernel, *_arrays(values))
         data = data if type(data) in (tuple, list) else (data,)
+        if len(outs) != len(data):
+            raise TypeError(f"expected tuple of {len(data)} elements but got {len(outs)}")
+        words = self.out_words if len(data) == 1 else OUT_WORDS["exact"]
+        for o, d in zip(outs, data, strict=True):
+            into, of = BY_NUM[o._data.dtype.num], BY_NUM[np.asarray(d).dtype.num]
+            if words and into is not of:
+                raise RuntimeError(words.format(of.scalar_name, into.scalar_name, cpp_name(of), cpp_name(into)))
         for o, d in zip(outs, data, strict=True):
             write_out(o, np.asarray(d), inputs, type(self.kernel) is pointwise)
-        return out
+        return out if len(data) == 1 else _named(self.schema, "_out")(outs)
+
+    def _in_dtype(self, d: dtype, values: tuple) -> tuple:
+        """The arguments, with the dtype to compute in. RuntimeError if another one was asked for."""
+        at = self.schema.names.index("dtype")
+        if values[at] not in (None, d):
+            raise RuntimeError(OUT_WORDS["exact"].format("", "", cpp_name(values[at]), cpp_name(d)))
+        return (*values[:at], d, *values[at + 1 :])
 
 
 def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
@@ -356,6 +377,8 @@ def _source(name: str, schema: Schema) -> Callable[[tuple], Any]:
         "dim": lambda x: x._data.ndim,
         "device": device_of,
     }
+    if part == "sizes" and schema.params[i].is_tensor and not schema.params[i].none:
+        return lambda v: v[i]._data.shape
     read = parts[part]
     return lambda v: [read(t) for t in v[i]] if type(v[i]) is list else None if v[i] is None else read(v[i])
 
@@ -486,14 +509,15 @@ _methods: dict[str, _Overloads] = {}
 
 def op(
     schema: str, kernel: Any, *, aka: tuple[str, ...] = (), method: bool = True, function: bool = True,
-    in_place: bool | None = None, out: bool | None = None, numbers: bool = False, operator: str = "", backward: str = "",
+    in_place: bool | None = None, out: bool | str | None = None, numbers: bool = False, operator: str = "", backward: str = "",
     also: tuple[str, ...] = (), keeps: dict[str, Callable] | None = None, list_result: bool = False, node: Any = None, writes: int = 0,
     doc: str = "", **formulas: Callable | None,
 ) -> Op:  # fmt: skip
     """Declare an operation, or one more overload of it.
 
     `aka`: other names. `numbers`: Python numbers stand for tensors, as in arithmetic. `in_place`: offer `name_`; by
-    default for what is pointwise. `out`: offer `out=`. `operator`: Python's, as in `__mul__`. `also`: what the node keeps
+    default for what is pointwise. `out`: offer `out=`; a text, or a
+    name in OUT_WORDS, is said of an `out` of another dtype. `operator`: Python's, as in `__mul__`. `also`: what the node keeps
     though no formula reads it; `keeps`: how values that are no arguments are read off a call. `node`: a kind of node of
     its own. `writes`: how often torch's formulas write to the gradients that they make, which counts.
     """
@@ -511,6 +535,7 @@ def op(
     if node is not None and not formulas:
         inputs = [i for i, p in enumerate(read.params) if p.is_tensor]
     made = Op(read, kernel, node, numbers, inputs, keeps or {})
+    made.out_words = OUT_WORDS.get(out, out) if isinstance(out, str) else ""
     made.doc = doc  # type: ignore[attr-defined]
     made.quick = fast.quick(made)
     made.arity = made.quick and sum(p.default is REQUIRED for p in read.params)
@@ -530,13 +555,13 @@ def op(
     return made
 
 
-def _named(schema: Schema) -> Any:
+def _named(schema: Schema, what: str = "") -> Any:
     """The tuple of several results, with their names if they have any."""
     if not schema.result_names[0]:
         return tuple
     from ..return_types import named
 
-    return named(schema.name, tuple(schema.result_names))
+    return named(schema.name + what, tuple(schema.result_names))
 
 
 def _offer(name: str, made: Op, inplace: bool, function: bool, method: bool, out: bool) -> None:

@@ -205,8 +205,10 @@ def _two(o: Any, rest: tuple) -> Callable:
     """The plain call of an operation on two tensors, or on a tensor and a number that stands for one."""
     kernel, node, save, numbers = o.kernel, o.node, _saver(o), o.numbers
     straight = kernel.straight if type(kernel) is pointwise else ()
-    function = kernel.function
-    whole = function if type(kernel) is Kernel else kernel
+    function, extra = kernel.function, rest
+    if type(kernel) is pointwise and kernel.plain is not None:
+        function, extra = kernel.plain, ()
+    whole = kernel.function if type(kernel) is Kernel else kernel
     results = bool(node is not None and node.results)
     both = len(o.inputs) == 2 and hasattr(node, "rules")  # else its edges are not one for each input
 
@@ -248,7 +250,7 @@ def _two(o: Any, rest: tuple) -> Callable:
                 fn._saved = () if save is None else save((x, y, *rest), edges)
         if simple:
             try:
-                data = here.run(function, a, b, *rest) if rest else here.run(function, a, b)
+                data = here.run(function, a, b, *extra) if extra else here.run(function, a, b)
             except ValueError:
                 raise broadcast_error(a.shape, b.shape) from None
             if type(data) is not ndarray or data.ndim > 1:

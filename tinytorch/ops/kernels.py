@@ -104,6 +104,7 @@ class Kernel:
     """A kernel that says what its results are."""
 
     kind = "fresh"
+    in_dtype_of_out = False  # whether it computes in the dtype of `out=`, if no other is asked for
 
     def __init__(self, function: Callable, copies: bool = False) -> None:
         self.function = function
@@ -143,10 +144,12 @@ class pointwise(Kernel):
     """
 
     def __init__(
-        self, function: Callable, to: str = "keep", *, takes: str = EVERY, stub: str = "", bools: Any = None
+        self, function: Callable, to: str = "keep", *, takes: str = EVERY, stub: str = "", bools: Any = None,
+        plain: Callable | None = None,
     ) -> None:
         super().__init__(function)
         self.to, self.takes, self.stub, self.bools = to, takes, stub, bools
+        self.plain = plain  # what the function is where further arguments have their defaults
 
     def bind(self, schema: Any) -> None:
         """See which arguments are operands: tensors, and numbers that meet them in one dtype."""
@@ -227,6 +230,8 @@ def shape_of_all(*arrays: ndarray) -> tuple:
 
 class reduction(Kernel):
     """`function(a, dims, keepdim, further arguments)`; the dimensions come as a tuple, counted from the start."""
+
+    in_dtype_of_out = True
 
     def bind(self, schema: Any) -> None:
         """See where the dimensions and `keepdim` stand."""

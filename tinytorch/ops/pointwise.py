@@ -62,13 +62,15 @@ def _sign(a: Any) -> Any:
     return a.copy() if a.dtype.kind == "b" else np.where(a != a, a.dtype.type(0), np.sign(a))
 
 
-neg = op("neg(Tensor self)", pointwise(np.negative, takes="if", stub="neg_cpu", bools=_NEG), aka=("negative",),
+neg = op("neg(Tensor self)", pointwise(np.negative, takes="if", stub="neg_cpu", bools=_NEG), out="found", aka=("negative",),
          operator="neg", self=lambda grad: -grad)  # fmt: skip
-absolute = op("abs(Tensor self)", pointwise(np.abs, takes="if", stub="abs_cpu"), aka=("absolute",), operator="abs",
+absolute = op("abs(Tensor self)", pointwise(np.abs, takes="if", stub="abs_cpu"), out="found", aka=("absolute",), operator="abs",
               self=lambda grad, self: grad * sgn(self))  # fmt: skip
-sgn = op("sgn(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), also=("self", "result"),
+sgn = op("sgn(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), out="found", also=("self", "result"),
          self=lambda grad: zeros_like(grad))  # fmt: skip
-sign = op("sign(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), self=lambda grad: zeros_like(grad))
+sign = op(
+    "sign(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), out="found", self=lambda grad: zeros_like(grad)
+)
 relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)), takes="if", stub="clamp_min_scalar_cpu", bools=_RELU), out=False,
           self=lambda grad, result: threshold_backward(grad, result, 0))  # fmt: skip
 
@@ -78,7 +80,7 @@ def _unless_whole(ufunc: np.ufunc) -> Any:
 
 
 for _name, _ufunc in (("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc), ("round", np.rint)):
-    op(f"{_name}(Tensor self)", pointwise(_unless_whole(_ufunc), takes="iwf", stub=f"{_name}_vml_cpu"),
+    op(f"{_name}(Tensor self)", pointwise(_unless_whole(_ufunc), takes="iwf", stub=f"{_name}_vml_cpu"), out="found",
        self=lambda grad: zeros_like(grad))  # fmt: skip
 
 
@@ -108,8 +110,10 @@ op(
     self=lambda grad: zeros_like(grad),
 )
 op("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None)", _nan_to_num, in_place=True,
+   out="nan_to_num: dtype of out: {1} should be same as input: {0}",
    self=lambda grad, self: grad * isfinite(self))  # fmt: skip
 op("positive(Tensor(a) self)", composite(_positive), operator="pos")
+
 
 def _cut_off(g: Any, a: Any, threshold: Any) -> Any:
     # the bits of the gradient times 0 or 1: several times faster than np.where, and no inf becomes nan
@@ -166,8 +170,9 @@ def _by(grad: Any, alpha: Any) -> Any:
     return grad if alpha == 1 else times(grad, alpha)
 
 
-_add = pointwise(lambda a, b, alpha: np.add(a, _scaled(a, b, alpha)), takes="bif", stub="add_stub")
-_sub = pointwise(lambda a, b, alpha: np.subtract(a, _scaled(a, b, alpha)), takes="if", stub="add_stub", bools=_BOOLS)
+_add = pointwise(lambda a, b, alpha: np.add(a, _scaled(a, b, alpha)), takes="bif", stub="add_stub", plain=np.add)
+_sub = pointwise(lambda a, b, alpha: np.subtract(a, _scaled(a, b, alpha)), takes="if", stub="add_stub", bools=_BOOLS,
+                 plain=np.subtract)  # fmt: skip
 _rsub = _swapped(lambda a, b, alpha: np.subtract(a, _scaled(a, b, alpha)), takes="if", stub="add_stub", bools=_BOOLS)
 add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, operator="add", also=("alpha",),
          self=lambda grad: grad, other=lambda grad, alpha: _by(grad, alpha))  # fmt: skip
@@ -387,7 +392,7 @@ minimum = op("minimum(Tensor self, Tensor other)", _smallest, in_place=False, wr
              other=lambda grad, self, other: _shared(grad, self, other, self < other))  # fmt: skip
 op("clamp(Tensor self, Tensor? min=None, Tensor? max=None)", pointwise(_clamped, takes="bif", stub="clamp_cpu"),
    aka=("clip",), backward="ClampBackward0", self=_inside, min=_below, max=_above)  # fmt: skip
-op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", _bounded(_clamped, takes="if", stub="clamp_scalar_cpu"), in_place=True,
+op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", _bounded(_clamped, takes="if", stub="clamp_scalar_cpu"), in_place=True, out="found",
    aka=("clip",), backward="ClampBackward1", self=_inside)  # fmt: skip
 op("clamp_min(Tensor self, Tensor min)", _largest, backward="ClampMinBackward1",
    self=lambda grad, self, min: where(self >= min, grad, 0), min=lambda grad, self, min: where(self < min, grad, 0))  # fmt: skip

@@ -52,14 +52,15 @@ def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
 
 
 def _viewed(a: np.ndarray, size: tuple) -> np.ndarray:
-    if a.size and a.flags.c_contiguous and (not a.ndim or a.strides[-1] == a.itemsize):
+    old, count = a.shape, a.size
+    if count and a.flags.c_contiguous and (not old or a.strides[-1] == a.itemsize):
         try:
             out = a.reshape(size)
-            shape = out.shape
-            if (shape == size or -1 in size) and (a.ndim < 2 or shape != a.shape):  # of which NumPy keeps the strides
-                return out
         except ValueError:  # said below, in torch's words
-            pass
+            out = a
+        new = out.shape
+        if (new == size or -1 in size) and (new != old or len(old) < 2):  # of the same shape NumPy keeps strides
+            return out
     new = infer_size(size, a.size)
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
     if strides is None:
