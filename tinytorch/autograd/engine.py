@@ -19,7 +19,7 @@ from ..devices import CPU
 from ..errors import warn_in_torch
 from ..ops.layout import is_dense
 from . import hooks
-from .gradients import accumulate, as_arrays, as_tensor, as_tensors, expected, fitted, state_of
+from .gradients import accumulate, as_arrays, as_tensor, as_tensors, expected, fitted, resolved, state_fitted, state_of
 from .history import CopySlices
 from .meta import LAST, meta
 from .modes import MODES
@@ -235,7 +235,7 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
     del first
     states: dict[
         Any, int
-    ] = {}  # of the arrays in the buffers: by the node, and the number of an output if it has several
+    ] = {}  # of what is in the buffers: by the node, and the number of the output if there are several
     fn, heap = root, [root]
     saving, changes = HOOKS.here() if HOOKS else [], HOOKS.changes
     try:
@@ -250,9 +250,11 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
             else:
                 given = [states.pop((fn, i), SHARED) for i in range(fn._outputs)]
             if fn._leaf:
-                _at_leaf(fn, grads, given[0], task)
+                _at_leaf(fn, grads, resolved(given[0], grads[0], buffers), task)
                 continue
             plain = not careful and fn._hooks is None
+            if not plain or fn._on_tensors:
+                given = [resolved(s, g, buffers) for s, g in zip(given, grads, strict=True)]
             if not plain:
                 outputs = _watched(fn, grads, given, task)
                 if outputs is None:
@@ -280,7 +282,8 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                     if wanted is not None:
                         shape, kind, _ = wanted
                     if not raw or type(grad) is not ndarray or grad.shape != shape or grad.dtype is not kind:
-                        grad, state = fitted(fn, i, grad, wanted or expectation(below)), ALONE
+                        grad = fitted(fn, i, grad, wanted or expectation(below))
+                        state = state_fitted(outputs[i], grad)
                     elif known is not None:
                         state = known[i]
                     elif grad.base is not None or grad is grads[0] or fn._several:
@@ -296,11 +299,13 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                         buffer[position], states[key] = grad, state
                     elif not raw:
                         buffer[position] = before + grad
-                    elif states[key] % VERSION == ALONE and (before.flags.forc or is_dense(before)):
-                        np.add(before, grad, out=before)
-                        states[key] += VERSION
                     else:
-                        buffer[position], states[key] = np.asarray(before + grad), ALONE
+                        buffer[position] = None
+                        state = resolved(states[key], before, buffers, outputs[i:])
+                        if state % VERSION == ALONE and (before.flags.forc or is_dense(before)):
+                            buffer[position], states[key] = np.add(before, grad, out=before), state + VERSION
+                        else:
+                            buffer[position], states[key] = np.asarray(before + grad), ALONE
                 if not left:
                     if heap:
                         _push(heap, below)
@@ -374,7 +379,7 @@ def settled(fn: Any, grads: list, states: list[int], outputs: list, raw: bool) -
         if edge is not None and outputs[i] is not None:
             found[i] = fitted(fn, i, outputs[i], expected(edge, fn._seq))
             if found[i] is not outputs[i]:
-                known[i] = ALONE
+                known[i] = state_fitted(outputs[i], found[i])
     return found
 
 

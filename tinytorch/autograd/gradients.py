@@ -21,7 +21,7 @@ from ..tensor import over
 from .history import edge_of
 from .meta import TensorBase
 from .modes import MODES
-from .node import ALONE, SHARED, VERSION, VIEW, Outputs, expectation
+from .node import ALONE, SHARED, TWICE, VERSION, VIEW, Outputs, expectation
 
 ndarray = np.ndarray
 
@@ -37,14 +37,28 @@ def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> 
                 if j != i and o is not None and edge is not None and owner(o) is memory
                 and (o.shape, o.dtype) == expected(edge, fn._seq)[:2]
             ]  # fmt: skip
-            kind = state % VERSION
+            kind = state % TWICE
             if grad is not given:  # a view, whose base torch keeps as long as the view
-                kind = VIEW
-            elif rest:
-                kind = SHARED if any(o is grad for o in rest) else min(kind, VIEW)
-            return state - state % VERSION + kind
+                return state - state % VERSION + VIEW
+            if any(o is grad for o in rest):
+                return state | TWICE
+            return state - kind + min(kind, VIEW) if rest else state
     saved = [v for v in (fn._saved or ())[::2] if isinstance(v, TensorBase)]
     return VIEW if any(owner(v._data) is memory for v in saved) else fn._made
+
+
+def state_fitted(before: Any, after: Any) -> int:
+    """The state of a gradient that was brought to another shape or dtype: leading dimensions go by a view of the sum."""
+    return VIEW if before.ndim > after.ndim and before.dtype == after.dtype else ALONE
+
+
+def resolved(state: int, grad: Any, buffers: dict, outputs: Any = ()) -> int:
+    """A state without TWICE, from how often the walk does hold the gradient now besides where it is looked at."""
+    if state & TWICE:
+        state -= TWICE
+        if any(b is grad for buffer in buffers.values() for b in buffer) or any(o is grad for o in outputs):
+            state -= state % TWICE
+    return state
 
 
 # tensors over them ------------------------------------------------------------------------------------------------------
@@ -81,7 +95,7 @@ def as_arrays(tensors: list, grads: list, states: list[int]) -> Outputs:
         for t in tensors
     ]  # fmt: skip
     tensors.clear()
-    known = {id(owner(g)): (g, state % VERSION) for g, state in zip(grads, states, strict=True) if g is not None}
+    known = {id(owner(g)): (g, state % TWICE) for g, state in zip(grads, states, strict=True) if g is not None}
     found = []
     for i, look in enumerate(held):
         if look is None:
@@ -164,7 +178,7 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     """What becomes the `.grad` of a leaf that has none: the gradient itself, or a copy that lies as torch wants it."""
     like = leaf._data
     if type(grad) is ndarray and not MODES.here.grad:
-        if state % VERSION != SHARED and _obeys_layout(grad, like):
+        if state % TWICE != SHARED and _obeys_layout(grad, like):
             return as_tensor(grad, leaf.device, state)
         if grad.shape == like.shape and is_dense(like):
             strides = tuple([s // like.itemsize * grad.itemsize for s in like.strides])

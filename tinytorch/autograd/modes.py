@@ -63,8 +63,15 @@ class InferenceCounter(list):
         )
 
 
-class DetachedCounter(list):
-    """The counter of what `detach()` gives of an inference tensor outside inference mode: torch gives it one that counts."""
+class DetachedCounter(InferenceCounter):
+    """The counter of what `detach()` and `.data` give of an inference tensor outside inference mode: it counts writes.
+
+    Such a tensor cannot be saved either.
+    """
+
+    def number(self) -> int:
+        """How many writes there were."""
+        return len(self)
 
 
 def bump(t: Any) -> None:
@@ -73,8 +80,10 @@ def bump(t: Any) -> None:
     torch counts after it has written, so the write has happened by the time the error is raised; so it has here.
     """
     counter = t._counter
-    if type(counter) is not InferenceCounter:
+    if type(counter) is list:
         counter[0] += 1
+    elif type(counter) is DetachedCounter:
+        counter.append(1)
     elif not MODES.here.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "

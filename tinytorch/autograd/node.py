@@ -51,8 +51,8 @@ class _Shown(property):
 
 
 # The state of a gradient that is an array, see `gradients`: VERSION times the version that torch's tensor would have, plus
-# what somebody else holds: that tensor, its memory, nothing.
-SHARED, VIEW, ALONE, VERSION = 0, 1, 2, 4
+# what somebody else holds (that tensor, its memory, nothing), plus TWICE if the walk itself may hold it in two places.
+SHARED, VIEW, ALONE, TWICE, VERSION = 0, 1, 2, 4, 8
 
 
 class Outputs(list):
