@@ -167,7 +167,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         t._counter = counter = self._counter
         t._edge = t._meta = t._view = None
         if type(counter) is InferenceCounter and not MODES.here.inference:
-            t._counter = DetachedCounter([0])
+            t._counter = DetachedCounter()
         return t
 
     def _looking(self, data: np.ndarray) -> Tensor:
@@ -176,7 +176,8 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         t._data = data
         storage = self._storage
         t._storage = self._own_storage() if storage is None else storage
-        t._counter = self._counter
+        counter = self._counter
+        t._counter = counter if type(counter) is list else InferenceCounter()
         t._edge = t._meta = t._view = None
         return t
 
@@ -299,9 +300,10 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     @property
     def _version(self) -> int:
-        if type(self._counter) is InferenceCounter:
+        counter = self._counter
+        if type(counter) is InferenceCounter:
             raise RuntimeError("Inference tensors do not track version counter.")
-        return self._counter[0]
+        return counter[0] if type(counter) is list else counter.number()
 
     @property
     def _base(self) -> Tensor | None:
@@ -406,7 +408,8 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         t._data = self._data
         storage = self._storage
         t._storage = self._own_storage() if storage is None else storage
-        t._counter = [0] if type(self._counter) is list or not MODES.here.inference else InferenceCounter()
+        inference = type(self._counter) is not list
+        t._counter = [0] if not inference else InferenceCounter() if MODES.here.inference else DetachedCounter()
         t._edge = t._meta = t._view = None
         return t
 

@@ -95,9 +95,11 @@ class factory(_factory):
             )
         if name in ("arange", "linspace") and count == data.size:
             data = data.reshape(out._data.shape)  # these take any shape with as many elements
+        from .memory import resized
+
         counter, out._counter = out._counter, [0]
         if out._data.shape != data.shape:
-            out.resize_(data.shape)
+            resized(out, data.shape)
         out._counter = counter  # the write alone counts
         check_overlap(out._data)
         store(out._data, data)

@@ -326,8 +326,10 @@ def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
                 "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
                 "aten/src/ATen/native/Resize.cpp:30",
             )
+        from .memory import resized
+
         counter, out._counter = out._counter, [0]  # the write alone counts
-        out.resize_(data.shape)
+        resized(out, data.shape)
         out._counter = counter
         if layout_too and data.ndim > 1:
             steps = tuple([s // data.itemsize * out._data.itemsize for s in data.strides])

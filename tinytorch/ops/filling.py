@@ -69,14 +69,17 @@ zero_ = op("zero_(Tensor(a!) self)", write(lambda a: np.zeros((), a.dtype)), bac
 # random numbers in place --------------------------------------------------------------------------------------------------
 
 
-def _drawn(fill: Callable) -> write:
-    """A kernel by `fill(array, numbers..., generator)`, one of torch's ways to draw."""
+def _drawn(fill: Callable, memory_first: bool = False) -> write:
+    """A kernel by `fill(array, numbers..., generator)`, one of torch's ways to draw.
+
+    What is wrong with the numbers is said before that elements share memory, unless `memory_first`.
+    """
 
     def draw(a: np.ndarray, *args: Any) -> None:
         *numbers, generator = args
-        if 0 in a.strides and a.size:  # what is wrong with the numbers is said before that elements share memory
+        if 0 in a.strides and a.size and not memory_first:
             fill(a.copy(), *numbers, random.Generator())
-            check_overlap(a)
+        check_overlap(a)
         fill(a, *numbers, random.source(generator))
 
     return write(draw)
@@ -92,12 +95,12 @@ op(f"normal_(Tensor(a!) self, float mean=0., float std=1., *, {_GENERATOR})", _f
    backward="NormalBackward0", self=nothing)  # fmt: skip
 op(f"exponential_(Tensor(a!) self, float lambd=1., *, {_GENERATOR})", _floats(random.exponential_), function=False,
    backward="ExponentialBackward0", self=nothing)  # fmt: skip
-op(f"random_(Tensor(a!) self, *, {_GENERATOR})", _drawn(random.random_), function=False,
+op(f"random_(Tensor(a!) self, *, {_GENERATOR})", _drawn(random.random_, True), function=False,
    backward="RandomBackward2", self=nothing)  # fmt: skip
-op(f"random_(Tensor(a!) self, int from, int? to, *, {_GENERATOR})", _drawn(random.random_from_to_), function=False,
+op(f"random_(Tensor(a!) self, int from, int? to, *, {_GENERATOR})", _drawn(random.random_from_to_, True), function=False,
    backward="RandomBackward0", self=nothing)  # fmt: skip
 op(f"random_(Tensor(a!) self, int to, *, {_GENERATOR})", _drawn(
-    lambda a, to, generator: random.random_from_to_(a, 0, to, generator)), function=False,
+    lambda a, to, generator: random.random_from_to_(a, 0, to, generator), True), function=False,
     backward="RandomBackward1", self=nothing)  # fmt: skip
 
 
@@ -106,7 +109,7 @@ def _chance(a: np.ndarray, p: np.ndarray, generator: Any) -> np.ndarray:
     return random.bernoulli_(a, p, generator)
 
 
-op(f"bernoulli_(Tensor(a!) self, Tensor p, *, {_GENERATOR})", _drawn(_chance), function=False,
+op(f"bernoulli_(Tensor(a!) self, Tensor p, *, {_GENERATOR})", _drawn(_chance, True), function=False,
    backward="BernoulliBackward1", self=nothing, p=lambda grad, p: zeros_like(p))  # fmt: skip
 op(f"bernoulli_(Tensor(a!) self, float p=0.5, *, {_GENERATOR})", _floats(random.bernoulli_), function=False,
    backward="BernoulliBackward2", self=nothing)  # fmt: skip

@@ -26,7 +26,8 @@ def _look_at(self: Tensor, storage: Any, shape: tuple, strides: tuple, offset: i
     self._storage = storage
 
 
-def _resized(self: Tensor, shape: tuple[int, ...], memory_format: Any = None) -> Tensor:
+def resized(self: Tensor, shape: tuple[int, ...], memory_format: Any = None) -> Tensor:
+    """The tensor itself in another shape, row-major from the same offset; its storage grows if it must."""
     a = self._data
     if memory_format is preserve_format:
         raise RuntimeError("Unsupported memory formatPreserve")
@@ -63,12 +64,12 @@ def _resize(self: Tensor, size: tuple, memory_format: Any) -> Tensor:
         raise RuntimeError("Stride calculation overflowed")
     if count * self._data.itemsize >= 1 << 63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}")
-    return _resized(self, size, memory_format)
+    return resized(self, size, memory_format)
 
 
 def _resize_as(self: Tensor, the_template: Tensor, memory_format: Any) -> Tensor:
     _refuse(self, the_template)
-    _resized(self, the_template._data.shape)
+    resized(self, the_template._data.shape)
     if memory_format is not None and memory_format is not contiguous_format:
         a, b = self._data, the_template._data
         if memory_format is preserve_format:
