@@ -3,9 +3,9 @@
 from typing import Any
 
 from ..errors import missing
-from . import functional, init, parameter, utils
-from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from .layers import (
+from . import functional, init, parameter, utils  # noqa: F401 - offered under torch's names, as all that follows
+from .containers import ModuleDict, ModuleList, ParameterList, Sequential  # noqa: F401
+from .layers import (  # noqa: F401  # noqa: F401
     BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
@@ -14,7 +14,6 @@ from .layers import (
     Identity,
     L1Loss,
     Linear,
-    LogSoftmax,
     MSELoss,
     NLLLoss,
     ReLU,
@@ -22,14 +21,8 @@ from .layers import (
     Softmax,
     Tanh,
 )
-from .module import Module
-from .parameter import Buffer, Parameter
-
-__all__ = [
-    "BCELoss", "BCEWithLogitsLoss", "Buffer", "CrossEntropyLoss", "Dropout", "Flatten", "Identity", "L1Loss", "Linear",
-    "LogSoftmax", "MSELoss", "Module", "ModuleDict", "ModuleList", "NLLLoss", "Parameter", "ParameterDict",
-    "ParameterList", "ReLU", "Sequential", "Sigmoid", "Softmax", "Tanh", "functional", "init", "parameter", "utils",
-]  # fmt: skip
+from .module import Module  # noqa: F401
+from .parameter import Buffer, Parameter  # noqa: F401
 
 
 def __getattr__(name: str) -> Any:

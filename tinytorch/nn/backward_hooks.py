@@ -23,7 +23,7 @@ class BackwardHookFunction(Function):
         return args
 
     @staticmethod
-    def backward(ctx: Any, *args: Any) -> Any:
+    def backward(_ctx: Any, *args: Any) -> Any:
         """Hand on the gradients, as they are."""
         return args
 

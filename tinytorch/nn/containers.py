@@ -8,7 +8,7 @@ from operator import index
 from typing import Any, Self
 
 from ..tensor import Tensor
-from .module import Module, indented
+from .module import Module
 from .parameter import Parameter
 
 
@@ -127,58 +127,14 @@ class ModuleList(_Numbered):
             else:
                 runs.append([i, i, text])
         lines = [f"({i}): {text}" if i == j else f"({i}-{j}): {j - i + 1} x {text}" for i, j, text in runs]
-        return f"{self._get_name()}(" + "".join(f"\n  {indented(line)}" for line in lines) + ("\n)" if lines else ")")
+        return (
+            f"{self._get_name()}("
+            + "".join("\n  " + line.replace("\n", "\n  ") for line in lines)
+            + ("\n)" if lines else ")")
+        )
 
 
-class _Named:
-    """What ModuleDict and ParameterDict share; `_names` holds the keys."""
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._names
-
-    def keys(self) -> Any:
-        """The names."""
-        return self._names.keys()
-
-    def values(self) -> Any:
-        """What is kept."""
-        return [self[key] for key in self]
-
-    def items(self) -> Any:
-        """The names with what is kept under them."""
-        return [(key, self[key]) for key in self]
-
-    def pop(self, key: str) -> Any:
-        """Take one out and return it."""
-        found = self[key]
-        del self[key]
-        return found
-
-    def clear(self) -> None:
-        """Take everything out."""
-        for key in list(self):
-            del self[key]
-
-    def update(self, given: Any) -> None:
-        """Put in the pairs of a mapping or of an iterable. TypeError for anything else."""
-        if not isinstance(given, Iterable):
-            raise TypeError(
-                f"{self._get_name()}.update should be called with an iterable of key/value pairs, but got "
-                + type(given).__name__
-            )
-        ordered = not isinstance(given, dict) or isinstance(given, OrderedDict) or isinstance(self, ModuleDict)
-        pairs = given.items() if hasattr(given, "items") else given
-        for key, value in pairs if ordered else sorted(pairs):  # as torch has it for parameters in a plain dictionary
-            self[key] = value
-
-
-class ModuleDict(_Named, Module):
+class ModuleDict(Module):
     """Modules in a dictionary that registers them."""
 
     _place = "container"
@@ -186,10 +142,6 @@ class ModuleDict(_Named, Module):
     def __init__(self, modules: Any = None) -> None:
         super().__init__()
         self.update({} if modules is None else modules)
-
-    @property
-    def _names(self) -> dict:
-        return self._modules
 
     def __getitem__(self, key: str) -> Module:
         return self._modules[key]
@@ -200,17 +152,42 @@ class ModuleDict(_Named, Module):
     def __delitem__(self, key: str) -> None:
         del self._modules[key]
 
+    def __len__(self) -> int:
+        return len(self._modules)
 
-def _as_parameter(value: Any) -> Any:
-    return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._modules
 
-def _line(name: Any, value: Any, kind: str) -> str:
-    if not isinstance(value, Tensor):
-        return f"  ({name}): Object of type: {type(value).__name__}"
-    what = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    where = "" if value.device.type == "cpu" else f" ({value.device})"
-    return f"  ({name}): {what} containing: [{kind} of size {'x'.join(map(str, value.shape))}{where}]"
+    def keys(self) -> Any:
+        """The names."""
+        return self._modules.keys()
+
+    def values(self) -> Any:
+        """The modules."""
+        return self._modules.values()
+
+    def items(self) -> Any:
+        """The names with their modules."""
+        return self._modules.items()
+
+    def pop(self, key: str) -> Module:
+        """Take one out and return it."""
+        return self._modules.pop(key)
+
+    def clear(self) -> None:
+        """Take everything out."""
+        self._modules.clear()
+
+    def update(self, modules: Any) -> None:
+        """Put in the pairs of a mapping or of an iterable. TypeError for anything else."""
+        if not isinstance(modules, Iterable):
+            said = "ModuleDict.update should be called with an iterable of key/value pairs, but got "
+            raise TypeError(said + type(modules).__name__)
+        for key, module in modules.items() if hasattr(modules, "items") else modules:
+            self[key] = module
 
 
 class ParameterList(Module):
@@ -238,7 +215,11 @@ class ParameterList(Module):
         return type(self)(list(self)[i]) if isinstance(i, slice) else getattr(self, self._name_at(i))
 
     def __setitem__(self, i: int, value: Any) -> None:
-        setattr(self, self._name_at(i), _as_parameter(value))
+        plain = isinstance(value, Tensor) and not isinstance(value, Parameter)
+        setattr(self, self._name_at(i), Parameter(value) if plain else value)
+
+    def __iadd__(self, values: Iterable[Any]) -> Self:
+        return self.extend(values)
 
     def append(self, value: Any) -> Self:
         """Add one at the end."""
@@ -256,30 +237,12 @@ class ParameterList(Module):
 
     def extra_repr(self) -> str:
         """A line for each."""
-        return "\n".join(_line(i, p, repr(getattr(p, "dtype", None))) for i, p in enumerate(self))
-
-
-class ParameterDict(_Named, Module):
-    """Parameters in a dictionary that registers them; a plain tensor becomes one, other things stay what they are."""
-
-    _place = "container"
-
-    def __init__(self, parameters: Any = None) -> None:
-        super().__init__()
-        self._names: dict[str, None] = {}
-        self.update({} if parameters is None else parameters)
-
-    def __getitem__(self, key: str) -> Any:
-        return getattr(self, key)
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._names[key] = None
-        setattr(self, key, _as_parameter(value))
-
-    def __delitem__(self, key: str) -> None:
-        del self._names[key]
-        delattr(self, key)
-
-    def extra_repr(self) -> str:
-        """A line for each."""
-        return "\n".join(_line(key, p, p.type() if isinstance(p, Tensor) else "") for key, p in self.items())
+        lines = []
+        for i, p in enumerate(self):
+            what = f"Object of type: {type(p).__name__}"
+            if isinstance(p, Tensor):
+                kind = "Parameter" if isinstance(p, Parameter) else "Tensor"
+                where = "" if p.device.type == "cpu" else f" ({p.device})"
+                what = f"{kind} containing: [{p.dtype} of size {'x'.join(map(str, p.shape))}{where}]"
+            lines.append(f"  ({i}): {what}")
+        return "\n".join(lines)

@@ -45,27 +45,14 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return input.relu_() if inplace else FUNCTIONS["relu"](input)
 
 
-def relu_(input: Tensor) -> Tensor:
-    """x where positive, else 0, in place."""
-    return input.relu_()
-
-
-def sigmoid(input: Tensor) -> Tensor:
-    """1 / (1 + exp(-x))."""
-    return input.sigmoid()
-
-
-def tanh(input: Tensor) -> Tensor:
-    """Hyperbolic tangent."""
-    return input.tanh()
+relu_, sigmoid, tanh = Tensor.relu_, Tensor.sigmoid, Tensor.tanh
 
 
 def _implicit(name: str, dim: int | None, ndim: int) -> int:
     if dim is not None:
         return dim
-    warn_user(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument."
-    )
+    said = "Change the call to include dim=X as an argument."
+    warn_user(f"Implicit dimension choice for {name} has been deprecated. {said}")
     return 0 if ndim in (0, 1, 3) else 1
 
 
@@ -226,13 +213,8 @@ _bce_loss = op(
 
 
 def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Any = None,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Tensor:
+    input: Tensor, target: Tensor, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Tensor:  # fmt: skip
     """The cross entropy of probabilities with targets between 0 and 1. ValueError for shapes that differ."""
     how = _number(reduction, size_average, reduce)
     if target.size() != input.size():
@@ -245,13 +227,8 @@ def binary_cross_entropy(
     return _bce_loss(input, target, weight, how)
 
 
-def _softplus_of_minus(x: Any) -> Any:
-    """log(1 + exp(-x)), without overflow."""
-    return np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0)
-
-
 def _logits(x: np.ndarray, y: np.ndarray, weight: Any, pos_weight: Any, reduction: int) -> np.ndarray:
-    far = _softplus_of_minus(x)
+    far = np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0)  # log(1 + exp(-x)) without overflow
     losses = (1 - y) * x + (far if pos_weight is None else ((pos_weight - 1) * y + 1) * far)
     return _reduced((losses if weight is None else losses * weight).astype(y.dtype, copy=False), reduction)
 
@@ -263,17 +240,13 @@ def _logits_slope(self: Any, target: Any, pos_weight: Any) -> Any:
     return (positive + 1 - target) * _sigmoid(self) - positive
 
 
-def _logits_target_slope(self: Any, pos_weight: Any) -> Any:
-    return -self if pos_weight is None else log(_sigmoid(-self)) - log(_sigmoid(self)) * pos_weight
-
-
 _logits_loss = op(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1)",
     _logits, **_HIDDEN,
     self=lambda grad, self, target, weight, pos_weight, reduction: _slope(
         _logits_slope(self, target, pos_weight), grad, weight, reduction),
     target=lambda grad, self, weight, pos_weight, reduction: _slope(
-        _logits_target_slope(self, pos_weight), grad, weight, reduction),
+        -self if pos_weight is None else log(_sigmoid(-self)) - log(_sigmoid(self)) * pos_weight, grad, weight, reduction),
 )  # fmt: skip
 
 
@@ -329,16 +302,9 @@ def _picked(a: np.ndarray, y: np.ndarray, weight: Any, ignore_index: int) -> tup
 
 def _usual(a: np.ndarray, y: np.ndarray, weight: Any, ignore_index: int) -> bool:
     """Whether rows are classified without weights, and none is to be left out."""
-    ignored = 0 <= ignore_index < a.shape[-1]
-    return (
-        weight is None
-        and a.ndim == 2
-        and y.ndim == 1
-        and a.dtype.kind == "f"
-        and y.dtype.char == "l"
-        and 0 < y.size == len(a)
-        and not ignored
-    )
+    if weight is not None or a.ndim != 2 or y.ndim != 1 or not 0 < y.size == len(a):
+        return False
+    return a.dtype.kind == "f" and y.dtype.char == "l" and not 0 <= ignore_index < a.shape[1]
 
 
 def _nll(a: np.ndarray, y: np.ndarray, weight: Any, reduction: int, ignore_index: int) -> tuple:
@@ -419,9 +385,7 @@ def cross_entropy(
     if input.shape != target.shape:
         logp = _log_softmax(input, dim)
         hard = _classified(logp, target, weight, ignore_index, how)
-        return (
-            hard if not label_smoothing else _smoothed(hard, logp, target, weight, ignore_index, how, label_smoothing)
-        )
+        return _smoothed(hard, logp, target, weight, ignore_index, how, label_smoothing) if label_smoothing else hard
     if not target.is_floating_point():
         name = target.dtype.scalar_name
         raise RuntimeError(f"Expected floating point type for target with class probabilities, got {name}")

@@ -16,16 +16,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         if param is not None and (isinstance(param, bool) or not isinstance(param, (int, float))):
             raise ValueError(f"negative_slope {param} not a valid number")
         return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
-    gains = {
-        "linear": 1,
-        "sigmoid": 1,
-        "conv1d": 1,
-        "conv2d": 1,
-        "conv3d": 1,
-        "tanh": 5.0 / 3,
-        "relu": math.sqrt(2.0),
-        "selu": 0.75,
-    }
+    gains = {"linear": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 0.75}
     if nonlinearity not in gains:
         raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
     return gains[nonlinearity]
@@ -78,31 +69,29 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_fans(tensor)))), generator)
 
 
-def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+def _kaiming(fill: Any, tensor: Tensor, a: float, mode: str, nonlinearity: str, generator: Any) -> Tensor:
+    if 0 in tensor.shape:
+        warn_user("Initializing zero-element tensors is a no-op")
+        return tensor
     if mode.lower() not in ("fan_in", "fan_out"):
         raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
-    return calculate_gain(nonlinearity, a) / math.sqrt(_fans(tensor)[mode.lower() == "fan_out"])
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_fans(tensor)[mode.lower() == "fan_out"])
+    low, high = (0.0, std) if fill is normal_ else (-math.sqrt(3.0) * std, math.sqrt(3.0) * std)
+    return fill(tensor, low, high, generator)
 
 
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
     """Fill uniformly, scaled for a rectifier (He)."""
-    if 0 in tensor.shape:
-        warn_user("Initializing zero-element tensors is a no-op")
-        return tensor
-    bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
-    return uniform_(tensor, -bound, bound, generator)
+    return _kaiming(uniform_, tensor, a, mode, nonlinearity, generator)
 
 
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
     """Fill normally, scaled for a rectifier (He)."""
-    if 0 in tensor.shape:
-        warn_user("Initializing zero-element tensors is a no-op")
-        return tensor
-    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
+    return _kaiming(normal_, tensor, a, mode, nonlinearity, generator)
 
 
 def __getattr__(name: str) -> Any:

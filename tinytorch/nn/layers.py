@@ -66,7 +66,7 @@ def _layer(
     takes = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v) for n, v in options.items()]
     signature = inspect.Signature(takes)
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+    def construct(self: Any, *args: Any, **kwargs: Any) -> None:
         Module.__init__(self)
         try:
             bound = signature.bind(*args, **kwargs)
@@ -83,8 +83,9 @@ def _layer(
         )
 
     forward.__name__, forward.__qualname__ = "forward", f"{name}.forward"
-    extra_repr.__qualname__, __init__.__signature__ = f"{name}.extra_repr", signature  # type: ignore[attr-defined]
-    body = {"__init__": __init__, "forward": forward, "extra_repr": extra_repr, "_place": place, "__doc__": what}
+    construct.__name__, construct.__qualname__ = "__init__", f"{name}.__init__"
+    extra_repr.__qualname__, construct.__signature__ = f"{name}.extra_repr", signature  # type: ignore[attr-defined]
+    body = {"__init__": construct, "forward": forward, "extra_repr": extra_repr, "_place": place, "__doc__": what}
     return type(name, (Module,), {**body, "__module__": __name__})
 
 
@@ -100,8 +101,6 @@ Sigmoid = _layer("Sigmoid", "activation", "1 / (1 + exp(-x)).", lambda self, inp
 Tanh = _layer("Tanh", "activation", "Hyperbolic tangent.", lambda self, input: input.tanh())
 Softmax = _layer("Softmax", "activation", "exp(x) scaled to sum to 1 along a dimension.",
                  lambda self, input: F.softmax(input, self.dim), "dim", dim=None)  # fmt: skip
-LogSoftmax = _layer("LogSoftmax", "activation", "The logarithm of softmax.",
-                    lambda self, input: F.log_softmax(input, self.dim), "dim", dim=None)  # fmt: skip
 Flatten = _layer("Flatten", "flatten", "Several dimensions into one.",
                  lambda self, input: input.flatten(self.start_dim, self.end_dim), "start_dim end_dim", start_dim=1, end_dim=-1)  # fmt: skip
 Dropout = _layer("Dropout", "dropout", "In training, zeroes elements at random.",

@@ -28,47 +28,44 @@ def typename(x: Any) -> str:
     return x.type() if isinstance(x, Tensor) else repr(x if isinstance(x, type) else type(x))[8:-2]
 
 
-def indented(text: str) -> str:
-    """The text with all lines but the first moved in."""
-    return text.replace("\n", "\n  ")
-
-
-class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):  # noqa: PYI024 - another name
     __slots__ = ()
 
     def __repr__(self) -> str:
         return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
 
 
-_GROUPS = {"_parameters": ("parameter", "torch.nn.Parameter"), "_modules": ("child module", "torch.nn.Module"),
-           "_buffers": ("buffer", "torch.nn.Buffer, torch.Tensor")}  # fmt: skip
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+# what a module keeps by name: in torch's words what it is, and what may be set in its place
+_GROUPS = {
+    "_parameters": ("parameter", "torch.nn.Parameter or None"),
+    "_modules": ("child module", "torch.nn.Module or None"),
+    "_buffers": ("buffer", "torch.nn.Buffer, torch.Tensor or None"),
+}
 
 
 class Module(metaclass=ModuleMeta):
     """The base of all networks: a subclass assigns parameters and modules as attributes and defines `forward`."""
 
-    _place = "module"
-    _version = 1
+    _place, _version = "module", 1
     training: bool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        name = f"{type(self).__name__}.__init__()"
-        if kwargs:
-            raise TypeError(f"{name} got an unexpected keyword argument '{next(iter(kwargs))}'")
+        for wrong in kwargs:
+            raise TypeError(f"{self._get_name()}.__init__() got an unexpected keyword argument '{wrong}'")
         if args:
-            raise TypeError(f"{name} takes 1 positional argument but {len(args) + 1} were given")
+            given = len(args) + 1
+            raise TypeError(f"{self._get_name()}.__init__() takes 1 positional argument but {given} were given")
         vars(self).update(training=True, _parameters={}, _buffers={}, _modules={}, _non_persistent_buffers_set=set())
-        vars(self).update({hooks: OrderedDict() for hooks in _HOOKS}, _with_kwargs=OrderedDict())
+        for name in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_with_kwargs"):
+            vars(self)[name] = OrderedDict()
 
     def _forward_unimplemented(self, *input: Any) -> None:
         """What the module computes; every subclass defines it."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+        raise NotImplementedError(f'Module [{self._get_name()}] is missing the required "forward" function')
 
     forward: Callable[..., Any] = _forward_unimplemented
-    _forward_unimplemented.__qualname__ = "_forward_unimplemented"
 
-    # calling ------------------------------------------------------------------------------------------------------------
+    # calling ----------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` with the hooks around it."""
@@ -80,9 +77,8 @@ class Module(metaclass=ModuleMeta):
                 args = args if new is None else new if isinstance(new, tuple) else (new,)
             elif (new := hook(self, args, kwargs)) is not None:
                 if not (isinstance(new, tuple) and len(new) == 2):
-                    raise RuntimeError(
-                        f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {new}."
-                    )
+                    said = "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got"
+                    raise RuntimeError(f"{said} {new}.")
                 args, kwargs = new
         around = BackwardHooks(self) if self._backward_hooks or self._backward_pre_hooks else None
         args = around.around_inputs(args) if around else args
@@ -92,79 +88,72 @@ class Module(metaclass=ModuleMeta):
             out = out if new is None else new
         return around.around_output(out) if around else out
 
-    def _register(self, hooks: str, hook: Callable, prepend: bool, with_kwargs: bool = False) -> RemovableHandle:
-        handle = RemovableHandle(self.__dict__[hooks], hook, (self._with_kwargs,))
+    def _register(self, hooks: OrderedDict, hook: Callable, prepend: bool, with_kwargs: bool) -> RemovableHandle:
+        handle = RemovableHandle(hooks, hook, (self._with_kwargs,))
         if with_kwargs:
             self._with_kwargs[handle.id] = True
         if prepend:
-            self.__dict__[hooks].move_to_end(handle.id, last=False)
+            hooks.move_to_end(handle.id, last=False)
         return handle
 
-    def register_forward_hook(
-        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
+    def register_forward_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> Any:
         """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
-        return self._register("_forward_hooks", hook, prepend, with_kwargs)
+        return self._register(self._forward_hooks, hook, prepend, with_kwargs)
 
-    def register_forward_pre_hook(
-        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
+    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> Any:
         """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
-        return self._register("_forward_pre_hooks", hook, prepend, with_kwargs)
+        return self._register(self._forward_pre_hooks, hook, prepend, with_kwargs)
 
-    def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+    def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> Any:
         """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are there; it may replace them."""
-        return self._register("_backward_hooks", hook, prepend)
+        return self._register(self._backward_hooks, hook, prepend, False)
 
-    def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+    def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> Any:
         """Call `hook(module, grad_output)` when the outputs' gradients are there; it may replace them."""
-        return self._register("_backward_pre_hooks", hook, prepend)
+        return self._register(self._backward_pre_hooks, hook, prepend, False)
 
-    # attributes ---------------------------------------------------------------------------------------------------------
+    # attributes -------------------------------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
-        kind = "_parameters" if isinstance(value, Parameter) else "_modules" if isinstance(value, Module) else (
-            "_buffers" if isinstance(value, Buffer) else None)  # fmt: skip
+        kinds = (("_parameters", Parameter), ("_modules", Module), ("_buffers", Buffer))
+        kind = next((group for group, cls in kinds if isinstance(value, cls)), None)
         if "_parameters" not in own:
             if kind in ("_parameters", "_modules"):
                 what = "parameters" if kind == "_parameters" else "module"
                 raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-            object.__setattr__(self, name, value)
-            return
+            return object.__setattr__(self, name, value)
         held = next((group for group in _GROUPS if name in own[group]), None)
         if kind is None and held is None:
-            object.__setattr__(self, name, value)
-            return
+            return object.__setattr__(self, name, value)
         if kind is None or (held == "_parameters" and kind == "_modules"):
             what, wanted = _GROUPS[held]
             if value is not None and not (held == "_buffers" and isinstance(value, Tensor)):
-                wanted += ", torch.Tensor or None" if False else " or None"
                 raise TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({wanted} expected)")
             kind = held
         own.pop(name, None)
-        if held is not None and held != kind:
+        if held not in (None, kind):
             del own[held][name]
         if kind == "_parameters":
-            self.register_parameter(name, value)
-        elif kind == "_buffers":
+            return self.register_parameter(name, value)
+        if kind == "_buffers":
             kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
-            self.register_buffer(name, value, kept)
-        else:
-            own["_modules"][name] = value
+            return self.register_buffer(name, value, kept)
+        own["_modules"][name] = value
+        return None
 
     def __getattr__(self, name: str) -> Any:
-        own = self.__dict__
         for group in _GROUPS:
-            if group in own and name in own[group]:
-                return own[group][name]
+            found = self.__dict__.get(group, ())
+            if name in found:
+                return found[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
         for group in _GROUPS:
             if name in self.__dict__[group]:
-                del self.__dict__[group][name]
                 self._non_persistent_buffers_set.discard(name)
+                del self.__dict__[group][name]
                 return
         object.__delattr__(self, name)
 
@@ -172,7 +161,7 @@ class Module(metaclass=ModuleMeta):
         names = {*object.__dir__(self), *self._parameters, *self._buffers, *self._modules}
         return sorted(n for n in names if not n[0].isdigit())
 
-    def _check_name(self, name: str, what: str, group: str) -> None:
+    def _register_as(self, group: str, what: str, name: str, value: Any) -> None:
         if "_parameters" not in self.__dict__:
             raise AttributeError(f"cannot assign {what} before Module.__init__() call")
         if not isinstance(name, str):
@@ -183,39 +172,36 @@ class Module(metaclass=ModuleMeta):
             raise KeyError(f'{what} name can\'t be empty string ""')
         if hasattr(self, name) and name not in self.__dict__[group]:
             raise KeyError(f"attribute '{name}' already exists")
-
-    def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Add a parameter under a name. KeyError for bad or taken names, ValueError for a non-leaf."""
-        self._check_name(name, "parameter", "_parameters")
-        if param is not None and not isinstance(param, Parameter):
-            raise TypeError(
-                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
-            )
-        if param is not None and param.grad_fn is not None:
+        if group == "_parameters" and not isinstance(value, (Parameter, type(None))):
+            said = f"object to parameter '{name}' (torch.nn.Parameter or None required)"
+            raise TypeError(f"cannot assign '{typename(value)}' {said}")
+        if group == "_parameters" and value is not None and value.grad_fn is not None:
             raise ValueError(
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
                 f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = param
+        if group == "_buffers" and not isinstance(value, (Tensor, type(None))):
+            raise TypeError(
+                f"cannot assign '{typename(value)}' object to buffer '{name}' (torch Tensor or None required)"
+            )
+        self.__dict__[group][name] = value
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter under a name. KeyError for bad or taken names, ValueError for a non-leaf."""
+        self._register_as("_parameters", "parameter", name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the state but is not trained."""
-        self._check_name(name, "buffer", "_buffers")
-        if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(
-                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
-            )
-        self._buffers[name] = tensor
+        self._register_as("_buffers", "buffer", name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a child module under a name."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
-        self._check_name(name, "module", "_modules")
-        self._modules[name] = module
+        self._register_as("_modules", "module", name, module)
 
-    # walking ------------------------------------------------------------------------------------------------------------
+    # walking ----------------------------------------------------------------------------------------------------------
 
     def named_modules(
         self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True
@@ -233,19 +219,20 @@ class Module(metaclass=ModuleMeta):
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The direct children, with names."""
-        seen: set = set()
+        seen: set = {None}
         for name, child in self._modules.items():
-            if child is not None and child not in seen:
+            if child not in seen:
                 seen.add(child)
                 yield name, child
 
     def _named(self, group: str, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
-        seen: set[int] = set()
+        seen = {id(None)}
         modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for path, module in modules:
             for name, value in getattr(module, group).items():
-                if value is not None and not (remove_duplicate and id(value) in seen):
-                    seen.add(id(value))
+                if id(value) not in seen:
+                    if remove_duplicate:
+                        seen.add(id(value))
                     yield f"{path}.{name}" if path else name, value
 
     def named_parameters(
@@ -259,55 +246,46 @@ class Module(metaclass=ModuleMeta):
         yield from self._named("_buffers", prefix, recurse, remove_duplicate)
 
     def modules(self) -> Iterator[Module]:
-        """Yield this module and all below it."""
-        for _, m in self.named_modules():
-            yield m
+        """The module itself and all below it."""
+        return (m for _, m in self.named_modules())
 
     def children(self) -> Iterator[Module]:
         """The direct children."""
-        for _, m in self.named_children():
-            yield m
+        return (m for _, m in self.named_children())
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters."""
-        for _, p in self.named_parameters(recurse=recurse):
-            yield p
+        return (p for _, p in self.named_parameters(recurse=recurse))
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """The buffers."""
-        for _, b in self.named_buffers(recurse=recurse):
-            yield b
+        return (b for _, b in self.named_buffers(recurse=recurse))
+
+    def _at(self, target: str, fits: Callable[[Any], bool], what: str) -> Any:
+        found: Any = self
+        path, _, last = target.rpartition(".")
+        for name in path.split(".") if path else []:
+            found = found._at(name, lambda x: isinstance(x, Module), "an nn.Module")
+        if not hasattr(found, last):
+            raise AttributeError(f"{found._get_name()} has no attribute `{last}`")
+        found = getattr(found, last)
+        if not fits(found):
+            raise AttributeError(f"`{last}` is not {what}")
+        return found
 
     def get_submodule(self, target: str) -> Module:
         """The module at a dotted name. AttributeError if there is none."""
-        found = self
-        for name in target.split(".") if target else []:
-            if not hasattr(found, name):
-                raise AttributeError(f"{type(found).__name__} has no attribute `{name}`")
-            found = getattr(found, name)
-            if not isinstance(found, Module):
-                raise AttributeError(f"`{name}` is not an nn.Module")
-        return found
-
-    def _at(self, target: str, kind: type, what: str) -> Any:
-        path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        if not hasattr(module, name):
-            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
-        found = getattr(module, name)
-        if not isinstance(found, kind) or (kind is Tensor and isinstance(found, Parameter)):
-            raise AttributeError(f"`{name}` is not {what}")
-        return found
+        return self._at(target, lambda x: isinstance(x, Module), "an nn.Module") if target else self
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter at a dotted name."""
-        return self._at(target, Parameter, "an nn.Parameter")
+        """The parameter at a dotted name. AttributeError if there is none."""
+        return self._at(target, lambda x: isinstance(x, Parameter), "an nn.Parameter")
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer at a dotted name."""
-        return self._at(target, Tensor, "a buffer")
+        """The buffer at a dotted name. AttributeError if there is none."""
+        return self._at(target, lambda x: isinstance(x, Tensor) and not isinstance(x, Parameter), "a buffer")
 
-    # changing -----------------------------------------------------------------------------------------------------------
+    # changing ---------------------------------------------------------------------------------------------------------
 
     def apply(self, fn: Callable) -> Module:
         """Call `fn` on every module, children first."""
@@ -329,7 +307,7 @@ class Module(metaclass=ModuleMeta):
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
-        """Convert parameters and buffers, in place; a dtype applies to floating point ones. TypeError for integer dtypes."""
+        """Convert parameters and buffers, in place; a dtype, which has to be floating, applies to floating point ones."""
         values = [*args, *kwargs.values()]
         like = next((x for x in values if isinstance(x, Tensor)), None)
         dtype = next((x for x in values if isinstance(x, dtypes.dtype)), like and like.dtype)
@@ -365,7 +343,7 @@ class Module(metaclass=ModuleMeta):
 
     def cpu(self) -> Module:
         """Parameters and buffers on the CPU."""
-        return self._apply(lambda t: t.cpu())
+        return self.to("cpu")
 
     def train(self, mode: bool = True) -> Module:
         """Training mode on or off, here and below."""
@@ -390,7 +368,7 @@ class Module(metaclass=ModuleMeta):
         """Forget the parameters' gradients, or set them to zero."""
         forget_grads(self.parameters(), set_to_none)
 
-    # state dicts --------------------------------------------------------------------------------------------------------
+    # state dicts ------------------------------------------------------------------------------------------------------
 
     def _own_state(self) -> dict[str, Tensor]:
         kept = {n: b for n, b in self._buffers.items() if n not in self._non_persistent_buffers_set}
@@ -403,8 +381,7 @@ class Module(metaclass=ModuleMeta):
             destination._metadata = OrderedDict()
         if hasattr(destination, "_metadata"):
             destination._metadata[prefix[:-1]] = {"version": self._version}
-        for name, t in self._own_state().items():
-            destination[prefix + name] = t if keep_vars else t.detach()
+        destination.update({prefix + n: t if keep_vars else t.detach() for n, t in self._own_state().items()})
         for name, child in self._modules.items():
             if child is not None:
                 child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
@@ -417,48 +394,39 @@ class Module(metaclass=ModuleMeta):
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        missing, problems, known = [], [], set()
-        for path, module in self.named_modules(remove_duplicate=False):
-            for name, current in module._own_state().items():
-                key = f"{path}.{name}" if path else name
-                known.add(key)
-                if key in state_dict:
-                    module._load(name, key, current, state_dict[key], assign, problems)
-                else:
-                    missing.append(key)
-        unexpected = [key for key in state_dict if key not in known]
-        if strict:
-            for wrong, word in ((unexpected, "Unexpected"), (missing, "Missing")):
-                if wrong:
-                    names = ", ".join(f'"{k}"' for k in wrong)
-                    problems.insert(0, f"{word} key(s) in state_dict: {names}. ")
+        here = {f"{path}.{name}" if path else name: (module, name, current)
+                for path, module in self.named_modules(remove_duplicate=False)
+                for name, current in module._own_state().items()}  # fmt: skip
+        problems: list[str] = []
+        for key, (module, name, current) in here.items():
+            if key in state_dict:
+                module._load(name, key, current, state_dict[key], assign, problems)
+        missing, unexpected = [k for k in here if k not in state_dict], [k for k in state_dict if k not in here]
+        for wrong, word in ((unexpected, "Unexpected"), (missing, "Missing")):
+            if strict and wrong:
+                problems.insert(0, f"{word} key(s) in state_dict: " + ", ".join(f'"{k}"' for k in wrong) + ". ")
         if problems:
-            raise RuntimeError(
-                "Error(s) in loading state_dict for {}:\n\t{}".format(self._get_name(), "\n\t".join(problems))
-            )
+            raise RuntimeError(f"Error(s) in loading state_dict for {self._get_name()}:\n\t" + "\n\t".join(problems))
         return _IncompatibleKeys(missing, unexpected)
 
+    @no_grad()
     def _load(self, name: str, key: str, current: Tensor, new: Any, assign: bool, problems: list[str]) -> None:
         if not isinstance(new, Tensor):
-            problems.append(
-                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
-                f"but received {type(new)}"
-            )
+            said = "expected torch.Tensor or Tensor-like object from checkpoint but received"
+            problems.append(f'While copying the parameter named "{key}", {said} {type(new)}')
         elif new.shape != current.shape:
-            problems.append(
-                f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape in current "
-                f"model is {current.shape}."
-            )
-        elif assign:
-            if isinstance(current, Parameter):
-                new = new.requires_grad_(current.requires_grad) if isinstance(new, Parameter) else (
-                    Parameter(new, current.requires_grad))  # fmt: skip
-            (self._parameters if name in self._parameters else self._buffers)[name] = new
+            said = f"copying a param with shape {new.shape} from checkpoint, the shape in current model is"
+            problems.append(f"size mismatch for {key}: {said} {current.shape}.")
+        elif not assign:
+            current.copy_(new)
         else:
-            with no_grad():
-                current.copy_(new)
+            if isinstance(new, Parameter):
+                new.requires_grad_(current.requires_grad)
+            elif isinstance(current, Parameter):
+                new = Parameter(new, current.requires_grad)
+            (self._parameters if name in self._parameters else self._buffers)[name] = new
 
-    # printing -----------------------------------------------------------------------------------------------------------
+    # printing ---------------------------------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
         """What a subclass adds to its printed line."""
@@ -470,7 +438,7 @@ class Module(metaclass=ModuleMeta):
     def __repr__(self) -> str:
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []
-        children = [f"({n}): {indented(repr(m))}" for n, m in self._modules.items()]
+        children = [f"({n}): {m!r}".replace("\n", "\n  ") for n, m in self._modules.items()]
         if not children and len(lines) < 2:
             return f"{self._get_name()}({extra})"
         return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
@@ -480,9 +448,8 @@ def forget_grads(parameters: Any, set_to_none: bool) -> None:
     """Forget the gradients of parameters, or set them to zero."""
     for p in parameters:
         grad = p.grad
-        if grad is not None:
-            if set_to_none:
-                p.grad = None
-            else:
-                grad.detach_() if grad.grad_fn is not None else grad.requires_grad_(False)
-                grad.zero_()
+        if grad is not None and set_to_none:
+            p.grad = None
+        elif grad is not None:
+            grad.detach_() if grad.grad_fn is not None else grad.requires_grad_(False)
+            grad.zero_()
