@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.modes import MODES
+from ..autograd.node import not_differentiable
 from ..tensor import Tensor
 from .creation import zeros_like
 from .define import op, python
@@ -85,7 +86,8 @@ logical_not = op("logical_not(Tensor self)", pointwise(np.logical_not, "bool", t
 logical_and, logical_or, logical_xor = [
     op(f"{_f.__name__}(Tensor self, Tensor other)", pointwise(_f, "bool", takes="bif", stub=f"{_f.__name__}_cpu"),
        in_place=True) for _f in (np.logical_and, np.logical_or, np.logical_xor)]  # fmt: skip
-bitwise_not = op("bitwise_not(Tensor self)", pointwise(np.invert, takes="bi", stub="bitwise_not_cpu"))
+bitwise_not = op("bitwise_not(Tensor self)", pointwise(np.invert, takes="bi", stub="bitwise_not_cpu"), out="found",
+                 node=not_differentiable("aten::bitwise_not"))  # fmt: skip
 
 
 def _invert(self: Tensor) -> Tensor:

@@ -74,7 +74,7 @@ def _to_right(grad, left, sizes, strides):
     return t(mm(t(grad), left)) if _in_columns(sizes, strides) else mm(t(left), grad)
 
 
-mm = op("mm(Tensor self, Tensor mat2)", _mm,
+mm = op("mm(Tensor self, Tensor mat2)", _mm, out="exact",
         self=lambda grad, mat2, self_sym_sizes, self_sym_strides: _to_left(grad, mat2, self_sym_sizes, self_sym_strides),
         mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: _to_right(grad, self, mat2_sym_sizes, mat2_sym_strides))  # fmt: skip
 
@@ -136,11 +136,11 @@ def _outer(self, vec2):
     return mul(reshape(self, (self.shape[0], 1)), vec2)
 
 
-mv = op("mv(Tensor self, Tensor vec)", _mv,
+mv = op("mv(Tensor self, Tensor vec)", _mv, out="exact",
         self=lambda grad, vec: outer(grad, vec), vec=lambda grad, self: mv(t(self), grad))  # fmt: skip
-dot = op("dot(Tensor self, Tensor tensor)", _dot,
+dot = op("dot(Tensor self, Tensor tensor)", _dot, out="result dtype {1} does not match input dtype {0}",
          self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)  # fmt: skip
-bmm = op("bmm(Tensor self, Tensor mat2)", _bmm,
+bmm = op("bmm(Tensor self, Tensor mat2)", _bmm, out="exact",
          self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
          mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad))  # fmt: skip
 _with_out_dtype("bmm(Tensor self, Tensor mat2, ScalarType out_dtype)")
@@ -285,7 +285,7 @@ def _batched(self, other):
     return unsafe_view(bmm(a, b), (*batch, rows, columns) if n > 1 else (*batch, columns))
 
 
-matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out=True)
+matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out="exact")
 python(
     "__matmul__",
     lambda self, other: _matmul(self, other) if isinstance(other, Tensor) else NotImplemented,

@@ -20,7 +20,7 @@ from .creation import new_zeros, ones_like, zeros_like
 from .define import op
 from .joining import cat, flip
 from .kernels import Kernel, check_kernel, composite, reduction, write
-from .layout import result_layout, wrap_dim, wrap_dims
+from .layout import check_overlap, result_layout, wrap_dim, wrap_dims
 from .masks import masked_fill_, masked_fill_with_, where
 from .parts import narrow
 from .pointwise import exp, exp_of, maximum, minimum, over, times
@@ -55,6 +55,10 @@ def _axes(a: Any, dims: tuple) -> tuple | None:
 
 class row_major(Kernel):
     """A function whose results, one or several, lie row by row."""
+
+    def __init__(self, function: Any, in_dtype_of_out: bool = False) -> None:
+        super().__init__(function)
+        self.in_dtype_of_out = in_dtype_of_out
 
     def __call__(self, *values: Any) -> Any:
         """The results of the function, laid out."""
@@ -179,6 +183,7 @@ def _running_in_place(ufunc: np.ufunc) -> Any:
     run = _running(ufunc)
 
     def write_running(a: Any, dim: int, dtype: Any) -> Any:
+        check_overlap(a)
         if dtype is not None and dtype.np != a.dtype:
             mine, its = dtypes.cpp_name(dtypes.BY_NUM[a.dtype.num]), dtypes.cpp_name(dtype)
             raise RuntimeError(
@@ -214,10 +219,12 @@ def _cumprod_backward(grad: Any, self: Any, dim: int, result: Any, _self_dtype: 
 
 
 cumsum = op(
-    "cumsum(Tensor self, int dim, *, ScalarType? dtype=None)", row_major(_running(np.add)), self=_cumsum_backward
+    "cumsum(Tensor self, int dim, *, ScalarType? dtype=None)", row_major(_running(np.add), True), self=_cumsum_backward
 )
 cumprod = op(
-    "cumprod(Tensor self, int dim, *, ScalarType? dtype=None)", row_major(_running(np.multiply)), self=_cumprod_backward
+    "cumprod(Tensor self, int dim, *, ScalarType? dtype=None)",
+    row_major(_running(np.multiply), True),
+    self=_cumprod_backward,
 )
 op("cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None)", write(_running_in_place(np.add)), function=False,
    backward="CumsumBackward0", self=_cumsum_backward)  # fmt: skip
@@ -237,9 +244,10 @@ def _truth(ufunc: np.ufunc) -> Any:
 
 
 for _name, _kernel in (("all", _truth(np.logical_and)), ("any", _truth(np.logical_or))):
-    op(f"{_name}(Tensor self)", _kernel)
-    op(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False)", _kernel)
-    op(f"{_name}(Tensor self, int dim, bool keepdim=False)", _kernel)
+    _words = _name + " only supports bool tensor for result, got: {1}"
+    op(f"{_name}(Tensor self)", _kernel, out=_words)
+    op(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False)", _kernel, out=_words)
+    op(f"{_name}(Tensor self, int dim, bool keepdim=False)", _kernel, out=_words)
 _nonzero = reduction(lambda a, dims, keepdim: np.asarray(np.add.reduce(a != 0, _axes(a, dims), np.int64)))
 op("count_nonzero(Tensor self, int? dim=None)", _nonzero, out=False)
 op("count_nonzero(Tensor self, int[] dim)", _nonzero, out=False)
@@ -277,6 +285,9 @@ def not_empty(name: str, a: Any, dim: int) -> None:
 
 
 _EMPTY = "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+
+
+_MATCH = "Expected the dtype for input and out to match, but got {0} for input's dtype and {1} for out's dtype."
 
 
 def chosen(a: Any, dim: int, keepdim: bool, indices: Any) -> tuple:
@@ -320,8 +331,13 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
     op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
     op(f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", row_major(along), backward=f"{name.title()}Backward0", writes=2,
        self=lambda grads, dim, indices, self_sym_sizes, keepdim: selecting_backward(grads, dim, indices, self_sym_sizes, keepdim))  # fmt: skip
-    op(f"a{name}(Tensor self, int[1] dim=[], bool keepdim=False)", row_major(along_dims), self=_shared_along)
-    op(f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)", row_major(position))
+    op(
+        f"a{name}(Tensor self, int[1] dim=[], bool keepdim=False)",
+        row_major(along_dims),
+        out=_MATCH,
+        self=_shared_along,
+    )
+    op(f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)", row_major(position), out="exact")
 
 
 _extreme("max", np.maximum, np.argmax, maximum)
@@ -441,7 +457,7 @@ def _normalised(log: bool) -> Any:
 _softmax_backward = op(
     "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
     lambda g, r, dim, input_dtype: (g - np.add.reduce(g * r, dim, keepdims=True)) * r if g.ndim else g - g, method=False, out=False,
-    grad_output=lambda grad, output, dim, input_dtype: _softmax_backward(grad, output, dim, input_dtype),
+    grad_output=lambda grad, output, dim, _output_dtype: _softmax_backward(grad, output, dim, _output_dtype),
     output=lambda grad, grad_output, output, dim: _softmax_double_backward(grad, grad_output, output, dim))  # fmt: skip
 _log_softmax_backward = op(
     "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
@@ -464,5 +480,5 @@ _softmax = op("_softmax(Tensor self, int dim, bool half_to_float)", _normalised(
 _log_softmax = op(
     "_log_softmax(Tensor self, int dim, bool half_to_float)", _normalised(True), method=False, out=False, backward="LogSoftmaxBackward0",
     self=lambda grad, result, dim, _self_dtype: _log_softmax_backward(grad, result, dim, _self_dtype))  # fmt: skip
-softmax = op("softmax(Tensor self, int dim, ScalarType? dtype=None)", _after_cast(_softmax))
-log_softmax = op("log_softmax(Tensor self, int dim, ScalarType? dtype=None)", _after_cast(_log_softmax))
+softmax = op("softmax(Tensor self, int dim, ScalarType? dtype=None)", _after_cast(_softmax), out="exact")
+log_softmax = op("log_softmax(Tensor self, int dim, ScalarType? dtype=None)", _after_cast(_log_softmax), out="exact")

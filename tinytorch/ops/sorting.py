@@ -20,8 +20,6 @@ _CHOSEN: dict[str, Any] = {
 
 def _order(a: Any, dim: int, descending: bool) -> Any:
     """The order along a dimension, nan above everything; equal ones keep theirs."""
-    if a.dtype.kind == "b":
-        a = a.view(np.uint8) != 0  # memory read as bools may hold any byte
     if not a.ndim or not descending:
         return np.argsort(a, dim, kind="stable") if a.ndim else np.zeros((), np.int64)
     return np.flip(a.shape[dim] - 1 - np.argsort(np.flip(a, dim), dim, kind="stable"), dim)
@@ -40,10 +38,12 @@ class like_input(Kernel):
 
 def _sort(a: Any, dim: int, descending: bool) -> tuple:
     d = wrap_dim(dim, a.ndim)
+    a = a if a.dtype.kind != "b" else a.view(np.uint8) != 0  # memory read as bools may hold any byte
     return chosen(a, d, True, _order(a, d, descending))
 
 
 def _argsort(a: Any, dim: int, descending: bool) -> Any:
+    a = a if a.dtype.kind != "b" else a.view(np.uint8) != 0
     return _order(a, wrap_dim(dim, a.ndim), descending)
 
 
