@@ -101,8 +101,10 @@ class Optimizer(metaclass=_OptimizerMeta):
     def state_dict(self) -> dict[str, Any]:
         """State and options, parameters as numbers in order."""
         numbers = {id(p): i for i, p in enumerate(p for g in self.param_groups for p in g["params"])}
-        groups = [{**g, "params": [numbers[id(p)] for p in g["params"]]} for g in self.param_groups]
-        groups = [{k: g[k] for k in (*(k for k in g if k != "params"), "params")} for g in groups]
+        groups = []
+        for g in self.param_groups:
+            options = {k: v for k, v in g.items() if k != "params"}
+            groups.append({**options, "params": [numbers[id(p)] for p in g["params"]]})
         return {"state": {numbers.get(id(p), p): s for p, s in self.state.items()}, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -133,13 +135,12 @@ class Optimizer(metaclass=_OptimizerMeta):
         return text + ")"
 
 
-def _for_parameter(value: Any, p: Any, key: str = "") -> Any:
-    """A loaded value in its parameter's dtype: the very tensor if it has that already."""
-    if isinstance(value, dict):
-        return {k: _for_parameter(v, p, k) for k, v in value.items()}
-    if isinstance(value, Tensor) and key != "step" and isinstance(p, Tensor) and p.is_floating_point():
-        return value.to(p.dtype)
-    return value
+def _for_parameter(state: Any, p: Any) -> Any:
+    """A loaded state in its parameter's dtype: the very tensors where they have that already."""
+    fits = isinstance(state, dict) and isinstance(p, Tensor) and p.is_floating_point()
+    return (
+        {k: v.to(p.dtype) if isinstance(v, Tensor) and k != "step" else v for k, v in state.items()} if fits else state
+    )
 
 
 def _check(lr: Any, foreach: Any, fused: Any, options: Iterable[tuple[bool, str, Any]]) -> None:
@@ -191,7 +192,7 @@ class SGD(Optimizer):
             state = self.state[p]
             buffer = state.get("momentum_buffer")
             if buffer is None:
-                buffer = state["momentum_buffer"] = fresh(grad.copy())
+                buffer = state["momentum_buffer"] = fresh(np.array(grad), p.device)
             else:
                 np.multiply(buffer._data, momentum, buffer._data)
                 _add_scaled(buffer, grad, 1 - group["dampening"], writes=2)
