@@ -80,15 +80,11 @@ mm = op("mm(Tensor self, Tensor mat2)", _mm, out="exact",
 
 
 def _only_on_a_gpu(*values):
+    """The overloads with a dtype for the result, which torch names to whose call does not fit."""
     raise NotImplementedError("Could not run an operation with 'out_dtype' with arguments from the 'CPU' backend.")
 
 
-def _with_out_dtype(schema):
-    """The overload with a dtype for the result, which torch has for other devices; calls that do not fit name it."""
-    op(schema, _only_on_a_gpu, method=False)
-
-
-_with_out_dtype("mm(Tensor self, Tensor mat2, ScalarType out_dtype)")
+op("mm(Tensor self, Tensor mat2, ScalarType out_dtype)", _only_on_a_gpu, method=False)
 
 
 def _check_mv(size, mat, vec, start):
@@ -143,7 +139,7 @@ dot = op("dot(Tensor self, Tensor tensor)", _dot, out="result dtype {1} does not
 bmm = op("bmm(Tensor self, Tensor mat2)", _bmm, out="exact",
          self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
          mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad))  # fmt: skip
-_with_out_dtype("bmm(Tensor self, Tensor mat2, ScalarType out_dtype)")
+op("bmm(Tensor self, Tensor mat2, ScalarType out_dtype)", _only_on_a_gpu, method=False)
 outer = op("outer(Tensor self, Tensor vec2)", composite(_outer), out=True)
 
 # products added to something ------------------------------------------------------------------------------------------
@@ -205,7 +201,7 @@ def _with_in_place(schema, kernel, **options):
 
     name = schema.partition("(")[0]
     if schema.count("mat2") or schema.count("batch2"):
-        _with_out_dtype(schema.replace(", *", ", ScalarType out_dtype, *"))
+        op(schema.replace(", *", ", ScalarType out_dtype, *"), _only_on_a_gpu, method=False)
     op(schema.replace("(Tensor self", "_(Tensor(a!) self"), write(written), function=False,
        backward=f"{name.capitalize()}Backward0", **options)  # fmt: skip
     return made
@@ -286,16 +282,10 @@ def _batched(self, other):
 
 
 matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out="exact")
-python(
-    "__matmul__",
-    lambda self, other: _matmul(self, other) if isinstance(other, Tensor) else NotImplemented,
-    function=False,
-)
-python(
-    "__rmatmul__",
-    lambda self, other: _matmul(other, self) if isinstance(other, Tensor) else NotImplemented,
-    function=False,
-)
+python("__matmul__", lambda self, other: _matmul(self, other) if isinstance(other, Tensor) else NotImplemented,
+       function=False)  # fmt: skip
+python("__rmatmul__", lambda self, other: _matmul(other, self) if isinstance(other, Tensor) else NotImplemented,
+       function=False)  # fmt: skip
 
 # triangles ------------------------------------------------------------------------------------------------------------
 
