@@ -157,7 +157,8 @@ def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
         values = [int(v) for v in values]
         if not found.is_signed and any(v < 0 for v in values):
             return np.array(values, np.int64).astype(found.np).reshape(shape)
-    return MODES.here.run(np.array, values, found.np).reshape(shape)
+    made = MODES.here.run(np.array, values, found.np)
+    return made.reshape(shape) if made.size else np.empty(shape, found.np)
 
 
 def _check_array(a: np.ndarray) -> dtypes.dtype:
