@@ -114,6 +114,19 @@ def getattr_static(cls: type, name: str) -> Any:
     return next((vars(k)[name] for k in cls.__mro__ if name in vars(k)), None)
 
 
+class readonly(property):  # noqa: N801 - stands where `property` does
+    """What can be read off a tensor, and not be set or deleted."""
+
+    def __set_name__(self, cls: type, name: str) -> None:
+        self.name = name
+
+    def __set__(self, t: Any, value: Any) -> None:
+        raise AttributeError(f"attribute '{self.name}' of 'torch._C.TensorBase' objects is not writable")
+
+    def __delete__(self, t: Any) -> None:
+        self.__set__(t, None)
+
+
 class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     """A multi-dimensional array of one dtype on one device, with torch's copying, viewing and gradient rules."""
 
@@ -187,7 +200,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     # shape and memory ------------------------------------------------------------------------------
 
-    @property
+    @readonly
     def shape(self) -> Size:
         """The size along each dimension."""
         return _sized(Size, self._data.shape)
@@ -235,7 +248,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     itemsize = property(element_size)
 
-    @property
+    @readonly
     def nbytes(self) -> int:
         """Bytes that the elements take (a view may look at fewer or count some twice)."""
         return self._data.size * self._data.itemsize
@@ -260,21 +273,21 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         """Address of the first element, 0 for an empty tensor."""
         return address(self._data) if self._data.size else 0
 
-    @property
+    @readonly
     def dtype(self) -> dtypes.dtype:
         """The element type."""
         return dtypes.BY_NUM[self._data.dtype.num]
 
-    @property
+    @readonly
     def device(self) -> device:
         """Where the storage lies."""
         storage = self._storage
         return CPU if storage is None else storage.device
 
-    is_cuda = property(lambda self: self.device is not CPU, doc="Whether the storage lies on the cuda device.")
-    is_cpu = property(lambda self: self.device is CPU, doc="Whether the storage lies on the CPU.")
-    is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = property(lambda self: False, doc="Never.")
-    layout = property(lambda self: strided, doc="How the elements are laid out: always `torch.strided`.")
+    is_cuda = readonly(lambda self: self.device is not CPU, doc="Whether the storage lies on the cuda device.")
+    is_cpu = readonly(lambda self: self.device is CPU, doc="Whether the storage lies on the CPU.")
+    is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = readonly(lambda self: False, doc="Never.")
+    layout = readonly(lambda self: strided, doc="How the elements are laid out: always `torch.strided`.")
 
     def get_device(self) -> int:
         """The device's index, -1 for the CPU."""
@@ -298,14 +311,14 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     # versions and views ----------------------------------------------------------------------------
 
-    @property
+    @readonly
     def _version(self) -> int:
         counter = self._counter
         if type(counter) is InferenceCounter:
             raise RuntimeError("Inference tensors do not track version counter.")
         return counter[0] if type(counter) is list else counter.number()
 
-    @property
+    @readonly
     def _base(self) -> Tensor | None:
         return None if self._view is None else self._view[0]
 
@@ -314,7 +327,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     # autograd --------------------------------------------------------------------------------------
 
-    @property
+    @readonly
     def grad_fn(self) -> Any:
         """The node that this tensor is an output of; None for a leaf."""
         if self._view is not None:
@@ -322,17 +335,17 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         edge = self._edge
         return None if edge is None or edge[0]._leaf else edge[0]
 
-    @property
+    @readonly
     def is_leaf(self) -> bool:
         """Whether no recorded operation made this tensor."""
         return self.grad_fn is None
 
-    @property
+    @readonly
     def output_nr(self) -> int:
         """Which output of its `grad_fn` this tensor is."""
         return 0 if self._edge is None else self._edge[1]
 
-    @property
+    @readonly
     def retains_grad(self) -> bool:
         """Whether this non-leaf keeps its gradient."""
         return self._meta is not None and self._meta.retains
@@ -477,9 +490,11 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     def _backward_hooks(self, value: Any) -> None:
         meta(self).on_grad = value
 
-    @property
+    @readonly
     def _post_accumulate_grad_hooks(self) -> Any:
         return None if self._meta is None else self._meta.after_accumulate
+
+    name = readonly(lambda self: None, doc="None: there is no way left to give a tensor a name.")
 
     @property
     def volatile(self) -> bool:
