@@ -18,7 +18,7 @@ from ..ops.pointwise import sigmoid as _sigmoid
 from ..ops.reductions import log_softmax as _log_softmax
 from ..ops.reductions import sum_all
 from ..ops.views import reshape, t, view
-from ..tensor import Tensor
+from ..tensor import Tensor, fresh
 
 _HIDDEN = {"function": False, "method": False, "out": False}
 
@@ -307,18 +307,23 @@ def _usual(a: np.ndarray, y: np.ndarray, weight: Any, ignore_index: int) -> bool
     return a.dtype.kind == "f" and y.dtype.char == "l" and not 0 <= ignore_index < a.shape[1]
 
 
-def _nll(a: np.ndarray, y: np.ndarray, weight: Any, reduction: int, ignore_index: int) -> tuple:
+def _nll(a: np.ndarray, y: np.ndarray, weight: Any, reduction: int, ignore_index: int) -> np.ndarray:
     if reduction == _MEAN and _usual(a, y, weight, ignore_index) and y.min() >= 0 and y.max() < a.shape[1]:
-        total = a.dtype.type(y.size)
-        return np.add.reduce(a[np.arange(y.size), y]) / -total, total
+        return np.add.reduce(a[np.arange(y.size), y]) / -a.dtype.type(y.size)
     _check_classes(a, y, weight)
     index, counts = _picked(a, y, weight, ignore_index)
     losses = np.where(counts, -np.take_along_axis(a, index, int(a.ndim > 1)) * counts, a.dtype.type(0))
-    total = np.add.reduce(counts, None)
     if reduction == _NONE:
-        return losses.reshape(y.shape), total
-    summed = np.add.reduce(losses, None)
-    return summed / total if reduction == _MEAN else summed, total
+        return losses.reshape(y.shape)
+    return np.add.reduce(losses, None) / (np.add.reduce(counts, None) if reduction == _MEAN else a.dtype.type(1))
+
+
+def _total_weight(values: tuple) -> Tensor:
+    """What the targets count together, which torch keeps for the mean's gradient."""
+    input, target, weight, _, ignore_index = values
+    y = target._data[target._data != ignore_index]
+    total = y.size if weight is None else np.add.reduce(weight._data.take(y, mode="clip"))
+    return fresh(np.asarray(total, input._data.dtype), input.device)
 
 
 def _nll_slope(grad: Any, a: Any, y: Any, weight: Any, reduction: int, ignore_index: int, total: Any) -> np.ndarray:
@@ -333,36 +338,32 @@ def _nll_slope(grad: Any, a: Any, y: Any, weight: Any, reduction: int, ignore_in
     return out
 
 
-def _nll_ops(name: str) -> Any:
-    arguments = "Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index"
-    node = "NllLoss2DBackward" if name.endswith("2d") else "NllLossBackward"
+def _nll_ops(name: str, node: str) -> Any:
     backward = op(
-        f"{name}_backward(Tensor grad_output, {arguments}, Tensor total_weight)", _nll_slope, **_HIDDEN,
-        backward=f"{node}Backward0", self=lambda grad: zeros_like(grad),
-        keeps={"ignore_index": lambda values: values[5] % (1 << 64)},
-        grad_output=lambda grad, target, weight, reduction, ignore_index: (
-            forward(grad, target, weight, reduction, ignore_index)[0]),
-    )  # fmt: skip
-    forward = op(
-        f"{name}_forward({arguments}) -> (Tensor output, Tensor total_weight)", _nll, **_HIDDEN, backward=f"{node}0",
-        keeps={"ignore_index": lambda values: values[4] % (1 << 64)},
-        self=lambda grads, self, target, weight, reduction, ignore_index, total_weight: backward(
-            grads[0], self, target, weight, reduction, ignore_index, total_weight),
-    )  # fmt: skip
-    return forward
+        f"{name}_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight)",
+        _nll_slope, **_HIDDEN, backward=f"{node}BackwardBackward0", keeps={"ignore_index": lambda values: values[5] % (1 << 64)},
+        self=lambda grad: zeros_like(grad),
+        grad_output=lambda grad, target, weight, reduction, ignore_index: loss(grad, target, weight, reduction, ignore_index))  # fmt: skip
+    loss = op(
+        f"{name}(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100)", _nll,
+        **_HIDDEN, backward=f"{node}Backward0",
+        keeps={"ignore_index": lambda values: values[4] % (1 << 64), "total_weight": _total_weight},
+        self=lambda grad, self, target, weight, reduction, ignore_index, total_weight: backward(
+            grad, self, target, weight, reduction, ignore_index, total_weight))  # fmt: skip
+    return loss
 
 
-_nll_loss, _nll_loss2d = _nll_ops("nll_loss"), _nll_ops("nll_loss2d")
+_nll_loss, _nll_loss2d = _nll_ops("nll_loss", "NllLoss"), _nll_ops("nll_loss2d", "NllLoss2D")
 
 
 def _classified(input: Tensor, target: Tensor, weight: Any, ignore_index: int, how: int) -> Tensor:
     if input.ndim < 3:
-        return _nll_loss(input, target, weight, how, ignore_index)[0]
+        return _nll_loss(input, target, weight, how, ignore_index)
     size = target.shape
     if input.ndim != 4 and target.shape == input.shape[:1] + input.shape[2:] and target.numel():
         input = input.contiguous().view(*input.shape[:2], 1, -1)
         target = target.contiguous().view(size[0], 1, -1)
-    made = _nll_loss2d(input, target, weight, how, ignore_index)[0]
+    made = _nll_loss2d(input, target, weight, how, ignore_index)
     return made.view(size) if how == _NONE and made.shape != size else made
 
 

@@ -60,7 +60,14 @@ class Linear(Module):
 
 
 def _layer(
-    name: str, place: str, what: str, forward: Callable, shown: str = "", check: Any = None, **options: Any
+    name: str,
+    place: str,
+    what: str,
+    forward: Callable,
+    shown: str = "",
+    check: Any = None,
+    base: str = "",
+    **options: Any,
 ) -> type:
     """A module without parameters of its own. `shown` says which of its options it prints, `inplace` only if it is on."""
     takes = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v) for n, v in options.items()]
@@ -71,16 +78,16 @@ def _layer(
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{name}.__init__() {error}") from None
+            raise TypeError(f"{base or name}.__init__() {error}") from None
         bound.apply_defaults()
         values = check(bound.arguments) if check else bound.arguments
         for option, value in values.items():
             self.register_buffer(option, value) if option.endswith("weight") else setattr(self, option, value)
 
     def extra_repr(self: Any) -> str:
-        return ", ".join(
-            [f"{n}={vars(self)[n]}" for n in shown.split() if n != "inplace" or self.inplace or place == "dropout"]
-        )
+        if shown == "inplace":
+            return "inplace=True" if self.inplace else ""
+        return ", ".join([f"{n}={vars(self)[n]}" for n in shown.split()])
 
     forward.__name__, forward.__qualname__ = "forward", f"{name}.forward"
     construct.__name__, construct.__qualname__ = "__init__", f"{name}.__init__"
@@ -105,10 +112,10 @@ Flatten = _layer("Flatten", "flatten", "Several dimensions into one.",
                  lambda self, input: input.flatten(self.start_dim, self.end_dim), "start_dim end_dim", start_dim=1, end_dim=-1)  # fmt: skip
 Dropout = _layer("Dropout", "dropout", "In training, zeroes elements at random.",
                  lambda self, input: F.dropout(input, self.p, self.training, self.inplace), "p inplace", _probability,
-                 p=0.5, inplace=False)  # fmt: skip
+                 "_DropoutNd", p=0.5, inplace=False)  # fmt: skip
 
 
-def _loss(function: Callable, name: str, what: str, *names: str, **options: Any) -> type:
+def _loss(function: Callable, name: str, what: str, *names: str, base: str = "", **options: Any) -> type:
     """A loss: `names` are the options that its function gets, and `reduction`."""
 
     def reduced(options: dict[str, Any]) -> dict[str, Any]:
@@ -118,13 +125,13 @@ def _loss(function: Callable, name: str, what: str, *names: str, **options: Any)
     def forward(self: Any, input: Tensor, target: Tensor) -> Tensor:
         return function(input, target, reduction=self.reduction, **{n: getattr(self, n) for n in names})
 
-    return _layer(name, "loss", what, forward, "", reduced, **options)
+    return _layer(name, "loss", what, forward, "", reduced, base, **options)
 
 
 _OLD = {"size_average": None, "reduce": None, "reduction": "mean"}
 _BY_CLASS = {"weight": None, "size_average": None, "ignore_index": -100, "reduce": None, "reduction": "mean"}
-MSELoss = _loss(F.mse_loss, "MSELoss", "Squared differences.", **_OLD)
-L1Loss = _loss(F.l1_loss, "L1Loss", "Absolute differences.", **_OLD)
+MSELoss = _loss(F.mse_loss, "MSELoss", "Squared differences.", base="_Loss", **_OLD)
+L1Loss = _loss(F.l1_loss, "L1Loss", "Absolute differences.", base="_Loss", **_OLD)
 BCELoss = _loss(F.binary_cross_entropy, "BCELoss", "Cross entropy of probabilities.", "weight", weight=None, **_OLD)
 BCEWithLogitsLoss = _loss(F.binary_cross_entropy_with_logits, "BCEWithLogitsLoss", "Cross entropy of sigmoid(input).",
                           "weight", "pos_weight", weight=None, **_OLD, pos_weight=None)  # fmt: skip

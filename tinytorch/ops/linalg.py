@@ -160,7 +160,7 @@ def _added(self, made, beta, alpha):
     return np.add(self if beta == 1 else self * self.dtype.type(beta), made, made if made.ndim else None)
 
 
-def _addmm(self, a, b, beta, alpha):
+def _addmm(self, a, b):
     if not self.dtype is a.dtype is b.dtype:
         name, other = ("self", self) if self.dtype is not b.dtype else ("mat1", a)
         raise RuntimeError("{} and mat2 must have the same dtype, but got {} and {}".format(name, *_named(other, b)))
@@ -168,37 +168,38 @@ def _addmm(self, a, b, beta, alpha):
         if x.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
     _check_mm(a, b)
-    return _added(self, product(a, b, "addmm_impl_cpu_"), beta, alpha)
+    return product(a, b, "addmm_impl_cpu_")
 
 
-def _addmv(self, mat, vec, beta, alpha):
+def _addmv(self, mat, vec):
     _check_mv(self.shape[0] if self.ndim else 1, mat, vec, self)
-    return _added(self, product(mat, vec, "addmv_impl_cpu"), beta, alpha)
+    return product(mat, vec, "addmv_impl_cpu")
 
 
-def _baddbmm(self, a, b, beta, alpha):
+def _baddbmm(self, a, b):
     wrap_dims((2,), b.ndim)
     expand(self, (a.shape[0], a.shape[1], b.shape[2]))
     if self.dtype is not a.dtype:
         names = [cpp_name(BY_NUM[x.dtype.num]) for x in (self, a, b)]
         raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
     _check_bmm(a, b)
-    return _added(self, product(a, b, "baddbmm"), beta, alpha)
+    return product(a, b, "baddbmm")
 
 
-def _with_in_place(schema, kernel, **options):
-    """An op and its form in place, which refuses to give its target another shape."""
-    made = op(schema, kernel, **options)
+def _with_in_place(schema, product_of, **options):
+    """An op that adds a product to something, and its form in place, which gives its target no other shape."""
 
-    def written(self, *args):
-        data = kernel(self, *args)
+    def kernel(self, a, b, beta, alpha):
+        return _added(self, product_of(self, a, b), beta, alpha)
+
+    def written(self, a, b, beta, alpha):
+        data = product_of(self, a, b)
         if data.shape != self.shape:
-            raise RuntimeError(
-                f"Bad in-place call: input tensor size {list(self.shape)} and output tensor size {list(data.shape)} "
-                "should match"
-            )
-        return data
+            sizes = f"input tensor size {list(self.shape)} and output tensor size {list(data.shape)}"
+            raise RuntimeError(f"Bad in-place call: {sizes} should match")
+        return _added(self, data, beta, alpha)
 
+    made = op(schema, kernel, **options)
     name = schema.partition("(")[0]
     if schema.count("mat2") or schema.count("batch2"):
         op(schema.replace(", *", ", ScalarType out_dtype, *"), _only_on_a_gpu, method=False)
@@ -371,4 +372,10 @@ def _norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     return FUNCTIONS["linalg_vector_norm"](input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out)
 
 
-python("norm", _norm)
+def _norm_of(self, p="fro", dim=None, keepdim=False, dtype=None):
+    return _norm(self, p, dim, keepdim, None, dtype)
+
+
+_norm.__name__, _norm_of.__qualname__ = "norm", "Tensor.norm"
+python("norm", _norm, method=False)
+python("norm", _norm_of, function=False)
