@@ -1,4 +1,4 @@
-"""The simulated second device: own storages, counted copies, gradients across, and torch's words for mixing."""
+"""The simulated second device: own storages, gradients across, and torch's words for mixing."""
 
 from __future__ import annotations
 
@@ -17,18 +17,13 @@ def pair() -> tuple[torch.Tensor, torch.Tensor]:
     return a, a.cuda()
 
 
-def test_a_copy_there_has_memory_of_its_own_and_is_counted(pair: tuple) -> None:
+def test_a_copy_there_has_memory_of_its_own(pair: tuple) -> None:
     a, c = pair
-    before = torch.cuda.transfers()
     d = a.to("cuda")
     back = d.cpu()
-    after = torch.cuda.transfers()
-    assert (after["to_cuda"] - before["to_cuda"], after["to_cpu"] - before["to_cpu"]) == (1, 1)
-    assert after["bytes"] - before["bytes"] == 2 * a.nbytes
     d.zero_()
     assert a.sum() == 15 and back.sum() == 15
     assert c.cuda() is c and c.to("cuda:0") is c and a.cpu() is a
-    assert torch.cuda.transfers() == after
     assert c.untyped_storage().device == c.device == torch.device("cuda", 0)
 
 
@@ -58,14 +53,8 @@ MIXED: list[tuple[Callable, str]] = [
     (lambda a, c: a.add_(c.sum()), "found at least two devices, cuda:0 and cpu!"),
     (lambda a, c: torch.where(c > 0, a, c), "found at least two devices, cuda:0 and cpu!"),
     (lambda a, c: torch.cat([a, c]), "two devices"),
-    (lambda a, c: a @ c.t(), "got mat2 is on cuda:0, different from other tensors on cpu "
-     "(when checking argument in method wrapper_CUDA_mm)"),
-    (lambda a, c: torch.nn.Linear(3, 2).cuda()(a), "got mat1 is on cpu, different from other tensors on cuda:0 "
-     "(when checking argument in method wrapper_CUDA_addmm)"),
-    (lambda a, c: torch.nn.functional.cross_entropy(c, torch.tensor([0, 1])), "got target is on cpu, different from other "
-     "tensors on cuda:0 (when checking argument in method wrapper_CUDA_nll_loss_forward)"),
-    (lambda a, c: torch.rand(2, device="cuda", generator=torch.Generator()),
-     "Expected a 'cuda' device type for generator but found 'cpu'"),
+    (lambda a, c: a @ c.t(), "Expected all tensors to be on the same device"),
+    (lambda a, c: torch.nn.Linear(3, 2).cuda()(a), "Expected all tensors to be on the same device"),
     (lambda a, c: a.to("cuda:1"), "invalid device ordinal"),
 ]  # fmt: skip
 
@@ -108,19 +97,9 @@ def test_a_network_trains_there() -> None:
     assert {p.device.type for p in net.cpu().parameters()} == {"cpu"}
 
 
-def test_it_says_that_it_is_simulated() -> None:
-    assert "simulated" in torch.cuda.get_device_name() and "no GPU" in torch.cuda.get_device_name()
-
-
-def test_it_is_announced_only_when_asked() -> None:
+def test_it_is_not_announced() -> None:
     chosen = "cuda" if torch.cuda.is_available() else "cpu"  # how programs choose their device
     assert chosen == "cpu" and torch.cuda.device_count() == 0
-    torch.cuda.simulate()
-    try:
-        assert torch.cuda.is_available() and torch.cuda.device_count() == 1
-    finally:
-        torch.cuda.simulate(False)
-    assert not torch.cuda.is_available()
 
 
 def test_the_default_device_can_be_set_for_a_while() -> None:
