@@ -6,8 +6,11 @@ python docs/make_compatibility.py --check    writes nothing; says what is not as
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -22,11 +25,51 @@ Made by `python docs/make_compatibility.py`; do not edit. A name that is "not th
 """
 
 
+PLACES = ("torch", "torch.Tensor", "torch.autograd", "torch.linalg", "torch.nn", "torch.nn.functional", "torch.nn.init",
+          "torch.nn.utils", "torch.optim", "torch.cuda")  # fmt: skip
+_ELSEWHERE = {"typing", "collections", "contextlib", "functools", "enum", "importlib", "threading", "numpy", "types",
+              "dataclasses", "typing_extensions", "warnings", "abc", "__future__"}  # fmt: skip
+
+
+def at(engine: str, place: str) -> Any:
+    """What stands at a place such as "torch.nn" in the engine of that name."""
+    where: Any = importlib.import_module(engine)
+    for name in place.split(".")[1:]:
+        found = getattr(where, name, None)
+        where = found if found is not None else importlib.import_module(f"{where.__name__}.{name}")
+    return where
+
+
+def names(engine: str, place: str) -> set[str]:
+    """The public names at a place; no submodules, and nothing from the standard library or NumPy."""
+    where = at(engine, place)
+    found = set()
+    for name in where.__all__ if engine == "tinytorch" and hasattr(where, "__all__") else dir(where):
+        value = getattr(where, name, None) if place != "torch.Tensor" else name
+        home = getattr(value, "__module__", None) or ""
+        if not (name.startswith("_") or isinstance(value, ModuleType) or home.partition(".")[0] in _ELSEWHERE):
+            found.add(name)
+    return found - {"viz"}
+
+
+def table() -> str:
+    """The names at each place as Markdown: what is there, and what is not."""
+    lines, details = ["| place | in tinytorch | of PyTorch's |", "|---|---|---|"], []
+    for place in PLACES:
+        mine, theirs = names("tinytorch", place), names("torch", place)
+        lines.append(f"| `{place}` | {len(mine & theirs)} | {len(theirs)} |")
+        details.append(f"## `{place}`\n\nThere: {_listed(mine & theirs)}\n")
+        details.append(f"Not there: {_listed(theirs - mine)}\n")
+    return "\n".join([*lines, "", *details])
+
+
+def _listed(found: set[str]) -> str:
+    return ", ".join(f"`{n}`" for n in sorted(found)) or "nothing"
+
+
 def pages() -> dict[Path, str]:
     """The two files as they should be."""
-    from tinytorch.compatibility import table
-
-    made = table("torch")
+    made = table()
     before, _, rest = README.read_text(encoding="utf-8").partition(START)
     after = rest.partition(END)[2]
     counts = made.partition("\n\n")[0]

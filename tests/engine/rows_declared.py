@@ -15,7 +15,7 @@ from tinytorch import Tensor
 
 OPERANDS = {"self": "x", "other": "y", "exponent": "y", "min": "y", "max": "z", "end": "y", "weight": "u", "tensor1": "y",
             "tensor2": "z"}  # fmt: skip
-FIRST = dict.fromkeys(("log", "log1p", "log2", "log10", "sqrt", "rsqrt", "reciprocal", "pow"), "p")
+FIRST = dict.fromkeys(("log", "log1p", "log2", "log10", "sqrt", "rsqrt", "reciprocal", "pow", "cumprod"), "p")
 WHOLE = {
     "bitwise_and": "ij",
     "bitwise_or": "ij",
@@ -25,6 +25,7 @@ WHOLE = {
 }
 NUMBERS = ("2", "2.5")
 VALUES = {"Scalar": NUMBERS, "int": ("0", "-1"), "int[]": ("0", "(0, -1)"), "float": ("0.5",)}
+NO_OUT = {"isnan", "isinf", "isfinite", "relu"}  # in torch, too
 OTHERWISE = {"clone", "detach", "empty_like", "fill", "set", "zero", "fill_diagonal", "movedim", "moveaxis"}
 
 
@@ -50,7 +51,7 @@ def calls(called: str, o: Op) -> list[str]:
     made = [f"torch.{called}({', '.join(given)})" for given in puts]
     if made and any(p.name == "keepdim" for p in params):
         made.append(f"{made[-1][:-1]}, keepdim=True)")
-    if made and type(o.kernel) in (pointwise, reduction):
+    if made and type(o.kernel) in (pointwise, reduction) and called not in NO_OUT:
         made.append(f"{made[0][:-1]}, out=torch.empty(0))")
     return made
 

@@ -17,8 +17,8 @@ ROWS += [f"p.norm({a})" for a in ("", "1", "2", "3", "0", "inf", "-inf", "0.5", 
                                   "'fro'", "'fro', (0, 1)", "inf, 0", "2.5, -1")]  # fmt: skip
 ROWS += ["x.norm()", "x.norm(1)", "x.norm(inf)", "x.norm(3)", "x.norm(1, 0)", "x.norm(2, 0)", "i.norm()", "x.norm(p='nucular')"]  # fmt: skip
 ROWS += [f"x.logsumexp({a})" for a in ("0", "-1, True", "(0, 1)", "dim=0", "")]
-ROWS += [f"x.{f}({a})" for f in ("cumsum", "cumprod") for a in ("0", "-1", "1", "2")]
-ROWS += ["p.cumprod(0)", "p.cumprod(-1)", "i.cumsum(0)", "b.cumsum(0)", "i.cumprod(0)", "x.cumsum(0, dtype=torch.float64)", "i.cumsum(0, dtype=torch.int32)"]  # fmt: skip
+ROWS += [f"{f}({a})" for f in ("x.cumsum", "p.cumprod") for a in ("0", "-1", "1", "2")]
+ROWS += ["i.cumsum(0)", "b.cumsum(0)", "i.cumprod(0)", "x.cumsum(0, dtype=torch.float64)", "i.cumsum(0, dtype=torch.int32)"]  # fmt: skip
 ROWS += [
     f"x.sort({a})"
     for a in ("", "0", "-1, True", "dim=0, descending=True", "stable=True", "stable=True, dim=0, descending=True", "3")

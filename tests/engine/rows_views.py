@@ -9,7 +9,7 @@ _AS_METHODS = [
     "select(-1,-1) select(1,1) select(0,7) diagonal() diagonal(1) diagonal(-1) diagonal(0,-1,0) diagonal(0,0,0)",
     "unfold(0,2,1) unfold(-1,2,1) unfold(0,1,2) unfold(-1,0,1) unfold(0,9,1) as_strided((2,2),(0,0))",
     "as_strided((2,),(2,),1) as_strided((),()) as_strided((9,9),(9,9)) unbind() unbind(-1) split(1) split(2,-1)",
-    "split([1,1]) split(0) split_with_sizes([1,2],1) chunk(2) chunk(2,-1) chunk(5,1) chunk(0) tensor_split(2)",
+    "split([1,1]) split(0) chunk(2) chunk(2,-1) chunk(5,1) chunk(0) tensor_split(2)",
     "tensor_split((1,),-1) tensor_split((1,5)) tensor_split(0) view(2,-1) view(-1,-1) view(7) reshape(-2,3)",
 ]
 

@@ -453,7 +453,8 @@ class _Overloads:
 
     def sized(self, method: bool) -> Callable | None:
         """The plain call of a method that takes sizes, one by one or as a tuple; None if this is none."""
-        if method and not self.inplace:
+        kinds = [o.schema.params[1].kind for o in self.ops if o.schema.positional > 1]
+        if method and not self.inplace and "int" not in kinds:  # which one number would mean
             for o in self.ops:
                 p = o.schema.params
                 if o.schema.positional == 2 and p[1].kind in ("int[]", "SymInt[]") and not p[1].one:
