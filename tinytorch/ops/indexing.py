@@ -26,6 +26,7 @@ from .parts import END, select, slice_
 from .views import array_of, expand, unsqueeze, view
 
 _FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
+_MASKS = (np.dtype(bool), np.dtype(np.uint8))
 
 # index tensors --------------------------------------------------------------------------------------------------------
 
@@ -38,7 +39,7 @@ def _places(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
     for i in indices:
         if i is None:
             out.append(None)
-        elif i.dtype == bool or i.dtype == np.uint8:
+        elif i.dtype in _MASKS:
             if i.dtype != bool:
                 warn_in_torch(
                     "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
@@ -68,7 +69,7 @@ def _broadcast(shape: tuple, places: list) -> tuple[tuple, list[int], int, tuple
     """The shape in which indices meet, the dimensions that have any, where theirs come in the result, its shape."""
     used = [d for d, i in enumerate(places) if i is not None]
     try:
-        together = np.broadcast_shapes(*[places[d].shape for d in used])
+        together = places[used[0]].shape if len(used) == 1 else np.broadcast_shapes(*[places[d].shape for d in used])
     except ValueError:
         found = ", ".join([str(list(places[d].shape)) for d in used])
         what = "shape mismatch: indexing tensors could not be broadcast together with shapes"
@@ -80,15 +81,11 @@ def _broadcast(shape: tuple, places: list) -> tuple[tuple, list[int], int, tuple
     return together, used, at, (*rest[:at], *together, *rest[at:])
 
 
-def _check_bounds(shape: tuple, places: list, used: list[int], together: tuple) -> None:
-    """Raise torch's IndexError if an index lies outside its dimension."""
-    if not any(((places[d] < -shape[d]) | (places[d] >= shape[d])).any() for d in used):
-        return
+def _out_of_bounds(shape: tuple, places: list, used: list[int], together: tuple) -> IndexError:
+    """torch's error for an index that lies outside its dimension; torch goes from element to element, then by dimension."""
     every = [(np.broadcast_to(places[d], together).reshape(-1), shape[d]) for d in used]
-    for k in range(every[0][0].size):  # torch goes from element to element and through the indices of each
-        for where, (i, n) in enumerate(every):
-            if not -n <= i[k] < n:
-                raise IndexError(f"index {i[k]} is out of bounds for dimension {where} with size {n}")
+    k, where = next((k, w) for k in range(every[0][0].size) for w, (i, n) in enumerate(every) if not -n <= i[k] < n)
+    return IndexError(f"index {every[where][0][k]} is out of bounds for dimension {where} with size {every[where][1]}")
 
 
 def _whole(places: list) -> tuple:
@@ -98,13 +95,14 @@ def _whole(places: list) -> tuple:
 def _indexed(a: np.ndarray, indices: list) -> np.ndarray:
     places = _places(a, indices)
     together, used, at, shape = _broadcast(a.shape, places)
-    if 0 in shape:
-        data = np.empty(shape, a.dtype)
-    else:
-        _check_bounds(a.shape, places, used, together)
-        data = a[_whole(places)]
+    try:
+        data = a[_whole(places)] if 0 not in shape else np.empty(shape, a.dtype)
+    except IndexError:
+        raise _out_of_bounds(a.shape, places, used, together) from None
     if data.ndim < 2:
-        return data if data.ndim == 0 or data.size else np.empty(0, a.dtype)
+        return data if data.size else np.empty(shape, a.dtype)
+    if data.size and 1 not in shape and a.flags.c_contiguous and all(places[d].flags.c_contiguous for d in used):
+        return np.ascontiguousarray(data)
     # torch's iterator finds the order of dimensions, with the source's indexed steps as 0
     rest = [a.strides[d] for d in range(a.ndim) if d not in used]
     one = np.empty(1, a.dtype)
@@ -120,7 +118,7 @@ def _indexed(a: np.ndarray, indices: list) -> np.ndarray:
 def _as_one_mask(a: np.ndarray, indices: list, value: np.ndarray) -> np.ndarray | None:
     """The mask, if the indices are one mask and the value is one number: torch then fills instead of indexing."""
     masks = [n for n, i in enumerate(indices) if i is not None]
-    if value.size != 1 or len(masks) != 1 or indices[masks[0]].dtype not in (bool, np.uint8):
+    if value.size != 1 or len(masks) != 1 or indices[masks[0]].dtype not in _MASKS:
         return None
     before, mask = masks[0], indices[masks[0]]
     _check_mask(mask.shape, a.shape, before)
@@ -156,17 +154,24 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
         )
     if 0 in want:
         return
-    _check_bounds(a.shape, places, used, together)
-    if not accumulate:
-        a[_whole(places)] = values
-    elif not np.may_share_memory(a, values):
-        np.add.at(a, _whole(places), values)
-    else:  # then each addition sees those before it
-        v = np.moveaxis(np.broadcast_to(values, want), range(at, at + len(together)), range(len(together)))
-        full = [i if i is None else np.broadcast_to(i, together) for i in places]
-        for m in np.ndindex(*together):
-            one = _whole([i if i is None else i[m] for i in full])
-            a[one] = a[one] + v[m]
+    try:
+        if not accumulate:
+            a[_whole(places)] = values
+        elif not np.may_share_memory(a, values):
+            np.add.at(a, _whole(places), values)
+        else:
+            _add_in_turn(a, places, np.broadcast_to(values, want), at, together)
+    except IndexError:
+        raise _out_of_bounds(a.shape, places, used, together) from None
+
+
+def _add_in_turn(a: np.ndarray, places: list, values: np.ndarray, at: int, together: tuple) -> None:
+    """Add what lies in the memory that is added to: each addition sees those before it."""
+    values = np.moveaxis(values, range(at, at + len(together)), range(len(together)))
+    full = [i if i is None else np.broadcast_to(i, together) for i in places]
+    for m in np.ndindex(*together):
+        one = _whole([i if i is None else i[m] for i in full])
+        a[one] = a[one] + values[m]
 
 
 def _index_back(grad: Any, self_sym_sizes: tuple, indices: Any) -> Any:
@@ -356,7 +361,7 @@ def _slice_number(x: Any) -> int:
 
 
 def _is_mask(t: Tensor) -> bool:
-    return t._data.dtype == bool or t._data.dtype == np.uint8
+    return t._data.dtype in _MASKS
 
 
 def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]]:

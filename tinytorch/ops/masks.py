@@ -12,7 +12,7 @@ from ..tensor import Tensor
 from .copies import contiguous_format, copied
 from .creation import new_zeros, number_array, zeros_like
 from .define import op, python
-from .kernels import as_array, composite, result_dtype, write
+from .kernels import as_array, composite, result_dtype, shape_of_all, write
 from .layout import (
     broadcast_error,
     check_broadcast_into,
@@ -30,7 +30,7 @@ _FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
 
 def is_expanded(a: np.ndarray) -> bool:
     """Whether torch sees that elements share memory: strides of 0 alone, any other overlap is "too hard"."""
-    return a.size > 0 and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
+    return 0 in a.strides and a.size > 0 and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
 
 
 def in_copy(f: Any, layout: Any = contiguous_format) -> Any:
@@ -45,6 +45,8 @@ def in_copy(f: Any, layout: Any = contiguous_format) -> Any:
 
 
 def _together(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
+    if a.shape == b.shape:
+        return a.shape
     try:
         return np.broadcast_shapes(a.shape, b.shape)
     except ValueError:
@@ -112,14 +114,20 @@ def _masked_select(a: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return chosen if chosen.size else np.empty(0, a.dtype)
 
 
+def _whole(a: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """The array in the shape in which it meets the mask."""
+    shape = _together(mask, a)
+    return a if shape == a.shape else np.broadcast_to(a, shape)
+
+
 def _fill_in_copy(a: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
-    out = copied(np.broadcast_to(a, _together(mask, a)), contiguous_format)
+    out = copied(_whole(a, mask), contiguous_format)
     fill_where(out, mask, value)
     return out
 
 
 def _scatter_in_copy(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> np.ndarray:
-    out = copied(np.broadcast_to(a, _together(mask, a)), contiguous_format)
+    out = copied(_whole(a, mask), contiguous_format)
     _scattered(out, mask, source)
     return out
 
@@ -177,7 +185,8 @@ def _chosen(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
         )
     d = result_dtype(self, other)
     a, b = as_array(self, d), as_array(other, d)
-    _together(np.broadcast_to(condition, _together(condition, a)), b)
+    if not condition.shape == a.shape == b.shape:
+        shape_of_all(condition, a, b)
     return result_layout(np.where(condition.astype(bool, copy=False), a, b), condition, a, b)
 
 

@@ -32,24 +32,26 @@ def _selected(a: np.ndarray, dim: int, index: int) -> np.ndarray:
     n = len(shape)
     if not n:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    d = wrap_dim(dim, n)
+    d = dim if 0 <= dim < n else wrap_dim(dim, n)
     if not -shape[d] <= index < shape[d]:
         raise IndexError(f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {d}")
     return a[index, ...] if d == 0 else a[_at(n, d, index)]
 
 
 def _sliced(a: np.ndarray, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> np.ndarray:
-    shape, strides = a.shape, a.strides
-    if not shape:
+    shape = a.shape
+    ndim = len(shape)
+    if not ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    d = wrap_dim(dim, len(shape))
+    d = dim if 0 <= dim < ndim else wrap_dim(dim, ndim)
     n, start, end = shape[d], start or 0, END if end is None else end
-    first = min(max(start + n if start < 0 else start, 0), n)
-    last = min(max(end + n if end < 0 else end, first), n)
+    first = start if 0 <= start <= n else min(max(start + n if start < 0 else start, 0), n)
+    last = n if end >= n else min(max(end + n if end < 0 else end, first), n)
     if first < last:
-        return a[first:last:step] if d == 0 else a[_at(len(shape), d, slice(first, last, step))]
+        return a[first:last:step] if d == 0 else a[_at(ndim, d, slice(first, last, step))]
+    strides = a.strides  # of an empty slice NumPy forgets where it lies
     return restride(a, (*shape[:d], 0, *shape[d + 1 :]), (*strides[:d], strides[d] * step, *strides[d + 1 :]),
-                    first * strides[d])  # of an empty slice NumPy forgets where it lies  # fmt: skip
+                    first * strides[d])  # fmt: skip
 
 
 def _narrowed(self: Any, dim: int, start: Any, length: int) -> Any:

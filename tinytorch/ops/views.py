@@ -52,15 +52,15 @@ def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
 
 
 def _viewed(a: np.ndarray, size: tuple) -> np.ndarray:
-    old, count = a.shape, a.size
-    if count and a.flags.c_contiguous and (not old or a.strides[-1] == a.itemsize):
+    old = a.shape
+    if a.size and a.flags.c_contiguous and (not old or a.strides[-1] == a.itemsize):
         try:
             out = a.reshape(size)
+            new = out.shape
+            if (new == size or -1 in size) and (new != old or len(old) < 2):  # of the same shape NumPy keeps strides
+                return out
         except ValueError:  # said below, in torch's words
-            out = a
-        new = out.shape
-        if (new == size or -1 in size) and (new != old or len(old) < 2):  # of the same shape NumPy keeps strides
-            return out
+            pass
     new = infer_size(size, a.size)
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
     if strides is None:
@@ -263,9 +263,12 @@ python("mT", property(_matrices_transposed), function=False)
 
 
 def _unsqueezed(a: np.ndarray, dim: int) -> np.ndarray:
-    shape, strides = a.shape, a.strides
+    shape = a.shape
     n = len(shape)
     d = dim if 0 <= dim <= n else wrap_dim(dim, n + 1)
+    if a.flags.c_contiguous and a.size and (a.strides[0] == a.itemsize if n == 1 else 1 not in shape):
+        return a.reshape((1, *shape) if d == 0 else (*shape[:d], 1, *shape[d:]))  # whose strides are torch's then
+    strides = a.strides
     step = a.itemsize if d == n else shape[d] * strides[d]
     return restride(a, (*shape[:d], 1, *shape[d:]), (*strides[:d], step, *strides[d:]))
 
@@ -307,6 +310,17 @@ def _expanded(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndarray:
         )
     if not n and min(size, default=0) >= 0:
         return restride(a, size, (0,) * len(size))
+    at, own = -lead, []
+    for k in size:
+        if at >= 0 and k == shape[at]:
+            own.append(strides[at])
+        elif k > 1 and (at < 0 or shape[at] == 1):
+            own.append(0)
+        else:
+            break
+        at += 1
+    else:  # the usual case, for which there is nothing more to look at
+        return restride(a, size, tuple(own))
     new, steps = list(size), [0] * len(size)
     for i in range(len(size) - 1, -1, -1):
         want, d = size[i], i - lead
