@@ -176,7 +176,11 @@ def _is_same_look(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 copy_ = op(
-    "copy_(Tensor(a!) self, Tensor other, bool non_blocking=False)", composite(_copy_from), numbers=True, function=False
+    "copy_(Tensor(a!) self, Tensor other, bool non_blocking=False)",
+    composite(_copy_from),
+    numbers=True,
+    function=False,
+    older=True,
 )
 
 # conversions: the tensor itself if it is of this dtype and on this device already, else a recorded copy ---------------
@@ -247,12 +251,12 @@ for _name, _d in {
 op("cpu" + _FORMAT, composite(lambda self, format: converted(self, None, CPU, False, format)), function=False)
 op("cuda(Tensor(a) self, Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None)", composite(
     lambda self, device, non_blocking, format: converted(self, None, as_device(device or "cuda"), False, format)),
-    function=False)  # fmt: skip
+    function=False, older=True)  # fmt: skip
 op("type_as(Tensor self, Tensor other)", composite(lambda self, other: converted(self, other.dtype, device_of(other))),
    function=False)  # fmt: skip
 
 
-def _to_type(self: Tensor, dtype: Any = None, non_blocking: bool = False, *, memory_format: Any = None) -> Any:
+def _to_type(self: Tensor, dtype: Any, non_blocking: bool, memory_format: Any) -> Any:
     """The legacy type name, or with a dtype (a class, or the name of one) the tensor converted to it."""
     if dtype is None:
         return f"torch.{'cuda.' * self.is_cuda}{self.dtype.tensor_type}"
@@ -271,7 +275,8 @@ def _to_type(self: Tensor, dtype: Any = None, non_blocking: bool = False, *, mem
     return converted(self, kind, getattr(dtype, "device", None))
 
 
-python("type", _to_type, method=True, function=False)
+op("type(Tensor self, PyObject dtype=None, bool non_blocking=False, *, MemoryFormat? memory_format=None)",
+   composite(_to_type), function=False, older=True)  # fmt: skip
 
 # NumPy ------------------------------------------------------------------------------------------------------------------
 

@@ -275,9 +275,9 @@ def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:
 
 def _evenly(first: Any, last: Any, steps: int, d: dtypes.dtype) -> np.ndarray:
     """Counted from the start in the first half, back from the end in the second."""
-    i, step = np.arange(steps), (last - first) / max(steps - 1, 1)
+    i, step = np.arange(float(steps)), (last - first) / max(steps - 1, 1)
     step = float(d.np.type(step)) if d.is_floating_point else step
-    return convert(np.where(i < steps // 2, first + i * step, last - (steps - 1 - i) * step), d.np)
+    return convert(np.where(i < steps // 2, fma64(i, step, first), fma64(steps - 1 - i, -step, last)), d.np)
 
 
 for _start, _end in (("Tensor", "Tensor"), ("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Scalar")):

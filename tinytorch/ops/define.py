@@ -57,6 +57,7 @@ class Op:
         self.out_words = ""
         self.quick: Callable | None = None  # the plain call, of `arity` arguments, see `fast`
         self.arity = 0
+        self.older = False
         self.result_type: Any = tuple
         if node is not None:
             self.saves = [
@@ -475,6 +476,7 @@ class _Overloads:
                 if own or not method:
                     signature = Signature(o.schema, self.name, method, out and not method, o.numbers)
                     signature.run = (o, o.inplace if self.inplace else o.run)  # type: ignore[attr-defined]
+                    signature.older = o.older
                     signatures.append(signature)
         for signature in signatures:  # first by types that need no further look
             values = signature.plain(args, named)
@@ -514,7 +516,7 @@ def op(
     schema: str, kernel: Any, *, aka: tuple[str, ...] = (), method: bool = True, function: bool = True,
     in_place: bool | None = None, out: bool | str | None = None, numbers: bool = False, operator: str = "", backward: str = "",
     also: tuple[str, ...] = (), keeps: dict[str, Callable] | None = None, list_result: bool = False, node: Any = None, writes: int = 0,
-    doc: str = "", **formulas: Callable | None,
+    doc: str = "", older: bool = False, **formulas: Callable | None,
 ) -> Op:  # fmt: skip
     """Declare an operation, or one more overload of it.
 
@@ -522,7 +524,8 @@ def op(
     default for what is pointwise. `out`: offer `out=`; a text, or a
     name in OUT_WORDS, is said of an `out` of another dtype. `operator`: Python's, as in `__mul__`. `also`: what the node keeps
     though no formula reads it; `keeps`: how values that are no arguments are read off a call. `node`: a kind of node of
-    its own. `writes`: how often torch's formulas write to the gradients that they make, which counts.
+    its own. `writes`: how often torch's formulas write to the gradients that they make, which counts. `older`: torch takes
+    a form of old as well, of which its errors know.
     """
     read = Schema(schema)
     kernel = kernel if isinstance(kernel, Kernel) else Kernel(kernel)
@@ -540,6 +543,7 @@ def op(
     made = Op(read, kernel, node, numbers, inputs, keeps or {})
     made.out_words = OUT_WORDS.get(out, out) if isinstance(out, str) else ""
     made.doc = doc  # type: ignore[attr-defined]
+    made.older = older
     made.quick = fast.quick(made)
     made.arity = made.quick and sum(p.default is REQUIRED for p in read.params)
     if several:

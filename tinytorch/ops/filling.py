@@ -25,7 +25,7 @@ from .creation import (
     factory_like,
     zeros_like,
 )
-from .define import op, python
+from .define import op
 from .kernels import composite, number_array, write
 from .layout import broadcast_error, check_overlap
 from .reductions import sum_all as total
@@ -61,9 +61,9 @@ op("fill_(Tensor(a!) self, Tensor value)", write(_one_value), backward="FillBack
    self=nothing, value=lambda grad: total(grad))  # fmt: skip
 fill_ = op("fill_(Tensor(a!) self, Scalar value)", write(lambda a, value: number_array(value, dtypes.BY_NUM[a.dtype.num])),
            backward="FillBackward2", self=nothing)  # fmt: skip
-op("fill(Tensor self, Tensor value)", _filled, method=False, backward="FillBackward1",
+op("fill(Tensor self, Tensor value)", _filled, method=False, out=False, backward="FillBackward1",
    self=nothing, value=lambda grad: total(grad))  # fmt: skip
-op("fill(Tensor self, Scalar value)", _filled, method=False, backward="FillBackward0", self=nothing)
+op("fill(Tensor self, Scalar value)", _filled, method=False, out=False, backward="FillBackward0", self=nothing)
 zero_ = op("zero_(Tensor(a!) self)", write(lambda a: np.zeros((), a.dtype)), backward="ZeroBackward0", self=nothing)
 
 # random numbers in place --------------------------------------------------------------------------------------------------
@@ -155,6 +155,20 @@ def _randperm(d: dtypes.dtype, n: int, generator: Any = None) -> np.ndarray:
     return random.permutation(n, random.source(generator), d.np)
 
 
+def _rand_like(a: np.ndarray, generator: Any = None) -> None:
+    random.uniform_(a, 0.0, 1.0, random.source(generator))
+
+
+def _randn_like(a: np.ndarray, generator: Any = None) -> None:
+    random.normal_(a, 0.0, 1.0, random.source(generator))
+
+
+def _randint_like(a: np.ndarray, *args: Any) -> None:
+    generator = args[-1] if isinstance(args[-1], random.Generator) else None
+    bounds = [int(x) for x in args if x is not None and not isinstance(x, random.Generator)]
+    random.random_from_to_(a, *([0, *bounds] if len(bounds) == 1 else bounds), random.source(generator))
+
+
 _WHOLE = OPTIONS.replace("dtype=None", "dtype=4")  # int64, which is torch's type number 4
 for _given in ("Generator? generator, ", ""):
     op(f"rand(SymInt[] size, *, {_given}{OPTIONS})", factory(_rand), out=True, method=False)
@@ -169,14 +183,16 @@ for _bounds, _make in (("SymInt high", _randint_below), ("SymInt low, SymInt hig
             method=False,
         )
 
-op(f"rand_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(
-    lambda a: random.uniform_(a, 0.0, 1.0, random.source(None))), method=False)  # fmt: skip
-op(f"randn_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(
-    lambda a: random.normal_(a, 0.0, 1.0, random.source(None))), method=False)  # fmt: skip
-op(f"randint_like(Tensor self, SymInt high, *, {OPTIONS_LIKE})", factory_like(
-    lambda a, high: random.random_from_to_(a, 0, high, random.source(None))), method=False)  # fmt: skip
-op(f"randint_like(Tensor self, SymInt low, SymInt high, *, {OPTIONS_LIKE})", factory_like(
-    lambda a, low, high: random.random_from_to_(a, low, high, random.source(None))), method=False)  # fmt: skip
+for _given in ("Generator? generator, ", ""):
+    op(f"rand_like(Tensor self, *, {_given}{OPTIONS_LIKE})", factory_like(_rand_like), method=False)
+    op(f"randn_like(Tensor self, *, {_given}{OPTIONS_LIKE})", factory_like(_randn_like), method=False)
+for _bounds in ("SymInt low, SymInt high", "Tensor high", "SymInt high"):
+    for _given in ("Generator? generator, ", ""):
+        op(
+            f"randint_like(Tensor self, {_bounds}, *, {_given}{OPTIONS_LIKE})",
+            factory_like(_randint_like),
+            method=False,
+        )
 
 
 def _normal(mean: Any, std: Any, generator: Any) -> np.ndarray:
@@ -251,4 +267,4 @@ def _apply(self: Tensor, callable: Callable) -> Tensor:
     return self
 
 
-python("apply_", _apply, method=True, function=False)
+op("apply_(Tensor(a!) self, PyObject callable)", composite(_apply), function=False)

@@ -271,7 +271,7 @@ def _over(a: np.ndarray, memory: np.ndarray) -> Tensor:
     return t
 
 
-python("from_numpy", from_numpy, method=False)
+op("from_numpy(PyObject ndarray)", composite(from_numpy), method=False)
 python("__array_wrap__", lambda self, a: from_numpy(a.astype(np.uint8) if a.dtype == bool else a), function=False)
 
 

@@ -174,9 +174,9 @@ _add = pointwise(lambda a, b, alpha: np.add(a, _scaled(a, b, alpha)), takes="bif
 _sub = pointwise(lambda a, b, alpha: np.subtract(a, _scaled(a, b, alpha)), takes="if", stub="add_stub", bools=_BOOLS,
                  plain=np.subtract)  # fmt: skip
 _rsub = _swapped(lambda a, b, alpha: np.subtract(a, _scaled(a, b, alpha)), takes="if", stub="add_stub", bools=_BOOLS)
-add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, operator="add", also=("alpha",),
+add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, older=True, operator="add", also=("alpha",),
          self=lambda grad: grad, other=lambda grad, alpha: _by(grad, alpha))  # fmt: skip
-sub = op("sub(Tensor self, Tensor other, *, Scalar alpha=1)", _sub, numbers=True, aka=("subtract",), operator="sub",
+sub = op("sub(Tensor self, Tensor other, *, Scalar alpha=1)", _sub, numbers=True, older=True, aka=("subtract",), operator="sub",
          also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: _by(-grad, alpha))  # fmt: skip
 rsub = op("rsub(Tensor self, Tensor other, *, Scalar alpha=1)", _rsub, method=False, in_place=False, out=False,
           self=lambda grad, alpha: _by(-grad, alpha), other=lambda grad: grad)  # fmt: skip
@@ -447,10 +447,10 @@ op("lerp(Tensor self, Tensor end, Tensor weight)", _lerp, backward="LerpBackward
    weight=lambda grad, self, end: grad * (end - self))  # fmt: skip
 op("lerp(Tensor self, Tensor end, Scalar weight)", _lerp, backward="LerpBackward0", in_place=True,
    self=lambda grad, weight: times(grad, 1 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
-op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", _addcmul, self=lambda grad: grad,
+op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", _addcmul, older=True, self=lambda grad: grad,
    tensor1=lambda grad, tensor2, value: grad * times(tensor2, value),
    tensor2=lambda grad, tensor1, value: grad * times(tensor1, value))  # fmt: skip
 op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)",
-   pointwise(_addcdiv, takes="bif", stub="addcdiv_cpu_out"), self=lambda grad: grad,
+   pointwise(_addcdiv, takes="bif", stub="addcdiv_cpu_out"), older=True, self=lambda grad: grad,
    tensor1=lambda grad, tensor2, value: grad * div.inplace(full_like(tensor2, value), tensor2),
    tensor2=lambda grad, tensor1, tensor2, value: -grad * (times(tensor1, value) / (tensor2 * tensor2)))  # fmt: skip

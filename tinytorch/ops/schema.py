@@ -194,6 +194,8 @@ class Param:
         default = self.default_text
         if self.kind == "MemoryFormat" and default == "contiguous_format":
             default = "torch.contiguous_format"
+        elif self.kind == "float":
+            default = default.removesuffix(".")
         elif self.name == "pin_memory":
             default = "False"
         elif self.kind == "ScalarType" or default == "[]":
@@ -235,12 +237,13 @@ class Signature:
 
     def __init__(self, schema: Schema, name: str, method: bool, out: bool, numbers: bool) -> None:
         self.name, self.method, self.numbers = name, method, numbers
+        self.older = False  # whether torch counts a form of old as well, which it does not show
         params = schema.params[1:] if method else list(schema.params)
         self.params = [p for p in params if p.name != "pin_memory" or not method or schema.is_factory]
         # what functions call `input`
         self.input = next((p for p in self.params if p.name == "self" and p.is_tensor), None) if not method else None
         self.positional = sum(not p.named for p in self.params)
-        own = [Param("Tensor? out=None", True)] if out else []
+        own = [Param(f"Tensor{'[]' if len(schema.returns) > 1 else ''}? out=None", True)] if out else []
         if schema.is_factory:  # what all such functions take comes last
             at = next(i for i, p in enumerate(self.params) if p.name == "dtype")
             options, own = [*self.params[at : at + 4], Param("bool? requires_grad=False", True)], self.params[at + 4 :] + own
@@ -397,12 +400,12 @@ def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -
     if len(signatures) == 1 and not signatures[0].params:
         place = "TensorBase" if signatures[0].method else "torch._VariableFunctionsClass"
         return TypeError(f"{place}.{name}() takes {'no keyword arguments' if named else f'no arguments ({n} given)'}")
-    if len(signatures) == 1 and len(signatures[0].params) == 1 and not signatures[0].method and signatures[0].input:
+    if len(signatures) == 1 and [p.kind for p in signatures[0].params] == ["PyObject"] and (n != 1 or named):
+        place = "TensorBase" if signatures[0].method else "torch._VariableFunctionsClass"
         takes = "no keyword arguments" if named else f"exactly one argument ({n} given)"
-        if n != 1 or named:
-            return TypeError(f"torch._VariableFunctionsClass.{name}() takes {takes}")
+        return TypeError(f"{place}.{name}() takes {takes}")
     plausible = [s for s in signatures if s.least <= n <= len(s.params)]
-    if len(signatures) == 1 or len(plausible) == 1:
+    if len(plausible) == 1 or (len(signatures) == 1 and not signatures[0].older):
         try:
             (plausible if len(signatures) > 1 else signatures)[0].match(args, named)
         except MisfitError as why:
