@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..autograd.history import Geometry
 from ..errors import warn_in_torch
-from ..tensor import Tensor, fresh
+from ..tensor import Tensor, fresh, readonly
 from .copies import alias, clone, contiguous_format, copy_
 from .define import op, python
 from .kernels import composite, turn
@@ -256,8 +256,9 @@ def _matrices_transposed(self: Tensor) -> Tensor:
     return transpose(self, -2, -1)
 
 
-python("T", property(_reversed), function=False)
-python("mT", property(_matrices_transposed), function=False)
+for _name, _made in ("T", readonly(_reversed)), ("mT", readonly(_matrices_transposed)):
+    _made.name = _name
+    python(_name, _made, function=False)
 
 # dimensions more and fewer --------------------------------------------------------------------------------------------
 
