@@ -155,28 +155,28 @@ def _allclose(self: Tensor, other: Tensor, *how: Any) -> bool:
 
 
 _CLOSE = "(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False)"
-op(f"isclose{_CLOSE}", _isclose, out=False)
+
+
+def _isclose_of(self: Tensor, other: Tensor, *how: Any) -> Tensor:
+    for t in (other, self) if MODES.here.grad else ():
+        t.grad_fn  # noqa: B018 - which a view makes anew, or refuses to
+    return _isclose_op(self, other, *how)
+
+
+_isclose_op = op(f"isclose{_CLOSE}", _isclose, function=False, method=False, out=False)
+op(f"isclose{_CLOSE}", composite(_isclose_of))
 op(f"allclose{_CLOSE} -> bool", composite(_allclose))
 op("equal(Tensor self, Tensor other) -> bool", composite(_equal))
 
 # what dtype operands meet in ------------------------------------------------------------------------------------------
 
 
-def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
-    """The dtype of an operation on two tensors or numbers."""
-    return result_dtype(*[x._data if isinstance(x, Tensor) else x for x in (tensor1, tensor2)])
+def _result_type(one: Any, other: Any) -> dtypes.dtype:
+    return result_dtype(*[x._data if isinstance(x, Tensor) else x for x in (one, other)])
 
 
-def promote_types(type1: dtypes.dtype, type2: dtypes.dtype) -> dtypes.dtype:
-    """The smallest dtype that holds both, by torch's table."""
-    one = dtypes.as_dtype(type1, "promote_types", "'type1' (position 1)")
-    return dtypes.promote_types(one, dtypes.as_dtype(type2, "promote_types", "'type2' (position 2)"))
-
-
-def can_cast(from_: dtypes.dtype, to: dtypes.dtype) -> bool:
-    """Whether a result of one dtype may be written into a tensor of another."""
-    return dtypes.can_cast(dtypes.as_dtype(from_), dtypes.as_dtype(to))
-
-
-for _function in (result_type, promote_types, can_cast):
-    python(_function.__name__, _function, method=False)
+for _operands in ("Tensor tensor, Tensor other", "Scalar scalar, Tensor tensor", "Tensor tensor, Scalar other",
+                  "Scalar scalar1, Scalar scalar2"):  # fmt: skip
+    op(f"result_type({_operands}) -> ScalarType", composite(_result_type), method=False)
+op("promote_types(ScalarType type1, ScalarType type2) -> ScalarType", composite(dtypes.promote_types), method=False)
+op("can_cast(ScalarType from_, ScalarType to) -> bool", composite(dtypes.can_cast), method=False)

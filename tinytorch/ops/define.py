@@ -189,8 +189,7 @@ class Op:
                 else over(data, where)
             )
         elif type(data) in (tuple, list):
-            out = [fresh(d, where) for d in data]
-            out = self.result_type(out)
+            out = self.result_type([fresh(d, where) if d.size or d.base is None else over(d, where) for d in data])
         else:
             out = fresh(data, where)
         if fn is not None:
@@ -246,8 +245,9 @@ class Op:
         if len(values) < len(self.schema.defaults):
             values += self.schema.defaults[len(values) :]
         target = values[0]
-        if type(target) is ndarray:
-            data = self.kernel.written(*values)
+        if isinstance(target, (ndarray, np.generic)):
+            target = np.asarray(target)
+            data = self.kernel.written(target, *values[1:])
             if data is not None:
                 store(target, data)
             return target
@@ -297,7 +297,7 @@ class Op:
         words = self.out_words if len(data) == 1 else OUT_WORDS["exact"]
         for o, d in zip(outs, data, strict=True):
             into, of = BY_NUM[o._data.dtype.num], BY_NUM[np.asarray(d).dtype.num]
-            if words and into is not of:
+            if words and into is not of and (of.called, into.called) != ("bool", "uint8"):  # which once stood for bools
                 raise RuntimeError(words.format(of.scalar_name, into.scalar_name, cpp_name(of), cpp_name(into)))
         for o, d in zip(outs, data, strict=True):
             write_out(o, np.asarray(d), inputs, type(self.kernel) is pointwise)
@@ -313,8 +313,9 @@ class Op:
 
 def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
     """Give a result through `out=`: resized if need be (with torch's warning), converted if torch may, counted."""
-    d = BY_NUM[data.dtype.num]
-    check_overlap(out._data, *[t._data for t in inputs if t is not out])
+    d, others = BY_NUM[data.dtype.num], [t._data for t in inputs if t is not out]
+    if layout_too:  # else torch resizes it before it looks
+        check_overlap(out._data, *others)
     target = BY_NUM[out._data.dtype.num]
     if not _may_cast(d, target):
         raise cannot_cast(d, target)
@@ -335,6 +336,7 @@ def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
         if layout_too and data.ndim > 1:
             steps = tuple([s // data.itemsize * out._data.itemsize for s in data.strides])
             out._data = layout.restride(out._data, data.shape, steps)
+    check_overlap(out._data, *others)
     MODES.here.run(store, out._data, data)
     bump(out)
 

@@ -17,9 +17,9 @@ from ..autograd.node import not_differentiable
 from ..tensor import Tensor
 from .comparisons import isfinite, logical_and, logical_or, reflected
 from .creation import full_like, new_zeros, zeros_like
-from .define import op
-from .kernels import check_kernel, composite, pointwise, result_dtype, shape_of_all, write
-from .layout import contiguous_strides, dense_strides, laid_out, result_layout
+from .define import op, python
+from .kernels import Kernel, check_kernel, composite, pointwise, result_dtype, shape_of_all, write
+from .layout import check_overlap, contiguous_strides, dense_strides, laid_out, result_layout
 from .masks import masked_fill, masked_fill_, where
 
 # one operand ----------------------------------------------------------------------------------------------------------
@@ -73,6 +73,9 @@ sign = op(
 )
 relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)), takes="if", stub="clamp_min_scalar_cpu", bools=_RELU), out=False,
           self=lambda grad, result: threshold_backward(grad, result, 0))  # fmt: skip
+
+
+python("relu_", lambda input: relu.inplace(input), method=False)
 
 
 def _unless_whole(ufunc: np.ufunc) -> Any:
@@ -230,6 +233,13 @@ def _divided(a: Any, b: Any, rounding_mode: str | None) -> Any:
     return _ROUNDED[rounding_mode](a, b)
 
 
+def _divided_from_the_right(self: Tensor, other: Any) -> Any:
+    try:
+        return reciprocal(self) * other
+    except TypeError:
+        return NotImplemented
+
+
 _floor = pointwise(_ROUNDED["floor"], takes="if", stub="div_floor_cpu")
 _modulo = pointwise(_by_no_zero(_remainder), takes="if", stub="remainder_cpu")
 _fmod = pointwise(_by_no_zero(np.fmod), takes="if", stub="fmod_cpu")
@@ -259,7 +269,7 @@ op("remainder(Tensor self, Scalar other)", _modulo, backward="RemainderBackward0
 op("fmod(Tensor self, Tensor other)", _fmod, backward="FmodBackward1", self=lambda grad: grad,
    other=lambda grad, self, other: -grad * div_rounded(self, other, "trunc"))  # fmt: skip
 op("fmod(Tensor self, Scalar other)", _fmod, backward="FmodBackward0", self=lambda grad: grad)
-reflected("truediv", lambda other, self: reciprocal(self) * other)
+python("__rtruediv__", _divided_from_the_right, function=False)
 reflected("floordiv", floor_divide)
 reflected("mod", lambda other, self: (remainder if isinstance(other, Tensor) else remainder_of_number)(other, self))
 
@@ -297,7 +307,8 @@ class _to_number(pointwise):
         a, exponent = values
         if a.dtype.kind in "iub" and type(exponent) is int and exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        dtypes.check_range(exponent, result_dtype(a, exponent), in_c=True)
+        large = type(exponent) is int and exponent >= 1 << 63 and a.dtype.kind != "f"
+        dtypes.check_range(exponent, dtypes.int64 if large else result_dtype(a, exponent), in_c=True)
         return super().operands(values, target)
 
 
@@ -336,7 +347,7 @@ of_number = op("pow(Scalar self, Tensor exponent)", _of_number(_power, takes="if
 power = op("pow(Tensor self, Scalar exponent)", _to_number(_power, takes="bif", stub="pow"), in_place=True,
            backward="PowBackward0", self=_pow_number)  # fmt: skip
 reflected("pow", lambda other, self: (power_of if isinstance(other, Tensor) else of_number)(other, self))
-op("square(Tensor self)", composite(lambda self: power(self, 2)))
+op("square(Tensor self)", composite(lambda self: power(self, 2)), out=True)
 op("square_(Tensor(a!) self)", composite(lambda self: power.inplace(self, 2)))
 
 # extremes and bounds --------------------------------------------------------------------------------------------------
@@ -347,17 +358,31 @@ def _shared(grad: Any, self: Any, other: Any, lost: Any) -> Any:
     return masked_fill_(where(self == other, over(grad, 2), grad), lost, 0)
 
 
-def _clamped(a: Any, low: Any, high: Any) -> Any:
-    if low is None and high is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if low is not None and high is not None:
-        check_kernel(a.dtype, "if", "clamp_cpu")
-    a = a if low is None else np.maximum(a, low)
-    return a if high is None else np.minimum(a, high)
+def _clamped(*stubs: str) -> Any:
+    """Both bounds or one; `stubs`: torch's kernels for both, for the lower and for the upper."""
+
+    def clamp(a: Any, low: Any, high: Any) -> Any:
+        if low is None and high is None:
+            raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+        stub = stubs[1 if high is None else 2 if low is None else 0]
+        if stub:
+            check_kernel(a.dtype, "if", stub)
+        a = a if low is None else np.maximum(a, low)
+        return a if high is None else np.minimum(a, high)
+
+    return clamp
 
 
 class _bounded(pointwise):
-    """Bounds that are numbers; torch has words of its own where the result does not fit the tensor."""
+    """Bounds that are numbers, which must fit the dtype; torch has words of its own where the result does not."""
+
+    def operands(self, values: tuple, target: Any = None) -> list:
+        """The operands in the dtype they meet in. RuntimeError for a number that this does not hold."""
+        arrays = super().operands(values, target)
+        for number in values[1:]:
+            if number is not None:
+                dtypes.check_range(number, dtypes.BY_NUM[arrays[0].dtype.num], in_c=True)
+        return arrays
 
     def check_target(self, target: Any, given: tuple, d: Any) -> None:
         """Raise torch's errors of memory, shape and dtype for a result that is to be written."""
@@ -390,9 +415,9 @@ maximum = op("maximum(Tensor self, Tensor other)", _largest, in_place=False, wri
 minimum = op("minimum(Tensor self, Tensor other)", _smallest, in_place=False, writes=1,
              self=lambda grad, self, other: _shared(grad, self, other, self > other),
              other=lambda grad, self, other: _shared(grad, self, other, self < other))  # fmt: skip
-op("clamp(Tensor self, Tensor? min=None, Tensor? max=None)", pointwise(_clamped, takes="bif", stub="clamp_cpu"),
+op("clamp(Tensor self, Tensor? min=None, Tensor? max=None)", pointwise(_clamped("clamp_cpu", "", "")),
    aka=("clip",), backward="ClampBackward0", self=_inside, min=_below, max=_above)  # fmt: skip
-op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", _bounded(_clamped, takes="if", stub="clamp_scalar_cpu"), in_place=True, out="found",
+op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", _bounded(_clamped(*[f"clamp_{n}scalar_cpu" for n in ("", "min_", "max_")])), in_place=True, out="found",
    aka=("clip",), backward="ClampBackward1", self=_inside)  # fmt: skip
 op("clamp_min(Tensor self, Tensor min)", _largest, backward="ClampMinBackward1",
    self=lambda grad, self, min: where(self >= min, grad, 0), min=lambda grad, self, min: where(self < min, grad, 0))  # fmt: skip
@@ -411,22 +436,41 @@ def _per_square(self: Any, other: Any) -> Any:
     return masked_fill(reciprocal(squares), squares == 0, 0)
 
 
-def _lerp(a: Any, end: Any, weight: Any) -> Any:
-    for name, x in (("end", end), ("weight", weight)):
-        if isinstance(x, np.ndarray) and x.dtype != a.dtype and (x is end or x.ndim):
-            mine, its = (dtypes.cpp_name(dtypes.BY_NUM[y.dtype.num]) for y in (a, x))
-            raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
-    shape_of_all(*[x for x in (a, end, weight) if isinstance(x, np.ndarray)])
-    check_kernel(a.dtype, "f", f"lerp_kernel_{'tensor' if isinstance(weight, np.ndarray) else 'scalar'}")
-    x, y, t = (np.asarray(x, np.float32 if a.dtype.char == "e" else a.dtype) for x in (a, end, weight))
-    out = np.where(np.abs(t) < 0.5, x + t * (y - x), y - (y - x) * (1 - t)).astype(a.dtype, copy=False)
-    return result_layout(out, *[x for x in (a, end, weight) if isinstance(x, np.ndarray)])
+class _lerp(Kernel):
+    """From one tensor towards another of the same dtype."""
+
+    def __call__(self, a: Any, end: Any, weight: Any) -> Any:
+        """The blend. RuntimeError for two dtypes."""
+        self.check(a, end, weight)
+        given = [x for x in (a, end, weight) if isinstance(x, np.ndarray)]
+        shape_of_all(*given)
+        check_kernel(a.dtype, "f", f"lerp_kernel_{'tensor' if isinstance(weight, np.ndarray) else 'scalar'}")
+        x, y, t = (np.asarray(x, np.float32 if a.dtype.char == "e" else a.dtype) for x in (a, end, weight))
+        out = np.where(np.abs(t) < 0.5, x + t * (y - x), y - (y - x) * (1 - t)).astype(a.dtype, copy=False)
+        return result_layout(out, *given)
+
+    def check(self, a: Any, end: Any, weight: Any) -> None:
+        """Raise torch's RuntimeError unless all are of one dtype."""
+        for name, x in (("end", end), ("weight", weight)):
+            if isinstance(x, np.ndarray) and x.dtype != a.dtype and (x is end or x.ndim):
+                mine, its = (dtypes.cpp_name(dtypes.BY_NUM[y.dtype.num]) for y in (a, x))
+                raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
+
+    def written(self, a: Any, *values: Any) -> Any:
+        """The values to write into `a`."""
+        self.check(a, *values)
+        check_overlap(a, *values)
+        return super().written(a, *values)
 
 
-def _addcdiv(a: Any, b: Any, c: Any, value: Any) -> Any:
-    if a.dtype.kind != "f":
-        raise RuntimeError(_NO_INTEGER_ADDCDIV)
-    return a + np.array(value).astype(a.dtype) * b / c
+class _addcdiv(pointwise):
+    """A quotient that is added, not of integers."""
+
+    def operands(self, values: tuple, target: Any = None) -> list:
+        """The operands in the dtype they meet in."""
+        if values[1].dtype.kind != "f" != values[2].dtype.kind:
+            raise RuntimeError(_NO_INTEGER_ADDCDIV)
+        return super().operands(values, target)
 
 
 _NO_INTEGER_ADDCDIV = (
@@ -442,15 +486,16 @@ _addcmul = pointwise(
 atan2 = op("atan2(Tensor self, Tensor other)", pointwise(np.arctan2, "float"), aka=("arctan2",),
            self=lambda grad, self, other: grad * other * _per_square(self, other),
            other=lambda grad, self, other: grad * -self * _per_square(self, other))  # fmt: skip
-op("lerp(Tensor self, Tensor end, Tensor weight)", _lerp, backward="LerpBackward1", in_place=True,
+op("lerp(Tensor self, Tensor end, Tensor weight)", _lerp(None), backward="LerpBackward1", in_place=True,
    self=lambda grad, weight: grad * sub.inplace(full_like(weight, 1), weight), end=lambda grad, weight: grad * weight,
    weight=lambda grad, self, end: grad * (end - self))  # fmt: skip
-op("lerp(Tensor self, Tensor end, Scalar weight)", _lerp, backward="LerpBackward0", in_place=True,
+op("lerp(Tensor self, Tensor end, Scalar weight)", _lerp(None), backward="LerpBackward0", in_place=True,
    self=lambda grad, weight: times(grad, 1 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
 op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", _addcmul, older=True, self=lambda grad: grad,
    tensor1=lambda grad, tensor2, value: grad * times(tensor2, value),
    tensor2=lambda grad, tensor1, value: grad * times(tensor1, value))  # fmt: skip
 op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)",
-   pointwise(_addcdiv, takes="bif", stub="addcdiv_cpu_out"), older=True, self=lambda grad: grad,
+   _addcdiv(lambda a, b, c, value: a + np.array(value).astype(a.dtype) * b / c, takes="if", stub="addcdiv_cpu_out"),
+   in_place=True, older=True, self=lambda grad: grad,
    tensor1=lambda grad, tensor2, value: grad * div.inplace(full_like(tensor2, value), tensor2),
    tensor2=lambda grad, tensor1, tensor2, value: -grad * (times(tensor1, value) / (tensor2 * tensor2)))  # fmt: skip

@@ -22,8 +22,8 @@ from .joining import cat, flip
 from .kernels import Kernel, check_kernel, composite, reduction, write
 from .layout import check_overlap, result_layout, wrap_dim, wrap_dims
 from .masks import masked_fill_, masked_fill_with_, where
-from .parts import narrow
-from .pointwise import exp, exp_of, maximum, minimum, over, times
+from .parts import narrow, select
+from .pointwise import add, exp, exp_of, maximum, minimum, over, times
 from .scatter import scatter_from
 from .views import expand, reshape, unsqueeze
 
@@ -183,13 +183,14 @@ def _running_in_place(ufunc: np.ufunc) -> Any:
     run = _running(ufunc)
 
     def write_running(a: Any, dim: int, dtype: Any) -> Any:
-        check_overlap(a)
         if dtype is not None and dtype.np != a.dtype:
             mine, its = dtypes.cpp_name(dtypes.BY_NUM[a.dtype.num]), dtypes.cpp_name(dtype)
             raise RuntimeError(
                 f"Bad in-place call: input tensor dtype {mine} and output tensor dtype {its} should match"
             )
-        return run(a, dim, dtypes.BY_NUM[a.dtype.num])
+        data = run(a, dim, dtypes.BY_NUM[a.dtype.num])
+        check_overlap(a)
+        return data
 
     return write_running
 
@@ -210,12 +211,12 @@ def _cumprod_backward(grad: Any, self: Any, dim: int, result: Any, _self_dtype: 
     if not (self == 0).any():
         return _reversed_cumsum(result * grad, dim) / self
     # each element is part of the products from its own on: those products without it, times their gradients, added up
-    n, parts = self.shape[dim], []
+    n, out = self.shape[dim], new_zeros(self, self.shape)
     for k in range(n):
         after = cumprod(cat([ones_like(narrow(self, dim, k, 1)), narrow(self, dim, k + 1, n - k - 1)], dim), dim)
         before = prod_along(narrow(self, dim, 0, k), dim, True)
-        parts.append(sum_dims(narrow(grad, dim, k, n - k) * (before * after), (dim,), True))
-    return cat(parts, dim)
+        add.inplace(select(out, dim, k), sum_dims(narrow(grad, dim, k, n - k) * (before * after), (dim,)))
+    return out
 
 
 cumsum = op(

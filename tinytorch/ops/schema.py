@@ -59,11 +59,11 @@ def _plainly(x: Any) -> Any:
 
 
 def _number(x: Any) -> Any:
-    return x.item() if isinstance(x, (Tensor, np.generic)) else x
+    return _wrapped(x.item() if isinstance(x, Tensor) else x)
 
 
 def _wrapped(x: Any) -> Any:
-    return x.item() if isinstance(x, np.generic) else x
+    return x if not isinstance(x, np.generic) else float(x) if isinstance(x, np.bool_) else x.item()
 
 
 def _int(x: Any) -> int:
