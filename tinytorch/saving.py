@@ -98,10 +98,10 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
             return obj.called if isinstance(obj, dtypes.dtype) else NotImplemented
         state, storage = dict(obj.__dict__), storage_of(obj, quietly=True)
         if isinstance(obj, nn.Parameter):
-            args = obj.data, obj.requires_grad, OrderedDict()
+            args: tuple = obj.data, obj.requires_grad, OrderedDict()
             return (rebuild_parameter_with_state, (*args, state)) if state else (rebuild_parameter, args)
         warn_of_hooks(obj)
-        geometry = obj.storage_offset(), tuple(obj.shape), obj.stride(), obj.requires_grad, OrderedDict()
+        geometry: tuple = obj.storage_offset(), tuple(obj.shape), obj.stride(), obj.requires_grad, OrderedDict()
         if state or type(obj) is not Tensor:
             return rebuild_from_type, (rebuild_tensor, type(obj), (storage, *geometry), state)
         return rebuild_tensor, (storage, *geometry)
@@ -125,7 +125,7 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
             self.memoize(obj)
             return
         try:
-            super().save_global(obj, name)
+            super().save_global(obj, name)  # type: ignore[misc]
         except pickle.PicklingError:  # which the pickler in C says in other words
             where = f"attribute lookup {name or obj.__qualname__} on {obj.__module__} failed"
             raise pickle.PicklingError(f"Can't pickle {obj!r}: {where}") from None
