@@ -286,6 +286,8 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                         state = state_fitted(outputs[i], grad)
                     elif known is not None:
                         state = known[i]
+                    elif grad is grads[0] and len(outputs) == 1:
+                        state = given[0]
                     elif grad.base is not None or grad is grads[0] or fn._several:
                         state = state_of(fn, grads, given, outputs, i)
                 buffer = buffers.get(below)

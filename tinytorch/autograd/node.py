@@ -179,7 +179,7 @@ class Node:
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
         saved = self._saved
-        if saved:
+        if saved and any([version is not None for version in saved[1::2]]):
             left: list[Any] = []
             for value, version in zip(saved[::2], saved[1::2], strict=True):
                 if version is None:
@@ -443,7 +443,7 @@ def _apply(self: Any, grads: list, raw: bool) -> list:
     grad = tuple(grads) if several else grads[0]
     if grad is None or (several and all([g is None for g in grad])):
         return [None] * len(edges)
-    values, at = [], 0
+    values: list = []
     if saved:
         pairs = iter(saved)
         for value, version in zip(pairs, pairs):  # noqa: B905 - one iterator, for pairs
@@ -455,18 +455,19 @@ def _apply(self: Any, grads: list, raw: bool) -> list:
             ):  # fmt: skip
                 values.append(value._data)
             else:
-                values.append(read(self, at, raw))
-            at += 1
+                values.append(read(self, len(values), raw))
     if self.spread:
         return list(self.rules[0][0](grad, *[values[i] for i in self.rules[0][1]]))
-    out = []
+    out: list = []
     for (rule, wanted), edge in zip(self.rules, edges):  # noqa: B905 - one for each by construction
         if edge is None or rule is None:
             out.append(None)
-        elif wanted:
-            out.append(rule(grad, *[values[i] for i in wanted]))
-        else:
+        elif not wanted:
             out.append(rule(grad))
+        elif len(wanted) == 1:
+            out.append(rule(grad, values[wanted[0]]))
+        else:
+            out.append(rule(grad, *[values[i] for i in wanted]))
     return out
 
 
