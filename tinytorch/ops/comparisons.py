@@ -31,11 +31,8 @@ def reflected(symbol: str, function: Any) -> None:
 # comparisons ----------------------------------------------------------------------------------------------------------
 
 # in place a comparison has a node, whose gradients are zero
-_ZERO, _BOTH_ZERO = (
-    {"self": lambda grad: zeros_like(grad), "writes": 1},
-    {n: lambda grad: zeros_like(grad) for n in ("self", "other")} | {"writes": 1},
-)
-
+_NONE: dict[str, Any] = {"self": lambda grad: zeros_like(grad), "function": False, "writes": 1}
+_NEITHER = _NONE | {"other": lambda grad: zeros_like(grad)}
 for _name, _ufunc, _takes in (
     ("eq", np.equal, "bifw"), ("ne", np.not_equal, "bifw"), ("lt", np.less, "bif"), ("le", np.less_equal, "bif"),
     ("gt", np.greater, "bif"), ("ge", np.greater_equal, "bif"),
@@ -43,20 +40,8 @@ for _name, _ufunc, _takes in (
     _kernel, _node = pointwise(_ufunc, "bool", takes=_takes, stub=f"{_name}_cpu"), f"{_name.title()}Backward"
     op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_name)
     op(f"{_name}(Tensor self, Scalar other)", _kernel)
-    op(
-        f"{_name}_(Tensor(a!) self, Tensor other)",
-        write(_kernel.written),
-        function=False,
-        backward=_node + "1",
-        **_BOTH_ZERO,
-    )
-    op(
-        f"{_name}_(Tensor(a!) self, Scalar other)",
-        write(_kernel.written),
-        function=False,
-        backward=_node + "0",
-        **_ZERO,
-    )
+    op(f"{_name}_(Tensor(a!) self, Tensor other)", write(_kernel.written), backward=_node + "1", **_NEITHER)
+    op(f"{_name}_(Tensor(a!) self, Scalar other)", write(_kernel.written), backward=_node + "0", **_NONE)
 
 
 def _contains(self: Tensor, element: Any) -> bool:
