@@ -78,7 +78,7 @@ def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[i
     strides, step = [0] * a.ndim, itemsize
     for d in _outward(a.shape, memory_format):
         strides[d] = step
-        step *= max(a.shape[d], 1)
+        step *= a.shape[d]
     return tuple(strides)
 
 
@@ -86,7 +86,7 @@ def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = Non
     """The same values in memory of their own, as another dtype if `kind` is given."""
     if kind is None or kind == a.dtype:
         kind, strides = a.dtype, a.strides
-        plain = strides == (a.itemsize,) or not strides or (a.flags.c_contiguous and a.size and 1 not in a.shape)
+        plain = not strides or (a.size and (strides == (a.itemsize,) or (a.flags.c_contiguous and 1 not in a.shape)))
         if plain and kind.kind != "b" and memory_format in _IN_ORDER:  # of memory read as bools any byte may come
             return a.copy()
     out = empty_like_strides(a.shape, kind, strides_of_copy(a, memory_format, kind.itemsize))

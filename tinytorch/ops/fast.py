@@ -167,7 +167,7 @@ def _copied(o: Any) -> Callable:
         kind = a.dtype
         if kind.kind != "f" or type(x._counter) is not list or (storage is not None and storage.device is not CPU):
             return None
-        if a.strides != (a.itemsize,) and not (a.flags.c_contiguous and a.size and 1 not in a.shape):
+        if not a.size or (a.strides != (a.itemsize,) and not (a.flags.c_contiguous and 1 not in a.shape)):
             return None
         here, fn = MODES.here, None
         if here.grad and needs_grad(x):

@@ -118,7 +118,7 @@ op(f"bernoulli_(Tensor(a!) self, float p=0.5, *, {_GENERATOR})", _floats(random.
 
 
 def _bernoulli(a: np.ndarray, generator: Any) -> np.ndarray:
-    if a.dtype.kind != "f":
+    if a.size and a.dtype.kind != "f":
         name = dtypes.BY_NUM[a.dtype.num].scalar_name
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{name}'")
     return random.bernoulli_(np.empty(a.shape, a.dtype), a, random.source(generator))
