@@ -71,7 +71,7 @@ def kept(value: Any) -> tuple[Any, Any]:
         if HOOKS and (pair := _hooks_here()) is not None:
             return SavedTensor(value, version, pair), OBJECT
         return value, version
-    if type(value) in (tuple, list) and any([isinstance(v, TensorBase) for v in value]):
+    if type(value) in (tuple, list) and value and type(value[0]) is not int and any([isinstance(v, TensorBase) for v in value]):
         pairs = [kept(v) for v in value]
         return tuple([v for v, _ in pairs]), tuple([n for _, n in pairs])
     return value, None

@@ -68,19 +68,25 @@ class Op:
         runs = {"fresh": self._run_fresh, "view": self._run_view, "views": self._run_views, "write": self.inplace,
                 "composite": self._run_composite, "turn": self._turn}  # fmt: skip
         self.run: Callable = runs[kernel.kind]
+        self.on_arrays: Callable | None = None  # what a call on arrays comes to, unless it writes to them
+        if kernel.kind not in ("write", "turn"):
+            self.on_arrays = kernel.function if type(kernel).__call__ is Kernel.__call__ else kernel
 
     def __repr__(self) -> str:
         return f"<op {self.schema.text}>"
 
     def __call__(self, *values: Any) -> Any:
         """Run on tensors, recorded as grad mode has it, or on arrays; arguments that are left out take their defaults."""
-        given = len(values)
-        if given == self.arity and type(values[0]) is not ndarray:
+        given, defaults = len(values), self.defaults
+        if type(values[0]) is ndarray:
+            if self.on_arrays is not None:
+                return self.on_arrays(*values) if given == len(defaults) else self.on_arrays(*values, *defaults[given:])
+        elif given == self.arity:
             made = self.quick(*values)  # type: ignore[misc]
             if made is not None:
                 return made
-        if given < len(self.defaults):
-            values += self.defaults[given:]
+        if given < len(defaults):
+            values += defaults[given:]
         first = values[0][0] if type(values[0]) in (list, tuple) and values[0] else values[0]
         if isinstance(first, (ndarray, np.generic)) or (type(first) is not Tensor and _on_arrays(values)):
             kernel = self.kernel
