@@ -241,8 +241,11 @@ class reduction(Kernel):
         self.rest = [i for i in range(1, len(names)) if i not in (self.dim, self.keepdim)]
 
     def __call__(self, a: ndarray, *values: Any) -> Any:
+        if not self.dim:  # of all elements
+            out = self.function(a, (0,) if a.ndim == 1 else tuple(range(a.ndim)), False, *values)
+            return np.asarray(out) if type(out) is not tuple else tuple([np.asarray(x) for x in out])
         values = (a, *values)
-        dims = wrap_dims(values[self.dim] if self.dim else None, a.ndim)
+        dims = wrap_dims(values[self.dim], a.ndim)
         out = self.function(a, dims, bool(self.keepdim and values[self.keepdim]), *[values[i] for i in self.rest])
         return tuple([result_layout(x) for x in out]) if type(out) is tuple else result_layout(out)
 

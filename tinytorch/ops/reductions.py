@@ -76,6 +76,8 @@ def _wide(a: Any, dtype: Any) -> tuple:
 
 
 def _sum(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
+    if dtype is None and a.dtype.char in "fd":
+        return np.add.reduce(a, dims if a.ndim else None, None, None, keepdim)
     wide, kind = _wide(a, dtype)
     return np.asarray(np.add.reduce(a, _axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
 
