@@ -7,6 +7,7 @@ then `Op` runs it in full. Nothing here is needed for an operation to be right.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -274,19 +275,38 @@ def _two(o: Any, rest: tuple) -> Callable:
     return call
 
 
+def view_of_all(o: Any) -> Callable:
+    """The plain call of a view that gives all its arguments, also those with a default."""
+    return _view(o, [p.plain for p in o.schema.params[1:]], ())
+
+
+def _picker(o: Any) -> Callable | None:
+    """What the node of a view saves, picked from None, the sizes and the arguments; None if it saves anything else."""
+    places = {"self_sym_sizes": 1, **{name: i + 1 for i, name in enumerate(o.schema.names) if i}}
+    names = () if o.node is None else o.node.saved_names
+    if any(name not in places for name in names):
+        return None
+    return operator.itemgetter(*[i for name in names for i in (places[name], 0)]) if names else lambda values: ()
+
+
 def _view(o: Any, plain: list, rest: tuple) -> Callable:
     """The plain call of a view; sizes come as a tuple of ints."""
-    function, node, save = o.kernel.function, o.node, _saver(o)
-    if node is None or (rest and not plain):
+    function, node, save = o.kernel.function, o.node, _picker(o)
+    if node is None or save is None or (rest and not plain):
         return lambda *args: None
+    first, others = (plain[0], plain[1:]) if plain else (frozenset(), [])
+    bare = node.saved_names == ()
 
     def call(x: Any, *args: Any) -> Any:
         if not isinstance(x, Tensor) or type(x._counter) is not list:
             return None
         if args:
-            for value, kinds in zip(args, plain):  # noqa: B905 - as many by construction
-                if type(value) not in kinds:
-                    return None
+            if type(args[0]) not in first:
+                return None
+            if others:
+                for value, kinds in zip(args[1:], others):  # noqa: B905 - as many by construction
+                    if type(value) not in kinds:
+                        return None
         here, fn, source = MODES.here, None, x._view
         if here.grad:
             edge = x._edge
@@ -298,8 +318,8 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
                 if HOOKS or MADE:
                     return None
                 fn = _new(node)
-                fn._edges = edges = (edge,)
-                fn._saved = () if save is None else save((x, *args, *rest), edges)
+                fn._edges = (edge,)
+                fn._saved = () if bare else save((None, x._data.shape, *args, *rest))
         storage = x._storage
         data = function(x._data, *args, *rest) if args else function(x._data)
         out = _new(Tensor)

@@ -18,6 +18,7 @@ from ..tensor import Tensor, device_of, fresh
 from .copies import alias, copied, copy_
 from .creation import new_zeros, number_array
 from .define import op, python
+from .fast import view_of_all
 from .from_data import array_of as array_from
 from .kernels import write
 from .layout import check_no_overlap, laid_out, torch_strides, view_strides
@@ -211,12 +212,22 @@ index_put_ = op(f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backw
 # reading and writing with any index -----------------------------------------------------------------------------------
 
 
+_plain_select = view_of_all(select)
+
+
 def _getitem(self: Tensor, item: Any) -> Tensor:
     kind = type(item)
-    if kind is int or isinstance(item, np.integer):
-        return _select(self, 0, int(item), 0)
+    if kind is int:
+        shape = self._data.shape
+        if shape and -shape[0] <= item < shape[0]:
+            made = _plain_select(self, 0, item)
+            if made is not None:
+                return made
+        return _select(self, 0, item, 0)
     if kind is slice:
         return _slice(self, 0, item, keep=False)
+    if isinstance(item, np.integer):
+        return _select(self, 0, int(item), 0)
     if item is None or item is Ellipsis:
         return unsqueeze(self, 0) if item is None else alias(self)
     out, indices = _worked_off(self, _as_tuple(item))
