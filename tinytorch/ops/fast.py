@@ -27,6 +27,7 @@ from .schema import REQUIRED
 
 ndarray = np.ndarray
 _new = object.__new__
+_NUMBER = np.zeros(())  # for the layout of a result it matters only that there is one
 
 
 def quick(o: Any) -> Callable | None:
@@ -42,6 +43,8 @@ def quick(o: Any) -> Callable | None:
     kind = o.kernel.kind
     if kind == "view" and o.tensors == [0]:
         return _view(o, plain, rest)
+    if kind == "composite" and params[0].shared and not params[0].written and o.tensors == [0]:
+        return _composite(o, plain, rest)
     if kind != "fresh":
         return None
     if o.tensors == [0]:
@@ -255,7 +258,7 @@ def _two(o: Any, rest: tuple) -> Callable:
             except ValueError:
                 raise broadcast_error(a.shape, b.shape) from None
             if type(data) is not ndarray or data.ndim > 1:
-                data = result_layout(data, a, b) if pair else result_layout(data, a)
+                data = result_layout(data, a, b if pair else _NUMBER)
         else:
             data = here.run(whole, a, b, *rest)
             if type(data) is not ndarray:
@@ -271,6 +274,21 @@ def _two(o: Any, rest: tuple) -> Callable:
             if results:
                 fn.keep_results((out,))
         return out
+
+    return call
+
+
+def _composite(o: Any, plain: list, rest: tuple) -> Callable:
+    """The plain call of what is made of views."""
+    function = o.kernel.function
+
+    def call(x: Any, *args: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return None
+        for value, kinds in zip(args, plain):  # noqa: B905 - as many by construction
+            if type(value) not in kinds:
+                return None
+        return function(x, *args, *rest)
 
     return call
 

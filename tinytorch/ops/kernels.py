@@ -86,9 +86,10 @@ def number_array(value: Any, d: dtypes.dtype) -> ndarray:
     return np.array(int(value) % (1 << 8 * d.itemsize) if d.np.kind == "u" else int(value), d.np)
 
 
-def cannot_cast(d: dtypes.dtype, target: dtypes.dtype) -> RuntimeError:
+def cannot_cast(d: dtypes.dtype, target: dtypes.dtype, in_c: bool = False) -> RuntimeError:
     """torch's words for a result that may not be written into a tensor of another category."""
-    return RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {target.scalar_name}")
+    name = dtypes.cpp_name(target) if in_c else target.scalar_name
+    return RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {name}")
 
 
 def check_kernel(kind: np.dtype, takes: str, stub: str) -> None:
@@ -118,18 +119,25 @@ class Kernel:
 
     def written(self, a: ndarray, *values: Any) -> Any:
         """The values to write into `a`, after torch's checks; None if they are there already."""
+        check_overlap(a, *values)
         data = np.asarray(self(a, *values))
-        check_written(a, data, *values)
+        check_broadcast_into(a.shape, data.shape)
+        d, target = dtypes.BY_NUM[data.dtype.num], dtypes.BY_NUM[a.dtype.num]
+        if not dtypes.can_cast(d, target):
+            raise cannot_cast(d, target)
         return data
 
 
-def check_written(a: ndarray, data: ndarray, *values: Any) -> None:
-    """Raise torch's errors of memory, shape and dtype for values that are to be written into `a`."""
-    check_overlap(a, *values)
-    check_broadcast_into(a.shape, data.shape)
-    d, target = dtypes.BY_NUM[data.dtype.num], dtypes.BY_NUM[a.dtype.num]
-    if not dtypes.can_cast(d, target):
-        raise cannot_cast(d, target)
+class row_major(Kernel):
+    """A function whose results, one or several, come to lie row by row."""
+
+    def __init__(self, function: Callable, in_dtype_of_out: bool = False) -> None:
+        super().__init__(function)
+        self.in_dtype_of_out = in_dtype_of_out
+
+    def __call__(self, *values: Any) -> Any:
+        out = self.function(*values)
+        return tuple([result_layout(x) for x in out]) if type(out) is tuple else result_layout(out)
 
 
 _OPERANDS = ("other", "exponent", "min", "max")  # what may be a number among the operands, by name
@@ -139,21 +147,34 @@ class pointwise(Kernel):
     """`function(a, b, ...)` element by element, of operands that broadcast.
 
     `to`: the result's dtype is kept, made floating, or bool. `takes` and `stub`: the dtypes that torch has a kernel for,
-    and its name. `bools`: the RuntimeError for bools, or two: if one operand is, and if all are. Operands are the schema's tensors and, where they may stand for
-    tensors, numbers; further arguments follow.
+    and its name. `check(a, b, ...)` looks at the operands as they were given. `in_c`: what is said of a result that does
+    not fit where it is to be written names the dtype as C++ does. Operands are the schema's tensors and, where they may
+    stand for tensors, numbers; further arguments follow.
     """
 
+    count, straight = 2, frozenset()  # type: ignore[var-annotated] # until it is the kernel of an operation
+
     def __init__(
-        self, function: Callable, to: str = "keep", *, takes: str = EVERY, stub: str = "", bools: Any = None,
+        self,
+        function: Callable,
+        to: str = "keep",
+        *,
+        takes: str = EVERY,
+        stub: str = "",
+        check: Callable | None = None,
         plain: Callable | None = None,
+        in_c: bool = False,
     ) -> None:
         super().__init__(function)
-        self.to, self.takes, self.stub, self.bools = to, takes, stub, bools
+        self.to, self.takes, self.stub, self.check, self.in_c = to, takes, stub, check, in_c
         self.plain = plain  # what the function is where further arguments have their defaults
 
     def bind(self, schema: Any) -> None:
         """See which arguments are operands: tensors, and numbers that meet them in one dtype."""
         self.count = max([i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in _OPERANDS])
+        self.wrapped = [
+            p.is_tensor or p.name == "other" for p in schema.params[: self.count]
+        ]  # where a number is a tensor
         self.straight = {  # the dtypes for which the kernel alone is all there is to do
             n for n, d in dtypes.BY_NUM.items()
             if LETTER[n] in self.takes and d.np != HALF and (d.is_floating_point or (self.to != "float" and d.np.kind != "b"))
@@ -165,9 +186,9 @@ class pointwise(Kernel):
         `target`: what the result is to be written into, for which there are checks that come first.
         """
         given = values[: self.count]
+        if self.check is not None:
+            self.check(*given)
         d = result_dtype(*[x for x in given if x is not None])
-        if self.bools is not None:
-            self.refuse_bools(given)
         if target is not None:
             self.check_target(target, given, d)
         if self.takes != EVERY and LETTER[d.np.num] not in self.takes:
@@ -184,13 +205,7 @@ class pointwise(Kernel):
         into = dtypes.BY_NUM[target.dtype.num]
         d = dtypes.get_default_dtype() if self.to == "float" and not d.is_floating_point else d
         if self.to != "bool" and not dtypes.can_cast(d, into):
-            raise cannot_cast(d, into)
-
-    def refuse_bools(self, given: tuple) -> None:
-        """Raise torch's RuntimeError if an operand is bool."""
-        found = [isinstance(x, bool) if type(x) in (bool, int, float) else x.dtype.kind == "b" for x in given]
-        if any(found):
-            raise RuntimeError(self.bools if type(self.bools) is str else self.bools[all(found)])
+            raise cannot_cast(d, into, self.in_c)
 
     def compute(self, arrays: list[ndarray], rest: tuple) -> Any:
         """What the function gives for operands of one dtype; float16 is computed in float32."""
@@ -208,7 +223,9 @@ class pointwise(Kernel):
         if self.count == 1 and type(a) is ndarray and a.dtype.num in self.straight:
             return result_layout(self.function(*values), a)
         arrays = self.operands(values)
-        tensors = [y for x, y in zip(values, arrays) if isinstance(x, ndarray)]  # noqa: B905 - further arguments
+        tensors = [
+            y for x, y, n in zip(values, arrays, self.wrapped) if isinstance(x, ndarray) or (n and y is not None)
+        ]
         return result_layout(self.compute(arrays, values[self.count :]), *tensors)
 
     def written(self, a: ndarray, *values: Any) -> ndarray:

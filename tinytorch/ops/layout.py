@@ -208,7 +208,7 @@ def result_layout(data: Any, *operands: ndarray) -> ndarray:
     if data.ndim < 2 and data.size:
         return data
     for a in operands:
-        if not a.flags.c_contiguous or 1 in a.shape or not data.size or a.ndim != data.ndim:
+        if not data.size or (a.ndim and (a.ndim != data.ndim or 1 in a.shape or not a.flags.c_contiguous)):
             return laid_out(data, torch_strides(data.shape, data.itemsize, operands))
     if data.flags.c_contiguous and 1 not in data.shape and data.size:
         return data
