@@ -152,19 +152,12 @@ class pointwise(Kernel):
     stand for tensors, numbers; further arguments follow.
     """
 
-    count, straight = 2, frozenset()  # type: ignore[var-annotated] # until it is the kernel of an operation
+    count, wrapped, straight = 2, [True, True], frozenset()  # type: ignore[var-annotated] # until an operation has it
 
     def __init__(
-        self,
-        function: Callable,
-        to: str = "keep",
-        *,
-        takes: str = EVERY,
-        stub: str = "",
-        check: Callable | None = None,
-        plain: Callable | None = None,
-        in_c: bool = False,
-    ) -> None:
+        self, function: Callable, to: str = "keep", *, takes: str = EVERY, stub: str = "", check: Callable | None = None,
+        plain: Callable | None = None, in_c: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(function)
         self.to, self.takes, self.stub, self.check, self.in_c = to, takes, stub, check, in_c
         self.plain = plain  # what the function is where further arguments have their defaults
@@ -172,9 +165,7 @@ class pointwise(Kernel):
     def bind(self, schema: Any) -> None:
         """See which arguments are operands: tensors, and numbers that meet them in one dtype."""
         self.count = max([i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in _OPERANDS])
-        self.wrapped = [
-            p.is_tensor or p.name == "other" for p in schema.params[: self.count]
-        ]  # where a number is a tensor
+        self.wrapped = [p.is_tensor or p.name == "other" for p in schema.params[: self.count]]  # where a number is a tensor
         self.straight = {  # the dtypes for which the kernel alone is all there is to do
             n for n, d in dtypes.BY_NUM.items()
             if LETTER[n] in self.takes and d.np != HALF and (d.is_floating_point or (self.to != "float" and d.np.kind != "b"))

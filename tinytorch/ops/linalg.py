@@ -12,11 +12,11 @@ from ..tensor import Tensor
 from .comparisons import isnan, logical_or
 from .creation import new_ones
 from .define import FUNCTIONS, op, python
-from .kernels import composite, write
+from .kernels import composite, row_major, write
 from .layout import broadcast_error, wrap_dims
 from .masks import masked_fill_
 from .pointwise import mul, sgn, times
-from .reductions import row_major, sum_all, sum_dims
+from .reductions import sum_all, sum_dims
 from .views import expand, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 
 

@@ -19,7 +19,7 @@ from .comparisons import isfinite, logical_and, logical_or, reflected
 from .creation import full_like, new_zeros, zeros_like
 from .define import op, python
 from .kernels import Kernel, check_kernel, composite, pointwise, result_dtype, shape_of_all, write
-from .layout import check_overlap, contiguous_strides, dense_strides, laid_out, result_layout
+from .layout import contiguous_strides, dense_strides, laid_out, result_layout
 from .masks import masked_fill, masked_fill_, where
 
 # one operand ----------------------------------------------------------------------------------------------------------
@@ -38,9 +38,8 @@ exp_of = in_double(np.exp)
 exp = op("exp(Tensor self)", _floating(np.exp), self=lambda grad, result: grad * result)
 expm1 = op("expm1(Tensor self)", _floating(np.expm1), self=lambda grad, result: grad * plus(result, 1))
 log = op("log(Tensor self)", _floating(np.log), self=lambda grad, self: grad / self)
-log1p = op(
-    "log1p(Tensor self)", _floating(np.log1p), backward="Log1PBackward0", self=lambda grad, self: grad / plus(self, 1)
-)
+log1p = op("log1p(Tensor self)", _floating(np.log1p), backward="Log1PBackward0",
+           self=lambda grad, self: grad / plus(self, 1))  # fmt: skip
 sin = op("sin(Tensor self)", _floating(np.sin), self=lambda grad, self: grad * cos(self))
 cos = op("cos(Tensor self)", _floating(np.cos), self=lambda grad, self: grad * -sin(self))
 tanh = op("tanh(Tensor self)", _floating(np.tanh), self=lambda grad, result: tanh_backward(grad, result))
@@ -49,29 +48,38 @@ sigmoid = op("sigmoid(Tensor self)", pointwise(lambda a: np.reciprocal(1 + exp_o
 sqrt = op("sqrt(Tensor self)", pointwise(np.sqrt, "float"), self=lambda grad, result: grad / times(result, 2))
 rsqrt = op("rsqrt(Tensor self)", pointwise(lambda a: 1 / np.sqrt(a), "float"),
            self=lambda grad, result: times(grad, -0.5) * power(result, 3))  # fmt: skip
-reciprocal = op(
-    "reciprocal(Tensor self)", pointwise(np.reciprocal, "float"), self=lambda grad, result: -grad * (result * result)
-)
+reciprocal = op("reciprocal(Tensor self)", pointwise(np.reciprocal, "float"),
+                self=lambda grad, result: -grad * (result * result))  # fmt: skip
 
-_NEG = ("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
-        "`~` or `logical_not()` operator instead.")  # fmt: skip
-_RELU = "Boolean inputs not supported for relu"
+_INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+_NO = "{}, the `-` operator, {} not supported. {}"
+
+
+def _no_bools(one: str, all_: str = "") -> Any:
+    """A check that raises torch's RuntimeError where an operand is bool, or all are."""
+
+    def check(*given: Any) -> None:
+        bools = [isinstance(x, bool) if type(x) in (bool, int, float) else x.dtype.kind == "b" for x in given]
+        if any(bools):
+            raise RuntimeError(all_ if all_ and all(bools) else one)
+
+    return check
 
 
 def _sign(a: Any) -> Any:
     return a.copy() if a.dtype.kind == "b" else np.where(a != a, a.dtype.type(0), np.sign(a))
 
 
-neg = op("neg(Tensor self)", pointwise(np.negative, takes="if", stub="neg_cpu", bools=_NEG), out="found", aka=("negative",),
+neg = op("neg(Tensor self)", pointwise(np.negative, takes="if", stub="neg_cpu", check=_no_bools(_NO.format("Negation", "on a bool tensor is", _INVERT))), out="found", aka=("negative",),
          operator="neg", self=lambda grad: -grad)  # fmt: skip
 absolute = op("abs(Tensor self)", pointwise(np.abs, takes="if", stub="abs_cpu"), out="found", aka=("absolute",), operator="abs",
               self=lambda grad, self: grad * sgn(self))  # fmt: skip
 sgn = op("sgn(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), out="found", also=("self", "result"),
          self=lambda grad: zeros_like(grad))  # fmt: skip
-sign = op(
-    "sign(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), out="found", self=lambda grad: zeros_like(grad)
-)
-relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)), takes="if", stub="clamp_min_scalar_cpu", bools=_RELU), out=False,
+sign = op("sign(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), out="found",
+          self=lambda grad: zeros_like(grad))  # fmt: skip
+relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)), takes="if", stub="clamp_min_scalar_cpu",
+                                         check=_no_bools("Boolean inputs not supported for relu")), out=False,
           self=lambda grad, result: threshold_backward(grad, result, 0))  # fmt: skip
 
 
@@ -107,11 +115,8 @@ def _positive(self: Tensor) -> Tensor:
     return self
 
 
-op(
-    "round(Tensor self, *, int decimals)",
-    pointwise(_round, takes="f", stub="round_cpu"),
-    self=lambda grad: zeros_like(grad),
-)
+op("round(Tensor self, *, int decimals)", pointwise(_round, takes="f", stub="round_cpu"),
+   self=lambda grad: zeros_like(grad))  # fmt: skip
 op("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None)", _nan_to_num, in_place=True,
    out="nan_to_num: dtype of out: {1} should be same as input: {0}",
    self=lambda grad, self: grad * isfinite(self))  # fmt: skip
@@ -141,12 +146,8 @@ tanh_backward = op(
 
 # sum and difference, whose second operand is scaled -------------------------------------------------------------------
 
-_NO_SUB = "Subtraction, the `-` operator, with {} not supported. "
-_BOOLS = (
-    _NO_SUB.format("a bool tensor is")
-    + "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.",
-    _NO_SUB.format("two bool tensors is") + "Use the `^` or `logical_xor()` operator instead.",
-)
+_SUB = _no_bools(_NO.format("Subtraction", "with a bool tensor is", _INVERT),
+                 _NO.format("Subtraction", "with two bool tensors is", "Use the `^` or `logical_xor()` operator instead."))  # fmt: skip
 
 
 def _scaled(a: Any, b: Any, alpha: Any) -> Any:
@@ -161,22 +162,14 @@ def _scaled(a: Any, b: Any, alpha: Any) -> Any:
     return np.multiply(b, np.array(alpha).astype(b.dtype))
 
 
-class _swapped(pointwise):
-    """A kernel that is called with its operands the other way round."""
-
-    def __call__(self, a: Any, b: Any, *rest: Any) -> Any:
-        """The result for the operands in the other order."""
-        return super().__call__(b, a, *rest)
-
-
 def _by(grad: Any, alpha: Any) -> Any:
     return grad if alpha == 1 else times(grad, alpha)
 
 
 _add = pointwise(lambda a, b, alpha: np.add(a, _scaled(a, b, alpha)), takes="bif", stub="add_stub", plain=np.add)
-_sub = pointwise(lambda a, b, alpha: np.subtract(a, _scaled(a, b, alpha)), takes="if", stub="add_stub", bools=_BOOLS,
+_sub = pointwise(lambda a, b, alpha: np.subtract(a, _scaled(a, b, alpha)), takes="if", stub="add_stub", check=_SUB,
                  plain=np.subtract)  # fmt: skip
-_rsub = _swapped(lambda a, b, alpha: np.subtract(a, _scaled(a, b, alpha)), takes="if", stub="add_stub", bools=_BOOLS)
+_rsub = Kernel(lambda a, b, alpha: _sub(b, a, alpha))  # whose layout goes by the operands in that order
 add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, older=True, operator="add", also=("alpha",),
          self=lambda grad: grad, other=lambda grad, alpha: _by(grad, alpha))  # fmt: skip
 sub = op("sub(Tensor self, Tensor other, *, Scalar alpha=1)", _sub, numbers=True, older=True, aka=("subtract",), operator="sub",
@@ -212,25 +205,11 @@ def _remainder(a: Any, b: Any) -> Any:
     return np.where((m != 0) & ((b < 0) != (m < 0)), m + b, m)
 
 
-_ROUNDED = {"floor": _by_no_zero(np.floor_divide), "trunc": _by_no_zero(_truncated)}
-
-
-class _rounding(pointwise):
-    """A quotient that is rounded, or not: then it is a float."""
-
-    def operands(self, values: tuple, target: Any = None) -> list:
-        """The operands in the dtype they meet in."""
-        return (super() if values[2:] != (None,) else _quotient).operands(values, target)
-
-
 def _divided(a: Any, b: Any, rounding_mode: str | None) -> Any:
-    if rounding_mode is None:
-        return np.true_divide(a, b)
-    if rounding_mode not in _ROUNDED:
+    if rounding_mode not in _QUOTIENTS:
         modes = "None, 'trunc', or 'floor'"
         raise RuntimeError(f"div expected rounding_mode to be one of {modes} but found '{rounding_mode}'")
-    check_kernel(a.dtype, "if", f"div_{rounding_mode}_cpu")
-    return _ROUNDED[rounding_mode](a, b)
+    return _QUOTIENTS[rounding_mode](a, b)
 
 
 def _divided_from_the_right(self: Tensor, other: Any) -> Any:
@@ -240,26 +219,24 @@ def _divided_from_the_right(self: Tensor, other: Any) -> Any:
         return NotImplemented
 
 
-_floor = pointwise(_ROUNDED["floor"], takes="if", stub="div_floor_cpu")
+_QUOTIENTS = {
+    None: pointwise(np.true_divide, "float"), "trunc": pointwise(_by_no_zero(_truncated), takes="if", stub="div_trunc_cpu"),
+    "floor": pointwise(_by_no_zero(np.floor_divide), takes="if", stub="div_floor_cpu")}  # fmt: skip
 _modulo = pointwise(_by_no_zero(_remainder), takes="if", stub="remainder_cpu")
 _fmod = pointwise(_by_no_zero(np.fmod), takes="if", stub="fmod_cpu")
-
-_quotient = pointwise(np.true_divide, "float")
 mul = op("mul(Tensor self, Tensor other)", pointwise(np.multiply), numbers=True, aka=("multiply",), operator="mul",
          self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)  # fmt: skip
-div = op("div(Tensor self, Tensor other)", _quotient, numbers=True,
-         aka=("divide", "true_divide"), operator="truediv", self=lambda grad, other: grad / other,
+div = op("div(Tensor self, Tensor other)", _QUOTIENTS[None], numbers=True, aka=("divide", "true_divide"), operator="truediv", self=lambda grad, other: grad / other,
          other=lambda grad, self, other: -grad * ((self / other) / other))  # fmt: skip
 div_rounded = op(
-    "div(Tensor self, Tensor other, *, str? rounding_mode)", _rounding(_divided), numbers=True,
-    in_place=True,
+    "div(Tensor self, Tensor other, *, str? rounding_mode)", _divided, numbers=True, in_place=True,
     aka=("divide",), backward="DivBackward2",
     self=lambda grad, other, rounding_mode: zeros_like(grad) if rounding_mode else grad / other,
     other=lambda grad, self, other, rounding_mode: (
         zeros_like(grad) if rounding_mode else -grad * ((self / other) / other)))  # fmt: skip
-floor_divide = op("floor_divide(Tensor self, Tensor other)", _floor, numbers=True, operator="floordiv",
+floor_divide = op("floor_divide(Tensor self, Tensor other)", _QUOTIENTS["floor"], numbers=True, operator="floordiv",
                   in_place=False, node=not_differentiable("aten::floor_divide"))  # fmt: skip
-op("floor_divide_(Tensor(a!) self, Tensor other)", write(_floor.written), numbers=True, function=False,
+op("floor_divide_(Tensor(a!) self, Tensor other)", write(_QUOTIENTS["floor"].written), numbers=True, function=False,
    node=not_differentiable("aten::floor_divide_"))  # fmt: skip
 remainder = op("remainder(Tensor self, Tensor other)", _modulo, operator="mod", backward="RemainderBackward1",
                self=lambda grad: grad, other=lambda grad, self, other: -grad * div_rounded(self, other, "floor"))  # fmt: skip
@@ -299,26 +276,18 @@ def _power(a: Any, b: Any) -> Any:
     return np.power(a, b)
 
 
-class _to_number(pointwise):
-    """A power whose exponent is a number, which is looked at before it is converted."""
-
-    def operands(self, values: tuple, target: Any = None) -> list:
-        """The operands in the dtype they meet in. RuntimeError for integers to a negative whole number."""
-        a, exponent = values
-        if a.dtype.kind in "iub" and type(exponent) is int and exponent < 0:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
-        large = type(exponent) is int and exponent >= 1 << 63 and a.dtype.kind != "f"
-        dtypes.check_range(exponent, dtypes.int64 if large else result_dtype(a, exponent), in_c=True)
-        return super().operands(values, target)
+def _fitting_exponent(a: Any, exponent: Any) -> None:
+    """Raise torch's RuntimeError for an exponent that is a number and does not fit the base."""
+    whole = a.dtype.kind != "f" and type(exponent) is int
+    if whole and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    d = dtypes.int64 if whole and exponent >= 1 << 63 else result_dtype(a, exponent)
+    dtypes.check_range(exponent, d, in_c=True)
 
 
-class _of_number(pointwise):
-    """A power of a number, which comes out row-major."""
-
-    def __call__(self, *values: Any) -> Any:
-        """The power, laid out."""
-        data = super().__call__(*values)
-        return laid_out(data, contiguous_strides(data.shape, data.itemsize))
+def _row_by_row(a: Any, b: Any) -> Any:
+    data = _powers(a, b)
+    return laid_out(data, contiguous_strides(data.shape, data.itemsize))
 
 
 def _pow_number(grad: Any, self: Any, exponent: Any) -> Any:
@@ -340,11 +309,11 @@ def _pow_of_number(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
     return grad * times(result, math.log(self) if self > 0 else math.nan)
 
 
-power_of = op("pow(Tensor self, Tensor exponent)", pointwise(_power, takes="if", stub="pow"), operator="pow",
+_powers = pointwise(_power, takes="if", stub="pow")
+power_of = op("pow(Tensor self, Tensor exponent)", _powers, operator="pow",
               backward="PowBackward1", self=_pow_self, exponent=_pow_exponent)  # fmt: skip
-of_number = op("pow(Scalar self, Tensor exponent)", _of_number(_power, takes="if", stub="pow"), method=False,
-               in_place=False, backward="PowBackward2", exponent=_pow_of_number)  # fmt: skip
-power = op("pow(Tensor self, Scalar exponent)", _to_number(_power, takes="bif", stub="pow"), in_place=True,
+of_number = op("pow(Scalar self, Tensor exponent)", _row_by_row, method=False, backward="PowBackward2", exponent=_pow_of_number)  # fmt: skip
+power = op("pow(Tensor self, Scalar exponent)", pointwise(_power, takes="bif", stub="pow", check=_fitting_exponent),
            backward="PowBackward0", self=_pow_number)  # fmt: skip
 reflected("pow", lambda other, self: (power_of if isinstance(other, Tensor) else of_number)(other, self))
 op("square(Tensor self)", composite(lambda self: power(self, 2)), out=True)
@@ -373,24 +342,15 @@ def _clamped(*stubs: str) -> Any:
     return clamp
 
 
-class _bounded(pointwise):
-    """Bounds that are numbers, which must fit the dtype; torch has words of its own where the result does not."""
+def _fitting_bounds(a: Any, *bounds: Any) -> None:
+    """Raise torch's RuntimeError for bounds that are numbers and do not fit the dtype."""
+    given = [x for x in bounds if x is not None]
+    for x in given:
+        dtypes.check_range(x, result_dtype(a, *given), in_c=True)
 
-    def operands(self, values: tuple, target: Any = None) -> list:
-        """The operands in the dtype they meet in. RuntimeError for a number that this does not hold."""
-        arrays = super().operands(values, target)
-        for number in values[1:]:
-            if number is not None:
-                dtypes.check_range(number, dtypes.BY_NUM[arrays[0].dtype.num], in_c=True)
-        return arrays
 
-    def check_target(self, target: Any, given: tuple, d: Any) -> None:
-        """Raise torch's errors of memory, shape and dtype for a result that is to be written."""
-        into = dtypes.BY_NUM[target.dtype.num]
-        if not dtypes.can_cast(d, into):
-            name = dtypes.cpp_name(into)
-            raise RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {name}")
-        super().check_target(target, given, d)
+def _bounded(kernel: Any, **how: Any) -> pointwise:
+    return pointwise(kernel, check=_fitting_bounds, in_c=True, **how)
 
 
 def _inside(grad: Any, self: Any, min: Any, max: Any) -> Any:
@@ -417,15 +377,15 @@ minimum = op("minimum(Tensor self, Tensor other)", _smallest, in_place=False, wr
              other=lambda grad, self, other: _shared(grad, self, other, self < other))  # fmt: skip
 op("clamp(Tensor self, Tensor? min=None, Tensor? max=None)", pointwise(_clamped("clamp_cpu", "", "")),
    aka=("clip",), backward="ClampBackward0", self=_inside, min=_below, max=_above)  # fmt: skip
-op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", _bounded(_clamped(*[f"clamp_{n}scalar_cpu" for n in ("", "min_", "max_")])), in_place=True, out="found",
-   aka=("clip",), backward="ClampBackward1", self=_inside)  # fmt: skip
+op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", _bounded(
+    _clamped(*[f"clamp_{n}scalar_cpu" for n in ("", "min_", "max_")])), out="found", aka=("clip",), backward="ClampBackward1", self=_inside)  # fmt: skip
 op("clamp_min(Tensor self, Tensor min)", _largest, backward="ClampMinBackward1",
    self=lambda grad, self, min: where(self >= min, grad, 0), min=lambda grad, self, min: where(self < min, grad, 0))  # fmt: skip
-clamp_min = op("clamp_min(Tensor self, Scalar min)", _bounded(np.maximum, takes="if", stub="clamp_min_scalar_cpu"), in_place=True,
-   backward="ClampMinBackward0", self=lambda grad, self, min: where(self >= min, grad, 0))  # fmt: skip
+clamp_min = op("clamp_min(Tensor self, Scalar min)", _bounded(np.maximum, takes="if", stub="clamp_min_scalar_cpu"),
+               backward="ClampMinBackward0", self=lambda grad, self, min: where(self >= min, grad, 0))  # fmt: skip
 op("clamp_max(Tensor self, Tensor max)", _smallest, backward="ClampMaxBackward1",
    self=lambda grad, self, max: where(self <= max, grad, 0), max=lambda grad, self, max: where(self > max, grad, 0))  # fmt: skip
-op("clamp_max(Tensor self, Scalar max)", _bounded(np.minimum, takes="if", stub="clamp_max_scalar_cpu"), in_place=True,
+op("clamp_max(Tensor self, Scalar max)", _bounded(np.minimum, takes="if", stub="clamp_max_scalar_cpu"),
    backward="ClampMaxBackward0", self=lambda grad, self, max: where(self <= max, grad, 0))  # fmt: skip
 
 # an angle, and blends of three ----------------------------------------------------------------------------------------
@@ -436,41 +396,22 @@ def _per_square(self: Any, other: Any) -> Any:
     return masked_fill(reciprocal(squares), squares == 0, 0)
 
 
-class _lerp(Kernel):
-    """From one tensor towards another of the same dtype."""
-
-    def __call__(self, a: Any, end: Any, weight: Any) -> Any:
-        """The blend. RuntimeError for two dtypes."""
-        self.check(a, end, weight)
-        given = [x for x in (a, end, weight) if isinstance(x, np.ndarray)]
-        shape_of_all(*given)
-        check_kernel(a.dtype, "f", f"lerp_kernel_{'tensor' if isinstance(weight, np.ndarray) else 'scalar'}")
-        x, y, t = (np.asarray(x, np.float32 if a.dtype.char == "e" else a.dtype) for x in (a, end, weight))
-        out = np.where(np.abs(t) < 0.5, x + t * (y - x), y - (y - x) * (1 - t)).astype(a.dtype, copy=False)
-        return result_layout(out, *given)
-
-    def check(self, a: Any, end: Any, weight: Any) -> None:
-        """Raise torch's RuntimeError unless all are of one dtype."""
-        for name, x in (("end", end), ("weight", weight)):
-            if isinstance(x, np.ndarray) and x.dtype != a.dtype and (x is end or x.ndim):
-                mine, its = (dtypes.cpp_name(dtypes.BY_NUM[y.dtype.num]) for y in (a, x))
-                raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
-
-    def written(self, a: Any, *values: Any) -> Any:
-        """The values to write into `a`."""
-        self.check(a, *values)
-        check_overlap(a, *values)
-        return super().written(a, *values)
+def _lerp(a: Any, end: Any, weight: Any) -> Any:
+    given = [x for x in (a, end, weight) if isinstance(x, np.ndarray)]
+    for name, x in zip(("end", "weight"), given[1:]):  # noqa: B905 - the weight may be a number
+        if x.dtype != a.dtype and (x is end or x.ndim):
+            mine, its = (dtypes.cpp_name(dtypes.BY_NUM[y.dtype.num]) for y in (a, x))
+            raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
+    shape_of_all(*given)
+    check_kernel(a.dtype, "f", f"lerp_kernel_{'tensor' if isinstance(weight, np.ndarray) else 'scalar'}")
+    x, y, t = (np.asarray(x, np.float32 if a.dtype.char == "e" else a.dtype) for x in (a, end, weight))
+    out = np.where(np.abs(t) < 0.5, x + t * (y - x), y - (y - x) * (1 - t)).astype(a.dtype, copy=False)
+    return result_layout(out, *given)
 
 
-class _addcdiv(pointwise):
-    """A quotient that is added, not of integers."""
-
-    def operands(self, values: tuple, target: Any = None) -> list:
-        """The operands in the dtype they meet in."""
-        if values[1].dtype.kind != "f" != values[2].dtype.kind:
-            raise RuntimeError(_NO_INTEGER_ADDCDIV)
-        return super().operands(values, target)
+def _not_of_integers(_: Any, tensor1: Any, tensor2: Any) -> None:
+    if tensor1.dtype.kind != "f" != tensor2.dtype.kind:
+        raise RuntimeError(_NO_INTEGER_ADDCDIV)
 
 
 _NO_INTEGER_ADDCDIV = (
@@ -479,23 +420,21 @@ _NO_INTEGER_ADDCDIV = (
     "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for "
     "float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
 )
-_addcmul = pointwise(
-    lambda a, b, c, value: a + np.array(value).astype(a.dtype) * b * c, takes="if", stub="addcmul_cpu_out"
-)
 
 atan2 = op("atan2(Tensor self, Tensor other)", pointwise(np.arctan2, "float"), aka=("arctan2",),
            self=lambda grad, self, other: grad * other * _per_square(self, other),
            other=lambda grad, self, other: grad * -self * _per_square(self, other))  # fmt: skip
-op("lerp(Tensor self, Tensor end, Tensor weight)", _lerp(None), backward="LerpBackward1", in_place=True,
+op("lerp(Tensor self, Tensor end, Tensor weight)", _lerp, backward="LerpBackward1", in_place=True,
    self=lambda grad, weight: grad * sub.inplace(full_like(weight, 1), weight), end=lambda grad, weight: grad * weight,
    weight=lambda grad, self, end: grad * (end - self))  # fmt: skip
-op("lerp(Tensor self, Tensor end, Scalar weight)", _lerp(None), backward="LerpBackward0", in_place=True,
+op("lerp(Tensor self, Tensor end, Scalar weight)", _lerp, backward="LerpBackward0", in_place=True,
    self=lambda grad, weight: times(grad, 1 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
-op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", _addcmul, older=True, self=lambda grad: grad,
+op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", pointwise(
+    lambda a, b, c, value: a + np.array(value).astype(a.dtype) * b * c, takes="if", stub="addcmul_cpu_out"), older=True, self=lambda grad: grad,
    tensor1=lambda grad, tensor2, value: grad * times(tensor2, value),
    tensor2=lambda grad, tensor1, value: grad * times(tensor1, value))  # fmt: skip
 op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)",
-   _addcdiv(lambda a, b, c, value: a + np.array(value).astype(a.dtype) * b / c, takes="if", stub="addcdiv_cpu_out"),
-   in_place=True, older=True, self=lambda grad: grad,
+   pointwise(lambda a, b, c, value: a + np.array(value).astype(a.dtype) * b / c, takes="if", stub="addcdiv_cpu_out",
+             check=_not_of_integers), older=True, self=lambda grad: grad,
    tensor1=lambda grad, tensor2, value: grad * div.inplace(full_like(tensor2, value), tensor2),
    tensor2=lambda grad, tensor1, tensor2, value: -grad * (times(tensor1, value) / (tensor2 * tensor2)))  # fmt: skip

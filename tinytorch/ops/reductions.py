@@ -19,8 +19,8 @@ from .copies import converted, to_copy
 from .creation import new_zeros, ones_like, zeros_like
 from .define import op
 from .joining import cat, flip
-from .kernels import Kernel, check_kernel, composite, reduction, write
-from .layout import check_overlap, result_layout, wrap_dim, wrap_dims
+from .kernels import check_kernel, composite, reduction, row_major, write
+from .layout import check_overlap, wrap_dim, wrap_dims
 from .masks import masked_fill_, masked_fill_with_, where
 from .parts import narrow, select
 from .pointwise import add, exp, exp_of, maximum, minimum, over, times
@@ -51,19 +51,6 @@ def count(sizes: tuple, dim: Any) -> int:
 
 def _axes(a: Any, dims: tuple) -> tuple | None:
     return dims if a.ndim else None  # of an array without dimensions NumPy reduces none
-
-
-class row_major(Kernel):
-    """A function whose results, one or several, lie row by row."""
-
-    def __init__(self, function: Any, in_dtype_of_out: bool = False) -> None:
-        super().__init__(function)
-        self.in_dtype_of_out = in_dtype_of_out
-
-    def __call__(self, *values: Any) -> Any:
-        """The results of the function, laid out."""
-        out = self.function(*values)
-        return tuple([result_layout(x) for x in out]) if type(out) is tuple else result_layout(out)
 
 
 def _wide(a: Any, dtype: Any) -> tuple:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .define import op, python
-from .kernels import Kernel
+from .kernels import Kernel, row_major
 from .layout import dense_strides, laid_out, wrap_dim
-from .reductions import chosen, row_major, selecting_backward
+from .reductions import chosen, selecting_backward
 from .views import view
 
 _CHOSEN: dict[str, Any] = {
