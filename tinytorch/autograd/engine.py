@@ -17,9 +17,9 @@ import numpy as np
 
 from ..devices import CPU
 from ..errors import warn_in_torch
-from ..ops.layout import is_dense
+from ..ops.layout import is_dense, result_layout
 from . import hooks
-from .gradients import accumulate, as_arrays, as_tensor, as_tensors, expected, fitted, resolved, state_fitted, state_of
+from .gradients import accumulate, as_arrays, as_tensor, as_tensors, expected, fitted, laid, resolved, state_fitted, state_of
 from .history import CopySlices
 from .meta import LAST, meta
 from .modes import MODES
@@ -263,6 +263,8 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                 outputs, plain = _call(fn, grads, given, task), False
             else:
                 outputs = fn.apply(grads, raw)
+                if fn._laid and raw:
+                    outputs = laid(fn, grads[0], outputs)
             if plain and fn._hooks is not None:  # since its formulas ran, and then without what they were given
                 outputs = _hooked(fn, settled(fn, grads, given, outputs, raw), [], [], raw)
             known = outputs.states if type(outputs) is Outputs else None
@@ -307,7 +309,7 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                         if state % VERSION == ALONE and (before.flags.forc or is_dense(before)):
                             buffer[position], states[key] = np.add(before, grad, out=before), state + VERSION
                         else:
-                            buffer[position], states[key] = np.asarray(before + grad), ALONE
+                            buffer[position], states[key] = result_layout(before + grad, before, grad), ALONE
                 if not left:
                     if heap:
                         _push(heap, below)
@@ -361,6 +363,8 @@ def _call(fn: Any, grads: list, states: list[int], task: Task) -> list:
         outputs = as_arrays(fn.apply(list(as_tensors(fn, grads, states, raw)), False), grads, states)
     else:
         outputs = fn.apply(grads, raw)
+        if fn._laid and raw:
+            outputs = laid(fn, grads[0], outputs)
     if task.needed is not None and not fn.computes_all:  # what nobody asked for is not there to be checked
         for i, edge in enumerate(fn._edges):
             if edge is None or not task.will_run(edge[0]):

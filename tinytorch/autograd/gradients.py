@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import BY_NUM
-from ..ops.layout import empty_like_strides, is_dense, owner
+from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
 from . import hooks
 from ..tensor import over
 from .history import edge_of
@@ -47,6 +47,20 @@ def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> 
             return state - kind + min(kind, VIEW) if rest else state
     saved = [v for v in (fn._saved or ())[::2] if isinstance(v, TensorBase)]
     return VIEW if any(owner(v._data) is memory for v in saved) else fn._made
+
+
+def laid(fn: Any, grad: Any, outputs: list) -> list:
+    """What formulas computed element by element, laid out by torch's rules where the operands lie in several orders."""
+    if grad is None or grad.ndim < 2:
+        return outputs
+    found = list(outputs)
+    for i, (_, wanted) in enumerate(fn.rules):
+        o = outputs[i]
+        if type(o) is ndarray and o is not grad:
+            arrays = [grad, *[v._data for at in wanted if isinstance(v := fn._saved[2 * at], TensorBase)]]
+            if not all([a.flags.c_contiguous or 0 in a.strides for a in arrays]):
+                found[i] = result_layout(o, *[a for a in arrays if a.shape == o.shape])
+    return found
 
 
 def state_fitted(before: Any, after: Any) -> int:

@@ -84,6 +84,7 @@ class Node:
     _leaf = False
     _several = False  # whether `_expects` is a list, one for each output
     _made = ALONE  # the state of a gradient that it makes: torch's formulas may fill and write, which counts
+    _laid = False  # whether its gradients lie as torch lays the result of what is computed element by element
     _on_tensors = False  # whether it runs on tensors even where gradients are arrays, as custom Functions do
     computes_all = False  # also the gradients that nobody asked for, as custom Functions do
 
@@ -178,17 +179,15 @@ class Node:
 
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
-        saved = self._saved
-        if saved and any([version is not None for version in saved[1::2]]):
-            left: list[Any] = []
-            for value, version in zip(saved[::2], saved[1::2], strict=True):
-                if version is None:
-                    left += (value, None)
-                elif version == OBJECT:
-                    value.release()
-                    left += (value, OBJECT)
-                else:
-                    left += (None, (GONE,) * len(version) if type(version) is tuple else GONE)
+        saved, left = self._saved, None
+        for at in range(1, len(saved or ()), 2):
+            version = saved[at]
+            if version == OBJECT:
+                saved[at - 1].release()
+            elif version is not None:
+                left = list(saved) if left is None else left
+                left[at - 1 : at + 1] = None, (GONE,) * len(version) if type(version) is tuple else GONE
+        if left is not None:
             self._saved = tuple(left)
 
     def result_nr(self, at: int) -> int | None:
@@ -374,7 +373,7 @@ def _parameters(formula: Callable) -> tuple[str, ...]:
 
 def kind_of_node(
     name: str, formulas: dict[str, Callable | None], also: tuple[str, ...] = (), base: type = Node, spread: bool = False,
-    results: tuple[str, ...] = ("result",), writes: int = 0,
+    results: tuple[str, ...] = ("result",), writes: int = 0, laid: bool = False,
 ) -> Any:  # fmt: skip
     """A kind of node: `formulas[input](grad, saved...)` is the gradient for that input; None stands for no gradient.
 
@@ -402,6 +401,7 @@ def kind_of_node(
         "users": tuple(users),
         "spread": spread,
         "_made": ALONE + VERSION * writes,
+        "_laid": laid,
         "apply": _apply,
         "keep": classmethod(_keep),
         "keep_results": _keep_results,

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.history import Geometry
+from ..autograd.node import ALONE, VIEW
 from ..errors import warn_in_torch
 from ..tensor import Tensor, fresh, readonly
 from .copies import alias, clone, contiguous_format, copy_
@@ -432,6 +433,7 @@ def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, 
 _GEOMETRY: dict = {"writes": 1, "keeps": {"_geometry": lambda values: Geometry.of(values[0])}, "self": as_strided_grad}
 _strides_schema = "SymInt[] size, SymInt[] stride, SymInt? storage_offset=None)"
 as_strided = op(f"as_strided(Tensor(a) self, {_strides_schema}", looking(strided), **_GEOMETRY)
+as_strided.node._made += VIEW - ALONE  # torch's formula gives a view of what it wrote to
 
 # in place: the tensor itself looks at its memory in another way -------------------------------------------------------
 
