@@ -24,7 +24,7 @@ from ..storage import UntypedStorage, contiguous_strides
 from ..tensor import Tensor, device_of, fresh, over
 from .define import op, python
 from .kernels import Kernel, composite, view
-from .layout import check_broadcast_into, check_overlap, dense_strides, empty_like_strides, store
+from .layout import check_broadcast_into, check_overlap, convert, dense_strides, empty_like_strides, store
 
 _type = type  # Tensor.type takes the name below
 
@@ -84,11 +84,11 @@ def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[i
 
 def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = None) -> np.ndarray:
     """The same values in memory of their own, as another dtype if `kind` is given."""
-    if kind is None or kind == a.dtype:
-        kind, strides = a.dtype, a.strides
-        plain = not strides or (a.size and (strides == (a.itemsize,) or (a.flags.c_contiguous and 1 not in a.shape)))
-        if plain and kind.kind != "b" and memory_format in _IN_ORDER:  # of memory read as bools any byte may come
-            return a.copy()
+    strides = a.strides
+    plain = not strides or (a.size and (strides == (a.itemsize,) or (a.flags.c_contiguous and 1 not in a.shape)))
+    if plain and a.dtype.kind != "b" and memory_format in _IN_ORDER:  # of memory read as bools any byte may come
+        return a.copy() if kind is None or kind == a.dtype else convert(a, kind)
+    kind = a.dtype if kind is None else kind
     out = empty_like_strides(a.shape, kind, strides_of_copy(a, memory_format, kind.itemsize))
     store(out, a)
     return out

@@ -214,6 +214,8 @@ def _bounds(start: Any, end: Any = None, step: Any = 1) -> tuple[Any, Any, Any]:
 
 
 def _dtype_of_range(*bounds: Any) -> dtypes.dtype:
+    if {*map(type, bounds)} <= {int, type(None)}:
+        return dtypes.int64
     whole = all(isinstance(x, (int, np.integer)) for x in _bounds(*bounds))
     return dtypes.int64 if whole else dtypes.get_default_dtype()
 
@@ -236,7 +238,8 @@ def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
     n = -(-(end - start) // step) if d is dtypes.int64 else math.ceil((end - start) / step)
     if d.is_floating_point:
         return MODES.here.run(_counted, float(start), float(step), n, d.np)
-    return (int(start) + int(step) * np.arange(n, dtype=np.int64)).astype(d.np)
+    start, step = int(start), int(step)
+    return np.arange(start, start + n * step, step, dtype=np.int64).astype(d.np, copy=False)
 
 
 def _counted(start: float, step: float, n: int, kind: np.dtype) -> np.ndarray:

@@ -64,7 +64,7 @@ fill_ = op("fill_(Tensor(a!) self, Scalar value)", write(lambda a, value: number
 op("fill(Tensor self, Tensor value)", _filled, method=False, out=False, backward="FillBackward1",
    self=nothing, value=lambda grad: total(grad))  # fmt: skip
 op("fill(Tensor self, Scalar value)", _filled, method=False, out=False, backward="FillBackward0", self=nothing)
-zero_ = op("zero_(Tensor(a!) self)", write(lambda a: np.zeros((), a.dtype)), backward="ZeroBackward0", self=nothing)
+zero_ = op("zero_(Tensor(a!) self)", write(lambda a: a.fill(0)), backward="ZeroBackward0", self=nothing)
 
 # random numbers in place --------------------------------------------------------------------------------------------------
 

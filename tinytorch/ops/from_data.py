@@ -169,6 +169,8 @@ def _check_array(a: np.ndarray) -> dtypes.dtype:
             "currently not supported."
         )
     found = dtypes.from_numpy_dtype(a.dtype)
+    if a.flags.c_contiguous:
+        return found
     if any(s < 0 for s in a.strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
@@ -263,9 +265,12 @@ def from_numpy(a: Any) -> Tensor:
 
 def _over(a: np.ndarray, memory: np.ndarray) -> Tensor:
     """A tensor over memory that is not the engine's own."""
-    n = a.itemsize
-    reach = 0 if a.size == 0 else 1 + sum([s // n * (k - 1) for s, k in zip(a.strides, a.shape, strict=True)])
-    flat = np.lib.stride_tricks.as_strided(memory, (reach,), (n,), writeable=a.flags.writeable)
+    if memory.flags.c_contiguous and a.size:
+        flat = memory.reshape(-1)
+    else:
+        n = a.itemsize
+        reach = 0 if a.size == 0 else 1 + sum([s // n * (k - 1) for s, k in zip(a.strides, a.shape, strict=True)])
+        flat = np.lib.stride_tricks.as_strided(memory, (reach,), (n,), writeable=a.flags.writeable)
     t = finish(a, CPU)
     t._storage = UntypedStorage(flat, resizable=False)
     return t
