@@ -20,7 +20,7 @@ from ..autograd.node import MADE, next_number
 from ..autograd.saved import HOOKS, NUMBER
 from ..devices import CPU
 from ..storage import contiguous_strides
-from ..tensor import Tensor
+from ..tensor import Tensor, over
 from .kernels import Kernel, pointwise
 from .layout import broadcast_error, result_layout
 from .schema import REQUIRED
@@ -49,6 +49,8 @@ def quick(o: Any) -> Callable | None:
         return None
     if o.tensors == [0]:
         return _copied(o) if o.kernel.copies and len(given) == 1 else _one(o, plain, rest)
+    if type(o.kernel) is Kernel and o.tensors == list(range(len(given))) == o.inputs and len(given) > 2:
+        return _several(o, rest)
     return _two(o, rest) if o.tensors == [0, 1] and len(given) == 2 else None
 
 
@@ -74,7 +76,8 @@ def _saver(o: Any) -> Callable | None:
         saved: list = []
         for name, read, user in saves:
             x = None if read is None else read(values)
-            if x is None or (user is not None and edges[user] is None and isinstance(x, (TensorBase, int, float))):
+            unread = user is not None and edges[user] is None
+            if x is None or (unread and (isinstance(x, TensorBase) or name in tensors)):
                 saved += (None, None)
             elif isinstance(x, TensorBase):
                 saved += (x, x._counter[0])
@@ -305,6 +308,38 @@ def _picker(o: Any) -> Callable | None:
     if any(name not in places for name in names):
         return None
     return operator.itemgetter(*[i for name in names for i in (places[name], 0)]) if names else lambda values: ()
+
+
+def _several(o: Any, rest: tuple) -> Callable:
+    """The plain call of an operation on more than two tensors, as a layer's matrix product."""
+    function, node, save = o.kernel.function, o.node, _saver(o)
+
+    def call(*tensors: Any) -> Any:
+        for t in tensors:
+            if not isinstance(t, Tensor) or type(t._counter) is not list:
+                return None
+            if (storage := t._storage) is not None and storage.device is not CPU:
+                return None
+        here, fn = MODES.here, None
+        if here.grad:
+            edges = tuple([edge_of(t) for t in tensors])
+            if any([e is not None for e in edges]):
+                if HOOKS or MADE:
+                    return None
+                fn = _new(node)
+                fn._edges = edges
+                fn._saved = () if save is None else save((*tensors, *rest), edges)
+        data = np.asarray(here.run(function, *[t._data for t in tensors], *rest))
+        if not data.size and data.base is None:  # NumPy's strides of 0
+            data = ndarray(data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize))
+        out = over(data)
+        if fn is not None:
+            _record(fn, out, data)
+            if node.results:
+                fn.keep_results((out,))
+        return out
+
+    return call
 
 
 def _view(o: Any, plain: list, rest: tuple) -> Callable:
