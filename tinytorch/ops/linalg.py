@@ -199,7 +199,7 @@ def _with_in_place(schema, product_of, **options):
             raise RuntimeError(f"Bad in-place call: {sizes} should match")
         return _added(self, data, beta, alpha)
 
-    made = op(schema, kernel, **options)
+    made = op(schema, kernel, out="exact", **options)
     name = schema.partition("(")[0]
     if schema.count("mat2") or schema.count("batch2"):
         op(schema.replace(", *", ", ScalarType out_dtype, *"), _only_on_a_gpu, method=False)

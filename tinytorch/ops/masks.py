@@ -75,8 +75,7 @@ def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
     if is_expanded(a):
         warn_in_torch(
-            "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
-            "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
+            "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
             f"{_FILE}:2450",
         )
     if shared_memory(a, mask) == "partial":
@@ -93,8 +92,7 @@ def _scattered(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> None:
     mask = expand(mask, a.shape)
     if mask.dtype == np.uint8:
         warn_in_torch(
-            "masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask "
-            "with dtype torch.bool instead.",
+            "masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask with dtype torch.bool instead.",
             f"{_FILE}:2810",
         )
     if mask.dtype != bool:
@@ -158,7 +156,13 @@ def _fills(kind: str, **back: Any) -> tuple:
 _, masked_fill_with_ = _fills("Tensor", backward="MaskedFillBackward1", self=None,
                               value=lambda grad, mask: masked_select(grad, mask).sum())  # fmt: skip
 masked_fill, masked_fill_ = _fills("Scalar", backward="MaskedFillBackward0")
-masked_select = op("masked_select(Tensor self, Tensor mask)", _masked_select, writes=1, self=_unselected)
+masked_select = op(
+    "masked_select(Tensor self, Tensor mask)",
+    _masked_select,
+    writes=1,
+    out="masked_select(): self and result must have the same scalar type",
+    self=_unselected,
+)
 _from_masked = op("masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes)", _taken_back, method=False,
                   function=False, out=False, grad_output=_scattered_again)  # fmt: skip
 _back = {"backward": "MaskedScatterBackward0", "self": lambda grad, mask: masked_fill(grad, mask, 0),
@@ -174,14 +178,12 @@ masked_scatter_ = op(
 def _chosen(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
     if condition.dtype == np.uint8:
         warn_in_torch(
-            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
-            "version of PyTorch. Use a boolean condition instead.",
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of PyTorch. Use a boolean condition instead.",
             "aten/src/ATen/native/TensorCompare.cpp:621", once=True,
         )  # fmt: skip
     elif condition.dtype != bool:
         raise RuntimeError(
-            "where expected condition to be a boolean tensor, but got a tensor with dtype "
-            f"{dtypes.BY_NUM[condition.dtype.num].scalar_name}"
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {dtypes.BY_NUM[condition.dtype.num].scalar_name}"
         )
     d = result_dtype(self, other)
     a, b = as_array(self, d), as_array(other, d)
