@@ -59,7 +59,7 @@ class set_detect_anomaly:
         set_anomaly_enabled(*self.before)
 
 
-class detect_anomaly:
+class detect_anomaly(set_detect_anomaly):
     """Inside, backward says where what failed was made, and raises if a gradient is nan (with `check_nan`)."""
 
     __module__ = "torch.autograd.anomaly_mode"
@@ -74,9 +74,6 @@ class detect_anomaly:
 
     def __enter__(self) -> None:
         set_anomaly_enabled(True, self.check_nan)
-
-    def __exit__(self, *exc: object) -> None:
-        set_anomaly_enabled(*self.before)
 
 
 # what the graph calls while the mode holds ----------------------------------------------------------------------------

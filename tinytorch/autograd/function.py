@@ -408,47 +408,30 @@ class Error(MultiNode):
         raise RuntimeError(self.message)
 
 
-class UndefinedGrad:
-    """Called with a tensor, gives a copy through which no gradient flows, though it requires grad."""
-
-    __module__ = "builtins"
-
-    def __call__(self, *tensors: Tensor) -> Tensor:
-        """The copy. TypeError for anything but one tensor."""
-        _check_arguments(tensors, 1)
-        return _wrapped(UndefinedGradBackward, tensors, [tensors[0].clone().data])[0]
+def UndefinedGrad() -> Callable:  # noqa: N802 - torch's name
+    """A function that gives a copy of a tensor through which no gradient flows, though it requires grad."""
+    return lambda *tensors: _by_hand(UndefinedGradBackward, tensors, 1, None)
 
 
-class DelayedError:
-    """Called with tensors, gives the same values in tensors through which backward raises."""
-
-    __module__ = "builtins"
-
-    def __init__(self, *arguments: Any) -> None:
-        if len(arguments) != 2:
-            raise RuntimeError(f"Requires two arguments, got {len(arguments)}")
-        self._message, self._count = arguments
-
-    def __call__(self, *tensors: Tensor | None) -> Any:
-        """The tensors, or the one. TypeError for another number of them than was said."""
-        _check_arguments(tensors, self._count)
-        found = _wrapped(Error, tensors, [None if t is None else t.data for t in tensors], self._message)
-        return found[0] if len(found) == 1 else tuple(found)
+def DelayedError(*arguments: Any) -> Callable:  # noqa: N802 - torch's name
+    """A function that gives tensors with the same values, through which backward raises: of a message and how many."""
+    if len(arguments) != 2:
+        raise RuntimeError(f"Requires two arguments, got {len(arguments)}")
+    message, count = arguments
+    return lambda *tensors: _by_hand(Error, tensors, count, message)
 
 
-def _check_arguments(tensors: tuple, count: int) -> None:
+def _by_hand(kind: Any, tensors: tuple, count: int, message: str | None) -> Any:
+    """Copies (for a message, aliases) of tensors as outputs of one new node, if any of them requires grad.
+
+    Grad mode is not asked: where it is off the node is there all the same, and leads nowhere.
+    """
     if len(tensors) != count:
         raise TypeError(f"expected {count} arguments, got {len(tensors)} instead")
     for i, t in enumerate(tensors):
         if t is not None and not isinstance(t, Tensor):
             raise TypeError(f"argument {i} is not a Variable")
-
-
-def _wrapped(kind: Any, tensors: tuple, found: list, message: str | None = None) -> list:
-    """`found` as outputs of one new node, if any of `tensors` requires grad.
-
-    Grad mode is not asked: where it is off the node is there all the same, and leads nowhere.
-    """
+    found = [None if t is None else (t.clone() if message is None else t).data for t in tensors]
     if any(t is not None and t.requires_grad for t in tensors):
         node = kind(tuple([None if t is None else edge_of(t) for t in tensors]) if MODES.here.grad else ())
         node.describe_all(tuple(found))
@@ -458,7 +441,7 @@ def _wrapped(kind: Any, tensors: tuple, found: list, message: str | None = None)
             if t is not None:
                 replace_history(t, node)
                 t._edge = (node, nr)
-    return found
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 def once_differentiable(fn: Callable) -> Callable:

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..dtypes import BY_NUM
 from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
-from . import hooks
 from ..tensor import over
+from . import hooks
 from .history import edge_of
 from .meta import TensorBase
 from .modes import MODES
@@ -58,7 +58,7 @@ def laid(fn: Any, grad: Any, outputs: list) -> list:
         o = outputs[i]
         if type(o) is ndarray and o is not grad:
             arrays = [grad, *[v._data for at in wanted if isinstance(v := fn._saved[2 * at], TensorBase)]]
-            if not all([a.flags.c_contiguous or 0 in a.strides for a in arrays]):
+            if not all(a.flags.c_contiguous or 0 in a.strides for a in arrays):
                 found[i] = result_layout(o, *[a for a in arrays if a.shape == o.shape])
     return found
 

@@ -16,7 +16,7 @@ from ..errors import missing, type_name
 from ..tensor import Tensor, fresh
 from .api import GradientEdge
 from .engine import RUNNING
-from .function import BackwardCFunction, DelayedError, UndefinedGrad
+from .function import BackwardCFunction
 from .history import edge_of
 from .hooks import RemovableHandle
 from .modes import MODES, InferenceCounter, bump, enable_grad
@@ -30,7 +30,7 @@ class _NodeType(type):
         return isinstance(x, _EngineNode)
 
     def __subclasscheck__(cls, kind: type) -> bool:
-        return kind is cls or issubclass(kind, (_EngineNode, DelayedError, UndefinedGrad))
+        return kind is cls or issubclass(kind, _EngineNode)
 
 
 class Node(metaclass=_NodeType):
