@@ -66,7 +66,9 @@ class factory(_factory):
 
     def __call__(self, *args: Any) -> Tensor:
         """The new tensor."""
-        given, (dtype, _, device, pin) = self.split(args)
+        at = self.at
+        dtype, _, device, pin = args[at : at + 4]
+        given = args[:at] + args[at + 4 :]
         if pin:
             raise RuntimeError(
                 "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available "
@@ -135,8 +137,9 @@ class factory_new(_factory):
 
 
 def _zeros(d: dtypes.dtype, size: tuple) -> np.ndarray:
-    if any(n < 0 for n in size):
-        raise RuntimeError("zeros: Dimension size must be non-negative.")
+    for n in size:
+        if n < 0:
+            raise RuntimeError("zeros: Dimension size must be non-negative.")
     return _empty(d, size)
 
 

@@ -17,7 +17,7 @@ from ..autograd.modes import MODES
 from ..devices import CPU, as_device, device
 from ..errors import type_name, warn_in_torch, warn_user
 from ..storage import UntypedStorage
-from ..tensor import Tensor, device_of, fresh
+from ..tensor import Tensor, device_of, fresh, over
 from .copies import clone, converted, copied, detach
 from .define import op, python
 from .kernels import composite
@@ -187,9 +187,7 @@ def _check_array(a: np.ndarray) -> dtypes.dtype:
 
 def finish(a: np.ndarray, where: device, requires_grad: bool | None = False) -> Tensor:
     """A new leaf over an array of its own."""
-    t = fresh(a, where)
-    if t._data.strides != a.strides and a.base is not None:
-        t._data = a  # an empty one keeps the strides that it was given
+    t = over(a, where) if a.size or a.base is not None else fresh(a, where)  # an empty one may have been given strides
     if requires_grad:
         if a.dtype.kind != "f":
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
