@@ -62,42 +62,37 @@ def _wide(a: Any, dtype: Any) -> tuple:
 # sums, means and products ---------------------------------------------------------------------------------------------
 
 
-def _sum(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
-    if dtype is None and a.dtype.char in "fd":
-        return np.add.reduce(a, dims if a.ndim else None, None, None, keepdim)
-    wide, kind = _wide(a, dtype)
-    return np.asarray(np.add.reduce(a, _axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
+def _adding(ufunc: np.ufunc) -> Any:
+    def reduce(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
+        wide, kind = _wide(a, dtype)
+        return np.asarray(ufunc.reduce(a, _axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
+
+    return reduce
+
+
+_sum, _product = _adding(np.add), _adding(np.multiply)
 
 
 def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     d = dtypes.BY_NUM[a.dtype.num] if dtype is None else dtype
     if not d.is_floating_point:
         whose = "Input" if dtype is None else "Optional"
-        raise RuntimeError(
-            f"mean(): could not infer output dtype. {whose} dtype must be either a floating point or complex dtype. Got: {d.scalar_name}"
-        )
+        needs = "dtype must be either a floating point or complex dtype"
+        raise RuntimeError(f"mean(): could not infer output dtype. {whose} {needs}. Got: {d.scalar_name}")
     total, kind = _sum(a, wrap_dims(dim, a.ndim), keepdim, dtypes.float32 if d is dtypes.float16 else d), d.np
     return np.asarray(np.divide(total, total.dtype.type(count(a.shape, dim)))).astype(kind, copy=False)
 
 
-def _product(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
-    wide, kind = _wide(a, dtype)
-    return np.asarray(np.multiply.reduce(a, _axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
-
-
 sum_all = op("sum(Tensor self, *, ScalarType? dtype=None)", reduction(_sum), out=False,
              self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))  # fmt: skip
-sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_sum), backward="SumBackward1",
-               self=lambda grad, self_sym_sizes, dim, keepdim: spread(grad, self_sym_sizes, dim, keepdim))  # fmt: skip
+sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_sum),
+              backward="SumBackward1", self=lambda grad, self_sym_sizes, dim, keepdim: spread(
+                  grad, self_sym_sizes, dim, keepdim))  # fmt: skip
 mean_all = op("mean(Tensor self, *, ScalarType? dtype=None)", row_major(lambda a, dtype: _mean(a, None, False, dtype)),
               self=lambda grad, self_sym_sizes, self_sym_numel: over(expand(grad, self_sym_sizes), self_sym_numel))  # fmt: skip
-mean_dims = op(
-    "mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", row_major(_mean), backward="MeanBackward1",
-    also=("self_sym_numel",), self=lambda grad, self_sym_sizes, dim, keepdim: _mean_backward(grad, self_sym_sizes, dim, keepdim))  # fmt: skip
-
-
-def _mean_backward(grad: Any, sizes: tuple, dim: Any, keepdim: bool) -> Any:
-    return over(spread(grad, sizes, dim, keepdim), count(sizes, dim))
+mean_dims = op("mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", row_major(_mean),
+               backward="MeanBackward1", also=("self_sym_numel",), self=lambda grad, self_sym_sizes, dim, keepdim: over(
+                   spread(grad, self_sym_sizes, dim, keepdim), count(self_sym_sizes, dim)))  # fmt: skip
 
 
 def _sum_to_size(self: Any, size: tuple) -> Any:
@@ -148,40 +143,44 @@ def _prod_along_backward(grad: Any, self: Any, result: Any, dim: int, keepdim: b
 
 
 op("prod(Tensor self, *, ScalarType? dtype=None)", reduction(_product), out=False, self=_prod_backward)
-prod_along = op("prod(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_product), backward="ProdBackward1",
-   self=_prod_along_backward)  # fmt: skip
+prod_along = op("prod(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_product),
+                backward="ProdBackward1", self=_prod_along_backward)  # fmt: skip
 
 # running sums and products --------------------------------------------------------------------------------------------
 
 
-def _running(ufunc: np.ufunc) -> Any:
+def _running(name: str, ufunc: np.ufunc, formula: Any) -> Any:
+    """`cumsum` or `cumprod`, and its in-place form."""
+
     def run(a: Any, dim: int, dtype: Any) -> Any:
         wide, kind = _wide(a, dtype)
         d = wrap_dim(dim, a.ndim)
-        if a.size and a.ndim:
-            check_kernel(kind, "iwf", "cumsum_out_cpu" if ufunc is np.add else "cumprod_out_cpu")
         if not a.ndim:
             return a.astype(kind)
-        wide = np.float64 if wide.char == "f" else wide  # torch's running sum is a double
-        return ufunc.accumulate(a, d, wide).astype(kind, copy=False)
+        if a.size:
+            check_kernel(kind, "iwf", f"{name}_out_cpu")
+        return ufunc.accumulate(a, d, np.float64 if wide.char == "f" else wide).astype(
+            kind, copy=False
+        )  # as torch does
 
-    return run
-
-
-def _running_in_place(ufunc: np.ufunc) -> Any:
-    run = _running(ufunc)
-
-    def write_running(a: Any, dim: int, dtype: Any) -> Any:
-        if dtype is not None and dtype.np != a.dtype:
-            mine, its = dtypes.cpp_name(dtypes.BY_NUM[a.dtype.num]), dtypes.cpp_name(dtype)
-            raise RuntimeError(
-                f"Bad in-place call: input tensor dtype {mine} and output tensor dtype {its} should match"
-            )
-        data = run(a, dim, dtypes.BY_NUM[a.dtype.num])
+    def written(a: Any, dim: int, dtype: Any) -> Any:
+        own = dtypes.BY_NUM[a.dtype.num]
+        if dtype not in (None, own):
+            both = f"input tensor dtype {dtypes.cpp_name(own)} and output tensor dtype {dtypes.cpp_name(dtype)}"
+            raise RuntimeError(f"Bad in-place call: {both} should match")
+        data = run(a, dim, own)
         check_overlap(a)
         return data
 
-    return write_running
+    rest = "int dim, *, ScalarType? dtype=None)"
+    op(
+        f"{name}_(Tensor(a!) self, {rest}",
+        write(written),
+        function=False,
+        backward=f"{name.title()}Backward0",
+        self=formula,
+    )
+    return op(f"{name}(Tensor self, {rest}", row_major(run, True), self=formula)
 
 
 def _reversed_cumsum(t: Any, dim: int) -> Any:
@@ -208,18 +207,7 @@ def _cumprod_backward(grad: Any, self: Any, dim: int, result: Any, _self_dtype: 
     return out
 
 
-cumsum = op(
-    "cumsum(Tensor self, int dim, *, ScalarType? dtype=None)", row_major(_running(np.add), True), self=_cumsum_backward
-)
-cumprod = op(
-    "cumprod(Tensor self, int dim, *, ScalarType? dtype=None)",
-    row_major(_running(np.multiply), True),
-    self=_cumprod_backward,
-)
-op("cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None)", write(_running_in_place(np.add)), function=False,
-   backward="CumsumBackward0", self=_cumsum_backward)  # fmt: skip
-op("cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None)", write(_running_in_place(np.multiply)), function=False,
-   backward="CumprodBackward0", self=_cumprod_backward)  # fmt: skip
+cumsum, cumprod = _running("cumsum", np.add, _cumsum_backward), _running("cumprod", np.multiply, _cumprod_backward)
 
 # truth and counts -----------------------------------------------------------------------------------------------------
 
@@ -245,12 +233,12 @@ op("count_nonzero(Tensor self, int[] dim)", _nonzero, out=False)
 # extremes -------------------------------------------------------------------------------------------------------------
 
 
-def selecting_backward(grads: tuple, dim: int, indices: Any, sizes: tuple, keepdim: bool = True) -> Any:
+def to_chosen(grads: tuple, dim: int, indices: Any, self_sym_sizes: tuple, keepdim: bool) -> Any:
     """Each gradient goes to the element that was chosen."""
     grad = grads[0]
-    if not keepdim and sizes:
+    if not keepdim and self_sym_sizes:
         grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
-    return scatter_from(new_zeros(grad, sizes), dim, indices, grad)
+    return scatter_from(new_zeros(grad, self_sym_sizes), dim, indices, grad)
 
 
 def _shared(grad: Any, self: Any, result: Any) -> Any:
@@ -268,15 +256,17 @@ def _shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) 
     return grad / sum_dims(mask, dim, True) * mask
 
 
+PAIR = "-> (Tensor values, Tensor indices)"
+
+
 def not_empty(name: str, a: Any, dim: int) -> None:
     """Raise torch's error for a dimension without elements to choose from."""
     if a.ndim and a.shape[wrap_dim(dim, a.ndim)] == 0:
         raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
 
 
-_EMPTY = "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
-
-
+_EMPTY = ("{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
+          "argument.")  # fmt: skip
 _MATCH = "Expected the dtype for input and out to match, but got {0} for input's dtype and {1} for out's dtype."
 
 
@@ -319,14 +309,10 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
 
     op(f"{name}(Tensor self)", whole, out=True, backward=f"{name.title()}Backward1", writes=1, self=_shared)
     op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
-    op(f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", row_major(along), backward=f"{name.title()}Backward0", writes=2,
-       self=lambda grads, dim, indices, self_sym_sizes, keepdim: selecting_backward(grads, dim, indices, self_sym_sizes, keepdim))  # fmt: skip
-    op(
-        f"a{name}(Tensor self, int[1] dim=[], bool keepdim=False)",
-        row_major(along_dims),
-        out=_MATCH,
-        self=_shared_along,
-    )
+    op(f"{name}(Tensor self, int dim, bool keepdim=False) {PAIR}", row_major(along), writes=2,
+       backward=f"{name.title()}Backward0", self=to_chosen)  # fmt: skip
+    op(f"a{name}(Tensor self, int[1] dim=[], bool keepdim=False)", row_major(along_dims), out=_MATCH,
+       self=_shared_along)  # fmt: skip
     op(f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)", row_major(position), out="exact")
 
 
@@ -351,8 +337,8 @@ def _median(a: Any) -> Any:
 
 
 op("median(Tensor self)", _median, out=False, writes=1, self=_shared)
-op("median(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", row_major(_median_along), backward="MedianBackward1", writes=2,
-   self=lambda grads, dim, indices, self_sym_sizes, keepdim: selecting_backward(grads, dim, indices, self_sym_sizes, keepdim))  # fmt: skip
+op(f"median(Tensor self, int dim, bool keepdim=False) {PAIR}", row_major(_median_along), writes=2,
+   backward="MedianBackward1", self=to_chosen)  # fmt: skip
 
 # variances ------------------------------------------------------------------------------------------------------------
 
@@ -428,9 +414,7 @@ def _normalised(log: bool) -> Any:
         d = wrap_dim(dim, a.ndim)
         if a.dtype.kind != "f" and a.size:
             which = "softmax_lastdim_kernel_impl" if d == max(a.ndim, 1) - 1 else "softmax_kernel_impl"
-            raise NotImplementedError(
-                f"\"{'log_' if log else ''}{which}\" not implemented for '{dtypes.BY_NUM[a.dtype.num].scalar_name}'"
-            )
+            check_kernel(a.dtype, "f", f"log_{which}" if log else which)
         x = a.astype(np.float32) if a.dtype.char == "e" else a
         if a.size and a.ndim:
             x = x - np.maximum.reduce(x, d, keepdims=True)
@@ -444,15 +428,15 @@ def _normalised(log: bool) -> Any:
     return kernel
 
 
-_softmax_backward = op(
+_slope = op(
     "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
-    lambda g, r, dim, input_dtype: (g - np.add.reduce(g * r, dim, keepdims=True)) * r if g.ndim else g - g, method=False, out=False,
-    grad_output=lambda grad, output, dim, _output_dtype: _softmax_backward(grad, output, dim, _output_dtype),
+    lambda g, r, dim, _: (g - np.add.reduce(g * r, dim, keepdims=True)) * r if g.ndim else g - g, method=False, out=False,
+    grad_output=lambda grad, output, dim, _output_dtype: _slope(grad, output, dim, _output_dtype),
     output=lambda grad, grad_output, output, dim: _softmax_double_backward(grad, grad_output, output, dim))  # fmt: skip
-_log_softmax_backward = op(
+_log_slope = op(
     "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
-    lambda g, r, dim, input_dtype: g - np.exp(r) * np.add.reduce(g, dim, keepdims=True) if g.ndim else g - g, method=False, out=False,
-    grad_output=lambda grad, output, dim: grad - sum_dims(grad * exp(output), (dim,), True),
+    lambda g, r, dim, _: g - np.exp(r) * np.add.reduce(g, dim, keepdims=True) if g.ndim else g - g, method=False,
+    out=False, grad_output=lambda grad, output, dim: grad - sum_dims(grad * exp(output), (dim,), True),
     output=lambda grad, grad_output, output, dim: -sum_dims(grad_output, (dim,), True) * exp(output) * grad)  # fmt: skip
 
 
@@ -461,14 +445,13 @@ def _softmax_double_backward(grad: Any, grad_output: Any, output: Any, dim: int)
     return first - grad_output * sum_dims(output * grad, (dim,), True)
 
 
-def _after_cast(of: Any) -> Any:
-    return composite(lambda self, dim, dtype: of(self if dtype is None else converted(self, dtype), dim, False))
+def _normalising(name: str, log: bool, slope: Any) -> Any:
+    """`softmax` or `log_softmax`, which converts first."""
+    inner = op(f"_{name}(Tensor self, int dim, bool half_to_float)", _normalised(log), method=False, out=False,
+               backward="LogSoftmaxBackward0" if log else "SoftmaxBackward0",
+               self=lambda grad, result, dim, _self_dtype: slope(grad, result, dim, _self_dtype))  # fmt: skip
+    return op(f"{name}(Tensor self, int dim, ScalarType? dtype=None)", composite(
+        lambda self, dim, dtype: inner(self if dtype is None else converted(self, dtype), dim, False)), out="exact")  # fmt: skip
 
 
-_softmax = op("_softmax(Tensor self, int dim, bool half_to_float)", _normalised(False), method=False, out=False, backward="SoftmaxBackward0",
-              self=lambda grad, result, dim, _self_dtype: _softmax_backward(grad, result, dim, _self_dtype))  # fmt: skip
-_log_softmax = op(
-    "_log_softmax(Tensor self, int dim, bool half_to_float)", _normalised(True), method=False, out=False, backward="LogSoftmaxBackward0",
-    self=lambda grad, result, dim, _self_dtype: _log_softmax_backward(grad, result, dim, _self_dtype))  # fmt: skip
-softmax = op("softmax(Tensor self, int dim, ScalarType? dtype=None)", _after_cast(_softmax), out="exact")
-log_softmax = op("log_softmax(Tensor self, int dim, ScalarType? dtype=None)", _after_cast(_log_softmax), out="exact")
+softmax, log_softmax = _normalising("softmax", False, _slope), _normalising("log_softmax", True, _log_slope)

@@ -9,11 +9,11 @@ import numpy as np
 from .define import op, python
 from .kernels import Kernel, row_major
 from .layout import dense_strides, laid_out, wrap_dim
-from .reductions import chosen, selecting_backward
+from .reductions import PAIR, chosen, to_chosen
 from .views import view
 
 _CHOSEN: dict[str, Any] = {
-    "self": lambda grads, dim, indices, self_sym_sizes: selecting_backward(grads, dim, indices, self_sym_sizes),
+    "self": lambda grads, dim, indices, self_sym_sizes: to_chosen(grads, dim, indices, self_sym_sizes, True),
     "writes": 2,
 }
 
@@ -56,11 +56,10 @@ def _topk(a: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple:
     return chosen(a, d, True, np.take(_order(a, d, largest), range(k), d) if a.ndim else None)
 
 
-_PAIR = "-> (Tensor values, Tensor indices)"
-op(f"sort(Tensor self, *, bool? stable, int dim=-1, bool descending=False) {_PAIR}",
+op(f"sort(Tensor self, *, bool? stable, int dim=-1, bool descending=False) {PAIR}",
    like_input(lambda a, stable, dim, descending: _sort(a, dim, descending)), backward="SortBackward1", **_CHOSEN)  # fmt: skip
 op(
-    f"sort(Tensor self, int dim=-1, bool descending=False) {_PAIR}",
+    f"sort(Tensor self, int dim=-1, bool descending=False) {PAIR}",
     like_input(_sort),
     backward="SortBackward0",
     **_CHOSEN,
@@ -68,7 +67,7 @@ op(
 op("argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False)",
    like_input(lambda a, stable, dim, descending: _argsort(a, dim, descending)))  # fmt: skip
 op("argsort(Tensor self, int dim=-1, bool descending=False)", like_input(_argsort))
-op(f"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) {_PAIR}", row_major(_topk), **_CHOSEN)
+op(f"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) {PAIR}", row_major(_topk), **_CHOSEN)
 
 # what is unique -------------------------------------------------------------------------------------------------------
 
