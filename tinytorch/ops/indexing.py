@@ -61,8 +61,7 @@ def _check_mask(mask: tuple, shape: tuple, at: int) -> None:
     for j, n in enumerate(mask):
         if at + j >= len(shape) or n != shape[at + j]:
             raise IndexError(
-                f"The shape of the mask {list(mask)} at index {j} does not match the shape of the indexed tensor "
-                f"{list(shape)} at index {at + j}"
+                f"The shape of the mask {list(mask)} at index {j} does not match the shape of the indexed tensor {list(shape)} at index {at + j}"
             )
 
 
@@ -129,8 +128,7 @@ def _as_one_mask(a: np.ndarray, indices: list, value: np.ndarray) -> np.ndarray 
 def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = False, unsafe: bool = False) -> None:
     if is_expanded(a):
         warn_in_torch(
-            "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
-            "operation. This also applies to advanced indexing e.g. tensor[indices] = tensor",
+            "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. tensor[indices] = tensor",
             f"{_FILE}:976",
         )
     if len(indices) > a.ndim:
@@ -144,14 +142,12 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
     lead = len(want) - values.ndim
     if lead < 0 or any(n not in (1, want[i + lead]) for i, n in enumerate(values.shape)):
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
-            f"shape {list(want)}"
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape {list(want)}"
         )
     if values.dtype != a.dtype:
         ours, theirs = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, values))
         raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} "
-            "for the source."
+            f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} for the source."
         )
     if 0 in want:
         return
@@ -310,9 +306,7 @@ def _as_tuple(item: Any) -> tuple:
         return tuple(item)
     if len(item) < 32 and any(x is None or x is ... or isinstance(x, (slice, Tensor)) or _is_sequence(x) for x in item):
         warn_in_torch(
-            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
-            "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
-            "x[torch.tensor(seq)], which will result either in an error or a different result",
+            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error or a different result",
             "torch/csrc/autograd/python_variable_indexing.cpp:349",
         )
         return tuple(item)
@@ -332,8 +326,7 @@ def _select(self: Tensor, d: int, i: int, position: int) -> Tensor:
         raise ValueError("Overflow when unpacking long long")
     if not shape and i == 0:
         raise IndexError(
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-            "0-dim tensor to a number"
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
         )
     raise IndexError(f"index {i} is out of bounds for dimension {position} with size {n}")
 
@@ -356,8 +349,7 @@ def _cut_off(x: Any) -> int:
     if n < -END:
         n = -END
         warn_in_torch(
-            "Truncating the start/stop/step of slice. This is likely because of saved old models when the "
-            "start/stop/step were larger.",
+            "Truncating the start/stop/step of slice. This is likely because of saved old models when the start/stop/step were larger.",
             "torch/csrc/autograd/python_variable_indexing.cpp:71",
         )
     return n
@@ -421,8 +413,7 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
 def _as_int(item: Any) -> int:
     if isinstance(item, np.bool_) or not hasattr(item, "__index__"):
         raise IndexError(
-            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-            f"(got {type_name(item)})"
+            f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type_name(item)})"
         )
     return operator.index(item)
 

@@ -60,8 +60,7 @@ def _cat(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
         for k in range(a.ndim):
             if k != d and a.shape[k] != first.shape[k]:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} but got size "
-                    f"{a.shape[k]} for tensor number {i} in the list."
+                    f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} but got size {a.shape[k]} for tensor number {i} in the list."
                 )
     return _concatenated(_meeting(used, tensors), d, len(used) == len(tensors))
 
@@ -87,8 +86,7 @@ def _stack(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     for i, a in enumerate(tensors):
         if a.shape != first:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(a.shape)} at "
-                f"entry {i}"
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(a.shape)} at entry {i}"
             )
     arrays = _meeting(tensors, tensors)
     if d < len(first):  # torch joins along the next dimension, which it splits then
@@ -195,8 +193,7 @@ def _interleaved(self: Any, repeats: Any, dim: int | None, output_size: int | No
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if counts.size not in (1, shape[d]):
         raise RuntimeError(
-            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "
-            f"input.size({d}) = {shape[d]}"
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and input.size({d}) = {shape[d]}"
         )
     every = np.broadcast_to(counts.reshape(-1), (shape[d],))
     return index_select(x, d, fresh(_counted(counts, every, output_size), device_of(self)))
@@ -274,9 +271,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
         for i in range(-1, -len(s) - 1, -1):
             if s[i] != 1 and shape[i] not in (1, s[i]):
                 raise RuntimeError(
-                    f"Attempting to broadcast a dimension of length {s[i]} at {i}! Mismatching argument at index {at} "
-                    f"had {s if isinstance(given, int) else given}; but expected shape should be broadcastable to "
-                    f"{shape}"
+                    f"Attempting to broadcast a dimension of length {s[i]} at {i}! Mismatching argument at index {at} had {s if isinstance(given, int) else given}; but expected shape should be broadcastable to {shape}"
                 )
             if s[i] != 1:
                 shape[i] = s[i]

@@ -222,13 +222,11 @@ def _split_with_sizes(a: np.ndarray, split_sizes: tuple, dim: int = 0) -> list[n
     d = wrap_dim(dim, a.ndim)
     if min(split_sizes, default=0) < 0:
         raise RuntimeError(
-            "split_with_sizes expects split_sizes have only non-negative entries, but got "
-            f"split_sizes={list(split_sizes)}"
+            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(split_sizes)}"
         )
     if sum(split_sizes) != a.shape[d]:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {a.shape[d]} (input tensor's size at dimension "
-            f"{dim}), but got split_sizes={list(split_sizes)}"
+            f"split_with_sizes expects split_sizes to sum exactly to {a.shape[d]} (input tensor's size at dimension {dim}), but got split_sizes={list(split_sizes)}"
         )
     return _cut(a, split_sizes, d)
 
@@ -252,13 +250,11 @@ def _tensor_split(self: Any, where: Any, dim: int) -> tuple:
         cuts = array_of(where)
         if cuts.dtype != np.int64:
             raise RuntimeError(
-                "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
-                f"{dtypes.BY_NUM[cuts.dtype.num].scalar_name}"
+                f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {dtypes.BY_NUM[cuts.dtype.num].scalar_name}"
             )
         if cuts.ndim > 1:
             raise RuntimeError(
-                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
-                f"but got a tensor with {cuts.ndim} dims"
+                f"tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor with {cuts.ndim} dims"
             )
         where = cuts.tolist()
     if isinstance(where, int):

@@ -90,8 +90,7 @@ def _gathered(a: np.ndarray, dim: int, index: np.ndarray, sparse_grad: bool = Fa
         for k, n in enumerate(index.shape):
             if k != d and a.ndim and n > a.shape[k]:
                 raise RuntimeError(
-                    f"Size does not match at dimension {k} expected index {list(index.shape)} to be no larger than self "
-                    f"{list(a.shape)} apart from dimension {d}"
+                    f"Size does not match at dimension {k} expected index {list(index.shape)} to be no larger than self {list(a.shape)} apart from dimension {d}"
                 )
     _in_range(a, d, index)
     if not index.size:
@@ -151,8 +150,7 @@ def _scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any, reduce: str
     tensor, d = isinstance(src, np.ndarray), wrap_dim(dim, a.ndim)
     if tensor and reduce not in (None, "sum"):
         warn_in_torch(
-            "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
-            "PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
+            "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
             f"{_FILE}:225", once=True,
         )  # fmt: skip
     _check_dtype("scatter", index)
@@ -215,8 +213,7 @@ def _added(a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray, alpha
     d, n = wrap_dim(dim, a.ndim), index.size
     if index.ndim > 1:
         raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {_name(index)} and "
-            f"size: {list(index.shape)}"
+            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {_name(index)} and size: {list(index.shape)}"
         )
     if index.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {_name(index)}")
@@ -236,8 +233,7 @@ def _added(a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray, alpha
         )
     if a.ndim != source.ndim or a.shape[:d] + a.shape[d + 1 :] != source.shape[:d] + source.shape[d + 1 :]:
         raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{list(a.shape)} source.shape = {list(source.shape)}"
+            f"source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {list(a.shape)} source.shape = {list(source.shape)}"
         )
     check_overlap(a)
     check_no_overlap(a, index, source)
@@ -260,21 +256,18 @@ def _overwritten(a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray)
         raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.size})")
     if source.ndim and a.ndim and source.ndim != a.ndim:
         raise IndexError(
-            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
-            f"dimensionality ({source.ndim}), destination dimensionality ({a.ndim})"
+            f"index_copy_(): When source and destination are not scalars, their dimensionality must match. Source dimensionality ({source.ndim}), destination dimensionality ({a.ndim})"
         )
     if index.dtype != np.int64:
         raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {_name(index)}")
     if a.dtype != source.dtype:
         raise RuntimeError(
-            f"index_copy_(): self and source expected to have the same dtype, but got (self) {_name(a)} and (source) "
-            f"{_name(source)}"
+            f"index_copy_(): self and source expected to have the same dtype, but got (self) {_name(a)} and (source) {_name(source)}"
         )
     mine, other = (" ".join(map(str, x.shape[:d] + x.shape[d + 1 :])) for x in (a, source))
     if mine != other:
         raise RuntimeError(
-            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
-            f"{mine} at dimension {d} and source slice shape: {other} at dimension 0."
+            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {mine} at dimension {d} and source slice shape: {other} at dimension 0."
         )
     if source.ndim and index.size != source.shape[d]:
         raise IndexError(
@@ -291,8 +284,7 @@ def _filled(a: np.ndarray, dim: int, index: np.ndarray, value: Any) -> None:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if is_expanded(a):
         warn_in_torch(
-            "Use of index_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
-            "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
+            "Use of index_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
             f"{_FILE}:1913",
         )
     if isinstance(value, complex):
@@ -316,13 +308,11 @@ def _put(a: np.ndarray, index: np.ndarray, source: np.ndarray, accumulate: bool 
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {_name(index)}")
     if a.dtype != source.dtype:
         raise RuntimeError(
-            f"put_(): self and source expected to have the same dtype, but got self.dtype = {_name(a)} and "
-            f"source.dtype = {_name(source)}"
+            f"put_(): self and source expected to have the same dtype, but got self.dtype = {_name(a)} and source.dtype = {_name(source)}"
         )
     if index.size != source.size:
         raise IndexError(
-            "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
-            f"{source.size}, index.numel() = {index.size}"
+            f"put_(): Expected source and index to have the same number of elements, but got source.numel() = {source.size}, index.numel() = {index.size}"
         )
     if not a.size and index.size:
         raise IndexError("put_(): Tried to put elements into an empty tensor")

@@ -44,8 +44,7 @@ def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
         return tuple(shape)
     if unknown is not None and product == numel == 0:
         raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size "
-            "-1 can be any value and is ambiguous"
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can be any value and is ambiguous"
         )
     if unknown is None or not product or numel % product:
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
@@ -66,8 +65,7 @@ def _viewed(a: np.ndarray, size: tuple) -> np.ndarray:
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
     if strides is None:
         raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-            "contiguous subspaces). Use .reshape(...) instead."
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead."
         )
     return restride(a, new, strides)
 
@@ -144,8 +142,7 @@ def _unflatten(self: Any, dim: int, sizes: tuple) -> Any:
         if "is invalid for input of size" not in str(e):
             raise RuntimeError(f"unflatten got an unexpected error:\n{e}") from None
         raise RuntimeError(
-            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {d} ({shape[d]}) in the "
-            "input tensor"
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {d} ({shape[d]}) in the input tensor"
         ) from None
     return view(self, (*shape[:d], *new, *shape[d + 1 :]))
 
@@ -179,8 +176,7 @@ def _matrix_transposed(a: np.ndarray, name: str = "t") -> np.ndarray:
 def _permuted(a: np.ndarray, dims: tuple) -> np.ndarray:
     if len(dims) != a.ndim:
         raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
-            f"ordering of dimensions i.e. input.dim() = {a.ndim} is not equal to len(dims) = {len(dims)}"
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = {a.ndim} is not equal to len(dims) = {len(dims)}"
         )
     try:
         return a.transpose(dims)
@@ -201,8 +197,7 @@ def _moved(self: Any, source: tuple | int, destination: tuple | int) -> Any:
     n = array_of(self).ndim
     if len(source) != len(destination):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
-            f"of dims as destination ({list(destination)} dims)"
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number of dims as destination ({list(destination)} dims)"
         )
     at, to = [wrap_dim(d, n) for d in source], [wrap_dim(d, n) for d in destination]
     for word, dims, given in (("source", at, source), ("destination", to, destination)):
@@ -237,9 +232,7 @@ def _reversed(self: Tensor) -> Tensor:
                       f"{_FILE}:4321", once=True)  # fmt: skip
     elif n != 2:
         warn_in_torch(
-            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
-            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
-            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
             f"{_FILE}:4314", once=True,
         )  # fmt: skip
     return permute(self, tuple(range(n - 1, -1, -1)))
@@ -301,49 +294,47 @@ op("squeeze(Tensor(a) self, int[] dim)", looking(_squeezed), backward="SqueezeBa
 
 
 def _expanded(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndarray:
-    shape, strides, n = a.shape, a.strides, a.ndim
-    lead = len(size) - n
+    shape, strides = a.shape, a.strides
+    at, steps = len(shape) - len(size), []
+    if at > 0:
+        return _expanded_with_care(a, size)
+    for k in size:
+        if at >= 0 and k == shape[at]:
+            steps.append(strides[at])
+        elif k > 1 and (at < 0 or shape[at] == 1):
+            steps.append(0)
+        else:
+            return _expanded_with_care(a, size)
+        at += 1
+    return restride(a, size, tuple(steps))
+
+
+def _expanded_with_care(a: np.ndarray, size: tuple) -> np.ndarray:
+    """`expand` with sizes that are kept (-1), or 0, or 1 in front, and with those that do not fit."""
+    n, lead = a.ndim, len(size) - a.ndim
     if lead < 0:
         d = dtypes.BY_NUM[a.dtype.num]
         name = "CPUBoolType" if d is dtypes.bool_ else f"torch.{d.tensor_type}"
         raise RuntimeError(
-            f"expand({name}{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be "
-            f"greater or equal to the number of dimensions in the tensor ({n})"
+            f"expand({name}{{{list(a.shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor ({n})"
         )
-    if not n and min(size, default=0) >= 0:
-        return restride(a, size, (0,) * len(size))
-    at, own = -lead, []
-    for k in size:
-        if at >= 0 and k == shape[at]:
-            own.append(strides[at])
-        elif k > 1 and (at < 0 or shape[at] == 1):
-            own.append(0)
-        else:
-            break
-        at += 1
-    else:  # the usual case, for which there is nothing more to look at
-        return restride(a, size, tuple(own))
     new, steps = list(size), [0] * len(size)
     for i in range(len(size) - 1, -1, -1):
         want, d = size[i], i - lead
-        if d >= 0:
-            have, step = shape[d], strides[d]
-        else:
-            have, step = 1, new[i + 1] * steps[i + 1] if n else 0
-        if want == -1:
-            if d < 0 and n:
+        have, step = (a.shape[d], a.strides[d]) if d >= 0 else (1, new[i + 1] * steps[i + 1] if n else 0)
+        if want == -1 and n:
+            if d < 0:
                 raise RuntimeError(
                     f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
                 )
-            want = new[i] = have if n else -1
+            want = new[i] = have
         if have == want:
             steps[i] = step
         elif have != 1:
             raise RuntimeError(
-                f"The expanded size of the tensor ({want}) must match the existing size ({have}) at non-singleton "
-                f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
+                f"The expanded size of the tensor ({want}) must match the existing size ({have}) at non-singleton dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(a.shape)}"
             )
-    if min(new) < 0:
+    if min(new, default=0) < 0:
         raise RuntimeError("numel: integer multiplication overflow")
     return restride(a, tuple(new), tuple(steps))
 
@@ -379,8 +370,7 @@ def strided(a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | Non
     need = offset * n + reach(size, steps, n)
     if 0 not in size and need > room:
         raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {n} requiring "
-            f"a storage size of {need} are out of bounds for storage of size {room}"
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {n} requiring a storage size of {need} are out of bounds for storage of size {room}"
         )
     return restride(a, size, steps, offset * n - here)
 
