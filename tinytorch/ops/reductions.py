@@ -1,8 +1,7 @@
-"""Reductions: sums, products, extremes, moments, norms and softmax, of all elements or along dimensions.
+"""Reductions by arithmetic and logic: sums, products, truth, variances and softmax, of all elements or along dimensions.
 
-The derivatives are torch's (`FunctionsManual.cpp`), so that they can be differentiated again node by node. Where torch
-chooses an element along a dimension the gradient goes to that element; where it reduces everything, or by `amax` and
-`amin`, equal elements share it. Source: `torch.sum` and so on, by name.
+The derivatives are torch's (`FunctionsManual.cpp`), so that they can be differentiated again node by node. Source:
+`torch.sum` and so on, by name.
 """
 
 from __future__ import annotations
@@ -14,17 +13,15 @@ import numpy as np
 
 from .. import dtypes
 from ..errors import warn_in_torch
-from .comparisons import isnan
 from .copies import converted, to_copy
 from .creation import new_zeros, ones_like, zeros_like
 from .define import op
 from .joining import cat, flip
 from .kernels import check_kernel, composite, reduction, row_major, write
 from .layout import check_overlap, wrap_dim, wrap_dims
-from .masks import masked_fill_, masked_fill_with_, where
+from .masks import masked_fill_, where
 from .parts import narrow, select
-from .pointwise import add, exp, exp_of, maximum, minimum, over, times
-from .scatter import scatter_from
+from .pointwise import add, exp, exp_of, over, times
 from .views import expand, reshape, unsqueeze
 
 # gradients back in the shape that was reduced -------------------------------------------------------------------------
@@ -49,8 +46,9 @@ def count(sizes: tuple, dim: Any) -> int:
     return math.prod([sizes[d] for d in wrap_dims(dim, len(sizes))]) if sizes else 1
 
 
-def _axes(a: Any, dims: tuple) -> tuple | None:
-    return dims if a.ndim else None  # of an array without dimensions NumPy reduces none
+def axes(a: Any, dims: tuple) -> tuple | None:
+    """The dimensions as NumPy takes them, which of an array without any reduces none."""
+    return dims if a.ndim else None
 
 
 def _wide(a: Any, dtype: Any) -> tuple:
@@ -65,7 +63,7 @@ def _wide(a: Any, dtype: Any) -> tuple:
 def _adding(ufunc: np.ufunc) -> Any:
     def reduce(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
         wide, kind = _wide(a, dtype)
-        return np.asarray(ufunc.reduce(a, _axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
+        return np.asarray(ufunc.reduce(a, axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
 
     return reduce
 
@@ -215,7 +213,7 @@ cumsum, cumprod = _running("cumsum", np.add, _cumsum_backward), _running("cumpro
 def _truth(ufunc: np.ufunc) -> Any:
     def reduce(a: Any, dim: Any = None, keepdim: bool = False) -> Any:
         dims = dim if dim == () else wrap_dims(dim, a.ndim)  # no dimensions are none here, not all
-        found = np.asarray(ufunc.reduce(a, _axes(a, dims), np.bool_, None, keepdim))
+        found = np.asarray(ufunc.reduce(a, axes(a, dims), np.bool_, None, keepdim))
         return found.astype(np.uint8) if a.dtype.char == "B" else found
 
     return row_major(reduce)
@@ -226,119 +224,9 @@ for _name, _kernel in (("all", _truth(np.logical_and)), ("any", _truth(np.logica
     op(f"{_name}(Tensor self)", _kernel, out=_words)
     op(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False)", _kernel, out=_words)
     op(f"{_name}(Tensor self, int dim, bool keepdim=False)", _kernel, out=_words)
-_nonzero = reduction(lambda a, dims, keepdim: np.asarray(np.add.reduce(a != 0, _axes(a, dims), np.int64)))
+_nonzero = reduction(lambda a, dims, keepdim: np.asarray(np.add.reduce(a != 0, axes(a, dims), np.int64)))
 op("count_nonzero(Tensor self, int? dim=None)", _nonzero, out=False)
 op("count_nonzero(Tensor self, int[] dim)", _nonzero, out=False)
-
-# extremes -------------------------------------------------------------------------------------------------------------
-
-
-def to_chosen(grads: tuple, dim: int, indices: Any, self_sym_sizes: tuple, keepdim: bool) -> Any:
-    """Each gradient goes to the element that was chosen."""
-    grad = grads[0]
-    if not keepdim and self_sym_sizes:
-        grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
-    return scatter_from(new_zeros(grad, self_sym_sizes), dim, indices, grad)
-
-
-def _shared(grad: Any, self: Any, result: Any) -> Any:
-    """The gradient of the one value of a whole tensor, shared among the elements that have it."""
-    mask = isnan(self) if (result != result).any() else self == result
-    return masked_fill_with_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
-
-
-def _shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
-    if not keepdim:
-        gone, rest = wrap_dims(dim, result.ndim + len(dim)) if dim else (), iter(result.shape)
-        sizes = tuple(1 if d in gone else next(rest) for d in range(result.ndim + len(dim)))
-        grad, result = reshape(grad, sizes), reshape(result, sizes)
-    mask = result == self
-    return grad / sum_dims(mask, dim, True) * mask
-
-
-PAIR = "-> (Tensor values, Tensor indices)"
-
-
-def not_empty(name: str, a: Any, dim: int) -> None:
-    """Raise torch's error for a dimension without elements to choose from."""
-    if a.ndim and a.shape[wrap_dim(dim, a.ndim)] == 0:
-        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
-
-
-_EMPTY = ("{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
-          "argument.")  # fmt: skip
-_MATCH = "Expected the dtype for input and out to match, but got {0} for input's dtype and {1} for out's dtype."
-
-
-def chosen(a: Any, dim: int, keepdim: bool, indices: Any) -> tuple:
-    """Elements of an array by their index along a dimension, which is kept in `indices`: values and indices."""
-    if not a.ndim:
-        return a.copy(), np.zeros((), np.int64)
-    values = np.take_along_axis(a, indices, dim)
-    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
-
-
-def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
-    """`max`, `amax` and `argmax`, or the same for the smallest."""
-
-    def whole(a: Any) -> Any:
-        if not a.size:
-            raise RuntimeError(_EMPTY.format(name))
-        return np.asarray(ufunc.reduce(a, None))
-
-    def along(a: Any, dim: int, keepdim: bool) -> tuple:
-        not_empty(name, a, dim)
-        d = wrap_dim(dim, a.ndim)
-        return chosen(a, d, keepdim, np.asarray(arg(a, d, keepdims=True), np.int64) if a.ndim else None)
-
-    def along_dims(a: Any, dim: tuple, keepdim: bool) -> Any:
-        if not a.size and not dim:
-            raise RuntimeError(_EMPTY.format(f"a{name}"))
-        for d in dim:
-            not_empty(f"a{name}", a, d)
-        return np.asarray(ufunc.reduce(a, _axes(a, wrap_dims(dim, a.ndim)), keepdims=keepdim))
-
-    def position(a: Any, dim: int | None, keepdim: bool) -> Any:
-        if a.dtype.kind == "b":
-            raise RuntimeError(f"arg{name}(): does not support bool input")
-        if dim is None and not a.size:
-            raise IndexError(f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-        if dim is not None:
-            not_empty(f"arg{name}", a, wrap_dim(dim, a.ndim))
-        return np.asarray(arg(a, dim, keepdims=keepdim) if a.ndim else 0, np.int64)
-
-    op(f"{name}(Tensor self)", whole, out=True, backward=f"{name.title()}Backward1", writes=1, self=_shared)
-    op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
-    op(f"{name}(Tensor self, int dim, bool keepdim=False) {PAIR}", row_major(along), writes=2,
-       backward=f"{name.title()}Backward0", self=to_chosen)  # fmt: skip
-    op(f"a{name}(Tensor self, int[1] dim=[], bool keepdim=False)", row_major(along_dims), out=_MATCH,
-       self=_shared_along)  # fmt: skip
-    op(f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)", row_major(position), out="exact")
-
-
-_extreme("max", np.maximum, np.argmax, maximum)
-_extreme("min", np.minimum, np.argmin, minimum)
-
-
-def _median_along(a: Any, dim: int, keepdim: bool) -> tuple:
-    not_empty("median", a, dim)
-    check_kernel(a.dtype, "if", "median_out")
-    d = wrap_dim(dim, a.ndim)
-    if not a.ndim:
-        return chosen(a, d, keepdim, None)
-    middle = np.take(np.argsort(a, d, kind="stable"), [(a.shape[d] - 1) // 2], d)  # the lower of two
-    nan = a != a
-    return chosen(a, d, keepdim, np.where(nan.any(d, keepdims=True), nan.argmax(d, keepdims=True), middle))
-
-
-def _median(a: Any) -> Any:
-    check_kernel(a.dtype, "if" if a.size else "bif", "median_cpu")
-    return _median_along(a.reshape(-1), 0, False)[0] if a.size else np.full((), np.nan).astype(a.dtype)
-
-
-op("median(Tensor self)", _median, out=False, writes=1, self=_shared)
-op(f"median(Tensor self, int dim, bool keepdim=False) {PAIR}", row_major(_median_along), writes=2,
-   backward="MedianBackward1", self=to_chosen)  # fmt: skip
 
 # variances ------------------------------------------------------------------------------------------------------------
 
@@ -356,7 +244,7 @@ def _variance(name: str) -> Any:
             warn_in_torch(_FEW.format(name), "aten/src/ATen/native/ReduceOps.cpp:1861")
         wide = a.astype(np.float64)
         far = wide - (np.add.reduce(wide, dims, None, None, True) / n if a.ndim else wide)
-        found = np.asarray(np.add.reduce(far * far, _axes(a, dims), None, None, keepdim)) / np.float64(max(n - off, 0))
+        found = np.asarray(np.add.reduce(far * far, axes(a, dims), None, None, keepdim)) / np.float64(max(n - off, 0))
         return np.asarray(np.sqrt(found) if name == "std" else found).astype(a.dtype)
 
     return row_major(kernel)
@@ -397,11 +285,11 @@ def _logsumexp(a: Any, dim: tuple, keepdim: bool) -> Any:
     if dim == () and a.size and a.ndim:
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * a.ndim}")
     wide = a.astype(np.float32) if a.dtype.char == "e" else a
-    axes = _axes(a, wrap_dims(dim, a.ndim))
-    top = np.maximum.reduce(wide, axes, keepdims=True, initial=-np.inf)
+    dims = axes(a, wrap_dims(dim, a.ndim))
+    top = np.maximum.reduce(wide, dims, keepdims=True, initial=-np.inf)
     top = np.where(np.isinf(top), wide.dtype.type(0), top)
-    total = np.log(np.add.reduce(exp_of(wide - top), axes, keepdims=True)) + top
-    return np.asarray(total if keepdim or axes is None else np.squeeze(total, axes)).astype(a.dtype)
+    total = np.log(np.add.reduce(exp_of(wide - top), dims, keepdims=True)) + top
+    return np.asarray(total if keepdim or dims is None else np.squeeze(total, dims)).astype(a.dtype)
 
 
 op("logsumexp(Tensor self, int[1] dim, bool keepdim=False)", row_major(_logsumexp),

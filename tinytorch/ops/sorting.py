@@ -1,4 +1,8 @@
-"""Elements in order: sorting, the largest ones, what is unique. Source: `torch.sort` and so on, by name."""
+"""Elements by their order: extremes, the middle, sorting, what is unique.
+
+Where torch chooses an element along a dimension the gradient goes to that element; where it reduces everything, or by
+`amax` and `amin`, equal elements share it. Source: `torch.max` and so on, by name.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,131 @@ from typing import Any
 
 import numpy as np
 
+from .comparisons import isnan
+from .creation import new_zeros
 from .define import op, python
-from .kernels import Kernel, row_major
-from .layout import dense_strides, laid_out, wrap_dim
-from .reductions import PAIR, chosen, to_chosen
-from .views import view
+from .kernels import Kernel, check_kernel, composite, row_major
+from .layout import dense_strides, laid_out, wrap_dim, wrap_dims
+from .masks import masked_fill_with_
+from .pointwise import maximum, minimum
+from .reductions import axes, sum_all, sum_dims
+from .scatter import scatter_from
+from .views import reshape, unsqueeze, view
+
+# extremes -------------------------------------------------------------------------------------------------------------
+
+
+def _to_chosen(grads: tuple, dim: int, indices: Any, self_sym_sizes: tuple, keepdim: bool) -> Any:
+    """Each gradient goes to the element that was chosen."""
+    grad = grads[0]
+    if not keepdim and self_sym_sizes:
+        grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
+    return scatter_from(new_zeros(grad, self_sym_sizes), dim, indices, grad)
+
+
+def _shared(grad: Any, self: Any, result: Any) -> Any:
+    """The gradient of the one value of a whole tensor, shared among the elements that have it."""
+    mask = isnan(self) if (result != result).any() else self == result
+    return masked_fill_with_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
+
+
+def _shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
+    if not keepdim:
+        gone, rest = wrap_dims(dim, result.ndim + len(dim)) if dim else (), iter(result.shape)
+        sizes = tuple(1 if d in gone else next(rest) for d in range(result.ndim + len(dim)))
+        grad, result = reshape(grad, sizes), reshape(result, sizes)
+    mask = result == self
+    return grad / sum_dims(mask, dim, True) * mask
+
+
+_PAIR = "-> (Tensor values, Tensor indices)"
+
+
+def _not_empty(name: str, a: Any, dim: int) -> None:
+    """Raise torch's error for a dimension without elements to choose from."""
+    if a.ndim and a.shape[wrap_dim(dim, a.ndim)] == 0:
+        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+
+
+_EMPTY = ("{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
+          "argument.")  # fmt: skip
+_MATCH = "Expected the dtype for input and out to match, but got {0} for input's dtype and {1} for out's dtype."
+
+
+def _chosen(a: Any, dim: int, keepdim: bool, indices: Any) -> tuple:
+    """Elements of an array by their index along a dimension, which is kept in `indices`: values and indices."""
+    if not a.ndim:
+        return a.copy(), np.zeros((), np.int64)
+    values = np.take_along_axis(a, indices, dim)
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
+    """`max`, `amax` and `argmax`, or the same for the smallest."""
+
+    def whole(a: Any) -> Any:
+        if not a.size:
+            raise RuntimeError(_EMPTY.format(name))
+        return np.asarray(ufunc.reduce(a, None))
+
+    def along(a: Any, dim: int, keepdim: bool) -> tuple:
+        _not_empty(name, a, dim)
+        d = wrap_dim(dim, a.ndim)
+        return _chosen(a, d, keepdim, np.asarray(arg(a, d, keepdims=True), np.int64) if a.ndim else None)
+
+    def along_dims(a: Any, dim: tuple, keepdim: bool) -> Any:
+        if not a.size and not dim:
+            raise RuntimeError(_EMPTY.format(f"a{name}"))
+        for d in dim:
+            _not_empty(f"a{name}", a, d)
+        return np.asarray(ufunc.reduce(a, axes(a, wrap_dims(dim, a.ndim)), keepdims=keepdim))
+
+    def position(a: Any, dim: int | None, keepdim: bool) -> Any:
+        if a.dtype.kind == "b":
+            raise RuntimeError(f"arg{name}(): does not support bool input")
+        if dim is None and not a.size:
+            raise IndexError(f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+        if dim is not None:
+            _not_empty(f"arg{name}", a, wrap_dim(dim, a.ndim))
+        return np.asarray(arg(a, dim, keepdims=keepdim) if a.ndim else 0, np.int64)
+
+    op(f"{name}(Tensor self)", whole, out=True, backward=f"{name.title()}Backward1", writes=1, self=_shared)
+    op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
+    op(f"{name}(Tensor self, int dim, bool keepdim=False) {_PAIR}", row_major(along), writes=2,
+       backward=f"{name.title()}Backward0", self=_to_chosen)  # fmt: skip
+    op(f"a{name}(Tensor self, int[1] dim=[], bool keepdim=False)", row_major(along_dims), out=_MATCH,
+       self=_shared_along)  # fmt: skip
+    op(f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)", row_major(position), out="exact")
+
+
+_extreme("max", np.maximum, np.argmax, maximum)
+_extreme("min", np.minimum, np.argmin, minimum)
+
+
+def _median_along(a: Any, dim: int, keepdim: bool) -> tuple:
+    _not_empty("median", a, dim)
+    check_kernel(a.dtype, "if", "median_out")
+    d = wrap_dim(dim, a.ndim)
+    if not a.ndim:
+        return _chosen(a, d, keepdim, None)
+    middle = np.take(np.argsort(a, d, kind="stable"), [(a.shape[d] - 1) // 2], d)  # the lower of two
+    nan = a != a
+    return _chosen(a, d, keepdim, np.where(nan.any(d, keepdims=True), nan.argmax(d, keepdims=True), middle))
+
+
+def _median(a: Any) -> Any:
+    check_kernel(a.dtype, "if" if a.size else "bif", "median_cpu")
+    return _median_along(a.reshape(-1), 0, False)[0] if a.size else np.full((), np.nan).astype(a.dtype)
+
+
+op("median(Tensor self)", _median, out=False, writes=1, self=_shared)
+op(f"median(Tensor self, int dim, bool keepdim=False) {_PAIR}", row_major(_median_along), writes=2,
+   backward="MedianBackward1", self=_to_chosen)  # fmt: skip
+
+# sorting ---------------------------------------------------------------------------------------------------------------
 
 _CHOSEN: dict[str, Any] = {
-    "self": lambda grads, dim, indices, self_sym_sizes: to_chosen(grads, dim, indices, self_sym_sizes, True),
+    "self": lambda grads, dim, indices, self_sym_sizes: _to_chosen(grads, dim, indices, self_sym_sizes, True),
     "writes": 2,
 }
 
@@ -39,7 +160,7 @@ class like_input(Kernel):
 def _sort(a: Any, dim: int, descending: bool) -> tuple:
     d = wrap_dim(dim, a.ndim)
     a = a if a.dtype.kind != "b" else a.view(np.uint8) != 0  # memory read as bools may hold any byte
-    return chosen(a, d, True, _order(a, d, descending))
+    return _chosen(a, d, True, _order(a, d, descending))
 
 
 def _argsort(a: Any, dim: int, descending: bool) -> Any:
@@ -53,13 +174,13 @@ def _topk(a: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple:
         raise RuntimeError("selected index k out of range")
     if a.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU")
-    return chosen(a, d, True, np.take(_order(a, d, largest), range(k), d) if a.ndim else None)
+    return _chosen(a, d, True, np.take(_order(a, d, largest), range(k), d) if a.ndim else None)
 
 
-op(f"sort(Tensor self, *, bool? stable, int dim=-1, bool descending=False) {PAIR}",
+op(f"sort(Tensor self, *, bool? stable, int dim=-1, bool descending=False) {_PAIR}",
    like_input(lambda a, stable, dim, descending: _sort(a, dim, descending)), backward="SortBackward1", **_CHOSEN)  # fmt: skip
 op(
-    f"sort(Tensor self, int dim=-1, bool descending=False) {PAIR}",
+    f"sort(Tensor self, int dim=-1, bool descending=False) {_PAIR}",
     like_input(_sort),
     backward="SortBackward0",
     **_CHOSEN,
@@ -67,7 +188,7 @@ op(
 op("argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False)",
    like_input(lambda a, stable, dim, descending: _argsort(a, dim, descending)))  # fmt: skip
 op("argsort(Tensor self, int dim=-1, bool descending=False)", like_input(_argsort))
-op(f"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) {PAIR}", row_major(_topk), **_CHOSEN)
+op(f"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) {_PAIR}", row_major(_topk), **_CHOSEN)
 
 # what is unique -------------------------------------------------------------------------------------------------------
 
