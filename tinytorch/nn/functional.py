@@ -357,7 +357,7 @@ _nll_loss, _nll_loss2d = _nll_ops("nll_loss", "NllLoss"), _nll_ops("nll_loss2d",
 
 
 def _classified(input: Tensor, target: Tensor, weight: Any, ignore_index: int, how: int) -> Tensor:
-    if input.ndim < 3:
+    if input._data.ndim < 3:
         return _nll_loss(input, target, weight, how, ignore_index)
     size = target.shape
     if input.ndim != 4 and target.shape == input.shape[:1] + input.shape[2:] and target.numel():
@@ -380,17 +380,18 @@ def cross_entropy(
     reduction: str = "mean", label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """The cross entropy of softmax(input) with classes (int64) or with probabilities of each class."""
-    how, dim = _number(reduction, size_average, reduce), 0 if input.ndim == 1 else 1
+    how, shape = _number(reduction, size_average, reduce), input._data.shape
+    dim = 0 if len(shape) == 1 else 1
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    if input.shape != target.shape:
+    if shape != target._data.shape:
         logp = _log_softmax(input, dim)
         hard = _classified(logp, target, weight, ignore_index, how)
         return _smoothed(hard, logp, target, weight, ignore_index, how, label_smoothing) if label_smoothing else hard
     if not target.is_floating_point():
         name = target.dtype.scalar_name
         raise RuntimeError(f"Expected floating point type for target with class probabilities, got {name}")
-    classes = input.shape[dim] if input.ndim else 1
+    classes = shape[dim] if shape else 1
     target = plus(times(target, 1 - label_smoothing), label_smoothing / classes) if label_smoothing else target
     losses = _weighted(_log_softmax(input, dim) * target, weight, dim)
     if how == _NONE:
