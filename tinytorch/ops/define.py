@@ -141,6 +141,8 @@ class Op:
         """Make a result, or several, the output of its node."""
         if type(out) is tuple or type(out) is list:
             floating = [t if t is not None and t._data.dtype.kind == "f" else None for t in out]
+            while floating and floating[-1] is None:  # torch counts outputs to the last that has a gradient
+                floating.pop()
             fn.describe_all(floating)
             for nr, t in enumerate(floating):
                 if t is not None:
