@@ -17,6 +17,7 @@ from ..ops.creation import zeros_like
 from ..ops.joining import stack
 from ..tensor import Size, Tensor, fresh
 from . import engine
+from .gradients import KNOWN
 from .history import edge_of
 from .hooks import retain_grad
 from .node import AccumulateGrad
@@ -190,6 +191,7 @@ def _start_gradients(outputs: tuple, grads: Any, batched: bool = False) -> list:
                         "`grad_output` to be considered batched, consider using vmap."
                     )
                 raise RuntimeError(f"Mismatch in shape: {where}")
+            KNOWN[id(g._data)] = g
         elif g is not None:
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif isinstance(out, GradientEdge) or out.requires_grad:

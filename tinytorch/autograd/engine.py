@@ -23,7 +23,7 @@ from .gradients import accumulate, as_arrays, as_tensor, as_tensors, expected, f
 from .history import CopySlices
 from .meta import LAST, meta
 from .modes import MODES
-from .node import ALONE, SHARED, VERSION, Edge, MultiNode, Outputs, expectation
+from .node import ALONE, SHARED, VERSION, Edge, MultiNode, Outputs, expectation, shown_edge
 from .saved import FREED, HOOKS, read
 
 ndarray = np.ndarray
@@ -322,7 +322,7 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
         if MODES.anomaly:
             from . import anomaly
 
-            anomaly.explain(fn, task.warnings)
+            anomaly.explain(shown_edge((fn, 0))[0], task.warnings)
         raise
 
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from ..dtypes import BY_NUM
 from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
-from ..tensor import over
+from ..tensor import fresh, over
 from . import hooks
-from .history import edge_of
+from .history import edge_of, view_of
 from .meta import TensorBase
 from .modes import MODES
 from .node import ALONE, SHARED, TWICE, VERSION, VIEW, Outputs, expectation
@@ -80,11 +80,23 @@ def resolved(state: int, grad: Any, buffers: dict, outputs: Any = ()) -> int:
 # tensors over them ------------------------------------------------------------------------------------------------------
 
 
-def as_tensor(grad: Any, device: Any, state: int = 0) -> Any:
-    """A tensor over a gradient that is an array."""
+KNOWN: Any = weakref.WeakValueDictionary()  # tensors that somebody holds, by the number of their array
+
+
+def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
+    """A tensor over a gradient that is an array: the very one that somebody holds, or a view if torch's would be one."""
     if grad is None or isinstance(grad, TensorBase):
         return grad
-    t = over(np.asarray(grad), device)
+    known = KNOWN.get(id(grad))
+    if known is not None and known._data is grad:
+        return known
+    grad = np.asarray(grad)
+    if state % TWICE != ALONE and type(grad.base) is ndarray:
+        base = as_tensor(owner(grad), device, state - state % VERSION + ALONE)
+        t = base._looking(grad)
+        view_of(t, base)
+        return t
+    t = fresh(grad, device) if not grad.size and grad.base is None else over(grad, device)
     if type(t._counter) is list:
         t._counter[0] = state // VERSION
     return t
@@ -103,6 +115,7 @@ def as_arrays(tensors: list, grads: list, states: list[int]) -> Outputs:
     Empties the list, which is to be all by which the caller holds the tensors.
     """
     arrays = [None if t is None else t._data for t in tensors]
+    KNOWN.update([(id(t._data), t) for t in tensors if t is not None])
     memory = [None if a is None else owner(a) for a in arrays]
     twice = [t is not None and sum(t is other for other in tensors) > 1 for t in tensors]
     held = [
@@ -156,7 +169,7 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
             )
         if type(grad) is ndarray:
             dims = [*range(lead), *[d + lead for d, n in enumerate(shape) if n == 1 != have[d + lead]]]
-            grad = np.asarray(np.add.reduce(grad, tuple(dims))).reshape(shape)
+            grad = np.asarray(np.add.reduce(grad, tuple(dims), keepdims=lead > 0)).reshape(shape)
         else:
             grad = grad.sum_to_size(shape)
     if type(grad) is ndarray:
@@ -195,12 +208,12 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     like = leaf._data
     if type(grad) is ndarray and not MODES.here.grad:
         if state % TWICE != SHARED and _obeys_layout(grad, like):
-            return as_tensor(grad, leaf.device, state)
+            return as_tensor(grad, leaf.device, state - state % VERSION + ALONE)
         if grad.shape == like.shape and is_dense(like):
             strides = tuple([s // like.itemsize * grad.itemsize for s in like.strides])
             copy = empty_like_strides(like.shape, grad.dtype, strides)
             copy[...] = grad
-            return as_tensor(copy, leaf.device, VERSION)  # torch makes it empty and then copies into it
+            return as_tensor(copy, leaf.device, VERSION + ALONE)  # torch makes it empty and then copies into it
     from ..ops.copies import clone, contiguous_format, copy_
     from ..ops.creation import new_empty_strided
 

@@ -138,7 +138,8 @@ def checked(node: Any, t: Any, version: int, nr: int | None) -> Any:
 def as_output(t: Any, node: Any, nr: int) -> Any:
     """An alias of a kept result, which is the output of its node again."""
     out = t._alias()
-    out._edge = (node.shown_source(), nr)
+    if t._data.dtype.kind == "f":  # the indices of `max` have no history
+        out._edge = (node.shown_source(), nr)
     return out
 
 
@@ -268,7 +269,7 @@ class SavedTensor:
         if self._nr is not None:
             return as_output(out, node, self._nr) if node is not None else out
         fn, nr, wanted, leaf = self._origin
-        if fn is None and (out is leaf or not (wanted or needs_grad(out))):
+        if fn is None and not (wanted or needs_grad(out)):
             return out
         alias = out._alias()
         if fn is not None or leaf is not None:  # gradients flow to where the tensor stood, a leaf included

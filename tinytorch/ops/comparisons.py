@@ -103,10 +103,10 @@ for _name, _ufunc, _symbol, _takes, _stub in (
     ("bitwise_left_shift", _left_shift, "lshift", "i", "lshift_cpu"),
     ("bitwise_right_shift", _right_shift, "rshift", "i", "rshift_cpu"),
 ):
-    _kernel = pointwise(_ufunc, takes=_takes, stub=_stub)
-    op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_symbol)
+    _kernel, _node = pointwise(_ufunc, takes=_takes, stub=_stub), not_differentiable(f"aten::{_name}")
+    op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_symbol, node=_node)
     reflected(_symbol, op(f"{_name}(Scalar self, Tensor other)", _kernel, method=False, in_place=False, out=False))
-    op(f"{_name}(Tensor self, Scalar other)", _kernel)
+    op(f"{_name}(Tensor self, Scalar other)", _kernel, node=_node)
 
 # whole tensors --------------------------------------------------------------------------------------------------------
 

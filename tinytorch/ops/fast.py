@@ -98,9 +98,12 @@ def _save_both(values: tuple, edges: tuple) -> tuple:
     return (None, None, x, x._counter[0])
 
 
+_NOWHERE: Any = (None, 0)  # of a view that requires grad by its base alone; `Op` records what is made of it
+
+
 def _edge(x: Any) -> Any:
     """Where a gradient for a tensor flows that is a view, and so may have a history to be made anew."""
-    return edge_of(x) if needs_grad(x) else None
+    return (edge_of(x) or _NOWHERE) if needs_grad(x) else None
 
 
 def _one(o: Any, plain: list, rest: tuple) -> Callable:
@@ -131,7 +134,7 @@ def _one(o: Any, plain: list, rest: tuple) -> Callable:
             elif edge is None and (m := x._meta) is not None and m.requires_grad:
                 edge = (x, 0)
             if edge is not None:
-                if HOOKS or MADE:
+                if HOOKS or MADE or edge is _NOWHERE:
                     return None
                 fn = _new(node)
                 fn._edges = edges = (edge,)
@@ -250,7 +253,7 @@ def _two(o: Any, rest: tuple) -> Callable:
                 elif second is None and (m := y._meta) is not None and m.requires_grad:
                     second = (y, 0)
             if first is not None or second is not None:
-                if HOOKS or MADE or not both:
+                if HOOKS or MADE or not both or first is _NOWHERE or second is _NOWHERE:
                     return None
                 fn = _new(node)
                 fn._edges = edges = (first, second)
@@ -368,7 +371,7 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
             elif edge is None and (m := x._meta) is not None and m.requires_grad:
                 edge = (x, 0)
             if edge is not None:
-                if HOOKS or MADE:
+                if HOOKS or MADE or edge is _NOWHERE:
                     return None
                 fn = _new(node)
                 fn._edges = (edge,)
