@@ -23,7 +23,7 @@ from .gradients import accumulate, as_arrays, as_tensor, as_tensors, expected, f
 from .history import CopySlices
 from .meta import LAST, meta
 from .modes import MODES
-from .node import ALONE, SHARED, VERSION, Edge, MultiNode, Outputs, expectation, shown_edge
+from .node import ALONE, SHARED, TWICE, VERSION, Edge, MultiNode, Outputs, expectation, shown_edge
 from .saved import FREED, HOOKS, read
 
 ndarray = np.ndarray
@@ -161,7 +161,11 @@ def run(
     task = Task(keep_graph, raw, edges)
     starts: list = []
     for i, (edge, grad) in enumerate(zip(edges, grads, strict=True)):
-        start = None if grad is None else fitted(None, i, grad, expected(edge))
+        start = grad
+        if grad is not None:
+            wanted = expected(edge)
+            if grad._data.shape != wanted[0] or grad._data.dtype is not wanted[1] or grad.device is not wanted[2]:
+                start = fitted(None, i, grad, wanted)
         starts.append(start._data if raw and start is not None else start)
     if create_graph and accumulate:
         task.warnings.append((_CYCLE, "torch/csrc/autograd/engine.cpp:1307", True))
@@ -229,13 +233,10 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
     waits, needed, captures, raw = task.waits, task.needed, task.captures, task.raw
     keep_graph, mode = task.keep_graph, here.grad
     careful = MODES.anomaly or needed is not None
-    buffers: dict[Any, list] = {root: [None] * root._outputs}
+    buffers: dict[Any, list] = {root: [None, SHARED] * root._outputs}  # what waits: for each output a gradient, its state
     if root._outputs:
-        buffers[root][nr] = first
+        buffers[root][2 * nr] = first
     del first
-    states: dict[
-        Any, int
-    ] = {}  # of what is in the buffers: by the node, and the number of the output if there are several
     fn, heap = root, [root]
     saving, changes = HOOKS.here() if HOOKS else [], HOOKS.changes
     try:
@@ -245,13 +246,11 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
             if HOOKS.changes != changes:
                 changes = HOOKS.restore(saving)
             grads = buffers.pop(fn)
-            if fn._outputs == 1:
-                given = [states.pop(fn, SHARED)]
-            else:
-                given = [states.pop((fn, i), SHARED) for i in range(fn._outputs)]
             if fn._leaf:
-                _at_leaf(fn, grads, resolved(given[0], grads[0], buffers), task)
+                _at_leaf(fn, grads, task, buffers)
                 continue
+            given = grads[1::2]
+            grads = grads[::2]
             plain = not careful and fn._hooks is None
             if not plain or fn._on_tensors:
                 given = [resolved(s, g, buffers) for s, g in zip(given, grads, strict=True)]
@@ -278,10 +277,12 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                     if below._leaf:
                         data, m = below._data, below._meta
                         shape, kind = data.shape, data.dtype if m.grad_dtype is ... else m.grad_dtype
-                        wanted = None if not m.exchanged else expected(edge, fn._seq)
+                        wanted = None
+                        if m.exchanged:
+                            wanted = expected(edge, fn._seq)
+                            shape, kind, _ = wanted
                     else:
-                        wanted = below.expects(position)
-                    if wanted is not None:
+                        wanted = below._expects if not below._several else below.expects(position)
                         shape, kind, _ = wanted
                     if not raw or type(grad) is not ndarray or grad.shape != shape or grad.dtype is not kind:
                         grad = fitted(fn, i, grad, wanted or expectation(below))
@@ -296,20 +297,21 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                 if buffer is None:
                     if needed is not None and below not in needed and below not in captures:
                         continue
-                    buffer = buffers[below] = [None] * below._outputs
+                    buffer = buffers[below] = [None, SHARED] if below._outputs == 1 else [None, SHARED] * below._outputs
                 if grad is not None:
-                    before, key = buffer[position], below if below._outputs == 1 else (below, position)
+                    at = 2 * position
+                    before = buffer[at]
                     if before is None:
-                        buffer[position], states[key] = grad, state
+                        buffer[at], buffer[at + 1] = grad, state
                     elif not raw:
-                        buffer[position] = before + grad
+                        buffer[at] = before + grad
                     else:
-                        buffer[position] = None
-                        state = resolved(states[key], before, buffers, outputs[i:])
+                        buffer[at] = None
+                        state = resolved(buffer[at + 1], before, buffers, outputs[i:])
                         if state % VERSION == ALONE and (before.flags.forc or is_dense(before)):
-                            buffer[position], states[key] = np.add(before, grad, out=before), state + VERSION
+                            buffer[at], buffer[at + 1] = np.add(before, grad, out=before), state + VERSION
                         else:
-                            buffer[position], states[key] = result_layout(before + grad, before, grad), ALONE
+                            buffer[at], buffer[at + 1] = np.asarray(before + grad), ALONE
                 if not left:
                     if heap:
                         _push(heap, below)
@@ -416,9 +418,14 @@ def _call_end(fn: Any, grads: list, states: list[int], task: Task) -> list:
     return outputs
 
 
-def _at_leaf(leaf: Any, grads: list, state: int, task: Task) -> None:
+def _at_leaf(leaf: Any, grads: list, task: Task, buffers: dict) -> None:
     """A leaf's gradient is complete: its hooks, then its `.grad`, then the hooks of its accumulator."""
-    m, raw = leaf._meta, task.raw
+    m, raw, state = leaf._meta, task.raw, grads.pop()
+    if state & TWICE:
+        state = resolved(state, grads[0], buffers)
+    if m.accumulator is None and m.on_grad is None and task.needed is None:
+        accumulate(leaf, grads[0], state, task.warnings)
+        return
     node = m.accumulator and m.accumulator()
     hooked = node is not None and node._hooks is not None
     wanted = task.needed is None or leaf in task.needed

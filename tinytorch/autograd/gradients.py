@@ -195,8 +195,16 @@ def accumulate(leaf: Any, grad: Any, state: int, warnings: list) -> None:
         if leaf._edge is not None:
             raise RuntimeError("leaf variable has been moved into the graph interior")
         if m.requires_grad:
-            if m.grad is None:
+            old = m.grad
+            if old is None:
                 m.grad = _first_grad(leaf, grad, state)
+            elif (
+                type(grad) is ndarray and old._storage is None and leaf._storage is None and type(old._counter) is list
+                and (a := old._data).dtype is grad.dtype and a.strides == leaf._data.strides and a.shape == grad.shape
+                and a.flags.c_contiguous and not MODES.here.grad
+            ):  # fmt: skip
+                np.add(a, grad, out=a)
+                old._counter[0] += 1
             else:
                 _add_to_grad(leaf, grad, warnings)
     if m.after_accumulate:
