@@ -345,9 +345,12 @@ def _watched(fn: Any, grads: list, states: list[int], task: Task) -> list | None
             return None
         states = [s - s % VERSION for s in states]  # since somebody holds them now
     if fn._hooks is not None:
-        found = list(hooks.before_node(fn, hooks.before(fn, as_tensors(fn, grads, states, raw))))
+        seen = as_tensors(fn, grads, states, raw)
+        ids = set(map(id, seen))
+        found = list(hooks.before_node(fn, hooks.before(fn, seen)))
         if raw:
-            found = as_arrays(found, grads, states)
+            del seen
+            found = as_arrays(found, grads, states, ids)
             states = found.states
         grads = found
     call = _call_end if needed is not None and fn in task.ends else _call
@@ -362,7 +365,11 @@ def _call(fn: Any, grads: list, states: list[int], task: Task) -> list:
     """Run a node that is watched: its formulas, the check of what came out, its posthooks; then free what it saved."""
     raw, given = task.raw, list(grads)
     if raw and fn._on_tensors:
-        outputs = as_arrays(fn.apply(list(as_tensors(fn, grads, states, raw)), False), grads, states)
+        seen = list(as_tensors(fn, grads, states, raw))
+        ids = set(map(id, seen))
+        found = fn.apply(seen, False)
+        del seen
+        outputs = as_arrays(found, grads, states, ids)
     else:
         outputs = fn.apply(grads, raw)
         if fn._laid and raw:
@@ -397,9 +404,10 @@ def _hooked(fn: Any, outputs: Outputs, grads: list, states: list[int], raw: bool
         return outputs
     devices = [CPU if e is None else expected(e)[2] for e in fn._edges]
     seen = tuple([as_tensor(g, d, s) for g, d, s in zip(outputs, devices, outputs.states, strict=True)])
+    ids = set(map(id, seen))
     found = list(hooks.after_node(fn, seen, as_tensors(fn, grads, states, raw)))
     del seen
-    return as_arrays(found, outputs, outputs.states) if raw else found
+    return as_arrays(found, outputs, outputs.states, ids) if raw else found
 
 
 def _call_end(fn: Any, grads: list, states: list[int], task: Task) -> list:
@@ -431,6 +439,7 @@ def _at_leaf(leaf: Any, grads: list, task: Task, buffers: dict) -> None:
     wanted = task.needed is None or leaf in task.needed
     if m.on_grad or hooked or not wanted:
         seen = [as_tensor(grads[0], leaf.device, state)]
+        ids = {id(seen[0])}
         if m.on_grad:
             seen[0] = hooks.run_tensor_hooks(m.on_grad, seen[0])
         if not wanted:
@@ -440,7 +449,7 @@ def _at_leaf(leaf: Any, grads: list, task: Task, buffers: dict) -> None:
         if hooked:
             seen = list(hooks.before_node(node, hooks.before(node, tuple(seen))))
         if raw:
-            seen = as_arrays(seen, grads, [state])
+            seen = as_arrays(seen, grads, [state], ids)
             state = seen.states[0]
         grads = seen
     accumulate(leaf, grads[0], state, task.warnings)

@@ -109,22 +109,24 @@ def as_tensors(fn: Any, grads: list, states: list[int], raw: bool) -> tuple:
     return tuple([as_tensor(g, g if g is None else fn.expects(nr)[2], states[nr]) for nr, g in enumerate(grads)])
 
 
-def as_arrays(tensors: list, grads: list, states: list[int]) -> Outputs:
+def as_arrays(tensors: list, grads: list, states: list[int], seen: set[int]) -> Outputs:
     """The arrays of tensors that hooks or a custom Function gave back for `grads`, and who else holds them.
 
-    Empties the list, which is to be all by which the caller holds the tensors.
+    `seen`: the ids of the tensors that they were given. Empties the list, which is to be all by which the caller holds
+    the tensors.
     """
     arrays = [None if t is None else t._data for t in tensors]
     KNOWN.update([(id(t._data), t) for t in tensors if t is not None])
     memory = [None if a is None else owner(a) for a in arrays]
     twice = [t is not None and sum(t is other for other in tensors) > 1 for t in tensors]
+    same = [id(t) in seen for t in tensors]
     held = [
         None if t is None
         else (weakref.ref(t), None if t._storage is None else weakref.ref(t._storage), t._counter, VIEW if t._view else ALONE)
         for t in tensors
     ]  # fmt: skip
     tensors.clear()
-    known = {id(owner(g)): (g, state % TWICE) for g, state in zip(grads, states, strict=True) if g is not None}
+    known = {id(owner(g)): state % TWICE for g, state in zip(grads, states, strict=True) if g is not None}
     found = []
     for i, look in enumerate(held):
         if look is None:
@@ -135,8 +137,8 @@ def as_arrays(tensors: list, grads: list, states: list[int]) -> Outputs:
             kind = SHARED
         elif sum(m is memory[i] for m in memory) > 1 or (storage is not None and storage() is not None):
             kind = VIEW
-        given, before = known.get(id(memory[i]), (None, ALONE))
-        kind = min(kind, before if arrays[i] is given else max(before, VIEW))
+        before = known.get(id(memory[i]), ALONE)
+        kind = min(kind, before if same[i] else max(before, VIEW))
         found.append(kind + VERSION * (counter[0] if type(counter) is list else 0))
     return Outputs(arrays, found)
 
