@@ -50,13 +50,6 @@ channels_last = MemoryFormat("channels_last")
 _IN_ORDER = (None, preserve_format, contiguous_format)  # the formats that keep a dense vector as it is
 
 
-def _outward(shape: tuple[int, ...], memory_format: MemoryFormat) -> tuple[int, ...]:
-    """The dimensions from the innermost in memory on, where channels come last."""
-    if len(shape) != 4:
-        raise RuntimeError(f"required rank 4 tensor to use {memory_format.name} format")
-    return (1, 3, 2, 0)
-
-
 def suggested_format(a: np.ndarray) -> MemoryFormat:
     """The format that torch reads from strides: row-major unless they are plainly those of channels last."""
     if a.ndim != 4 or not a.size or not a.strides[1]:
@@ -75,8 +68,10 @@ def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[i
         return dense_strides(a, itemsize)
     if memory_format is contiguous_format:
         return contiguous_strides(a.shape, itemsize)
-    strides, step = [0] * a.ndim, itemsize
-    for d in _outward(a.shape, memory_format):
+    if a.ndim != 4:
+        raise RuntimeError(f"required rank 4 tensor to use {memory_format.name} format")
+    strides, step = [0] * 4, itemsize
+    for d in (1, 3, 2, 0):
         strides[d] = step
         step *= a.shape[d]
     return tuple(strides)
@@ -96,11 +91,8 @@ def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = Non
 
 # copies that are recorded, and looks that are not ---------------------------------------------------------------------
 
-clone = op(
-    "clone(Tensor self, *, MemoryFormat? memory_format=None)", Kernel(copied, copies=True), self=lambda grad: grad
-)
-
-
+clone = op("clone(Tensor self, *, MemoryFormat? memory_format=None)", Kernel(copied, copies=True),
+           self=lambda grad: grad)  # fmt: skip
 detach = op("detach(Tensor(a) self)", composite(Tensor.detach), method=False)
 alias = op("alias(Tensor(a) self)", view(lambda a: a[...]), function=False, method=False, self=lambda grad: grad)
 
@@ -114,11 +106,8 @@ def _contiguous(self: Tensor, memory_format: MemoryFormat | None) -> Tensor:
     return clone(self, memory_format)
 
 
-op(
-    "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format)",
-    composite(_contiguous),
-    function=False,
-)
+op("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format)", composite(_contiguous),
+   function=False)  # fmt: skip
 
 
 class CopyBackwards(Node):
@@ -146,6 +135,7 @@ class CopyBackwards(Node):
 
 def _copy_from(self: Any, src: Any, non_blocking: bool = False) -> Any:
     if type(self) is np.ndarray:
+        check_overlap(self, src)
         store(self, src)
         return self
     if not isinstance(src, Tensor):
@@ -175,21 +165,10 @@ def _is_same_look(a: np.ndarray, b: np.ndarray) -> bool:
     )  # fmt: skip
 
 
-copy_ = op(
-    "copy_(Tensor(a!) self, Tensor other, bool non_blocking=False)",
-    composite(_copy_from),
-    numbers=True,
-    function=False,
-    older=True,
-)
+copy_ = op("copy_(Tensor(a!) self, Tensor other, bool non_blocking=False)", composite(_copy_from), numbers=True,
+           function=False, older=True)  # fmt: skip
 
 # conversions: the tensor itself if it is of this dtype and on this device already, else a recorded copy ---------------
-
-
-def _to_copy(
-    a: np.ndarray, dtype: Any, layout: Any, device: Any, pin: Any, non_blocking: Any, format: Any
-) -> np.ndarray:
-    return copied(a, format, None if dtype is None else dtype.np)
 
 
 def _back(grad: Any, d: dtypes.dtype, where: device) -> Any:
@@ -199,19 +178,14 @@ def _back(grad: Any, d: dtypes.dtype, where: device) -> Any:
 to_copy = op(
     "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
     "bool non_blocking=False, MemoryFormat? memory_format=None)",
-    Kernel(_to_copy, copies=True), method=False, backward="ToCopyBackward0",
+    Kernel(lambda a, dtype, _, device, pin, block, form: copied(a, form, dtype and dtype.np), copies=True), method=False,
+    backward="ToCopyBackward0",
     keeps={"_self_device": lambda values: device_of(values[0])},
     self=lambda grad, _self_dtype, _self_device: _back(grad, _self_dtype, _self_device),
 )  # fmt: skip
 
 
-def converted(
-    self: Tensor,
-    d: dtypes.dtype | None = None,
-    where: device | None = None,
-    copy: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
+def converted(self: Tensor, d: Any = None, where: Any = None, copy: bool = False, memory_format: Any = None) -> Tensor:
     """The tensor as this dtype, on this device, in this format: itself if it is so already and no copy is asked for."""
     a, here = self._data, device_of(self)
     if (
@@ -307,26 +281,30 @@ def to_array(self: Tensor, dtype: Any = None) -> np.ndarray:
     return a if dtype is None else a.astype(dtype, copy=False)
 
 
-to_array.__name__, to_array.__qualname__ = (
-    "__array__",
-    "Tensor.__array__",
-)  # the name by which NumPy knows the TypeError
-
+to_array.__name__, to_array.__qualname__ = "__array__", "Tensor.__array__"  # by which NumPy knows the TypeError
 python("__array__", to_array, function=False)
 
 # Python's copy and pickle -----------------------------------------------------------------------------------------------
 
 
-def over_storage(storage: Any, like: Tensor, offset: int | None = None) -> Tensor:
-    """A leaf over a storage, with another tensor's dtype, shape, strides and offset in bytes."""
-    a = like._data
-    offset = like.storage_offset() * a.itemsize if offset is None else offset
-    out = fresh(a, storage.device)
-    out._data = storage.look(a.shape, a.dtype, a.strides, offset)
+def over_storage(storage: Any, like: tuple, requires_grad: bool, kind: Any = Tensor, state: Any = ()) -> Tensor:
+    """A leaf over a storage; `like`: its dtype (NumPy's), shape, strides and offset in bytes."""
+    d, shape, strides, offset = like
+    out = over(storage.look(shape, d, strides, offset))
     out._storage = storage
     if type(out._counter) is list:
         out._counter = [1]  # torch makes an empty tensor and then sets its storage
+    if requires_grad:
+        meta(out).requires_grad = True
+    if kind is not Tensor:
+        out.__class__ = kind
+    out.__dict__.update(state)
     return out
+
+
+def _place(self: Tensor) -> tuple:
+    a = self._data
+    return a.dtype, a.shape, a.strides, self.storage_offset() * a.itemsize
 
 
 def deepcopied(self: Tensor, memo: dict) -> Tensor:
@@ -340,9 +318,7 @@ def deepcopied(self: Tensor, memo: dict) -> Tensor:
     if id(self) in memo:
         return memo[id(self)]
     with no_grad():
-        out = over_storage(_copy.deepcopy(self._own_storage(), memo), self)
-        if self.requires_grad:
-            meta(out).requires_grad = True
+        out = over_storage(_copy.deepcopy(self._own_storage(), memo), _place(self), self.requires_grad)
         out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
         if self._meta is not None and self._meta.grad is not None:
             meta(out).grad = _copy.deepcopy(self._meta.grad, memo)
@@ -353,36 +329,20 @@ def deepcopied(self: Tensor, memo: dict) -> Tensor:
 def shallow_copied(self: Tensor) -> Tensor:
     """`copy.copy`: a leaf that looks at the same memory, with a version counter of its own."""
     warn_of_hooks(self)
-    out = over_storage(self._own_storage(), self)
-    if self.requires_grad:
-        meta(out).requires_grad = True
-    if self.__class__ is not Tensor:
-        out.__class__ = self.__class__
-    out.__dict__.update(self.__dict__)
-    return out
+    return over_storage(self._own_storage(), _place(self), self.requires_grad, _type(self), self.__dict__)
 
 
-def rebuilt(data: bytes, where: device, like: tuple, requires_grad: bool, kind: Any, state: dict) -> Tensor:
-    """A tensor from the bytes of its storage; `like`: its dtype, shape, strides and offset, in bytes."""
-    d, shape, strides, offset = like
-    storage = UntypedStorage(np.frombuffer(bytearray(data), np.uint8), where)
-    out = over(storage.look(shape, d.np, strides, offset))
-    out._storage, out._counter = storage, [1]
-    if requires_grad:
-        meta(out).requires_grad = True
-    if kind is not Tensor:
-        out.__class__ = kind
-    out.__dict__.update(state)
-    return out
+def rebuilt(data: bytes, where: device, *rest: Any) -> Tensor:
+    """A tensor from the bytes of its storage, and what else `over_storage` takes."""
+    return over_storage(UntypedStorage(np.frombuffer(bytearray(data), np.uint8), where), *rest)
 
 
 def reduced(self: Tensor, protocol: Any) -> tuple:
     """What `pickle` writes: each tensor with a storage of its own, so that what two of them share is lost, as in torch."""
     warn_of_hooks(self)
-    a, storage = self._data, self._own_storage()
-    like = self.dtype, a.shape, a.strides, self.storage_offset() * a.itemsize
-    state = dict(self.__dict__)
-    return rebuilt, (storage._bytes().tobytes(), storage.device, like, self.requires_grad, _type(self), state)
+    storage, state = self._own_storage(), dict(self.__dict__)
+    data = storage._bytes().tobytes()
+    return rebuilt, (data, storage.device, _place(self), self.requires_grad, _type(self), state)
 
 
 python("__deepcopy__", deepcopied, function=False)

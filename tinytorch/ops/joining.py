@@ -68,13 +68,14 @@ def _cat(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
 def _cat_back(grad: Any, dim: int, _tensors_sizes: list) -> list:
     from .filling import zero_
 
-    at, parts, d = 0, [], wrap_dim(dim, grad.ndim)
+    at, parts = 0, []
     for shape in _tensors_sizes:
         if shape == (0,):
             parts.append(zero_(new_zeros(grad, (0,))))
         else:
-            parts.append(narrow(grad, d, at, shape[d]))
-            at += shape[d]
+            n = shape[dim]
+            parts.append(narrow(grad, dim, at, n))
+            at += n
     return parts
 
 
@@ -127,7 +128,7 @@ def _repeated(a: np.ndarray, repeats: tuple) -> np.ndarray:
     if min(sizes, default=0) < 0:
         negative = next(s for s in sizes if s < 0)
         raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {sizes}")
-    return np.ascontiguousarray(np.tile(a.reshape(shape), repeats)) if 0 not in sizes else np.empty(sizes, a.dtype)
+    return np.asarray(np.tile(a.reshape(shape), repeats), order="C") if 0 not in sizes else np.empty(sizes, a.dtype)
 
 
 def _repeat_back(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
