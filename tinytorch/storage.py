@@ -26,6 +26,22 @@ def address(a: np.ndarray) -> int:
     return a.__array_interface__["data"][0]
 
 
+class _Beyond:
+    """An empty array that begins outside of its memory: NumPy makes none but by this protocol."""
+
+    def __init__(self, buffer: np.ndarray, shape: tuple, kind: np.dtype, strides: tuple, offset: int) -> None:
+        self.buffer, place = buffer, (address(buffer) + offset, False)
+        shown = {"data": place, "shape": shape, "strides": strides, "typestr": kind.str, "version": 3}
+        self.__array_interface__ = shown
+
+
+def look(buffer: np.ndarray, shape: tuple, kind: np.dtype, strides: tuple, offset: int) -> np.ndarray:
+    """An array that looks at a buffer from a byte on; strides in bytes. An empty one may begin beyond the end."""
+    if 0 not in shape or 0 <= offset <= buffer.nbytes:
+        return np.ndarray(shape, kind, buffer, offset, strides)
+    return np.asarray(_Beyond(buffer, shape, kind, strides, offset))
+
+
 class UntypedStorage(metaclass=ShownAs):
     """One flat piece of memory on one device, counted in bytes.
 
@@ -80,10 +96,8 @@ class UntypedStorage(metaclass=ShownAs):
         return self
 
     def look(self, shape: tuple, kind: np.dtype, strides: tuple, offset: int) -> np.ndarray:
-        """An array that looks at the memory from a byte on; strides in bytes. An empty one may begin beyond the end."""
-        if offset <= self.buffer.nbytes:
-            return np.ndarray(shape, kind, self.buffer, offset, strides)
-        return np.asarray(_Beyond(self.buffer, shape, kind, strides, offset))
+        """An array that looks at the memory from a byte on; strides in bytes."""
+        return look(self.buffer, shape, kind, strides, offset)
 
     # reading and writing bytes ---------------------------------------------------------------------
 
@@ -202,21 +216,6 @@ class UntypedStorage(metaclass=ShownAs):
     def __repr__(self) -> str:
         lines = "".join(f" {b}\n" for b in self.tolist()) or " \n"
         return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
-
-
-class _Beyond:
-    """An empty array that begins outside of its memory: NumPy makes none but by this protocol."""
-
-    def __init__(self, buffer: np.ndarray, shape: tuple, kind: np.dtype, strides: tuple, offset: int) -> None:
-        self.buffer = buffer
-        place = (address(buffer) + offset, False)
-        self.__array_interface__ = {
-            "data": place,
-            "shape": shape,
-            "strides": strides,
-            "typestr": kind.str,
-            "version": 3,
-        }
 
 
 def _is_int(n: Any) -> bool:

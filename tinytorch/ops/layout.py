@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..storage import contiguous_strides
+from ..storage import contiguous_strides, look
 
 ndarray = np.ndarray
 
@@ -93,7 +93,7 @@ def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarr
         except ValueError:  # it reaches beyond the array, and has to be taken from the memory as a whole
             pass
     whole = owner(a)
-    start = address(a) - address(whole) + offset if whole.nbytes else 0
+    start = address(a) - address(whole) + offset
     if not whole.flags.c_contiguous:
         dense = whole.flags.forc or whole.base is None
         whole = (
@@ -101,7 +101,7 @@ def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarr
             if dense
             else ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
         )
-    return ndarray(shape, a.dtype, whole, min(start, whole.nbytes) if 0 in shape else start, strides)
+    return look(whole, shape, a.dtype, strides, start)
 
 
 def empty_like_strides(shape: tuple, dtype: np.dtype, strides: tuple) -> ndarray:

@@ -136,8 +136,14 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
         raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(steps)})")
     strides = tuple([s * n for s in steps])
     need = reach(shape, strides, n)
-    if need and storage_offset * n + need > storage.nbytes():
-        storage.resize_(storage_offset * n + need)
+    room = storage_offset * n + need
+    if need and room > storage.nbytes():
+        if same and tuple(steps) == self.stride():
+            raise RuntimeError(
+                f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset {storage_offset}, and itemsize {n} "
+                f"requiring a storage size of {room} are out of bounds for storage of size {storage.nbytes()}"
+            )
+        storage.resize_(room)
     _look_at(self, storage, shape, strides, storage_offset * n)
 
 
