@@ -43,6 +43,7 @@ class _factory(composite):
     def bind(self, schema: Any) -> None:
         """See where the options stand: dtype, layout, device and whether memory is to be pinned."""
         self.at = schema.names.index("dtype") - schema.has_self
+        self.name = schema.name
 
     def split(self, args: tuple) -> tuple[list, tuple]:
         """The arguments without the options, and the options."""
@@ -79,7 +80,7 @@ class factory(_factory):
     def into(self, out: Tensor, args: tuple) -> Tensor:
         """`out`, resized if need be, with the numbers."""
         given, (dtype, _, _, _) = self.split(args)
-        name = self.function.__name__.strip("_")
+        name = self.name
         if MODES.here.grad and needs_grad(out):
             what = "functions with out=... arguments don't support automatic differentiation"
             raise RuntimeError(f"{name}(): {what}, but one of the arguments requires grad.")

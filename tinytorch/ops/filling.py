@@ -16,15 +16,7 @@ from .. import dtypes, random
 from ..errors import type_name
 from ..tensor import Tensor
 from .copies import copied
-from .creation import (
-    OPTIONS,
-    OPTIONS_LIKE,
-    check_size,
-    empty_like,
-    factory,
-    factory_like,
-    zeros_like,
-)
+from .creation import OPTIONS, OPTIONS_LIKE, check_size, empty_like, factory, factory_like, zeros_like
 from .define import op
 from .kernels import composite, number_array, write
 from .layout import broadcast_error, check_overlap
@@ -49,18 +41,19 @@ def _one_value(a: np.ndarray, value: np.ndarray) -> np.ndarray:
     return value
 
 
+def _as_number(a: np.ndarray, value: Any) -> np.ndarray:
+    return number_array(value, dtypes.BY_NUM[a.dtype.num])
+
+
 def _filled(a: np.ndarray, value: Any) -> np.ndarray:
     out = copied(a)
-    out[...] = (
-        _one_value(out, value) if isinstance(value, np.ndarray) else number_array(value, dtypes.BY_NUM[a.dtype.num])
-    )
+    out[...] = _one_value(out, value) if isinstance(value, np.ndarray) else _as_number(a, value)
     return out
 
 
 op("fill_(Tensor(a!) self, Tensor value)", write(_one_value), backward="FillBackward3",
    self=nothing, value=lambda grad: total(grad))  # fmt: skip
-fill_ = op("fill_(Tensor(a!) self, Scalar value)", write(lambda a, value: number_array(value, dtypes.BY_NUM[a.dtype.num])),
-           backward="FillBackward2", self=nothing)  # fmt: skip
+fill_ = op("fill_(Tensor(a!) self, Scalar value)", write(_as_number), backward="FillBackward2", self=nothing)
 op("fill(Tensor self, Tensor value)", _filled, method=False, out=False, backward="FillBackward1",
    self=nothing, value=lambda grad: total(grad))  # fmt: skip
 op("fill(Tensor self, Scalar value)", _filled, method=False, out=False, backward="FillBackward0", self=nothing)
@@ -131,23 +124,21 @@ op(f"multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, {_G
    lambda a, n, replacement, generator: random.multinomial(a, n, replacement, random.source(generator)))  # fmt: skip
 
 
-def _rand(d: dtypes.dtype, size: tuple, generator: Any = None) -> np.ndarray:
+def _room(d: dtypes.dtype, size: tuple) -> np.ndarray:
     check_size(size)
-    return random.uniform_(np.empty(size, d.np), 0.0, 1.0, random.source(generator))
+    return np.empty(size, d.np)
 
 
-def _randn(d: dtypes.dtype, size: tuple, generator: Any = None) -> np.ndarray:
-    check_size(size)
-    return random.normal_(np.empty(size, d.np), 0.0, 1.0, random.source(generator))
+def _rand(a: np.ndarray, generator: Any = None) -> np.ndarray:
+    return random.uniform_(a, 0.0, 1.0, random.source(generator))
 
 
-def _randint(d: dtypes.dtype, low: int, high: int, size: tuple, generator: Any = None) -> np.ndarray:
-    check_size(size)
-    return random.random_from_to_(np.empty(size, d.np), low, high, random.source(generator))
+def _randn(a: np.ndarray, generator: Any = None) -> np.ndarray:
+    return random.normal_(a, 0.0, 1.0, random.source(generator))
 
 
-def _randint_below(d: dtypes.dtype, high: int, size: tuple, generator: Any = None) -> np.ndarray:
-    return _randint(d, 0, high, size, generator)
+def _randint(a: np.ndarray, low: Any, high: Any, generator: Any = None) -> np.ndarray:
+    return random.random_from_to_(a, int(low), int(high), random.source(generator))
 
 
 def _randperm(d: dtypes.dtype, n: int, generator: Any = None) -> np.ndarray:
@@ -155,44 +146,30 @@ def _randperm(d: dtypes.dtype, n: int, generator: Any = None) -> np.ndarray:
     return random.permutation(n, random.source(generator), d.np)
 
 
-def _rand_like(a: np.ndarray, generator: Any = None) -> None:
-    random.uniform_(a, 0.0, 1.0, random.source(generator))
-
-
-def _randn_like(a: np.ndarray, generator: Any = None) -> None:
-    random.normal_(a, 0.0, 1.0, random.source(generator))
-
-
-def _randint_like(a: np.ndarray, *args: Any) -> None:
-    generator = args[-1] if isinstance(args[-1], random.Generator) else None
-    bounds = [int(x) for x in args if x is not None and not isinstance(x, random.Generator)]
-    random.random_from_to_(a, *([0, *bounds] if len(bounds) == 1 else bounds), random.source(generator))
-
-
 _WHOLE = OPTIONS.replace("dtype=None", "dtype=4")  # int64, which is torch's type number 4
-for _given in ("Generator? generator, ", ""):
-    op(f"rand(SymInt[] size, *, {_given}{OPTIONS})", factory(_rand), out=True, method=False)
-    op(f"randn(SymInt[] size, *, {_given}{OPTIONS})", factory(_randn), out=True, method=False)
-    op(f"randperm(SymInt n, *, {_given}{_WHOLE})", factory(_randperm, dtypes.int64), out=True, method=False)
-for _bounds, _make in (("SymInt high", _randint_below), ("SymInt low, SymInt high", _randint)):
-    for _given in ("Generator? generator, ", ""):
-        op(
-            f"randint({_bounds}, SymInt[] size, *, {_given}{_WHOLE})",
-            factory(_make, dtypes.int64),
-            out=True,
-            method=False,
-        )
-
-for _given in ("Generator? generator, ", ""):
-    op(f"rand_like(Tensor self, *, {_given}{OPTIONS_LIKE})", factory_like(_rand_like), method=False)
-    op(f"randn_like(Tensor self, *, {_given}{OPTIONS_LIKE})", factory_like(_randn_like), method=False)
-for _bounds in ("SymInt low, SymInt high", "Tensor high", "SymInt high"):
-    for _given in ("Generator? generator, ", ""):
-        op(
-            f"randint_like(Tensor self, {_bounds}, *, {_given}{OPTIONS_LIKE})",
-            factory_like(_randint_like),
-            method=False,
-        )
+_GIVEN = ("Generator? generator, ", "")
+for _g in _GIVEN:
+    op(f"rand(SymInt[] size, *, {_g}{OPTIONS})", factory(lambda d, size, g=None: _rand(_room(d, size), g)), out=True)
+    op(f"randn(SymInt[] size, *, {_g}{OPTIONS})", factory(lambda d, size, g=None: _randn(_room(d, size), g)), out=True)
+    op(f"randperm(SymInt n, *, {_g}{_WHOLE})", factory(_randperm, dtypes.int64), out=True)
+    op(f"rand_like(Tensor self, *, {_g}{OPTIONS_LIKE})", factory_like(_rand), method=False)
+    op(f"randn_like(Tensor self, *, {_g}{OPTIONS_LIKE})", factory_like(_randn), method=False)
+for _g in _GIVEN:
+    op(f"randint(SymInt high, SymInt[] size, *, {_g}{_WHOLE})", factory(
+        lambda d, high, size, g=None: _randint(_room(d, size), 0, high, g), dtypes.int64), out=True)  # fmt: skip
+for _g in _GIVEN:
+    op(f"randint(SymInt low, SymInt high, SymInt[] size, *, {_g}{_WHOLE})", factory(
+        lambda d, low, high, size, g=None: _randint(_room(d, size), low, high, g), dtypes.int64), out=True)  # fmt: skip
+for _g in _GIVEN:
+    op(
+        f"randint_like(Tensor self, SymInt low, SymInt high, *, {_g}{OPTIONS_LIKE})",
+        factory_like(_randint),
+        method=False,
+    )
+for _bound in ("Tensor high", "SymInt high"):
+    for _g in _GIVEN:
+        op(f"randint_like(Tensor self, {_bound}, *, {_g}{OPTIONS_LIKE})", factory_like(
+            lambda a, high, g=None: _randint(a, 0, high, g)), method=False)  # fmt: skip
 
 
 def _normal(mean: Any, std: Any, generator: Any) -> np.ndarray:
@@ -228,7 +205,7 @@ op(
 op(f"normal(float mean, Tensor std, *, {_GENERATOR})", _normal, method=False, backward="NormalBackward2", std=nothing)
 op(f"normal(float mean, float std, SymInt[] size, *, {_GENERATOR}, {OPTIONS})", factory(
     lambda d, mean, std, size, generator: random.normal_(
-        np.empty(size, d.np), float(mean), float(std), random.source(generator))), out=True, method=False)  # fmt: skip
+        _room(d, size), float(mean), float(std), random.source(generator))), out=True, method=False)  # fmt: skip
 
 # dropout ----------------------------------------------------------------------------------------------------------------
 
