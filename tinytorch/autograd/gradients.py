@@ -29,7 +29,12 @@ ndarray = np.ndarray
 def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> int:
     """The state of number `i` of the arrays that a node's formulas gave, from those of the arrays that it was given."""
     grad, first = outputs[i], grads[0]
-    if len(outputs) == 1 and first is not None and grad.base is (first if first.base is None else first.base):
+    if (
+        len(outputs) == 1
+        and first is not None
+        and grad is not first
+        and grad.base is (first if first.base is None else first.base)
+    ):
         return states[0] - states[0] % VERSION + VIEW  # torch keeps the base of a view as long as the view
     memory = owner(grad)
     for given, state in zip(grads, states, strict=True):
