@@ -165,15 +165,12 @@ def expected(edge: Any, seq: int | None = None) -> tuple:
 def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
     """A gradient, array or tensor, brought to the shape and dtype of its value, or torch's error; `fn`: None for roots."""
     shape, kind, device = wanted
-    who = "" if fn is None else f"Function {fn.name()} returned an "
     if isinstance(grad, np.generic):
         grad = np.asarray(grad)
     if grad.shape != shape:
         have, lead = tuple(grad.shape), grad.ndim - len(shape)
         if lead < 0 or any(n not in (1, m) for n, m in zip(shape, have[lead:], strict=True)):
-            raise RuntimeError(
-                f"{who}invalid gradient at index {i} - got {list(have)} but expected shape compatible with {list(shape)}"
-            )
+            raise _unfit(fn, i, f"got {list(have)} but expected shape compatible with {list(shape)}")
         if type(grad) is ndarray:
             dims = [*range(lead), *[d + lead for d, n in enumerate(shape) if n == 1 != have[d + lead]]]
             grad = np.asarray(np.add.reduce(grad, tuple(dims), keepdims=lead > 0)).reshape(shape)
@@ -186,8 +183,13 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
     if device is not None and grad.device is not device:
         if grad.ndim == 0:
             return grad.to(device)
-        raise RuntimeError(f"{who}invalid gradient at index {i} - expected device {device} but got {grad.device}")
+        raise _unfit(fn, i, f"expected device {device} but got {grad.device}")
     return grad
+
+
+def _unfit(fn: Any, i: int, why: str) -> RuntimeError:
+    who = "" if fn is None else f"Function {fn.name()} returned an "
+    return RuntimeError(f"{who}invalid gradient at index {i} - {why}")
 
 
 # leaves -----------------------------------------------------------------------------------------------------------------
