@@ -18,6 +18,7 @@ from .layout import (
     dense_strides,
     empty_like_strides,
     laid_out,
+    result_layout,
     wrap_dim,
     wrap_dims,
 )
@@ -40,7 +41,7 @@ def _concatenated(arrays: list[np.ndarray], d: int, all_of_them: bool = True) ->
     data = np.concatenate(arrays, d)
     if all_of_them and data.ndim == 4 and all(suggested_format(a) is channels_last for a in arrays):
         return laid_out(data, strides_of_copy(data, channels_last, data.itemsize))
-    return np.ascontiguousarray(data)
+    return result_layout(data)
 
 
 def _cat(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
@@ -73,8 +74,9 @@ def _cat_back(grad: Any, dim: int, _tensors_sizes: list) -> list:
         if shape == (0,):
             parts.append(zero_(new_zeros(grad, (0,))))
         else:
-            n = shape[dim]
-            parts.append(narrow(grad, dim, at, n))
+            d = wrap_dim(dim, len(shape))
+            n = shape[d]
+            parts.append(narrow(grad, d, at, n))
             at += n
     return parts
 
@@ -92,7 +94,7 @@ def _stack(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     arrays = _meeting(tensors, tensors)
     if d < len(first):  # torch joins along the next dimension, which it splits then
         return _concatenated(arrays, d).reshape(*first[:d], len(arrays), *first[d:])
-    return np.ascontiguousarray(np.stack(arrays, d))
+    return result_layout(np.stack(arrays, d))
 
 
 cat = op("cat(Tensor[] tensors, int dim=0)", _cat, method=False, aka=("concat", "concatenate"), writes=1,
@@ -128,7 +130,7 @@ def _repeated(a: np.ndarray, repeats: tuple) -> np.ndarray:
     if min(sizes, default=0) < 0:
         negative = next(s for s in sizes if s < 0)
         raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {sizes}")
-    return np.asarray(np.tile(a.reshape(shape), repeats), order="C") if 0 not in sizes else np.empty(sizes, a.dtype)
+    return result_layout(np.tile(a.reshape(shape), repeats)) if 0 not in sizes else np.empty(sizes, a.dtype)
 
 
 def _repeat_back(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
@@ -226,7 +228,7 @@ def _rolled(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     if not a.size:
         return laid_out(a.copy(), dense_strides(a))
-    return np.asarray(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None), order="C")
+    return result_layout(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))
 
 
 flip = op("flip(Tensor self, int[] dims)", _flipped, out=False, self=lambda grad, dims: flip(grad, dims))

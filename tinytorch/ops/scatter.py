@@ -14,7 +14,7 @@ from .copies import contiguous_format, preserve_format
 from .creation import new_zeros, number_array, zeros_like
 from .define import op
 from .kernels import write
-from .layout import check_no_overlap, check_overlap, wrap_dim
+from .layout import check_no_overlap, check_overlap, result_layout, wrap_dim
 from .masks import in_copy, is_expanded, one_value
 from .views import expand, reshape, squeeze_dim, strided
 
@@ -59,7 +59,7 @@ def _selected(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
         _check(index, n, 0, f"INDICES element is out of DATA bounds, id={{}} axis_dim={n}", RuntimeError)
     else:
         _check(index, n, 0, "index out of range in self")
-    return np.ascontiguousarray(np.take(a, index.reshape(-1), d)) if a.ndim else a.copy()
+    return result_layout(np.take(a, index.reshape(-1), d)) if a.ndim else a.copy()
 
 
 def _points(a: np.ndarray, d: int, index: np.ndarray) -> tuple:
@@ -97,7 +97,7 @@ def _gathered(a: np.ndarray, dim: int, index: np.ndarray, sparse_grad: bool = Fa
         return np.empty(index.shape, a.dtype)
     if not a.ndim:
         return np.full(index.shape, a)
-    return np.ascontiguousarray(a[_points(a, d, index.reshape(index.shape or (1,)))]).reshape(index.shape)
+    return result_layout(a[_points(a, d, index.reshape(index.shape or (1,)))]).reshape(index.shape)
 
 
 def _flat(a: np.ndarray, index: np.ndarray) -> np.ndarray:
