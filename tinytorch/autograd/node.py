@@ -179,15 +179,20 @@ class Node:
 
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
-        saved, left = self._saved, None
-        for at in range(1, len(saved or ()), 2):
-            version = saved[at]
-            if version == OBJECT:
-                saved[at - 1].release()
-            elif version is not None:
-                left = list(saved) if left is None else left
-                left[at - 1 : at + 1] = None, (GONE,) * len(version) if type(version) is tuple else GONE
-        if left is not None:
+        saved = self._saved or ()
+        versions = saved[1::2]
+        if OBJECT not in versions and None not in versions:
+            self._saved = (None, GONE) * len(versions)
+        elif versions.count(None) < len(versions):
+            left: list[Any] = []
+            for value, version in zip(saved[::2], versions, strict=True):
+                if version is None:
+                    left += (value, None)
+                elif version == OBJECT:
+                    value.release()
+                    left += (value, OBJECT)
+                else:
+                    left += (None, (GONE,) * len(version) if type(version) is tuple else GONE)
             self._saved = tuple(left)
 
     def result_nr(self, at: int) -> int | None:
@@ -391,6 +396,7 @@ def kind_of_node(
     else:
         users = [[i for i, read in enumerate(reads) if n in read and n not in also] for n in names]
         users = [by[0] if len(by) == 1 else None for by in users]
+    simple = base is Node and not spread and [*wanted] == [tuple(range(len(names)))]
     body: dict[str, Any] = {
         "__slots__": (),
         "__doc__": f"The backward of torch's {name}.",
@@ -402,7 +408,7 @@ def kind_of_node(
         "spread": spread,
         "_made": ALONE + VERSION * writes,
         "_laid": laid,
-        "apply": _apply,
+        "apply": _apply_one if simple else _apply,
         "keep": classmethod(_keep),
         "keep_results": _keep_results,
         "results": {n: nr for nr, n in enumerate(results) if n in names},
@@ -436,6 +442,23 @@ def _keep_results(self: Any, outputs: tuple) -> None:
     self._saved = tuple(saved)
 
 
+def _values(node: Any, saved: tuple, raw: bool) -> list:
+    """What formulas read of what a node saved: arrays if `raw`."""
+    values: list = []
+    pairs = iter(saved)
+    for value, version in zip(pairs, pairs):  # noqa: B905 - one iterator, for pairs
+        if version is None:
+            values.append(value)
+        elif (
+            raw and type(version) is int and version >= 0 and value._counter[0] == version
+            and ((m := value._meta) is None or not m.detached)
+        ):  # fmt: skip
+            values.append(value._data)
+        else:
+            values.append(read(node, len(values), raw))
+    return values
+
+
 def _apply(self: Any, grads: list, raw: bool) -> list:
     """The gradients for the inputs of a node of a declared kind, from those of its outputs."""
     saved, edges = self._saved, self._edges
@@ -443,32 +466,30 @@ def _apply(self: Any, grads: list, raw: bool) -> list:
     grad = tuple(grads) if several else grads[0]
     if grad is None or (several and all([g is None for g in grad])):
         return [None] * len(edges)
-    values: list = []
-    if saved:
-        pairs = iter(saved)
-        for value, version in zip(pairs, pairs):  # noqa: B905 - one iterator, for pairs
-            if version is None:
-                values.append(value)
-            elif (
-                raw and type(version) is int and version >= 0 and value._counter[0] == version
-                and ((m := value._meta) is None or not m.detached)
-            ):  # fmt: skip
-                values.append(value._data)
-            else:
-                values.append(read(self, len(values), raw))
+    values = _values(self, saved, raw) if saved else ()
     if self.spread:
         return list(self.rules[0][0](grad, *[values[i] for i in self.rules[0][1]]))
     out: list = []
     for (rule, wanted), edge in zip(self.rules, edges):  # noqa: B905 - one for each by construction
         if edge is None or rule is None:
             out.append(None)
-        elif not wanted:
-            out.append(rule(grad))
         elif len(wanted) == 1:
             out.append(rule(grad, values[wanted[0]]))
         else:
             out.append(rule(grad, *[values[i] for i in wanted]))
     return out
+
+
+def _apply_one(self: Any, grads: list, raw: bool) -> list:
+    """The same for a kind of node with one input and one output, whose formula reads all that is saved, in its order."""
+    grad, saved = grads[0], self._saved
+    if grad is None:
+        return [None]
+    if not saved:
+        return [self.rules[0][0](grad)]
+    if saved[1] is None and len(saved) == 2:
+        return [self.rules[0][0](grad, saved[0])]
+    return [self.rules[0][0](grad, *_values(self, saved, raw))]
 
 
 __all__ = ["FREED", "AccumulateGrad", "Edge", "MultiNode", "Node", "NotImplementedNode", "expectation", "kind_of_node",
