@@ -89,6 +89,13 @@ def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = Non
     return out
 
 
+def counted(made: Tensor, source: Tensor) -> Tensor:
+    """A new tensor. torch counts that it was written to, if an inference tensor was copied outside of inference mode."""
+    if type(source._counter) is not list and not MODES.here.inference:
+        made._counter = [1]
+    return made
+
+
 # copies that are recorded, and looks that are not ---------------------------------------------------------------------
 
 clone = op("clone(Tensor self, *, MemoryFormat? memory_format=None)", Kernel(copied, copies=True),
@@ -194,11 +201,9 @@ def converted(self: Tensor, d: Any = None, where: Any = None, copy: bool = False
     ):  # fmt: skip
         return self
     out = over(MODES.here.run(copied, a, memory_format, None if d is None else d.np), here if where is None else where)
-    if type(self._counter) is not list:
-        out._counter = out._counter if MODES.here.inference else [1]  # torch counts that it was written to
-    elif MODES.here.grad and out._data.dtype.kind == "f" and needs_grad(self):
+    if type(self._counter) is list and MODES.here.grad and out._data.dtype.kind == "f" and needs_grad(self):
         to_copy.recorded(to_copy.node_for((self,)), out)
-    return out
+    return counted(out, self)
 
 
 def _options_of(other: Any) -> tuple[dtypes.dtype, device]:

@@ -19,7 +19,7 @@ from ..devices import as_device
 from ..errors import warn_in_torch
 from ..rounding import fma64
 from ..tensor import Tensor, device_of
-from .copies import contiguous_format, preserve_format, strides_of_copy
+from .copies import contiguous_format, counted, preserve_format, strides_of_copy
 from .define import op
 from .from_data import array_of, finish
 from .kernels import composite, number_array
@@ -126,12 +126,19 @@ class factory_like(_factory):
 class factory_new(_factory):
     """A kernel for `new_name(self, ...)`: `make(d, ...)` with the dtype and the device of `self`."""
 
+    def __init__(self, make: Callable, writes: bool = True) -> None:
+        super().__init__(make)
+        self.writes = writes
+
     def __call__(self, like: Any, *args: Any) -> Any:
         """The new tensor, or for an array a new array."""
         given, (dtype, _, device, _) = self.split(args)
         a = like if type(like) is np.ndarray else like._data
         made = self.function(dtype or dtypes.BY_NUM[a.dtype.num], *given)
-        return made if a is like else finish(made, device_of(like) if device is None else as_device(device))
+        if a is like:
+            return made
+        made = finish(made, device_of(like) if device is None else as_device(device))
+        return counted(made, like) if self.writes else made
 
 
 # one value --------------------------------------------------------------------------------------------------------------
@@ -197,12 +204,12 @@ full_like = op(f"full_like(Tensor self, Scalar fill_value, *, {OPTIONS_LIKE})", 
 
 new_zeros = op(f"new_zeros(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False)
 new_ones = op(f"new_ones(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_ones), function=False)
-new_empty = op(f"new_empty(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False)
+new_empty = op(f"new_empty(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty, False), function=False)
 new_full = op(
     f"new_full(Tensor self, SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory_new(_full), function=False
 )
 new_empty_strided = op(f"new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, {OPTIONS})",
-                       factory_new(_empty_strided), function=False)  # fmt: skip
+                       factory_new(_empty_strided, False), function=False)  # fmt: skip
 
 # evenly spaced numbers --------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from ..devices import CPU, as_device, device
 from ..errors import type_name, warn_in_torch, warn_user
 from ..storage import UntypedStorage
 from ..tensor import Tensor, device_of, fresh, over
-from .copies import clone, converted, copied, detach
+from .copies import clone, converted, copied, counted, detach
 from .define import op, python
 from .kernels import composite
 
@@ -207,7 +207,8 @@ def _from_data(call: str, data: Any, d: dtypes.dtype | None, where: device | Non
     """A leaf with a copy of the data; None for a dtype or device stands for the data's own."""
     if isinstance(data, Tensor):
         warn_user(_CLEARER.format(call))
-        return finish(MODES.here.run(copied, data._data, None, d and d.np), where or device_of(data), requires_grad)
+        a = MODES.here.run(copied, data._data, None, d and d.np)
+        return counted(finish(a, where or device_of(data), requires_grad), data)
     if isinstance(data, UntypedStorage):  # its bytes, read as numbers of the dtype asked for
         d = d or dtypes.int64
         data = np.frombuffer(data.buffer, d.np, data.nbytes() // d.itemsize)
