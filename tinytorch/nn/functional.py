@@ -321,8 +321,8 @@ def _nll(a: np.ndarray, y: np.ndarray, weight: Any, reduction: int, ignore_index
 def _total_weight(values: tuple) -> Tensor:
     """What the targets count together, which torch keeps for the mean's gradient."""
     input, target, weight, _, ignore_index = values
-    y = target._data[target._data != ignore_index]
-    total = y.size if weight is None else np.add.reduce(weight._data.take(y, mode="clip"))
+    y, kept = target._data, target._data != ignore_index
+    total = np.count_nonzero(kept) if weight is None else np.add.reduce(weight._data.take(y[kept], mode="clip"))
     return fresh(np.asarray(total, input._data.dtype), input.device)
 
 
