@@ -9,7 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..autograd.modes import MODES
 from ..autograd.node import not_differentiable
-from ..tensor import Tensor
+from ..tensor import Tensor, device_of, fresh
 from .creation import zeros_like
 from .define import op, python
 from .from_data import from_numpy
@@ -145,10 +145,9 @@ _CLOSE = "(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float a
 def _isclose_of(self: Tensor, other: Tensor, *how: Any) -> Tensor:
     for t in (other, self) if MODES.here.grad else ():
         t.grad_fn  # noqa: B018 - which a view makes anew, or refuses to
-    return _isclose_op(self, other, *how)
+    return fresh(MODES.here.run(_isclose, self._data, other._data, *how), device_of(self))
 
 
-_isclose_op = op(f"isclose{_CLOSE}", _isclose, function=False, method=False, out=False)
 op(f"isclose{_CLOSE}", composite(_isclose_of))
 op(f"allclose{_CLOSE} -> bool", composite(_allclose))
 op("equal(Tensor self, Tensor other) -> bool", composite(_equal))

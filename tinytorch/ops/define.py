@@ -287,29 +287,39 @@ class Op:
             return self.kernel.into(out, values)
         outs = tuple(out) if type(out) in (tuple, list) else (out,)
         inputs = [x for x in values if isinstance(x, TensorBase)] + [x for i in self.lists for x in values[i]]
-        if MODES.here.grad and (self.node is not None or self.kernel.kind == "composite") and any([needs_grad(t) for t in (*outs, *inputs)]):
+        differentiable = hasattr(self.node, "rules") or self.kernel.kind == "composite"
+        if MODES.here.grad and differentiable and any([needs_grad(t) for t in (*outs, *inputs)]):
             raise RuntimeError(
                 f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                 "arguments requires grad."
             )
+        fn = self.node_for(values) if not differentiable and self.wants_grad(values) else None
         if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
             values = self._in_dtype(out.dtype, values)
         if self.kernel.kind == "composite":
             data: Any = self.kernel(*values)
             data = [t._data for t in data] if type(data) in (tuple, list) else data._data
         else:
-            data = MODES.here.run(self.kernel, *_arrays(values))
+            arrays = _arrays(values)
+            if self.out_words and type(self.kernel) is pointwise:
+                self.check_out(out, self.kernel.dtype(arrays))
+            data = MODES.here.run(self.kernel, *arrays)
         data = data if type(data) in (tuple, list) else (data,)
         if len(outs) != len(data):
             raise TypeError(f"expected tuple of {len(data)} elements but got {len(outs)}")
-        words = self.out_words if len(data) == 1 else OUT_WORDS["exact"]
         for o, d in zip(outs, data, strict=True):
-            into, of = BY_NUM[o._data.dtype.num], BY_NUM[np.asarray(d).dtype.num]
-            if words and into is not of and (of.called, into.called) != ("bool", "uint8"):  # which once stood for bools
-                raise RuntimeError(words.format(of.scalar_name, into.scalar_name, cpp_name(of), cpp_name(into)))
+            self.check_out(o, BY_NUM[np.asarray(d).dtype.num])
         for o, d in zip(outs, data, strict=True):
             write_out(o, np.asarray(d), inputs, type(self.kernel) is pointwise)
+        if fn is not None:
+            self.recorded(fn, out)
         return out if len(data) == 1 else _named(self.schema, "_out")(outs)
+
+    def check_out(self, out: Any, d: dtype) -> None:
+        """Raise torch's RuntimeError if a result of this dtype may not be written into `out`."""
+        words, into = self.out_words or (OUT_WORDS["exact"] if self.several else ""), BY_NUM[out._data.dtype.num]
+        if words and into is not d and (d.called, into.called) != ("bool", "uint8"):  # which once stood for bools
+            raise RuntimeError(words.format(d.scalar_name, into.scalar_name, cpp_name(d), cpp_name(into)))
 
     def _in_dtype(self, d: dtype, values: tuple) -> tuple:
         """The arguments, with the dtype to compute in. RuntimeError if another one was asked for."""

@@ -171,15 +171,19 @@ class pointwise(Kernel):
             if LETTER[n] in self.takes and d.np != HALF and (d.is_floating_point or (self.to != "float" and d.np.kind != "b"))
         }  # fmt: skip
 
+    def dtype(self, values: list) -> dtypes.dtype:
+        """The dtype that the operands meet in, once they were looked at."""
+        if self.check is not None:
+            self.check(*values[: self.count])
+        return result_dtype(*[x for x in values[: self.count] if x is not None])
+
     def operands(self, values: tuple, target: ndarray | None = None) -> list[ndarray]:
         """The operands in the dtype they meet in. RuntimeError and NotImplementedError where torch has no kernel.
 
         `target`: what the result is to be written into, for which there are checks that come first.
         """
         given = values[: self.count]
-        if self.check is not None:
-            self.check(*given)
-        d = result_dtype(*[x for x in given if x is not None])
+        d = self.dtype(values)
         if target is not None:
             self.check_target(target, given, d)
         if self.takes != EVERY and LETTER[d.np.num] not in self.takes:

@@ -382,11 +382,11 @@ op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", _bounded(
 op("clamp_min(Tensor self, Tensor min)", _largest, backward="ClampMinBackward1",
    self=lambda grad, self, min: where(self >= min, grad, 0), min=lambda grad, self, min: where(self < min, grad, 0))  # fmt: skip
 clamp_min = op("clamp_min(Tensor self, Scalar min)", _bounded(np.maximum, takes="if", stub="clamp_min_scalar_cpu"),
-               backward="ClampMinBackward0", self=lambda grad, self, min: where(self >= min, grad, 0))  # fmt: skip
+               out="found", backward="ClampMinBackward0", self=lambda grad, self, min: where(self >= min, grad, 0))  # fmt: skip
 op("clamp_max(Tensor self, Tensor max)", _smallest, backward="ClampMaxBackward1",
    self=lambda grad, self, max: where(self <= max, grad, 0), max=lambda grad, self, max: where(self > max, grad, 0))  # fmt: skip
 op("clamp_max(Tensor self, Scalar max)", _bounded(np.minimum, takes="if", stub="clamp_max_scalar_cpu"),
-   backward="ClampMaxBackward0", self=lambda grad, self, max: where(self <= max, grad, 0))  # fmt: skip
+   out="found", backward="ClampMaxBackward0", self=lambda grad, self, max: where(self <= max, grad, 0))  # fmt: skip
 
 # an angle, and blends of three ----------------------------------------------------------------------------------------
 
@@ -428,7 +428,7 @@ op("lerp(Tensor self, Tensor end, Tensor weight)", _lerp, backward="LerpBackward
    self=lambda grad, weight: grad * sub.inplace(full_like(weight, 1), weight), end=lambda grad, weight: grad * weight,
    weight=lambda grad, self, end: grad * (end - self))  # fmt: skip
 op("lerp(Tensor self, Tensor end, Scalar weight)", _lerp, backward="LerpBackward0", in_place=True,
-   self=lambda grad, weight: times(grad, 1 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
+   self=lambda grad, weight: times(grad, 1.0 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
 op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", pointwise(
     lambda a, b, c, value: a + np.array(value).astype(a.dtype) * b * c, takes="if", stub="addcmul_cpu_out"), older=True, self=lambda grad: grad,
    tensor1=lambda grad, tensor2, value: grad * times(tensor2, value),

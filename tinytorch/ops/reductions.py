@@ -311,9 +311,9 @@ def _normalised(log: bool) -> Any:
             x = x - np.log(total) if log else e / total
         elif a.size:
             x = x - x if log else np.exp(x - x)
-        return np.ascontiguousarray(x).astype(a.dtype).reshape(a.shape)
+        return np.asarray(x).astype(a.dtype, copy=x is a)
 
-    return kernel
+    return row_major(kernel)
 
 
 _slope = op(
