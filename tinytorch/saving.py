@@ -22,6 +22,7 @@ from . import dtypes, nn
 from .autograd.hooks import warn_of_hooks
 from .autograd.meta import meta
 from .devices import as_device, device
+from .errors import missing
 from .storage import UntypedStorage
 from .tensor import Size, Tensor, over
 from .typed_storage import LEGACY, TypedStorage, storage_name, storage_of
@@ -181,6 +182,8 @@ class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         module, name = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))  # since Python 2
         found = _BY_NAME.get((module, name))
+        if found is None and module == "torch":  # a dtype that PyTorch alone has
+            raise missing("module 'torch' has no attribute '{}'", name)
         if found is None and self.weights_only:
             name = name if module == "builtins" else f"{module}.{name}"
             raise pickle.UnpicklingError(
