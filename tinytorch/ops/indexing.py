@@ -21,8 +21,8 @@ from .define import op, python
 from .fast import view_of_all
 from .from_data import array_of as array_from
 from .kernels import write
-from .layout import check_no_overlap, laid_out, torch_strides, view_strides
-from .masks import fill_where, is_expanded
+from .layout import check_no_overlap, is_expanded, laid_out, torch_strides, view_strides
+from .masks import fill_where
 from .parts import END, select, slice_
 from .views import array_of, expand, unsqueeze, view
 

@@ -18,6 +18,7 @@ from .layout import (
     check_broadcast_into,
     check_no_overlap,
     check_overlap,
+    is_expanded,
     restride,
     result_layout,
     shared_memory,
@@ -26,11 +27,6 @@ from .parts import unbind
 from .views import array_of, expand
 
 _FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
-
-
-def is_expanded(a: np.ndarray) -> bool:
-    """Whether torch sees that elements share memory: strides of 0 alone, any other overlap is "too hard"."""
-    return 0 in a.strides and a.size > 0 and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
 
 
 def in_copy(f: Any, layout: Any = contiguous_format) -> Any:

@@ -14,8 +14,8 @@ from .copies import contiguous_format, preserve_format
 from .creation import new_zeros, number_array, zeros_like
 from .define import op
 from .kernels import write
-from .layout import check_no_overlap, check_overlap, result_layout, wrap_dim
-from .masks import in_copy, is_expanded, one_value
+from .layout import check_no_overlap, check_overlap, is_expanded, result_layout, wrap_dim
+from .masks import in_copy, one_value
 from .views import expand, reshape, squeeze_dim, strided
 
 _FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
