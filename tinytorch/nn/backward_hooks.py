@@ -38,7 +38,9 @@ def _with_node(values: Any) -> tuple[Any, list[int] | None, Any]:
     for i, t in zip(places, made, strict=True):
         out[i] = t
     fn = next(t.grad_fn for t in made if t.grad_fn is not None)
-    return (type(values)(out) if isinstance(values, tuple) else out[0]), places, fn
+    if not isinstance(values, tuple):
+        return out[0], places, fn
+    return getattr(type(values), "_make", type(values))(out), places, fn  # a named tuple is made of its fields
 
 
 def _placed(places: list[int], values: tuple, n: int) -> tuple:
