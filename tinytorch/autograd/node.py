@@ -291,7 +291,7 @@ class NotImplementedNode(Node):
     computes_all = True  # so that it raises even where nobody asked for the gradients
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
-        self._edges, self._saved, self._hooks = tuple([e for e in edges if e is not None]), saved, None
+        self._edges, self._saved, self._hooks = edges, saved, None
         self._seq = LAST  # as torch has it: it raises before other nodes run
 
     def name(self) -> str:
@@ -309,8 +309,13 @@ class NotImplementedNode(Node):
 
 
 def not_differentiable(what: str) -> Any:
-    """The kind of node of an operation that torch has no derivative for, by the name that the error says."""
-    return type("NotImplemented", (NotImplementedNode,), {"__slots__": (), "__module__": "builtins", "what": what})
+    """The kind of node of an operation that torch's table of derivatives does not name, by the name that the error says."""
+
+    def start(self: Any, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
+        NotImplementedNode.__init__(self, tuple([e for e in edges if e is not None]), saved)
+
+    body = {"__slots__": (), "__module__": "builtins", "what": what, "__init__": start}
+    return type("NotImplemented", (NotImplementedNode,), body)
 
 
 # declaring kinds of nodes -----------------------------------------------------------------------------------------
