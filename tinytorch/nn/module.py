@@ -64,6 +64,7 @@ class Module(metaclass=ModuleMeta):
         raise NotImplementedError(f'Module [{self._get_name()}] is missing the required "forward" function')
 
     forward: Callable[..., Any] = _forward_unimplemented
+    _forward_unimplemented.__qualname__ = "_forward_unimplemented"  # which `module.forward` prints
 
     # calling ----------------------------------------------------------------------------------------------------------
 
