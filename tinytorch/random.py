@@ -35,10 +35,7 @@ _STATE = np.dtype(
 
 
 class Generator(metaclass=ShownAs):
-    """A source of random numbers: `Generator()`, `Generator("cpu")`.
-
-    As `torch.Generator`. Tensors on the simulated cuda device draw from the same kind of generator.
-    """
+    """A source of random numbers, as `torch.Generator`."""
 
     shown_as = "torch._C.Generator"
 
@@ -65,10 +62,7 @@ class Generator(metaclass=ShownAs):
         return self._made
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start anew from `seed` and return the generator.
-
-        seed: -2^63 to 2^64 - 1; the lower 32 bits decide. RuntimeError for what is no int, ValueError beyond 64 bits.
-        """
+        """Start anew from `seed`, -2^63 to 2^64 - 1, of which the lower 32 bits decide, and return the generator."""
         if type(seed) is not int:
             raise RuntimeError(f"manual_seed expected a long, but got {type_name(seed)}")
         if not -(2**63) <= seed < 2**64:
@@ -113,10 +107,7 @@ class Generator(metaclass=ShownAs):
         return fresh(self.state_bytes())
 
     def set_state(self, new_state: Any) -> Generator:
-        """Continue from a state that `get_state` returned, of torch's generator as well; return the generator.
-
-        TypeError for what is no tensor of bytes, RuntimeError for a wrong size or an impossible state.
-        """
+        """Continue from a state that `get_state` returned, of torch's generator as well; return the generator."""
         data = getattr(new_state, "_data", new_state)
         if not isinstance(data, np.ndarray):
             raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
@@ -155,10 +146,7 @@ def source(generator: Generator | None) -> Generator:
 
 
 def manual_seed(seed: Any) -> Generator:
-    """Seed the default generator and return it.
-
-    seed: anything that `int()` takes, from -2^63 to 2^64 - 1; negative ones count from 2^64 down. ValueError beyond.
-    """
+    """Seed the default generator with what `int()` takes, and return it; negative seeds count from 2^64 down."""
     return default_generator.manual_seed(int(seed))
 
 
@@ -216,7 +204,7 @@ def unit(gen: Generator, n: int, dtype: np.dtype = _DOUBLE) -> np.ndarray:
 
 
 def uniform_(a: np.ndarray, low: float, high: float, gen: Generator) -> np.ndarray:
-    """Fill with numbers from [low, high), as `Tensor.uniform_`. a: floating point; RuntimeError for bad bounds."""
+    """Fill with numbers from [low, high), as `Tensor.uniform_`."""
     if a.dtype.kind != "f":
         raise _not_implemented("check_uniform_bounds", a)
     limit, d = float(np.finfo(a.dtype).max), BY_NUM[a.dtype.num]
@@ -239,7 +227,7 @@ def uniform_(a: np.ndarray, low: float, high: float, gen: Generator) -> np.ndarr
 
 
 def exponential_(a: np.ndarray, rate: float, gen: Generator) -> np.ndarray:
-    """Fill from the exponential distribution, as `Tensor.exponential_`. a: floating point; RuntimeError otherwise."""
+    """Fill from the exponential distribution, as `Tensor.exponential_`."""
     if not rate > 0.0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
     if a.size and a.dtype.kind != "f":
@@ -249,11 +237,7 @@ def exponential_(a: np.ndarray, rate: float, gen: Generator) -> np.ndarray:
 
 
 def normal_(a: np.ndarray, mean: float, std: float, gen: Generator) -> np.ndarray:
-    """Fill from the normal distribution, as `Tensor.normal_`.
-
-    a: floating point, NotImplementedError otherwise; std: not negative, RuntimeError otherwise. From 16 elements on a
-    contiguous array takes another way than all else, with other numbers.
-    """
+    """Fill from the normal distribution; contiguous arrays of 16 elements and more take another way than all else."""
     if not std >= 0.0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if a.size == 0:
@@ -321,11 +305,7 @@ def random_(a: np.ndarray, gen: Generator) -> np.ndarray:
 
 
 def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -> np.ndarray:
-    """Fill with whole numbers from [low, high), as `Tensor.random_(from, to)` and `torch.randint`.
-
-    low, high: ValueError beyond 64 bits; high None: up to the largest that `random_()` gives. RuntimeError for an
-    empty range or bounds that the dtype does not hold, a warning for those where a floating point dtype skips numbers.
-    """
+    """Fill with whole numbers from [low, high), as `Tensor.random_(from, to)`; high None: up to the dtype's largest."""
     if not all(-(2**63) <= bound < 2**63 for bound in (low, high or 0)):
         raise ValueError("Overflow when unpacking long long")
     if high is not None and low >= high:
@@ -369,10 +349,7 @@ def _narrowed(a: np.ndarray, bound: int, step: int) -> int:
 
 
 def permutation(n: int, gen: Generator, dtype: np.dtype | None = None) -> np.ndarray:
-    """Return the numbers below `n` in random order, as `torch.randperm`; shape (n,), int64 unless given.
-
-    RuntimeError where the dtype does not hold them, NotImplementedError for bool.
-    """
+    """Return the numbers below `n` in random order, as `torch.randperm`; shape (n,), int64 unless given."""
     made = np.empty(n, dtype or np.int64)
     digits, d = _DIGITS.get(made.dtype.char), BY_NUM[made.dtype.num]
     if digits and n > 2**digits + 1:
@@ -392,11 +369,7 @@ def permutation(n: int, gen: Generator, dtype: np.dtype | None = None) -> np.nda
 
 
 def bernoulli_(a: np.ndarray, p: float | np.ndarray, gen: Generator) -> np.ndarray:
-    """Fill with 1 where a draw from [0, 1) is below `p`, else 0, as `Tensor.bernoulli_`.
-
-    p: a number, or an array of probabilities that broadcasts to the shape of `a`; float32 and float16 ones take
-    one draw each, float64 ones and a number two. RuntimeError for probabilities outside [0, 1].
-    """
+    """Fill with 1 where a draw from [0, 1) is below `p`, a number or an array that broadcasts to the shape, else 0."""
     if not isinstance(p, np.ndarray):
         if not 0.0 <= p <= 1.0:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
@@ -413,11 +386,7 @@ def bernoulli_(a: np.ndarray, p: float | np.ndarray, gen: Generator) -> np.ndarr
 
 
 def multinomial(weights: np.ndarray, n: int, replacement: bool, gen: Generator) -> np.ndarray:
-    """Draw `n` indices a row with the probabilities that the row's weights stand in, as `torch.multinomial`.
-
-    weights: floating point, shape (k,) or (rows, k), not negative, finite, with a positive sum a row; the result is
-    int64, shape (n,) or (rows, n). RuntimeError for other weights, and for more than k without replacement.
-    """
+    """Draw `n` indices a row with the probabilities that the row's weights stand in, as `torch.multinomial`."""
     if weights.ndim not in {1, 2}:
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if weights.dtype.kind != "f":

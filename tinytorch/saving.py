@@ -55,9 +55,7 @@ def rebuild_parameter(data: Tensor, requires_grad: bool, hooks: Any) -> Tensor:
 
 def rebuild_parameter_with_state(data: Tensor, requires_grad: bool, hooks: Any, state: dict) -> Tensor:
     """A parameter with what was set on it."""
-    made = nn.Parameter(data, requires_grad)
-    made.__dict__.update(state)
-    return made
+    return rebuild_from_type(nn.Parameter, nn.Parameter, (data, requires_grad), state)
 
 
 def rebuild_from_type(make: Any, kind: type, args: tuple, state: dict) -> Any:
