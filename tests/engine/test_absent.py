@@ -1,0 +1,27 @@
+"""What torch.Tensor has and tinytorch's has not: the list is current, and a name on it says what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+import tinytorch
+from tinytorch.errors import OF_TENSOR
+
+
+@pytest.mark.torch
+def test_the_list_is_current() -> None:
+    import torch
+
+    theirs = {name for name in dir(torch.Tensor) if not name.startswith("_")}
+    assert theirs - set(dir(tinytorch.Tensor)) == set(OF_TENSOR)
+
+
+def test_an_absent_name_says_so_and_is_no_attribute() -> None:
+    x = tinytorch.ones(2)
+    assert not hasattr(x, "svd") and "svd" not in dir(x)
+    with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'svd'") as caught:
+        x.svd()
+    assert "the pictures and widgets work on its tensors too" in caught.value.__notes__[0]
+    with pytest.raises(AttributeError, match="module 'torch' has no attribute 'svd'") as caught:
+        tinytorch.svd(x)
+    assert "tinytorch has no 'svd'" in caught.value.__notes__[0]
