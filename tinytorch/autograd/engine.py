@@ -69,10 +69,10 @@ def _pop(heap: list) -> Any:
     return top
 
 
-def _dependencies(root: Any) -> dict[Any, int]:
-    """How many gradients each node below `root` waits for."""
+def _dependencies(root: Any) -> tuple[dict[Any, int], bool]:
+    """How many gradients each node below `root` waits for; and whether leaves are the only ones of their rank."""
     waits: dict[Any, int] = {}
-    stack = [root]
+    stack, alone = [root], True
     while stack:
         for edge in stack.pop()._edges:
             if edge is not None:
@@ -83,7 +83,9 @@ def _dependencies(root: Any) -> dict[Any, int]:
                     waits[fn] = 1
                     if fn._edges:
                         stack.append(fn)
-    return waits
+                        if fn._seq == LAST:
+                            alone = False
+    return waits, alone
 
 
 def _on_the_way(root: Any, goals: set) -> set:
@@ -110,8 +112,8 @@ _next_id = itertools.count().__next__
 class Task:
     """One walk: what it was asked for, and which nodes it will run."""
 
-    __slots__ = ("callbacks", "captured", "captures", "ends", "id", "keep_graph", "needed", "raw", "roots", "waits",
-                 "warnings")  # fmt: skip
+    __slots__ = ("callbacks", "captured", "captures", "ends", "id", "keep_graph", "leaves_alone", "needed", "raw", "roots",
+                 "waits", "warnings")  # fmt: skip
     waits: dict[Any, int]
 
     def __init__(self, keep_graph: bool, raw: bool, roots: tuple) -> None:
@@ -174,7 +176,7 @@ def run(
     else:
         root, nr, first = _Root(edges, starts), 0, None
     del starts
-    task.waits = _dependencies(root)
+    task.waits, task.leaves_alone = _dependencies(root)
     if inputs is not None:
         _aim(task, root, inputs, accumulate)
     here, running = MODES.here, RUNNING
@@ -231,7 +233,7 @@ def _aim(task: Task, root: Any, inputs: tuple, accumulate: bool) -> None:
 
 def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
     waits, needed, captures, raw = task.waits, task.needed, task.captures, task.raw
-    keep_graph, mode = task.keep_graph, here.grad
+    keep_graph, mode, alone = task.keep_graph, here.grad, task.leaves_alone
     careful = MODES.anomaly or needed is not None
     buffers: dict[Any, list] = {root: [None, SHARED] * root._outputs}  # what waits: for each output a gradient, its state
     if root._outputs:
@@ -245,39 +247,45 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
             here.grad = mode  # whatever hooks of the node before have set
             if HOOKS.changes != changes:
                 changes = HOOKS.restore(saving)
-            grads = buffers.pop(fn)
+            waiting = buffers.pop(fn)
             if fn._leaf:
-                _at_leaf(fn, grads, task, buffers)
+                _at_leaf(fn, waiting[0], waiting[1], task, buffers, ())
                 continue
-            given = grads[1::2]
-            grads = grads[::2]
-            plain = not careful and fn._hooks is None
-            if not plain or fn._on_tensors:
+            grads, given = waiting[::2], waiting[1::2]
+            known: Any = None
+            if careful or fn._hooks is not None or fn._on_tensors:
                 given = [resolved(s, g, buffers) for s, g in zip(given, grads, strict=True)]
-            if not plain:
-                outputs = _watched(fn, grads, given, task)
-                if outputs is None:
-                    continue
-            elif fn._on_tensors:
-                outputs, plain = _call(fn, grads, given, task), False
+                if careful or fn._hooks is not None:
+                    outputs = _watched(fn, grads, given, task)
+                    if outputs is None:
+                        continue
+                else:
+                    outputs = _call(fn, grads, given, task)
+                here.grad = mode
             else:
                 outputs = fn.apply(grads, raw)
-                if fn._laid and raw:
+                if fn._laid and raw and grads[0] is not None and grads[0].ndim > 1:
                     outputs = laid(fn, grads[0], outputs)
-            if plain and fn._hooks is not None:  # since its formulas ran, and then without what they were given
-                outputs = _hooked(fn, settled(fn, grads, given, outputs, raw), [], [], raw)
-            known = outputs.states if type(outputs) is Outputs else None
-            for i, edge in enumerate(fn._edges):
+                if fn._hooks is not None:  # since its formulas ran, and then without what they were given
+                    outputs = _hooked(fn, settled(fn, grads, given, outputs, raw), [], [], raw)
+                if not keep_graph:
+                    fn.release()
+            if type(outputs) is Outputs:
+                known = outputs.states
+            first, several, soon = grads[0] if grads else None, fn._several, alone and len(fn._edges) < 4
+            i = -1
+            for edge in fn._edges:
+                i += 1
                 if edge is None:
                     continue
                 below, position = edge
                 left = waits[below] = waits[below] - 1
                 grad, state = outputs[i], fn._made
+                leaf = below._leaf
                 if grad is not None:
-                    if below._leaf:
+                    if leaf:
                         data, m = below._data, below._meta
-                        shape, kind = data.shape, data.dtype if m.grad_dtype is ... else m.grad_dtype
-                        wanted = None
+                        shape, kind, wanted = data.shape, data.dtype if m.grad_dtype is ... else m.grad_dtype, None
                         if m.exchanged:
                             wanted = expected(edge, fn._seq)
                             shape, kind, _ = wanted
@@ -289,12 +297,16 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                         state = state_fitted(outputs[i], grad)
                     elif known is not None:
                         state = known[i]
-                    elif grad is grads[0] and len(outputs) == 1:
-                        state = given[0]
-                    elif grad.base is not None or grad is grads[0] or fn._several:
-                        state = state_of(fn, grads, given, outputs, i)
+                    elif several or grad.base is not None or grad is first:
+                        state = given[0] if grad is first and len(outputs) == 1 else state_of(fn, grads, given, outputs, i)
                 buffer = buffers.get(below)
                 if buffer is None:
+                    if leaf and not left and soon:  # nothing that waits goes before a leaf
+                        if needed is None or below in needed or below in captures:
+                            outputs[i] = None
+                            _at_leaf(below, grad, state, task, buffers, outputs)
+                            here.grad = mode
+                        continue
                     if needed is not None and below not in needed and below not in captures:
                         continue
                     buffer = buffers[below] = [None, SHARED] if below._outputs == 1 else [None, SHARED] * below._outputs
@@ -317,9 +329,7 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                         _push(heap, below)
                     else:
                         heap.append(below)
-            del outputs, grads
-            if plain and not keep_graph:
-                fn.release()
+            del outputs, grads, waiting
     except Exception:
         if MODES.anomaly:
             from . import anomaly
@@ -426,14 +436,15 @@ def _call_end(fn: Any, grads: list, states: list[int], task: Task) -> list:
     return outputs
 
 
-def _at_leaf(leaf: Any, grads: list, task: Task, buffers: dict) -> None:
+def _at_leaf(leaf: Any, grad: Any, state: int, task: Task, buffers: dict, outputs: Any) -> None:
     """A leaf's gradient is complete: its hooks, then its `.grad`, then the hooks of its accumulator."""
-    m, raw, state = leaf._meta, task.raw, grads.pop()
+    m, raw = leaf._meta, task.raw
     if state & TWICE:
-        state = resolved(state, grads[0], buffers)
+        state = resolved(state, grad, buffers, outputs)
     if m.accumulator is None and m.on_grad is None and task.needed is None:
-        accumulate(leaf, grads[0], state, task.warnings)
+        accumulate(leaf, grad, state, task.warnings)
         return
+    grads = [grad]
     node = m.accumulator and m.accumulator()
     hooked = node is not None and node._hooks is not None
     wanted = task.needed is None or leaf in task.needed
