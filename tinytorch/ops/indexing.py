@@ -15,14 +15,14 @@ from .. import dtypes
 from ..errors import type_name, warn_in_torch
 from ..storage import contiguous_strides
 from ..tensor import Tensor, device_of, fresh
-from .copies import alias, copied, copy_
+from .copies import alias, copy_
 from .creation import new_zeros, number_array
 from .define import op, python
 from .fast import view_of_all
 from .from_data import array_of as array_from
 from .kernels import write
 from .layout import check_no_overlap, is_expanded, laid_out, torch_strides, view_strides
-from .masks import fill_where
+from .masks import fill_where, in_copy
 from .parts import END, select, slice_
 from .views import array_of, expand, unsqueeze, view
 
@@ -193,16 +193,10 @@ _PUT = {"self": _overwritten, "values": lambda grad, indices: index(grad, list(i
 _put_schema = "Tensor?[] indices, Tensor values, bool accumulate=False)"
 
 
-def _put_in_copy(a: np.ndarray, *args: Any) -> np.ndarray:
-    out = copied(a)
-    _put(out, *args)
-    return out
-
-
 _put_unsafe = op(  # which never fills by a mask
-    f"_unsafe_index_put(Tensor self, {_put_schema}", lambda a, indices, values, accumulate: _put_in_copy(
-        a, indices, values, accumulate, True), method=False, function=False, backward="IndexPutBackward0", **_PUT)  # fmt: skip
-index_put = op(f"index_put(Tensor self, {_put_schema}", _put_in_copy, out=False, **_PUT)
+    f"_unsafe_index_put(Tensor self, {_put_schema}", in_copy(lambda a, *args: _put(a, *args, True), None), method=False,
+    function=False, backward="IndexPutBackward0", **_PUT)  # fmt: skip
+index_put = op(f"index_put(Tensor self, {_put_schema}", in_copy(_put, None), out=False, **_PUT)
 index_put_ = op(f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backward="IndexPutBackward0", **_PUT)
 
 # reading and writing with any index -----------------------------------------------------------------------------------

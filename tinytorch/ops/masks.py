@@ -29,11 +29,12 @@ from .views import array_of, expand
 _FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
 
 
-def in_copy(f: Any, layout: Any = contiguous_format) -> Any:
-    """The operation that a writing function is on a copy of its first array."""
+def in_copy(f: Any, layout: Any = contiguous_format, masked: bool = False) -> Any:
+    """The operation that a writing function is on a copy of its first array, in the shape in which that meets a mask."""
 
     def kernel(a: np.ndarray, *args: Any) -> np.ndarray:
-        out = copied(a, layout)
+        shape = _together(args[0], a) if masked else a.shape
+        out = copied(a if shape == a.shape else np.broadcast_to(a, shape), layout)
         f(out, *args)
         return out
 
@@ -108,24 +109,6 @@ def _masked_select(a: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return chosen if chosen.size else np.empty(0, a.dtype)
 
 
-def _whole(a: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """The array in the shape in which it meets the mask."""
-    shape = _together(mask, a)
-    return a if shape == a.shape else np.broadcast_to(a, shape)
-
-
-def _fill_in_copy(a: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
-    out = copied(_whole(a, mask), contiguous_format)
-    fill_where(out, mask, value)
-    return out
-
-
-def _scatter_in_copy(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> np.ndarray:
-    out = copied(_whole(a, mask), contiguous_format)
-    _scattered(out, mask, source)
-    return out
-
-
 def _unselected(grad: Any, self: Any, mask: Any) -> Any:
     whole = expand(self, _together(array_of(self), array_of(mask)))
     return masked_scatter_(zeros_like(whole), mask, grad)
@@ -145,7 +128,7 @@ def _scattered_again(grad: Any, mask: Any, _grad_output_sym_sizes: tuple) -> Any
 def _fills(kind: str, **back: Any) -> tuple:
     """`masked_fill` and its in-place form, by a tensor of no dimensions or by a number."""
     back["self"] = lambda grad, mask: masked_fill(grad, mask, 0)
-    return (op(f"masked_fill(Tensor self, Tensor mask, {kind} value)", _fill_in_copy, out=False, **back),
+    return (op(f"masked_fill(Tensor self, Tensor mask, {kind} value)", in_copy(fill_where, masked=True), out=False, **back),
             op(f"masked_fill_(Tensor(a!) self, Tensor mask, {kind} value)", write(fill_where), function=False, **back))  # fmt: skip
 
 
@@ -163,7 +146,9 @@ _from_masked = op("masked_scatter_backward(Tensor grad_output, Tensor mask, SymI
                   function=False, out=False, grad_output=_scattered_again)  # fmt: skip
 _back = {"backward": "MaskedScatterBackward0", "self": lambda grad, mask: masked_fill(grad, mask, 0),
          "source": lambda grad, mask, source_sym_sizes: _from_masked(grad, mask, source_sym_sizes)}  # fmt: skip
-masked_scatter = op("masked_scatter(Tensor self, Tensor mask, Tensor source)", _scatter_in_copy, out=False, **_back)
+masked_scatter = op(
+    "masked_scatter(Tensor self, Tensor mask, Tensor source)", in_copy(_scattered, masked=True), out=False, **_back
+)
 masked_scatter_ = op(
     "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source)", write(_scattered), function=False, **_back
 )

@@ -93,7 +93,7 @@ def _reread(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
 
 op("view(Tensor(a) self, ScalarType dtype)", looking(_reread), function=False)
 view = op("view(Tensor(a) self, SymInt[] size)", looking(_viewed), function=False, backward="ViewBackward0",
-              self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))  # fmt: skip
+          self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))  # fmt: skip
 _reshape_alias = op("_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride)",
                     looking(lambda a, size, stride: restride(a, size, tuple([s * a.itemsize for s in stride]))),
                     self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))  # fmt: skip
@@ -211,10 +211,7 @@ def _moved(self: Any, source: tuple | int, destination: tuple | int) -> Any:
 
 transpose = op("transpose(Tensor(a) self, int dim0, int dim1)", looking(_transposed), aka=("swapdims",),
                self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))  # fmt: skip
-op(
-    "swapaxes(Tensor(a) self, int axis0, int axis1)",
-    composite(lambda self, axis0, axis1: transpose(self, axis0, axis1)),
-)
+op("swapaxes(Tensor(a) self, int axis0, int axis1)", composite(lambda *args: transpose(*args)))
 t = op("t(Tensor(a) self)", looking(_matrix_transposed), self=lambda grad: t(grad))
 permute = op(
     "permute(Tensor(a) self, int[] dims)", looking(_permuted), self=lambda grad, dims: permute(grad, _inverse(dims))
@@ -269,7 +266,7 @@ def _unsqueezed(a: np.ndarray, dim: int) -> np.ndarray:
 
 
 def _squeezed(a: np.ndarray, dim: int | tuple) -> np.ndarray:
-    dims = wrap_dims(dim, a.ndim) if isinstance(dim, tuple) else (wrap_dim(dim, a.ndim),)
+    dims = (wrap_dim(dim, a.ndim),) if isinstance(dim, int) else wrap_dims(dim, a.ndim) if dim else ()
     return a.squeeze(tuple([d for d in dims if a.ndim and a.shape[d] == 1]))
 
 
