@@ -125,15 +125,10 @@ def from_numpy_dtype(n: np.dtype) -> dtype:
     """The torch dtype of a NumPy one; a TypeError in torch's words where there is none."""
     found = BY_NUM.get(n.num)
     if found is None and n.kind in "uc":
-        raise TypeError(
-            f"tinytorch has no '{n.name}'; PyTorch has, and the pictures and widgets work on its tensors too"
-        )
+        raise TypeError(f"tinytorch has no '{n.name}'; PyTorch has, and the pictures and widgets work on its tensors too")  # fmt: skip
     if found is None or not n.isnative:
         names = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, "
-        raise TypeError(
-            f"can't convert np.ndarray of type {n.type.__module__}.{n.type.__name__}. "
-            f"The only supported types are: {names}uint8, and bool."
-        )
+        raise TypeError(f"can't convert np.ndarray of type {n.type.__module__}.{n.type.__name__}. The only supported types are: {names}uint8, and bool.")  # fmt: skip
     return found
 
 

@@ -87,8 +87,7 @@ def missing(template: str, name: str) -> AttributeError:
     error = AttributeError(template.format(name))
     if not name.startswith("__"):
         error.add_note(
-            f"tinytorch has no '{name}'; if PyTorch has, run the program with PyTorch: the pictures and widgets work on its "
-            "tensors too."
+            f"tinytorch has no '{name}'; if PyTorch has, run the program with PyTorch: the pictures and widgets work on its tensors too."
         )
     return error
 

@@ -158,15 +158,8 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) 
 
 
 _FAILED = "Weights only load failed."
-_CHANGED = (
-    "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. "
-    "Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary code "
-    "execution. Do it only if you got the file from a trusted source."
-)
-_DOCUMENT = (
-    "Check the documentation of torch.load to learn more about types accepted by default with weights_only "
-    "https://pytorch.org/docs/stable/generated/torch.load.html."
-)
+_CHANGED = "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do it only if you got the file from a trusted source."
+_DOCUMENT = "Check the documentation of torch.load to learn more about types accepted by default with weights_only https://pytorch.org/docs/stable/generated/torch.load.html."
 
 
 class _Reader(pickle.Unpickler):
@@ -184,14 +177,7 @@ class _Reader(pickle.Unpickler):
             raise missing("module 'torch' has no attribute '{}'", name)
         if found is None and self.weights_only:
             name = name if module == "builtins" else f"{module}.{name}"
-            raise pickle.UnpicklingError(
-                f"{_FAILED} This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you "
-                f"trust the source of the checkpoint\033[0m. \n\t(1) {_CHANGED}\n\t(2) Alternatively, to load with "
-                "`weights_only=True` please check the recommended steps in the following error message.\n\t"
-                f"WeightsUnpickler error: Unsupported global: GLOBAL {name} was not an allowed global by default. Please use "
-                f"`torch.serialization.add_safe_globals([{name}])` or the `torch.serialization.safe_globals([{name}])` "
-                f"context manager to allowlist this global if you trust this class/function.\n\n{_DOCUMENT}"
-            )
+            raise pickle.UnpicklingError(f"{_FAILED} This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you trust the source of the checkpoint\033[0m. \n\t(1) {_CHANGED}\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the following error message.\n\tWeightsUnpickler error: Unsupported global: GLOBAL {name} was not an allowed global by default. Please use `torch.serialization.add_safe_globals([{name}])` or the `torch.serialization.safe_globals([{name}])` context manager to allowlist this global if you trust this class/function.\n\n{_DOCUMENT}")  # fmt: skip
         if found is None:
             found = getattr(nn, name) if module.startswith("torch.nn.") else super().find_class(module, name)
         return found
@@ -227,25 +213,14 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, 
         with open(f, "rb") as file:  # noqa: PTH123
             return load(file, map_location, weights_only=weights_only)
     if not hasattr(f, "seek"):
-        raise AttributeError(
-            f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a file that is seekable. "
-            "Please pre-load the data into a buffer like io.BytesIO and try to load from it instead."
-        )
+        raise AttributeError(f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a file that is seekable. Please pre-load the data into a buffer like io.BytesIO and try to load from it instead.")  # fmt: skip
     whole = f.read()
     if not whole:
         raise EOFError
     if not zipfile.is_zipfile(io.BytesIO(whole)):
         if whole.startswith(b"PK\x03\x04"):
-            raise RuntimeError(
-                "PytorchStreamReader failed reading zip archive: not a ZIP archive. This is an internal miniz error. If you "
-                "are seeing this error, there is a high likelihood that your checkpoint file is corrupted. This can happen "
-                "if the checkpoint was not saved properly, was transferred incorrectly, or the file was modified after "
-                "saving."
-            )
-        raise pickle.UnpicklingError(
-            f"{_FAILED} {_CHANGED}\nPlease file an issue with the following so that we can make `weights_only=True` "
-            f"compatible with your use case: WeightsUnpickler error: \n\nUnsupported operand {whole[0]}\n\n{_DOCUMENT}"
-        )
+            raise RuntimeError("PytorchStreamReader failed reading zip archive: not a ZIP archive. This is an internal miniz error. If you are seeing this error, there is a high likelihood that your checkpoint file is corrupted. This can happen if the checkpoint was not saved properly, was transferred incorrectly, or the file was modified after saving.")  # fmt: skip
+        raise pickle.UnpicklingError(f"{_FAILED} {_CHANGED}\nPlease file an issue with the following so that we can make `weights_only=True` compatible with your use case: WeightsUnpickler error: \n\nUnsupported operand {whole[0]}\n\n{_DOCUMENT}")  # fmt: skip
     with zipfile.ZipFile(io.BytesIO(whole)) as archive:
         folder = archive.namelist()[0].partition("/")[0]
         return _Reader(archive, folder, map_location, weights_only is None or weights_only).load()

@@ -231,18 +231,12 @@ def _bytes_of(given: Any) -> np.ndarray:
     """New bytes: that many, or those of a sequence of ints. RuntimeError, in torch's words, for anything else."""
     if _is_int(given):
         if given < 0:
-            raise RuntimeError(
-                "[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with "
-                f"negative number: {2**64 + int(given)}"
-            )
+            raise RuntimeError(f"[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with negative number: {2**64 + int(given)}")  # fmt: skip
         return np.zeros(int(given), np.uint8)
     what = "torch.UntypedStorage(): "
     if not hasattr(given, "__len__") or hasattr(given, "untyped_storage"):
         raise RuntimeError(f"{what}Expected a sequence type, but got {type_name(given)}")
     for item in given:
         if not _is_int(item):
-            raise RuntimeError(
-                f"{what}tried to construct a storage from a sequence ({type_name(given)}), but one of the items was of "
-                f"type {type_name(item)} instead of int"
-            )
+            raise RuntimeError(f"{what}tried to construct a storage from a sequence ({type_name(given)}), but one of the items was of type {type_name(item)} instead of int")  # fmt: skip
     return np.array([int(item) % 256 for item in given], np.uint8)

@@ -364,8 +364,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
                 ""
                 if value
                 else (
-                    " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
-                    "var_no_grad = var.detach()."
+                    " If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
                 )
             )
             raise RuntimeError("you can only change requires_grad flags of leaf variables." + advice)
@@ -393,11 +392,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         m = self._meta
         if self._edge is not None and (m is None or (not m.retains and m.grad is None)):
             warn_in_torch(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
-                "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
-                "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
-                "mistake, make sure you access the leaf Tensor instead. See "
-                "github.com/pytorch/pytorch/pull/30531 for more information.",
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.",
                 "build/aten/src/ATen/core/TensorBody.h:493",
             )
         return None if m is None else m.grad
@@ -450,8 +445,13 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
         data = self._data
         if (
-            gradient is None and inputs is None and create_graph is False and not data.ndim and data.dtype.kind == "f"
-            and (retain_graph is None or type(retain_graph) is bool) and (edge := edge_of(self)) is not None
+            gradient is None
+            and inputs is None
+            and create_graph is False
+            and not data.ndim
+            and data.dtype.kind == "f"
+            and (retain_graph is None or type(retain_graph) is bool)
+            and (edge := edge_of(self)) is not None
         ):  # fmt: skip - the usual call, which needs no checks
             engine.run((edge,), (over(np.array(1, data.dtype), self.device),), retain_graph is True, False)
             return
@@ -473,11 +473,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type_name(value)}")
         grad = self.grad  # which warns if this is no leaf
         if value is not None and grad is not None and grad.dtype is not value:
-            raise RuntimeError(
-                f"Cannot set grad_dtype to '{value.scalar_name}' because there is already a gradient with dtype "
-                f"'{dtypes.cpp_name(grad.dtype)}'. Please clear the gradient (.grad = None) before changing grad_dtype, or "
-                "ensure the new grad_dtype matches the existing gradient's dtype."
-            )
+            raise RuntimeError(f"Cannot set grad_dtype to '{value.scalar_name}' because there is already a gradient with dtype '{dtypes.cpp_name(grad.dtype)}'. Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches the existing gradient's dtype.")  # fmt: skip
         if not self.is_leaf:
             raise RuntimeError("grad_dtype can only be set on leaf tensors.")
         meta(self).grad_dtype = value and value.np
@@ -523,12 +519,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         if MODES.here.inference:
             return self
         if self._view is not None:
-            raise RuntimeError(
-                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
-                "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
-                "detach_() cannot be called on these gradients. To fix this error, please refer to the "
-                "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
-            )
+            raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")  # fmt: skip
         if self._edge is not None:
             meta(self).detached = next_number()  # nodes made before this may have saved it with its history
             self._edge = None
@@ -575,8 +566,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             raise ValueError("only one element tensors can be converted to Python scalars")
         if self.requires_grad and kind is not int:
             warn_in_torch(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider "
-                "using tensor.detach() first.",
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first.",
                 "torch/csrc/autograd/generated/python_variable_methods.cpp:822",
                 once=True,
             )
@@ -621,24 +611,11 @@ def _check_assigned_grad(t: Any, grad: Any) -> None:
         raise RuntimeError("can't assign Variable as its own grad")
     expected = t._data.dtype if t._meta is None else t._meta.dtype_of_grad(t)
     if expected is not None and grad._data.dtype is not expected:
-        raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{dtypes.cpp_name(grad.dtype)}' to a tensor with grad_dtype "
-            f"'{dtypes.BY_NUM[expected.num].scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
-            "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
-            "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient "
-            "may break downstream systems that assume they match."
-        )
+        raise RuntimeError(f"attempting to assign a gradient with dtype '{dtypes.cpp_name(grad.dtype)}' to a tensor with grad_dtype '{dtypes.BY_NUM[expected.num].scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they match.")  # fmt: skip
     if grad.device is not t.device:
-        raise RuntimeError(
-            f"attempting to assign a gradient located on device with type '{grad.device.type}' to a tensor "
-            f"located on device with type '{t.device.type}'. Please ensure that the gradient and the "
-            "tensor are on the same device"
-        )
+        raise RuntimeError(f"attempting to assign a gradient located on device with type '{grad.device.type}' to a tensor located on device with type '{t.device.type}'. Please ensure that the gradient and the tensor are on the same device")  # fmt: skip
     if grad._data.shape != t._data.shape:
-        raise RuntimeError(
-            f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size "
-            f"'{list(t.shape)}'. Please ensure that the gradient and the tensor are the same size"
-        )
+        raise RuntimeError(f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(t.shape)}'. Please ensure that the gradient and the tensor are the same size")  # fmt: skip
 
 
 def device_of(t: Any) -> device:

@@ -27,11 +27,7 @@ class TypedStorage(metaclass=ShownAs):
         self._untyped_storage, self.dtype = wrap_storage, dtype
         if not _internal and not TypedStorage._warned:
             TypedStorage._warned = True
-            warn_user(
-                "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
-                "class. This should only matter to you if you are using storages directly.  To access UntypedStorage "
-                "directly, use tensor.untyped_storage() instead of tensor.storage()"
-            )
+            warn_user("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()")  # fmt: skip
 
     def _elements(self) -> np.ndarray:
         return np.ndarray(len(self), self.dtype.np, self._untyped_storage.buffer)
@@ -96,10 +92,7 @@ class _Legacy(ShownAs, type):
     def __call__(cls, *args: Any) -> TypedStorage:
         """Make a typed storage of that many elements, or of a sequence of numbers; RuntimeError for anything else."""
         if len(args) > 1:
-            raise RuntimeError(
-                f"{cls}.__new__ received an invalid combination of arguments. Expected one of:\n * no arguments\n"
-                " * (int size)\n * (Sequence data)\n * (*, UntypedStorage wrap_storage)\nToo many positional arguments"
-            )
+            raise RuntimeError(f"{cls}.__new__ received an invalid combination of arguments. Expected one of:\n * no arguments\n * (int size)\n * (Sequence data)\n * (*, UntypedStorage wrap_storage)\nToo many positional arguments")  # fmt: skip
         given = args[0] if args else 0
         data = np.array(given, cls.dtype.np) if isinstance(given, Sequence) else np.zeros(given, cls.dtype.np)
         return TypedStorage(wrap_storage=UntypedStorage(data), dtype=cls.dtype)

@@ -26,9 +26,7 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """Switch anomaly mode, for all threads. TypeError unless given bools. Source: `torch.set_anomaly_enabled`."""
     for at, (name, value) in enumerate((("enabled", enabled), ("check_nan", check_nan)), 1):
         if not isinstance(value, bool):
-            raise TypeError(
-                f"set_anomaly_enabled(): argument '{name}' (position {at}) must be bool, not {type_name(value)}"
-            )
+            raise TypeError(f"set_anomaly_enabled(): argument '{name}' (position {at}) must be bool, not {type_name(value)}")  # fmt: skip
     type(MODES).anomaly, type(MODES).check_nan = enabled, check_nan
     MADE[:] = [_remember] if enabled else []
 
@@ -67,8 +65,7 @@ class detect_anomaly(set_detect_anomaly):
     def __init__(self, check_nan: bool = True) -> None:
         self.before, self.check_nan = (MODES.anomaly, MODES.check_nan), check_nan
         warnings.warn(
-            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
-            "debugging.",
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.",
             stacklevel=2,
         )
 
@@ -109,15 +106,9 @@ def explain(node: Any, say: list) -> None:
         place = "torch/csrc/autograd/python_anomaly_mode.cpp:"
         stack = node.metadata.get("traceback_")
         if stack is None:
-            unknown = (
-                f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during "
-                "forward pass for more information."
-            )
+            unknown = f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during forward pass for more information."
             say.append((unknown, f"{place}100"))
             return
         say.append((said.format(node.name(), "".join(stack)), f"{place}{line}"))
-        said = (
-            "\n\nPrevious calculation was induced by {}. Traceback of forward call that induced the previous "
-            "calculation:\n{}"
-        )
+        said = "\n\nPrevious calculation was induced by {}. Traceback of forward call that induced the previous calculation:\n{}"
         line, node = 129, node.metadata.get("parent_")

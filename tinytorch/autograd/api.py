@@ -49,10 +49,7 @@ def backward(
     if grad_variables is not None:
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
-            raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
-                "use `grad_tensors`."
-            )
+            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use `grad_tensors`.")  # fmt: skip
         grad_tensors = grad_variables
     if inputs is not None:
         inputs = _inputs(inputs, "backward")
@@ -74,15 +71,12 @@ def grad(
     used (unless `allow_unused` or `materialize_grads`). Source: `torch.autograd.grad`.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
-        )
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")  # fmt: skip
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     outs, ins = _as_tuple(outputs), _inputs(inputs, "grad")
     if not only_inputs:
         warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
-            "other parts of the graph, please use torch.autograd.backward.",
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
             stacklevel=2,
         )
@@ -91,10 +85,7 @@ def grad(
     found = (_batched if is_grads_batched else _run)(outs, starts, keep, create_graph, ins, False)
     for i, g in enumerate(found):
         if g is None and not allow_unused:
-            raise RuntimeError(
-                f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
-                "allow_unused=True if this is the desired behavior."
-            )
+            raise RuntimeError(f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")  # fmt: skip
         if g is None and materialize_grads:
             if not isinstance(ins[i], Tensor):
                 raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
@@ -106,10 +97,7 @@ def _batched(outputs: tuple, grads: list, keep: bool, create: bool, inputs: tupl
     """Row by row, where torch runs all rows at once."""
     given = [g for g in grads if g is not None]
     if any(not g.ndim for g in given):
-        raise ValueError(
-            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of "
-            "dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
-        )
+        raise ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0.")  # fmt: skip
     last, found = max(len(g) for g in given) - 1, []
     for i in range(last + 1):
         row = [None if g is None else g[i] for g in grads]
@@ -161,10 +149,7 @@ def _as_tuple(x: Any) -> tuple:
 def _inputs(inputs: Any, function: str) -> tuple:
     """Inputs as a tuple; those of a dictionary in its order. TypeError for other mappings, RuntimeError for none."""
     if isinstance(inputs, Mapping) and type(inputs) is not dict:
-        raise TypeError(
-            f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are "
-            "not supported."
-        )
+        raise TypeError(f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are not supported.")  # fmt: skip
     found = tuple(inputs.values()) if type(inputs) is dict else _as_tuple(inputs)
     if not found:
         raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
@@ -184,12 +169,7 @@ def _start_gradients(outputs: tuple, grads: Any, batched: bool = False) -> list:
                 # `index` compares tensors by value where they are not the same object, and fails as torch's does.
                 where = f"grad_output[{given.index(g)}] has a shape of {first.shape[1:] if batched else first.shape} and output[{outputs.index(out)}] has a shape of {shape}."
                 if batched:
-                    raise RuntimeError(
-                        "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
-                        "dimension. The sizes of the remaining dimensions are expected to match the shape of "
-                        f"corresponding output, but a mismatch was detected: {where} If you only want some tensors in "
-                        "`grad_output` to be considered batched, consider using vmap."
-                    )
+                    raise RuntimeError(f"If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was detected: {where} If you only want some tensors in `grad_output` to be considered batched, consider using vmap.")  # fmt: skip
                 raise RuntimeError(f"Mismatch in shape: {where}")
             KNOWN[id(g._data)] = g
         elif g is not None:

@@ -128,20 +128,13 @@ def _check_inputs(inputs: tuple) -> None:
             continue
         if t.dtype is not dtypes.float64:
             warnings.warn(
-                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
-                "will likely fail if all the inputs are not of double precision floating point or complex. ",
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will likely fail if all the inputs are not of double precision floating point or complex. ",
                 stacklevel=3,
             )
         if any(step == 0 and n > 1 for step, n in zip(t.stride(), t.shape, strict=True)):
-            raise RuntimeError(
-                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
-                "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "
-                "on the input before passing it to gradcheck."
-            )
+            raise RuntimeError(f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous on the input before passing it to gradcheck.")  # fmt: skip
     if not _differentiable(inputs):
-        raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
-        )
+        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.")  # fmt: skip
 
 
 # the Jacobians --------------------------------------------------------------------------------------------------------
@@ -161,9 +154,7 @@ def _compare(
         for j, (a, n) in enumerate(zip(exact, by_output[i], strict=True)):
             kind = dtypes.promote_types(a.dtype, n.dtype)
             if not a.to(kind).allclose(n.to(kind), rtol, atol):
-                raise GradcheckError(
-                    f"Jacobian mismatch for output {i} with respect to input {j},\nnumerical:{n}\nanalytical:{a}\n"
-                )
+                raise GradcheckError(f"Jacobian mismatch for output {i} with respect to input {j},\nnumerical:{n}\nanalytical:{a}\n")  # fmt: skip
 
 
 def _numerical(func: Callable, inputs: tuple, outputs: tuple, eps: float) -> list[tuple[Tensor, ...]]:
@@ -181,10 +172,7 @@ def _numerical(func: Callable, inputs: tuple, outputs: tuple, eps: float) -> lis
             for i, (low, high) in enumerate(zip(*sides, strict=False)):
                 for what, a, b in (("shape", low.shape, high.shape), ("dtype", low.dtype, high.dtype)):
                     if a != b:
-                        raise AssertionError(
-                            f"Expected `func` to return outputs with the same {what} when inputs are perturbed on index "
-                            f"{index} by {eps}, but got: {what}s {a} and {b}."
-                        )
+                        raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed on index {index} by {eps}, but got: {what}s {a} and {b}.")  # fmt: skip
                 if i < len(found):
                     found[i][row] = ((high - low) / (2 * eps)).detach().reshape(-1)
         jacobians.append(tuple(found))
@@ -238,11 +226,7 @@ def _check_undefined(func: Callable, count: int, inputs: tuple) -> None:
                 )  # fmt: skip
         if complaint:
             warnings.warn(
-                "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it "
-                "may break existing callers of this function. If this is true for you, you can call this function with "
-                '"check_undefined_grad=False" to disable the feature',
+                'Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break existing callers of this function. If this is true for you, you can call this function with "check_undefined_grad=False" to disable the feature',
                 stacklevel=3,
             )
-            raise GradcheckError(
-                f'{complaint} Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
-            ) from cause
+            raise GradcheckError(f'{complaint} Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"') from cause  # fmt: skip

@@ -44,9 +44,7 @@ class FunctionCtx:
     def set_materialize_grads(self, value: bool) -> None:
         """Whether backward gets zeros (the default) or None for outputs that no gradient reached."""
         if not isinstance(value, bool):
-            raise TypeError(
-                "set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)"
-            )
+            raise TypeError("set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)")  # fmt: skip
         self._materialize = value
 
 
@@ -84,10 +82,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
             raise RuntimeError(FREED)
         once = self._forward_cls.clear_saved_tensors_on_access
         if once and self._was_read:
-            raise RuntimeError(
-                "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
-                "autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
-            )
+            raise RuntimeError("saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False.")  # fmt: skip
         found = tuple([read(self, i, False, False) for i in range(len(self._saved) // 2)])
         if once:
             self._was_read, self._saved = True, ()
@@ -122,9 +117,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
             if t is None:
                 pairs += None, None
             elif not isinstance(t, Tensor):
-                raise TypeError(
-                    f"save_for_backward can only save variables, but argument {i} is of type {type_name(t)}"
-                )
+                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type_name(t)}")  # fmt: skip
             elif (t._edge and t._edge[0] is self) or (t._view and any(t is d for d in self.dirty_tensors or ())):
                 self._results[i] = t._edge[1]
                 pairs += kept_result(t, t._edge[1])
@@ -146,10 +139,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         cls = self._forward_cls
         own_backward, own_vjp = cls.backward is not Function.backward, cls.vjp is not Function.vjp
         if own_backward and own_vjp:
-            raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
-                "implement one of them."
-            )
+            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them.")  # fmt: skip
         if raw:
             grads = [as_tensor(g, self._expects[nr][2]) for nr, g in enumerate(grads)]
         if self._materialize:
@@ -160,9 +150,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         if len(out) > wanted and all(g is None for g in out[wanted:]):
             out = out[:wanted]
         if len(out) != wanted:
-            raise RuntimeError(
-                f"function {name} returned an incorrect number of gradients (expected {wanted}, got {len(out)})"
-            )
+            raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {wanted}, got {len(out)})")  # fmt: skip
         found = []
         for i, (g, is_tensor) in enumerate(zip(out, self._takes, strict=True)):
             if is_tensor:
@@ -170,10 +158,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                     raise RuntimeError(f"expected Variable or None (got {type_name(g)})")
                 found.append(g)
             elif g is not None:
-                raise RuntimeError(
-                    f"function {name} returned a gradient different than None at position {i + 1}, but the "
-                    "corresponding forward input was not a Variable"
-                )
+                raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable")  # fmt: skip
         return [g if g is None else g._data for g in found] if raw else found
 
 
@@ -205,20 +190,14 @@ class Function(metaclass=FunctionMeta):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
-            f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so you should "
-            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
-            "version of PyTorch.",
+            f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
             DeprecationWarning,
             stacklevel=2,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: the class has `apply`, its objects are not called."""
-        raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
-            "function with static forward method. (Example: "
-            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
-        )
+        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)")  # fmt: skip
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -233,10 +212,7 @@ class Function(metaclass=FunctionMeta):
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Give a gradient, or None, for each input, from one gradient for each output."""
-        raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
-            "backward mode AD."
-        )
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")  # fmt: skip
 
     vjp = backward
 
@@ -318,10 +294,7 @@ def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: b
             if isinstance(t, Tensor) and t._view is not None:
                 t._view = (*t._view[:2], MULTI_OUTPUT)
     if not dirty <= {id(t) for t in outputs}:
-        raise RuntimeError(
-            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
-            "modified inplace must all be outputs of the Function."
-        )
+        raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs of the Function.")  # fmt: skip
     return tuple(result)
 
 
@@ -345,22 +318,12 @@ def _written(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, count: 
     if t._edge is None and needs_grad(t):  # not `is_leaf`, which brings the history of a view up to date
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
-        complaint = (
-            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
-            "should be passed to ctx.mark_dirty()."
-        )
+        complaint = "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to ctx.mark_dirty()."
         if t._view is not None:
             raise RuntimeError(complaint)
         warn_in_torch(complaint, "torch/csrc/autograd/custom_function.cpp:320")
     if t._view is not None and count > 1:
-        raise RuntimeError(
-            "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
-            "return more than one Tensor. This is not supported by the current autograd engine. You should either "
-            "make sure the input is not a view (using .clone() for example) or make your Function only return one "
-            "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
-            "Tensor and a second one that does the other operations). You can ask on the forum "
-            "https://discuss.pytorch.org/ if you need help to do this change."
-        )
+        raise RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.")  # fmt: skip
     if t._meta is not None:
         t._meta.grad = None
     if t._view is not None:

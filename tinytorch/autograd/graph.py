@@ -84,10 +84,7 @@ def will_engine_execute_node(fn: Any) -> bool:
         raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
     at = fn.variable if type(fn) is AccumulateGrad else fn
     if at is not fn and task.needed is not None and at in task.captures:
-        raise RuntimeError(
-            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
-            "currently not supported."
-        )
+        raise RuntimeError("A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is currently not supported.")  # fmt: skip
     return at in task.waits and task.will_run(at)  # an only root waits for nothing, and torch does not count it
 
 
@@ -176,10 +173,7 @@ def unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[int
         if version < 0:
             raise RuntimeError(f"Cannot set a version_counter to a value below 0: {version}")
         if type(t._counter) is InferenceCounter:
-            raise RuntimeError(
-                "Tried to call torch.autograd._unsafe_set_version() on a tensor that does not have a version counter. "
-                "Was it created in inference mode?"
-            )
+            raise RuntimeError("Tried to call torch.autograd._unsafe_set_version() on a tensor that does not have a version counter. Was it created in inference mode?")  # fmt: skip
         t._counter[0] = version
 
 
@@ -217,10 +211,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[None]:
 
     def unpack(packed: tuple) -> Tensor:
         if _mutation_allowed != [me]:
-            raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
-                "originally recorded."
-            )
+            raise AssertionError("Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally recorded.")  # fmt: skip
         tensor, version, copy = packed
         same = tensor._version == version and np.array_equal(tensor._data, copy._data, equal_nan=True)
         return tensor if same else copy

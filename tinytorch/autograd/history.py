@@ -90,23 +90,15 @@ def check_view(t: Any, indirect: bool = False) -> None:
     raise RuntimeError(head + _FORBIDDEN[creation])
 
 
-_AMBIGUOUS = (
-    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
-    "the view and the inplace either both inside the {0} block (if you don't want the inplace to be tracked) or both "
-    "outside (if you want the inplace to be tracked)."
-)
+_AMBIGUOUS = "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the {0} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
 _FORBIDDEN = {
     NO_GRAD: _AMBIGUOUS.format("no_grad"),
     INFERENCE: _AMBIGUOUS.format("inference_mode"),
     MULTI_OUTPUT: (
-        "This view is the output of a function that returns multiple views. Such functions do not allow the output "
-        "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+        "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
     ),
     IN_FUNCTION: (
-        "This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
-        "logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
-        "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
-        "Function."
+        "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
     ),
 }
 

@@ -143,10 +143,7 @@ def warn_of_hooks(tensor: Any) -> None:
     m = tensor._meta
     for hook in ((m and m.on_grad) or {}).values():
         if not hasattr(hook, "__torch_unserializable__"):
-            warn_user(
-                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
-                "function with @torch.utils.hooks.unserializable_hook to suppress this warning"
-            )
+            warn_user(f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the function with @torch.utils.hooks.unserializable_hook to suppress this warning")  # fmt: skip
 
 
 # calling --------------------------------------------------------------------------------------------------------------
@@ -213,9 +210,7 @@ def _replacements(hook: Callable, grads: tuple, new: Any) -> tuple:
     if not isinstance(new, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type_name(new)}'")
     if len(new) != len(grads):
-        raise RuntimeError(
-            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(new)}, but expected {len(grads)})"
-        )
+        raise RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(new)}, but expected {len(grads)})")  # fmt: skip
     return tuple(None if n is None else _replacement(hook, g, n) for g, n in zip(grads, new, strict=True))
 
 

@@ -56,11 +56,7 @@ class InferenceCounter(list):
     """
 
     def __getitem__(self, i: Any) -> Any:
-        raise RuntimeError(
-            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
-            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
-            "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
-        )
+        raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")  # fmt: skip
 
 
 class DetachedCounter(InferenceCounter):
@@ -85,10 +81,7 @@ def bump(t: Any) -> None:
     elif type(counter) is DetachedCounter:
         counter.append(1)
     elif not MODES.here.inference:
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
-        )
+        raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")  # fmt: skip
 
 
 class _Switch:
@@ -98,9 +91,7 @@ class _Switch:
         """Decorate a function, inside which the mode holds."""
         if inspect.isclass(function):
             warnings.warn(
-                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
-                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
-                "the `__init__` method and nothing else.",
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` method and nothing else.",
                 FutureWarning,
                 stacklevel=2,
             )

@@ -18,12 +18,7 @@ from ..errors import type_name
 from .meta import TensorBase, needs_grad
 from .modes import MODES, no_grad
 
-FREED = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
-    "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
-    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved "
-    "tensors after calling backward."
-)
+FREED = "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward."
 
 # What stands in place of a version: for a value that is no tensor (None), for a number that torch saves as a 0-d tensor,
 # for a `SavedTensor`, for a tensor that was let go.
@@ -71,7 +66,12 @@ def kept(value: Any) -> tuple[Any, Any]:
         if HOOKS and (pair := _hooks_here()) is not None:
             return SavedTensor(value, version, pair), OBJECT
         return value, version
-    if type(value) in (tuple, list) and value and type(value[0]) is not int and any([isinstance(v, TensorBase) for v in value]):
+    if (
+        type(value) in (tuple, list)
+        and value
+        and type(value[0]) is not int
+        and any([isinstance(v, TensorBase) for v in value])
+    ):
         pairs = [kept(v) for v in value]
         return tuple([v for v, _ in pairs]), tuple([n for _, n in pairs])
     return value, None
@@ -117,10 +117,7 @@ def _read_one(node: Any, at: int, value: Any, version: Any, raw: bool, for_formu
     else:
         m = value._meta
         if for_formula and m is not None and node._seq < m.detached and nr is None:
-            raise RuntimeError(
-                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
-                "supported, please use out-of-place `.detach()` instead"
-            )
+            raise RuntimeError("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead")  # fmt: skip
         t = checked(node, value, version, nr)
     return t._data if raw and t is not None else t
 
@@ -155,16 +152,11 @@ def _stale(node: Any, t: Any, version: int, now: int, nr: int | None) -> str:
         kind = f"{t.device.type.upper()}{t.dtype.scalar_name}Type"
     origin = f", which is output {at} of {fn.short_name()}," if fn is not None else ""
     hint = (
-        "Hint: the backtrace further above shows the operation that failed to compute its gradient. The "
-        "variable in question was changed in there or anywhere later. Good luck!"
+        "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed in there or anywhere later. Good luck!"
         if MODES.anomaly
-        else "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        else "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )
-    return (
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{kind} {list(t.shape)}]{origin} is at version {now}; expected version {version} instead. {hint}"
-    )
+    return f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} {list(t.shape)}]{origin} is at version {now}; expected version {version} instead. {hint}"
 
 
 # saved tensors as objects ----------------------------------------------------------------------------------------------
@@ -223,23 +215,13 @@ class SavedTensor:
         RuntimeError if there are hooks, if the tensor was freed, or if the pack hook writes to it.
         """
         if len(hooks) != 2 or not (callable(hooks[0]) and callable(hooks[1])):
-            raise TypeError(
-                "register_hooks(): incompatible function arguments. The following argument types are supported:\n    "
-                "1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: "
-                f"collections.abc.Callable) -> None\n\nInvoked with: {', '.join(map(repr, (self, *hooks)))}"
-            )
+            raise TypeError(f"register_hooks(): incompatible function arguments. The following argument types are supported:\n    1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked with: {', '.join(map(repr, (self, *hooks)))}")  # fmt: skip
         if self._version is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
         if self._hooks is not None:
-            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
-                               "only one pair of hooks is allowed at a time.")  # fmt: skip
+            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.")  # fmt: skip
         if self._kept is None:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
-                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
-                "to backward through the graph a second time or if you need to access saved variables after calling "
-                "backward."
-            )
+            raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved variables after calling backward.")  # fmt: skip
         if self._version == NUMBER:
             self._kept, self._version = self.node().number_tensor(self._kept), 0
         self._pack(hooks, self._kept.detach())
@@ -254,18 +236,12 @@ class SavedTensor:
         with no_grad():
             self._kept = pair[0](shown)
         if t._counter[0] != version:
-            raise RuntimeError(
-                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
-                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
-                "an issue if you need to perform in-place operations on the input to a pack hook."
-            )
+            raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place operations on the input to a pack hook.")  # fmt: skip
 
     def _unpack_hook(self, node: Any) -> Any:
         out = self._hooks[1](*(() if self._kept is _NOTHING else (self._kept,)))
         if not isinstance(out, TensorBase):
-            raise TypeError(
-                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type_name(out)}"
-            )
+            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type_name(out)}")  # fmt: skip
         if self._nr is not None:
             return as_output(out, node, self._nr) if node is not None else out
         fn, nr, wanted, leaf = self._origin
@@ -305,11 +281,7 @@ class saved_tensors_hooks:
 
     def __enter__(self) -> None:
         if not (callable(self.pack_hook) and callable(self.unpack_hook)):
-            raise TypeError(
-                "_push_saved_tensors_default_hooks(): incompatible function arguments. The following argument types are "
-                "supported:\n    1. (arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked "
-                f"with: {self.pack_hook!r}, {self.unpack_hook!r}"
-            )
+            raise TypeError(f"_push_saved_tensors_default_hooks(): incompatible function arguments. The following argument types are supported:\n    1. (arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked with: {self.pack_hook!r}, {self.unpack_hook!r}")  # fmt: skip
         if _disabled.message is not None:
             raise RuntimeError(_disabled.message)
         HOOKS.append((threading.get_ident(), self.pack_hook, self.unpack_hook))
@@ -319,10 +291,7 @@ class saved_tensors_hooks:
         me = threading.get_ident()
         mine = [i for i, hooks in enumerate(HOOKS) if hooks[0] == me]
         if not mine:
-            raise RuntimeError(
-                "is_initialized && !tls.stack.empty() INTERNAL ASSERT FAILED at "
-                '"/__w/pytorch/pytorch/aten/src/ATen/SavedTensorHooks.cpp":69, please report a bug to PyTorch. '
-            )
+            raise RuntimeError('is_initialized && !tls.stack.empty() INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/SavedTensorHooks.cpp":69, please report a bug to PyTorch. ')  # fmt: skip
         del HOOKS[mine[-1]]
         HOOKS.changes += 1
 

@@ -183,8 +183,7 @@ def _back(grad: Any, d: dtypes.dtype, where: device) -> Any:
 
 
 to_copy = op(
-    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
-    "bool non_blocking=False, MemoryFormat? memory_format=None)",
+    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None)",
     Kernel(lambda a, dtype, _, device, pin, block, form: copied(a, form, dtype and dtype.np), copies=True), method=False,
     backward="ToCopyBackward0",
     keeps={"_self_device": lambda values: device_of(values[0])},
@@ -267,9 +266,7 @@ def to_numpy(self: Tensor, force: bool = False) -> np.ndarray:
     if MODES.here.grad and needs_grad(self):
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     if device_of(self) is not CPU:
-        raise TypeError(
-            "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
-        )
+        raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")  # fmt: skip
     self._own_storage()._resizable = False
     a = self._data
     if not a.size:
@@ -315,11 +312,7 @@ def _place(self: Tensor) -> tuple:
 def deepcopied(self: Tensor, memo: dict) -> Tensor:
     """`copy.deepcopy`: a leaf on a copy of the whole storage, which tensors that share one keep sharing."""
     if self.grad_fn is not None:
-        raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
-            "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
-            "see https://github.com/pytorch/pytorch/pull/103001"
-        )
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001")  # fmt: skip
     if id(self) in memo:
         return memo[id(self)]
     with no_grad():

@@ -71,10 +71,7 @@ class factory(_factory):
         dtype, _, device, pin = args[at : at + 4]
         given = args[:at] + args[at + 4 :]
         if pin:
-            raise RuntimeError(
-                "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available "
-                "on this system."
-            )
+            raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system.")  # fmt: skip
         return finish(self.function(self.dtype_for(dtype, given), *given), as_device(device))
 
     def into(self, out: Tensor, args: tuple) -> Tensor:
@@ -91,9 +88,7 @@ class factory(_factory):
         data, count = self.function(d, *given), out._data.size
         if name == "arange" and count not in (0, data.size):
             warn_in_torch(
-                f"The number of elements in the out tensor of shape {list(out.shape)} is {count} which does not match the "
-                f"computed number of elements {data.size}. Note that this may occur as a result of rounding error. The "
-                f"out tensor will be resized to a tensor of shape ({data.size},).",
+                f"The number of elements in the out tensor of shape {list(out.shape)} is {count} which does not match the computed number of elements {data.size}. Note that this may occur as a result of rounding error. The out tensor will be resized to a tensor of shape ({data.size},).",
                 "aten/src/ATen/native/RangeFactories.cpp:209",
             )
         if name in ("arange", "linspace") and count == data.size:
@@ -205,9 +200,7 @@ full_like = op(f"full_like(Tensor self, Scalar fill_value, *, {OPTIONS_LIKE})", 
 new_zeros = op(f"new_zeros(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False)
 new_ones = op(f"new_ones(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_ones), function=False)
 new_empty = op(f"new_empty(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty, False), function=False)
-new_full = op(
-    f"new_full(Tensor self, SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory_new(_full), function=False
-)
+new_full = op(f"new_full(Tensor self, SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory_new(_full), function=False)  # fmt: skip
 new_empty_strided = op(f"new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, {OPTIONS})",
                        factory_new(_empty_strided, False), function=False)  # fmt: skip
 
@@ -266,9 +259,7 @@ def _counted(start: float, step: float, n: int, kind: np.dtype) -> np.ndarray:
 
 op(f"arange(Scalar end, *, {OPTIONS})", factory(_arange, _dtype_of_range), out=True)
 op(f"arange(Scalar start, Scalar end, *, {OPTIONS})", factory(_arange, _dtype_of_range))
-arange = op(
-    f"arange(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS})", factory(_arange, _dtype_of_range), out=True
-)
+arange = op(f"arange(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS})", factory(_arange, _dtype_of_range), out=True)  # fmt: skip
 
 
 def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:

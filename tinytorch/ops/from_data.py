@@ -24,10 +24,7 @@ from .kernels import composite
 
 # reading data -----------------------------------------------------------------------------------------------------------
 
-_SLOW = (
-    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
-    "numpy.ndarray with numpy.array() before converting to a tensor."
-)
+_SLOW = "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single numpy.ndarray with numpy.array() before converting to a tensor."
 _MOST_DIMENSIONS = 128
 _PLAIN = {int, float, bool}
 
@@ -164,24 +161,14 @@ def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
 def _check_array(a: np.ndarray) -> dtypes.dtype:
     """The dtype of an array's elements. TypeError and ValueError for arrays that torch does not take."""
     if not a.dtype.isnative:
-        raise ValueError(
-            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
-            "currently not supported."
-        )
+        raise ValueError("given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported.")  # fmt: skip
     found = dtypes.from_numpy_dtype(a.dtype)
     if a.flags.c_contiguous:
         return found
     if any(s < 0 for s in a.strides):
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-            "currently supported. (You can probably work around this by making a copy of your array  with "
-            "array.copy().) "
-        )
+        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. (You can probably work around this by making a copy of your array  with array.copy().) ")  # fmt: skip
     if any(s % a.itemsize for s in a.strides):
-        raise ValueError(
-            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
-            "memory."
-        )
+        raise ValueError("given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.")  # fmt: skip
     return found
 
 
@@ -197,10 +184,7 @@ def finish(a: np.ndarray, where: device, requires_grad: bool | None = False) -> 
 
 # copies -----------------------------------------------------------------------------------------------------------------
 
-_CLEARER = (
-    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-    "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
-)
+_CLEARER = "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
 
 
 def _from_data(call: str, data: Any, d: dtypes.dtype | None, where: device | None, requires_grad: bool) -> Tensor:
@@ -217,10 +201,7 @@ def _from_data(call: str, data: Any, d: dtypes.dtype | None, where: device | Non
 
 def _tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: bool) -> Tensor:
     if pin_memory:
-        raise RuntimeError(
-            "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on "
-            "this system."
-        )
+        raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system.")  # fmt: skip
     return _from_data("torch.tensor", data, dtype, None if device is None else as_device(device), requires_grad)
 
 
@@ -251,10 +232,7 @@ def from_numpy(a: Any) -> Tensor:
     _check_array(a)
     if not a.flags.writeable:
         warn_in_torch(
-            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
-            "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
-            "data or make it writable before converting it to a tensor. This type of warning will be suppressed for "
-            "the rest of this program.",
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.",
             "torch/csrc/utils/tensor_numpy.cpp:213",
             once=True,
         )
@@ -286,9 +264,7 @@ def _as_tensor(data: Any, dtype: Any, device: Any) -> Tensor:
     return finish(array_of(data, dtype), where or as_device(None))
 
 
-as_tensor = op(
-    "as_tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None)", composite(_as_tensor), method=False
-)
+as_tensor = op("as_tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None)", composite(_as_tensor), method=False)  # fmt: skip
 
 
 def _asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None) -> Tensor:
@@ -313,8 +289,7 @@ def _asarray_of(obj: Any, d: Any, where: Any, copy: bool | None, requires_grad: 
         source = obj
     if requires_grad is None and needs_grad(source):
         warn_in_torch(
-            "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
-            "requires_grad=False explicitly to get the old behavior and silence this warning.",
+            "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass requires_grad=False explicitly to get the old behavior and silence this warning.",
             "torch/csrc/utils/tensor_new.cpp:1737",
             once=True,
         )
@@ -322,9 +297,7 @@ def _asarray_of(obj: Any, d: Any, where: Any, copy: bool | None, requires_grad: 
         if where is not None and where is not device_of(source):
             raise ValueError(f"can't alias tensor from device '{device_of(source)}' to '{where}'.")
         if d is not None and d is not source.dtype:
-            raise ValueError(
-                f"can't alias tensor with dtype '{source.dtype.scalar_name}' into dtype '{d.scalar_name}'."
-            )
+            raise ValueError(f"can't alias tensor with dtype '{source.dtype.scalar_name}' into dtype '{d.scalar_name}'.")  # fmt: skip
     out = converted(source, d, where)
     if copy and out is source:
         out = clone(out)
@@ -352,10 +325,7 @@ def _over_buffer(buffer: Any, d: dtypes.dtype, count: int, offset: int, line: in
         raise ValueError("object does not implement Python buffer protocol.") from None
     if memory.readonly:
         warn_in_torch(
-            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write "
-            "to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to "
-            "protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed "
-            "for the rest of this program.",
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.",
             f"torch/csrc/utils/tensor_new.cpp:{line}",
             once=True,
         )
@@ -366,14 +336,9 @@ def _over_buffer(buffer: Any, d: dtypes.dtype, count: int, offset: int, line: in
         what = "must be non-negative and no greater than buffer length"
         raise ValueError(f"offset ({offset} bytes) {what} ({size} bytes) minus 1")
     if count < 0 and (size - offset) % n:
-        raise ValueError(
-            f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({n})"
-        )
+        raise ValueError(f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({n})")  # fmt: skip
     if count > 0 and count * n > size - offset:
-        raise ValueError(
-            f"requested buffer length ({count} * {n} bytes) after offset ({offset} bytes) must not be greater than actual "
-            f"buffer length ({size} bytes)"
-        )
+        raise ValueError(f"requested buffer length ({count} * {n} bytes) after offset ({offset} bytes) must not be greater than actual buffer length ({size} bytes)")  # fmt: skip
     flat = np.frombuffer(buffer, d.np, count, offset)
     return _over(flat, flat)
 

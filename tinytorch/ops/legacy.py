@@ -28,10 +28,7 @@ _SHOWN = [s for s in _WAYS if not str(s).startswith("(Tensor other, *")]  # torc
 
 
 def _options(d: dtypes.dtype) -> str:
-    return (
-        f"TensorOptions(dtype={_OPTION_NAMES.get(d.called, d.called)}, device=cpu, layout=Strided, requires_grad=false "
-        "(default), pinned_memory=false (default), memory_format=(nullopt))"
-    )
+    return f"TensorOptions(dtype={_OPTION_NAMES.get(d.called, d.called)}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
 
 
 def legacy_constructor(
@@ -44,10 +41,7 @@ def legacy_constructor(
     found = _read(args, named)
     given = found.pop("device", None)
     if given is not None and "other" in found:
-        raise RuntimeError(
-            "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported.  Use "
-            "torch.tensor(...) or torch.as_tensor(...) instead."
-        )
+        raise RuntimeError("Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported.  Use torch.tensor(...) or torch.as_tensor(...) instead.")  # fmt: skip
     if given is not None and as_device(given).type != where.type:
         theirs = as_device(given).type
         raise RuntimeError(f"legacy constructor expects device type: {where.type} but device type: {theirs} was passed")
@@ -82,10 +76,7 @@ def _made(found: dict, own: dtypes.dtype | None, where: device) -> Tensor:
         storage = found["storage"]
         kind = getattr(storage, "dtype", d)
         if kind is not d:
-            raise RuntimeError(
-                f"Expected a Storage of type {d.scalar_name} or an UntypedStorage, but got type {kind.scalar_name} for "
-                "argument 1 'storage'"
-            )
+            raise RuntimeError(f"Expected a Storage of type {d.scalar_name} or an UntypedStorage, but got type {kind.scalar_name} for argument 1 'storage'")  # fmt: skip
         return fresh(np.empty(0, d.np), where).set_(storage)
     if "size" in found:
         size = tuple([n.__index__() for n in found["size"]])

@@ -92,14 +92,9 @@ def _set(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     tensor = isinstance(source, Tensor)
     theirs = source.dtype if tensor else getattr(source, "dtype", self.dtype)
     if theirs is not self.dtype and tensor:
-        raise RuntimeError(
-            f"Could not set tensor of type {cpp_name(theirs)} to a tensor of type {cpp_name(self.dtype)}"
-        )
+        raise RuntimeError(f"Could not set tensor of type {cpp_name(theirs)} to a tensor of type {cpp_name(self.dtype)}")  # fmt: skip
     if theirs is not self.dtype:
-        raise RuntimeError(
-            f"Expected a Storage of type {cpp_name(self.dtype)} or an UntypedStorage, but got type {theirs.scalar_name} "
-            "for argument 1 'storage'"
-        )
+        raise RuntimeError(f"Expected a Storage of type {cpp_name(self.dtype)} or an UntypedStorage, but got type {theirs.scalar_name} for argument 1 'storage'")  # fmt: skip
     fn = None
     if MODES.here.grad and (needs_grad(self) or (tensor and needs_grad(source))):
         check_inplace(self)
@@ -139,10 +134,7 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
     room = storage_offset * n + need
     if need and room > storage.nbytes():
         if same and tuple(steps) == self.stride():
-            raise RuntimeError(
-                f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset {storage_offset}, and itemsize {n} "
-                f"requiring a storage size of {room} are out of bounds for storage of size {storage.nbytes()}"
-            )
+            raise RuntimeError(f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset {storage_offset}, and itemsize {n} requiring a storage size of {room} are out of bounds for storage of size {storage.nbytes()}")  # fmt: skip
         storage.resize_(room)
     _look_at(self, storage, shape, strides, storage_offset * n)
 
