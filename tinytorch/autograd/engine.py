@@ -161,14 +161,9 @@ def run(
     """
     raw = not create_graph
     task = Task(keep_graph, raw, edges)
-    starts: list = []
-    for i, (edge, grad) in enumerate(zip(edges, grads, strict=True)):
-        start = grad
-        if grad is not None:
-            wanted = expected(edge)
-            if grad._data.shape != wanted[0] or grad._data.dtype is not wanted[1] or grad.device is not wanted[2]:
-                start = fitted(None, i, grad, wanted)
-        starts.append(start._data if raw and start is not None else start)
+    starts = [g if g is None else fitted(None, i, g, expected(edges[i])) for i, g in enumerate(grads)]
+    if raw:
+        starts = [g if g is None else g._data for g in starts]
     if create_graph and accumulate:
         task.warnings.append((_CYCLE, "torch/csrc/autograd/engine.cpp:1307", True))
     if len(edges) == 1:
@@ -240,14 +235,18 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
         buffers[root][2 * nr] = first
     del first
     fn, heap = root, [root]
+    following, ahead = None, []  # the one node that is ready, and what waits for it, so far as nothing else is
     saving, changes = HOOKS.here() if HOOKS else [], HOOKS.changes
     try:
-        while heap:
-            fn = heap.pop() if len(heap) == 1 else _pop(heap)
+        while heap or following is not None:
+            if following is not None:
+                fn, waiting, following = following, ahead, None
+            else:
+                fn = heap.pop() if len(heap) == 1 else _pop(heap)
+                waiting = buffers.pop(fn)
             here.grad = mode  # whatever hooks of the node before have set
             if HOOKS.changes != changes:
                 changes = HOOKS.restore(saving)
-            waiting = buffers.pop(fn)
             if fn._leaf:
                 _at_leaf(fn, waiting[0], waiting[1], task, buffers, ())
                 continue
@@ -273,7 +272,7 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
             if type(outputs) is Outputs:
                 known = outputs.states
             first, several, soon = grads[0] if grads else None, fn._several, alone and len(fn._edges) < 4
-            i = -1
+            i, grad = -1, None
             for edge in fn._edges:
                 i += 1
                 if edge is None:
@@ -309,6 +308,9 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                         continue
                     if needed is not None and below not in needed and below not in captures:
                         continue
+                    if not left and following is None and not heap and below._outputs == 1:
+                        following, ahead = below, [grad, state]
+                        continue
                     buffer = buffers[below] = [None, SHARED] if below._outputs == 1 else [None, SHARED] * below._outputs
                 if grad is not None:
                     at = 2 * position
@@ -325,11 +327,11 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                         else:
                             buffer[at], buffer[at + 1] = np.asarray(before + grad), ALONE
                 if not left:
-                    if heap:
-                        _push(heap, below)
-                    else:
-                        heap.append(below)
-            del outputs, grads, waiting
+                    if following is not None:
+                        heap.append(following)
+                        buffers[following], following = ahead, None
+                    _push(heap, below)
+            del outputs, grads, waiting, grad, first
     except Exception:
         if MODES.anomaly:
             from . import anomaly
