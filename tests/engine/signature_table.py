@@ -41,12 +41,12 @@ Tensor.new_tensor(PyObject* data, *, ScalarType dtype=None, Device? device=None,
 
 def lines() -> list[str]:
     """The lines of the table."""
-    import torchgen  # type: ignore[import-untyped]
+    import torchgen
 
     packaged = Path(torchgen.__file__).parent / "packaged"
     sys.path.insert(0, str(packaged))
-    from autograd import gen_python_functions as bindings  # type: ignore[import-not-found]
-    from torchgen.gen import parse_native_yaml  # type: ignore[import-untyped]
+    from autograd import gen_python_functions as bindings
+    from torchgen.gen import parse_native_yaml
 
     import tinytorch
     from tinytorch.ops.arguments import derived
