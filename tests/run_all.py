@@ -7,6 +7,7 @@ With COPYLAB_REQUIRE_ALL=1 in the environment nothing may be skipped: what is sk
 The last line gives the totals: N passed, N failed, N skipped. The exit status is 1 if anything failed.
 """
 
+import ast
 import os
 import subprocess
 import sys
@@ -86,7 +87,10 @@ def read_report(report: Path) -> Result:
         if case.find("failure") is not None or case.find("error") is not None:
             result.failed += 1
         elif skipped is not None:
-            result.skipped[skipped.get("message") or "no reason given"] += 1
+            reason = skipped.get("message")
+            if reason == "collection skipped":  # a whole file: the text is a tuple that ends with why
+                reason = ast.literal_eval(skipped.text or "['']")[-1].removeprefix("Skipped: ")
+            result.skipped[reason or "no reason given"] += 1
         else:
             result.passed += 1
     return result

@@ -162,6 +162,7 @@ def test_memory_that_somebody_looks_at_is_not_handed_out(name: str) -> None:
         assert buffers.kept_bytes() > 0  # and when it is let go, it does come back
 
 
+@pytest.mark.torch
 def test_torch_arrays_over_it_keep_it() -> None:
     torch = pytest.importorskip("torch")
     t = tensor_of(3.5)

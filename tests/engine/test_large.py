@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from needs import torch_missing
 
 import tinytorch
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason=torch_missing())
 pytestmark = pytest.mark.torch
 
 SIDE = 200  # 40,000 elements

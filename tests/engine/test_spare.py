@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from needs import torch_missing
 
 import tinytorch
 from tinytorch.ops import spare
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason=torch_missing())
 pytestmark = pytest.mark.torch
 
 N = 40_000  # elements, enough for the ways that save memory

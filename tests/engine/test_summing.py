@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from needs import torch_missing
 
 import tinytorch
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason=torch_missing())
+pytestmark = pytest.mark.torch
 
 SHAPES = [(1,), (3,), (5,), (7,), (8,), (15,), (16,), (31,), (33,), (64,), (100,), (513,), (5000,), (20000,), (6, 5),
           (5, 40), (40, 5), (100, 70), (1, 9), (9, 1), (3, 17, 4), (4, 3, 33), (2, 3, 4, 5), (600, 9)]  # fmt: skip
