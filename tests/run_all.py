@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from budget import budget
 from needs import REQUIRE_ALL, torch_missing
 from spelling import misspelt
 from swap_engine import LEFT_OUT, swap_folder
@@ -117,11 +118,14 @@ def nbval(folder: Path) -> Result:
 
 
 def lint() -> Result:
-    """Check style and layout of the code, and the spelling."""
+    """Check style, layout and size of the code, and the spelling."""
     result = check("ruff", "check")
     result.add(check("ruff", "format", "--check"))
     found = misspelt()
     result.add(Result(failed=1, remarks=found) if found else Result(passed=1))
+    sizes, above = budget()
+    print("\n".join(sizes))
+    result.add(Result(failed=1, remarks=above) if above else Result(passed=1))
     return result
 
 
