@@ -7,6 +7,7 @@ With COPYLAB_REQUIRE_ALL=1 in the environment nothing may be skipped: what is sk
 The last line gives the totals: N passed, N failed, N skipped. The exit status is 1 if anything failed.
 """
 
+import ast
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from budget import budget
 from needs import REQUIRE_ALL, torch_missing
 from spelling import misspelt
 from swap_engine import LEFT_OUT, swap_folder
@@ -86,7 +88,10 @@ def read_report(report: Path) -> Result:
         if case.find("failure") is not None or case.find("error") is not None:
             result.failed += 1
         elif skipped is not None:
-            result.skipped[skipped.get("message") or "no reason given"] += 1
+            reason = skipped.get("message")
+            if reason == "collection skipped":  # a whole file: the text is a tuple that ends with why
+                reason = ast.literal_eval(skipped.text or "['']")[-1].removeprefix("Skipped: ")
+            result.skipped[reason or "no reason given"] += 1
         else:
             result.passed += 1
     return result
@@ -113,11 +118,14 @@ def nbval(folder: Path) -> Result:
 
 
 def lint() -> Result:
-    """Check style and layout of the code, and the spelling."""
+    """Check style, layout and size of the code, and the spelling."""
     result = check("ruff", "check")
     result.add(check("ruff", "format", "--check"))
     found = misspelt()
     result.add(Result(failed=1, remarks=found) if found else Result(passed=1))
+    sizes, above = budget()
+    print("\n".join(sizes))
+    result.add(Result(failed=1, remarks=above) if above else Result(passed=1))
     return result
 
 

@@ -201,6 +201,7 @@ class TestRace:
 class TestTensors:
     """Tensors of PyTorch that have no plain numbers: what they are is said, and the way out."""
 
+    @pytest.mark.torch
     @pytest.mark.filterwarnings("ignore::UserWarning")  # some of these are on their way out of PyTorch
     def test_what_has_no_stand_in(self) -> None:
         torch: Any = pytest.importorskip("torch")
@@ -220,6 +221,7 @@ class TestTensors:
                     make(tensor)
                 assert said in str(caught.value)
 
+    @pytest.mark.torch
     def test_in_what_a_stand_in_differs(self) -> None:
         torch: Any = pytest.importorskip("torch")
 

@@ -57,6 +57,7 @@ def test_all_there_are(engine: ModuleType) -> None:
     assert cells["detach"]["backward after a write"] == "an error"
 
 
+@pytest.mark.torch
 def test_both_engines_say_the_same() -> None:
     torch = pytest.importorskip("torch")
     for source in ("leaf", "result", "plain"):
@@ -103,11 +104,15 @@ def test_another_answer_is_another_text() -> None:
     assert before.html != after.html
 
 
-def test_the_caller_s_torch_is_asked() -> None:
+def test_a_caller_without_torch_gets_tinytorch() -> None:
     names: dict[str, Any] = {"compare": compare}
     exec("made = compare('clone')", names)
     assert names["made"].engine == "tinytorch"
-    names["torch"] = pytest.importorskip("torch")
+
+
+@pytest.mark.torch
+def test_the_caller_s_torch_is_asked() -> None:
+    names: dict[str, Any] = {"compare": compare, "torch": pytest.importorskip("torch")}
     exec("made = compare('clone')", names)
     assert names["made"].engine == "torch"
 

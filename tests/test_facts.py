@@ -276,8 +276,12 @@ def test_own_methods(engine: ModuleType) -> None:
     assert facts("deepcopy", numbers[1:], engine)["copied"].answer == 16, "the whole storage is copied"
 
 
-def test_the_engine_of_the_caller() -> None:
+def test_the_engine_of_a_caller_without_torch() -> None:
     assert facts("clone").engine == "tinytorch"
+
+
+@pytest.mark.torch
+def test_the_engine_of_the_caller() -> None:
     torch = pytest.importorskip("torch")
     names = {"torch": torch, "facts": facts}
     assert eval("facts('clone').engine", names) == "torch"

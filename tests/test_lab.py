@@ -69,6 +69,7 @@ class TestWhatItRuns:
         assert capsys.readouterr() == ("", "")
 
     @pytest.mark.slow
+    @pytest.mark.torch
     def test_both_engines_say_the_same(self) -> None:
         torch = pytest.importorskip("torch")
         for method in METHODS:
@@ -326,6 +327,7 @@ class TestGoesWrong:
         lab.write("y")
         assert lab.verdicts["x_sees_y"] is True
 
+    @pytest.mark.torch
     def test_no_x_and_no_y(self) -> None:
         torch = pytest.importorskip("torch")
         lab = CopyLab(torch.ones(2, dtype=torch.bfloat16), engine=tinytorch)

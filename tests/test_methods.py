@@ -193,6 +193,7 @@ class TestStandIns:
         far = engine.zeros(1, dtype=engine.float32).expand(1_000_000)
         assert Source.of(far).make(engine).numel() <= 16
 
+    @pytest.mark.torch
     def test_no_strides(self) -> None:
         torch = pytest.importorskip("torch")
         for x in (torch.ones(2).to_sparse(), torch.ones(2, device="meta")):

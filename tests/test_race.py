@@ -338,14 +338,14 @@ class TestRace:
         assert "broken raises AttributeError: 'Tensor' object has no attribute 'nothing'" in made.report
 
     def test_stopped_between_portions(self) -> None:
-        made = race(["clone"], [1], engine=tinytorch, rounds=500)
+        made = race(["clone"], [1], engine=tinytorch, rounds=5_000)
         made._open()
         for at, _ in enumerate(made._laps(), 1):
             if at == 3:
                 made.stop()
         assert made.ended == "stopped"
         assert len(made.results[0].samples) == 3
-        assert made._shown.says.startswith("Stopped after 3 rounds of 500.")
+        assert made._shown.says.startswith("Stopped after 3 rounds of 5,000.")
         assert made.button.description == "Race again"
 
     def test_the_time_is_up(self) -> None:

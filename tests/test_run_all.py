@@ -21,6 +21,12 @@ def test_report_is_counted(tmp_path: Path) -> None:
     assert run_all.read_report(report) == Result(passed=1, failed=2, skipped=Counter({"no torch": 2}))
 
 
+def test_a_file_that_is_skipped_says_why(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text('import pytest\npytest.skip("no torch", allow_module_level=True)\n')
+    (tmp_path / "test_two.py").write_text("def test(): pass\n")
+    assert run_all.pytest(str(tmp_path)) == Result(passed=1, skipped=Counter({"no torch": 1}))
+
+
 def test_summary_says_what_was_not_checked() -> None:
     results = {"unit": (Result(passed=3, skipped=Counter({"no torch": 2})), 1.0), "lint": (Result(passed=1), 0.1)}
     text, status = summary(results, require_all=False)

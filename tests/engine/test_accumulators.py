@@ -8,10 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from needs import torch_missing
 
 import tinytorch
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason=torch_missing())
+pytestmark = pytest.mark.torch
 
 
 def identity_and_hooks(torch: Any, say: Callable) -> None:
@@ -82,7 +84,6 @@ def leaves_as_roots(torch: Any, say: Callable) -> None:
     say(leaf.grad)
 
 
-@pytest.mark.torch
 @pytest.mark.parametrize(
     "program", [identity_and_hooks, lifetime, replaced_data, edges_and_saved_tensors, leaves_as_roots]
 )

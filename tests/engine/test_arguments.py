@@ -8,10 +8,12 @@ from types import BuiltinFunctionType
 from typing import Any
 
 import pytest
+from needs import torch_missing
 
 import tinytorch
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason=torch_missing())
+pytestmark = pytest.mark.torch
 
 CALLS = [
     "",

@@ -79,7 +79,7 @@ def bar(race: Race) -> str:
 def how_it_ended(race: Race) -> str:
     """In a sentence: whether the race is over, and with how many rounds."""
     rounds = max((len(timing.samples) for timing in race.results), default=0)
-    so_far = f"{count(rounds, 'round')} of {race.rounds}"
+    so_far = f"{count(rounds, 'round')} of {race.rounds:,}"
     match race.ended:
         case "finished":
             return f"The race is over: {count(rounds, 'round')}."
