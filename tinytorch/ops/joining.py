@@ -47,10 +47,19 @@ def _concatenated(arrays: list[np.ndarray], d: int, all_of_them: bool = True) ->
 def _cat(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    used, shape = tensors, tensors[0].shape
+    if not shape or shape == (0,) or any(a.shape != shape for a in tensors):
+        used = _that_can_be_joined(tensors, dim)
+    d = wrap_dim(dim, used[0].ndim) if used[0].shape != (0,) else 0
+    return _concatenated(_meeting(used, tensors), d, len(used) == len(tensors))
+
+
+def _that_can_be_joined(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]:
+    """All but vectors without elements, which are passed over. RuntimeError in torch's words if shapes do not fit."""
     for i, a in enumerate(tensors):
         if not a.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    used = [a for a in tensors if a.shape != (0,)] or tensors[:1]  # vectors without elements are passed over
+    used = [a for a in tensors if a.shape != (0,)] or tensors[:1]
     first = used[0]
     d = wrap_dim(dim, first.ndim) if first.shape != (0,) else 0
     for i, a in enumerate(tensors):
@@ -63,7 +72,7 @@ def _cat(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
                 raise RuntimeError(
                     f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} but got size {a.shape[k]} for tensor number {i} in the list."
                 )
-    return _concatenated(_meeting(used, tensors), d, len(used) == len(tensors))
+    return used
 
 
 def _cat_back(grad: Any, dim: int, _tensors_sizes: list) -> list:

@@ -173,6 +173,16 @@ class Param:
             return tuple([self.type.read(n) for n in x]) if isinstance(x, (tuple, list)) else (self.type.read(x),)
         return self.type.read(x)
 
+    def plain_list(self, x: Any) -> Any:
+        """An argument as kernels take it that is a list or a tuple of ints or tensors, as it should be; else None."""
+        kind, wanted = type(x), int if self.type.many else Tensor
+        if (kind is not tuple and kind is not list and kind is not Size) or not (self.type.many or self.is_list):
+            return None
+        for one in x:
+            if type(one) is not wanted:
+                return None
+        return tuple(x) if self.type.many else list(x)
+
     def fits(self, x: Any, position: int, numbers: bool) -> int | None:
         """None if the parameter takes `x`, else the index of the element that is at fault, or -1."""
         if self.type.many:
@@ -283,13 +293,9 @@ class Signature:
             p = known[i]
             kind = type(x)
             if kind not in p.plain and not (isinstance(x, Tensor) and p.is_tensor):
-                if p.type.many and (kind is tuple or kind is list or kind is Size):
-                    for k in x:
-                        if type(k) is not int:
-                            return None
-                    x = tuple(x)
-                else:
+                if (read := p.plain_list(x)) is None:
                     return None if p.fits(x, i - self.method, self.numbers) is None or x is None else False
+                x = read
             values[i] = x
         for x in values:
             if x is REQUIRED:
