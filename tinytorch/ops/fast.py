@@ -27,6 +27,7 @@ from .schema import REQUIRED
 
 ndarray = np.ndarray
 _new = object.__new__
+_NUMBERS = (float, int)
 _NUMBER = np.zeros(())  # for the layout of a result it matters only that there is one
 
 
@@ -235,7 +236,9 @@ def _two(o: Any, rest: tuple) -> Callable:
             if type(y._counter) is not list or (storage is not None and storage.device is not CPU):
                 return None
             simple = b.dtype is kind and kind.num in straight and a.size and b.size
-        elif numbers and type(y) is float and kind.kind == "f" and kind.num in straight and a.size:
+        elif numbers and type(y) in _NUMBERS and kind.kind == "f" and kind.num in straight and a.size:
+            if type(y) is int and not -1 << 53 < y < 1 << 53:
+                return None
             b, simple = y, True
         else:
             return None

@@ -177,12 +177,39 @@ class pointwise(Kernel):
             self.check(*values[: self.count])
         return result_dtype(*[x for x in values[: self.count] if x is not None])
 
+    def plain_operands(self, given: tuple) -> list | None:
+        """The operands if nothing is to be done for them: of one dtype, or numbers beside floats; None if they are not."""
+        a = given[0]
+        if type(a) is not ndarray or a.dtype.num not in self.straight:
+            return None
+        kind, out = a.dtype, [a]
+        for x in given[1:]:
+            if type(x) is ndarray:
+                if x.dtype is not kind:
+                    return None
+                out.append(x)
+            elif x is None:
+                out.append(x)
+            elif (type(x) is int and -1 << 63 <= x < 1 << 63 and kind.char in "fdl") or (type(x) is float and kind.kind == "f"):
+                out.append(np.array(x, kind))
+            else:
+                return None
+        return out
+
     def operands(self, values: tuple, target: ndarray | None = None) -> list[ndarray]:
         """The operands in the dtype they meet in. RuntimeError and NotImplementedError where torch has no kernel.
 
         `target`: what the result is to be written into, for which there are checks that come first.
         """
         given = values[: self.count]
+        arrays = self.plain_operands(given)
+        if arrays is not None:
+            if self.check is not None:
+                self.check(*given)
+            if target is not None:
+                check_overlap(target, *given[1:])
+                check_broadcast_into(target.shape, *[x.shape for x in arrays if x is not None])
+            return arrays
         d = self.dtype(values)
         if target is not None:
             self.check_target(target, given, d)

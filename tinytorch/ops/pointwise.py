@@ -345,8 +345,9 @@ def _clamped(*stubs: str) -> Any:
 def _fitting_bounds(a: Any, *bounds: Any) -> None:
     """Raise torch's RuntimeError for bounds that are numbers and do not fit the dtype."""
     given = [x for x in bounds if x is not None]
+    d = result_dtype(a, *given)
     for x in given:
-        dtypes.check_range(x, result_dtype(a, *given), in_c=True)
+        dtypes.check_range(x, d, in_c=True)
 
 
 def _bounded(kernel: Any, **how: Any) -> pointwise:
