@@ -11,12 +11,6 @@ vector_norm = FUNCTIONS["linalg_vector_norm"]
 def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None) -> Any:
     """A vector's norm, or that of all elements of a tensor: of order 2 unless said otherwise."""
     dims = dim if dim is None or isinstance(dim, (tuple, list)) else (dim,)
-    if dims is not None and len(dims) not in (1, 2):
-        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
-    if ord is not None and dims is None and A.dim() not in (1, 2):
-        raise RuntimeError(
-            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.dim()}D."
-        )
     if ord not in (None, "fro") and (len(dims) if dims else A.dim()) == 2:
         raise missing("module 'torch.linalg' has no attribute '{}'", "matrix_norm")
     return vector_norm(A, 2.0 if ord in (None, "fro") else ord, dims, keepdim, dtype=dtype, out=out)

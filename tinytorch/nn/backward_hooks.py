@@ -79,11 +79,6 @@ class BackwardHooks:
 
     def around_output(self, output: Any) -> Any:
         """The output, with a node that calls the pre-hooks."""
-        if not isinstance(output, (Tensor, tuple)):
-            warn_user(
-                "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
-                f"{type(output)}"
-            )
         out, places, fn = _with_node(output)
         n = len(output) if isinstance(output, tuple) else 1
         if fn is not None:

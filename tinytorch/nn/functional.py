@@ -271,8 +271,6 @@ def _check_classes(a: np.ndarray, y: np.ndarray, weight: Any) -> None:
     batch = y.shape[0] if y.ndim else 0
     if a.ndim > 1 and a.shape[0] != batch:
         raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({batch}).")
-    if a.ndim <= 2 and y.ndim > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if a.ndim > 2 and a.shape[2:] != y.shape[1:]:
         raise RuntimeError(f"Expected target size {[a.shape[0], *a.shape[2:]]}, got {list(y.shape)}")
     if y.dtype.char not in "lqB":
@@ -284,8 +282,6 @@ def _check_classes(a: np.ndarray, y: np.ndarray, weight: Any) -> None:
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
             f"shape: {list(weight.shape)}"
         )
-    if a.dtype.kind != "f":
-        raise NotImplementedError(f"\"nll_loss_out_frame\" not implemented for '{BY_NUM[a.dtype.num].scalar_name}'")
 
 
 def _picked(a: np.ndarray, y: np.ndarray, weight: Any, ignore_index: int) -> tuple:

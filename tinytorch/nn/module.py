@@ -77,9 +77,6 @@ class Module(metaclass=ModuleMeta):
                 new = hook(self, args)
                 args = args if new is None else new if isinstance(new, tuple) else (new,)
             elif (new := hook(self, args, kwargs)) is not None:
-                if not (isinstance(new, tuple) and len(new) == 2):
-                    said = "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got"
-                    raise RuntimeError(f"{said} {new}.")
                 args, kwargs = new
         around = BackwardHooks(self) if self._backward_hooks or self._backward_pre_hooks else None
         args = around.around_inputs(args) if around else args
