@@ -171,7 +171,7 @@ class Op:
 
                 return as_device(None)
         tensors = [x for i in self.tensors if isinstance(x := values[i], TensorBase)]
-        tensors += [x for i in self.lists for x in values[i] if x is not None]
+        tensors += [x for i in self.lists if schema.params[i].kind == "Tensor[]" for x in values[i]]  # indices may be on the CPU
         common = CPU
         for t in tensors:
             storage = t._storage

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..devices import CPU
 from ..errors import type_name, warn_in_torch
 from ..storage import contiguous_strides
 from ..tensor import Tensor, device_of, fresh
@@ -205,6 +206,12 @@ index_put_ = op(f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backw
 _plain_select = view_of_all(select)
 
 
+def _check_device(self: Tensor, indices: list) -> None:
+    where = device_of(self)
+    if any(i is not None and device_of(i) not in (CPU, where) for i in indices):
+        raise RuntimeError(f"indices should be either on cpu or on the same device as the indexed tensor ({where})")
+
+
 def _getitem(self: Tensor, item: Any) -> Tensor:
     kind = type(item)
     if kind is int:
@@ -222,6 +229,7 @@ def _getitem(self: Tensor, item: Any) -> Tensor:
         return unsqueeze(self, 0) if item is None else alias(self)
     out, indices = _worked_off(self, _as_tuple(item))
     if indices:
+        _check_device(out, indices)
         return index(out, indices)
     return alias(out) if out is self else out
 
@@ -247,6 +255,7 @@ def _setitem(self: Tensor, item: Any, value: Any) -> None:
     if value._data.ndim > part._data.ndim or value._data.shape[:1] == (1,):
         shape = _without_leading_ones(value)
         value = view(value, shape) if shape != value._data.shape else value
+    _check_device(part, indices)
     index_put_(part, indices, value)
 
 
