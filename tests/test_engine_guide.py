@@ -1,46 +1,123 @@
-"""docs/engine.md says where each rule stands; it stands there."""
+"""docs/engine.md says where each rule stands: it stands there, and the program that shows it runs through it."""
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
 
 import pytest
+from programs.transcript import transcript
 
 GUIDE = Path(__file__).resolve().parents[1] / "docs" / "engine.md"
-_ROW = re.compile(r"^\| .* \| .* \| (`.*`) in \[.*\]\((.*)\) \|$", re.MULTILINE)
+_LINK = re.compile(r"\[[^\]]*\]\(([^)#]+)\)")
+_PLACE = re.compile(r"((?:`\w+`(?:, )?)+) in \[[\w/.]+\]\(([^)]+)\)")
 _STEP = re.compile(r"\[`[\w/.]+`\]\((\S+)\)")
 
 
-def _rows(text: str) -> list[tuple[str, Path]]:
+class Rule(NamedTuple):
+    """A row of the guide: the programs, and the functions or classes with the files in which they are defined."""
+
+    programs: list[Path]
+    places: list[tuple[str, Path]]
+
+
+def rules(text: str) -> list[Rule]:
+    """The rows of the guide's tables."""
+    found = []
+    for line in text.splitlines():
+        cells = line.strip("|").split(" | ")
+        if len(cells) == 3 and "](" in line:
+            programs = [(GUIDE.parent / where).resolve() for where in _LINK.findall(cells[1])]
+            places = [
+                (name, (GUIDE.parent / where).resolve())
+                for names, where in _PLACE.findall(cells[2])
+                for name in re.findall(r"`(\w+)`", names)
+            ]
+            found.append(Rule(programs, places))
+    return found
+
+
+RULES = rules(GUIDE.read_text(encoding="utf-8"))
+each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda r: r.programs[0].stem)
+
+
+def defines(path: Path, name: str) -> bool:
+    """Whether a function, a class or a name at the left margin is defined in a file."""
+    text = path.read_text(encoding="utf-8")
+    return re.search(rf"^(?: *(?:def|class) {name}\b|{name} = )", text, re.MULTILINE) is not None
+
+
+def passed_through(rule: Rule) -> set[tuple[str, Path]]:
+    """Which of a rule's places its programs run through, on tinytorch; of a class any of its functions."""
+    seen: set[tuple[str, str]] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            seen.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+
+    for program in rule.programs:
+        sys.setprofile(note)
+        try:
+            transcript(program, "tinytorch")
+        finally:
+            sys.setprofile(None)
+    names = {(part, Path(file).resolve()) for file, name in seen if "tinytorch" in file for part in name.split(".")}
+    return names & set(rule.places)
+
+
+def test_the_guide_has_rules() -> None:
+    assert len(RULES) > 30
+    assert all(rule.programs and rule.places for rule in RULES)
+
+
+@each_rule
+def test_a_rule_stands_where_the_guide_says(rule: Rule) -> None:
+    assert [str(p) for p in rule.programs if not p.exists()] == []
+    assert [name for name, path in rule.places if not defines(path, name)] == []
+
+
+@each_rule
+def test_the_program_runs_through_the_rule(rule: Rule) -> None:
+    assert {name for name, _ in set(rule.places) - passed_through(rule)} == set()
+
+
+def steps() -> list[tuple[list[Path], set[str]]]:
+    """The steps of the way: their files, and the names that are to be read there."""
+    text = GUIDE.read_text(encoding="utf-8").partition("## In this order")[2].partition("\n## ")[0]
+    parts = re.split(r"^\d+\. ", text, flags=re.MULTILINE)[1:]
+    called = {"create_graph", "copy_", "to"}  # what users call
     return [
-        (name, GUIDE.parent / where) for names, where in _ROW.findall(text) for name in re.findall(r"`(\w+)`", names)
+        ([GUIDE.parent / where for where in _STEP.findall(part)], set(re.findall(r"`(\w+)`", part)) - called)
+        for part in parts
     ]
 
 
-def _defines(path: Path, name: str) -> bool:
-    return re.search(rf"^ *(?:def|class) {name}\b", path.read_text(encoding="utf-8"), re.MULTILINE) is not None
+def test_every_step_names_what_is_in_its_files() -> None:
+    assert len(steps()) > 10
+    for files, names in steps():
+        assert files
+        assert [name for name in names if not any(defines(f, name) for f in files)] == []
 
 
-@pytest.mark.parametrize(
-    ("name", "path"), _rows(GUIDE.read_text(encoding="utf-8")), ids=lambda x: getattr(x, "name", x)
-)
-def test_a_rule_stands_where_the_guide_says(name: str, path: Path) -> None:
-    assert _defines(path, name)
+def test_the_guide_says_how_long_the_way_is() -> None:
+    whole, named = 0, 0
+    for files, names in steps():
+        for source in (f.read_text(encoding="utf-8") for f in files):
+            whole += len(source.splitlines())
+            found = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+            spans = [range(n.lineno, (n.end_lineno or 0) + 1) for n in found if n.name in names]
+            named += len(set().union(*spans))
+    said = [int(n.replace(",", "")) for n in re.findall(r"some ([\d,]+)\s+lines", GUIDE.read_text(encoding="utf-8"))]
+    assert said == pytest.approx([whole, named], rel=0.1)
 
 
-def test_every_step_names_what_is_in_its_file() -> None:
-    text = GUIDE.read_text(encoding="utf-8").partition("## In this order")[2].partition("##")[0]
-    steps = re.split(r"^\d+\. ", text, flags=re.MULTILINE)[1:]
-    assert len(steps) == 11
-    for step in steps:
-        files = [GUIDE.parent / where for where in _STEP.findall(step)]
-        for name in re.findall(r"`(_?[a-z]\w*_\w+|[A-Z]\w+)`", step):
-            assert any(_defines(f, name) for f in files), name
-
-
-def test_a_name_that_is_nowhere_is_noticed() -> None:
-    row = "| a rule | [r01](x) | `nowhere` in [tensor.py](../tinytorch/tensor.py) |\n"
-    ((name, path),) = _rows(row)
-    assert path.exists()
-    assert not _defines(path, name)
+def test_what_is_nowhere_is_noticed() -> None:
+    program, file = "../tests/programs/rules/r30_printing.out", "../tinytorch/tensor.py"
+    (rule,) = rules(f"| a rule | [r30]({program}) | `nowhere`, `retain_grad` in [tensor.py]({file}) |\n")
+    assert [p.exists() for p in rule.programs] == [True]
+    assert [name for name, path in rule.places if not defines(path, name)] == ["nowhere"]
+    assert passed_through(rule) == set()
