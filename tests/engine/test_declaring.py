@@ -1,0 +1,154 @@
+"""docs/adding_an_op.md: the op that it declares, from its very text, is all that the page says, and PyTorch's.
+
+The op is taken back after each test, so that nothing else sees it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tinytorch
+from tinytorch import Tensor
+from tinytorch.ops import define, pointwise
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "adding_an_op.md").read_text(encoding="utf-8")
+EXAMPLE, *OTHERS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def registries() -> tuple[dict, dict, dict, list]:
+    """All that declaring writes to, as it is now."""
+    groups = {n: [*g.ops] for n, g in define._methods.items()}
+    return dict(define.FUNCTIONS), dict(vars(Tensor)), groups, [*define.OPS]
+
+
+@contextlib.contextmanager
+def declared(text: str) -> Iterator[Callable]:
+    """The function of an op that a text declares where the pointwise ones are declared; taken back in the end."""
+    functions, attributes, groups, ops = registries()
+    try:
+        exec(text, dict(vars(pointwise)))
+        (name,) = {o.name for o in define.OPS[len(ops) :]}
+        assert name not in groups, f"{name} is declared by now: the page needs another example"
+        yield define.FUNCTIONS[name]
+    finally:
+        del define.OPS[len(ops) :]
+        for registry, before in ((define.FUNCTIONS, functions), (define._methods, groups)):
+            for n in [*registry]:
+                if n not in before:
+                    del registry[n]
+        for n in [*vars(Tensor)]:
+            if n not in attributes:
+                delattr(Tensor, n)
+
+
+def said(call: Callable) -> str:
+    """What a call gives, or the error that it raises."""
+    try:
+        return str(call())
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def seen(torch: Any, hypot: Callable) -> dict[str, str]:
+    """What somebody sees of the operation, by what it is."""
+    x, y = (torch.tensor(v, requires_grad=True) for v in ([3.0, 5.0], [4.0, 12.0]))
+    plain = torch.tensor([3.0, 5.0])
+    z = hypot(x, y)
+    saved = z.grad_fn._saved_result, z.grad_fn._saved_self
+    written = x.detach().clone().hypot_(y)
+    into = torch.empty(0)
+    half = hypot(plain, y).grad_fn
+    gx, gy = torch.autograd.grad(z.sum(), (x, y), create_graph=True)
+    return {
+        "value": f"{z} {x.hypot(y)}",
+        "node": f"{z.grad_fn.name()} {sorted(n for n in dir(z.grad_fn) if n.startswith('_saved'))}",
+        "saved": f"{saved[0]} {saved[1] is x}",
+        "not needed": f"{half._saved_self}",
+        "gradient": f"{gx} {gy}",
+        "second gradient": f"{torch.autograd.grad(gx.sum(), (x, y))}",
+        "in place": f"{written} {written._version}",
+        "on a leaf": said(lambda: x.hypot_(y)),
+        "out=": f"{hypot(plain, plain, out=into) is into} {into}",
+        "out= with history": said(lambda: hypot(x, y, out=into)),
+        "too few": said(lambda: hypot(x)),
+        "wrong type": said(lambda: hypot(x, 2.0)),
+        "wrong keyword": said(lambda: x.hypot(that=y)),
+        "wrong dtype": said(lambda: hypot(torch.tensor([1]), torch.tensor([1]))),
+        "wrong shape": said(lambda: hypot(x, torch.ones(3))),
+    }
+
+
+TORCHS = {
+    "value": "tensor([ 5., 13.], grad_fn=<HypotBackward0>) tensor([ 5., 13.], grad_fn=<HypotBackward0>)",
+    "node": "HypotBackward0 ['_saved_other', '_saved_result', '_saved_self']",
+    "saved": "tensor([ 5., 13.], grad_fn=<HypotBackward0>) True",
+    "not needed": "None",
+    "gradient": "tensor([0.6000, 0.3846], grad_fn=<DivBackward0>) tensor([0.8000, 0.9231], grad_fn=<DivBackward0>)",
+    "second gradient": "(tensor([0.1280, 0.0655]), tensor([-0.0960, -0.0273]))",
+    "in place": "tensor([ 5., 13.], grad_fn=<HypotBackward0>) 1",
+    "on a leaf": "RuntimeError: a leaf Variable that requires grad is being used in an in-place operation.",
+    "out=": "True tensor([4.2426, 7.0711])",
+    "out= with history": "RuntimeError: hypot(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.",
+    "too few": 'TypeError: hypot() missing 1 required positional arguments: "other"',
+    "wrong type": "TypeError: hypot(): argument 'other' (position 2) must be Tensor, not float",
+    "wrong keyword": 'TypeError: hypot() missing 1 required positional arguments: "other"',
+    "wrong dtype": "NotImplementedError: \"hypot_cpu\" not implemented for 'Long'",
+    "wrong shape": "RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0",
+}
+
+
+def test_the_example_is_all_that_the_page_says() -> None:
+    with declared(EXAMPLE) as hypot:
+        assert seen(tinytorch, hypot) == TORCHS
+        assert hypot.__doc__.startswith("hypot(Tensor self, Tensor other)\n")
+
+
+@pytest.mark.torch
+def test_what_it_does_is_torchs() -> None:
+    import torch
+
+    assert seen(torch, torch.hypot) == TORCHS
+    with declared(EXAMPLE):
+        schemas = {str(s) for s in torch._C._jit_get_all_schemas()}
+        assert f"aten::{define.OPS[-1].schema.text} -> Tensor" in schemas
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "differs"),
+    [
+        ("np.hypot", "np.add", "value"),
+        ("grad * self / result", "grad * self * result", "gradient"),
+        ('takes="f", stub="hypot_cpu"', "", "wrong dtype"),
+        ("other=lambda grad, other, result", "other=lambda grad, other, self, result", "not needed"),
+        ("Tensor other)", "Tensor other=None)", "too few"),
+    ],
+)
+def test_a_wrong_declaration_is_noticed(old: str, new: str, differs: str) -> None:
+    assert old in EXAMPLE
+    with declared(EXAMPLE.replace(old, new)) as hypot:
+        assert seen(tinytorch, hypot)[differs] != TORCHS[differs]
+
+
+def test_nothing_of_it_is_left() -> None:
+    before = registries()
+    with declared(EXAMPLE):
+        during = registries()
+        assert all(a != b for a, b in zip(before, during, strict=True))
+    assert registries() == before
+    assert not hasattr(tinytorch.ones(1), "hypot")
+
+
+def test_the_other_examples_stand_in_the_lists() -> None:
+    engine = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "tinytorch" / "ops").glob("*.py"))
+    lines = [line for block in OTHERS for line in block.splitlines()]
+    assert len(lines) > 2
+    assert [
+        line for line in lines if re.sub(r"\s|# fmt: skip", "", line) not in re.sub(r"\s|# fmt: skip", "", engine)
+    ] == []
