@@ -287,8 +287,13 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple:
     return (_split_in_c if isinstance(size, int) else _split_with_sizes_in_c)(tensor, size, dim)
 
 
+def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple:
+    """Views of `split_size` indices each (the last may be shorter), or of the lengths given in a list."""
+    return split(self, split_size, dim)
+
+
 python("split", split, method=False)
-python("split", lambda self, split_size, dim=0: split(self, split_size, dim), function=False)
+python("split", _split_method, function=False)
 chunk = op("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite(_chunk))
 for _kind in ("SymInt[] indices", "Tensor tensor_indices_or_sections", "SymInt sections"):
     op(f"tensor_split(Tensor(a -> *) self, {_kind}, int dim=0) -> Tensor(a)[]", composite(_tensor_split))
