@@ -70,16 +70,17 @@ def _sign(a: Any) -> Any:
     return a.copy() if a.dtype.kind == "b" else np.where(a != a, a.dtype.type(0), np.sign(a))
 
 
-neg = op("neg(Tensor self)", pointwise(np.negative, takes="if", stub="neg_cpu", check=_no_bools(_NO.format("Negation", "on a bool tensor is", _INVERT))), out="found", aka=("negative",),
+neg = op("neg(Tensor self)", pointwise(np.negative, takes="if", stub="neg_cpu", check=_no_bools(
+             _NO.format("Negation", "on a bool tensor is", _INVERT))), out="found", aka=("negative",),
          operator="neg", self=lambda grad: -grad)  # fmt: skip
-absolute = op("abs(Tensor self)", pointwise(np.abs, takes="if", stub="abs_cpu"), out="found", aka=("absolute",), operator="abs",
-              self=lambda grad, self: grad * sgn(self))  # fmt: skip
+absolute = op("abs(Tensor self)", pointwise(np.abs, takes="if", stub="abs_cpu"), out="found", aka=("absolute",),
+              operator="abs", self=lambda grad, self: grad * sgn(self))  # fmt: skip
 sgn = op("sgn(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), out="found", also=("self", "result"),
          self=lambda grad: zeros_like(grad))  # fmt: skip
 sign = op("sign(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), out="found",
           self=lambda grad: zeros_like(grad))  # fmt: skip
-relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)), takes="if", stub="clamp_min_scalar_cpu",
-                                         check=_no_bools("Boolean inputs not supported for relu")), out=False,
+relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)), takes="if",
+                                         stub="clamp_min_scalar_cpu", check=_no_bools("Boolean inputs not supported for relu")), out=False,
           self=lambda grad, result: threshold_backward(grad, result, 0))  # fmt: skip
 
 
@@ -170,10 +171,10 @@ _add = pointwise(lambda a, b, alpha: np.add(a, _scaled(a, b, alpha)), takes="bif
 _sub = pointwise(lambda a, b, alpha: np.subtract(a, _scaled(a, b, alpha)), takes="if", stub="add_stub", check=_SUB,
                  plain=np.subtract)  # fmt: skip
 _rsub = Kernel(lambda a, b, alpha: _sub(b, a, alpha))  # whose layout goes by the operands in that order
-add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, older=True, operator="add", also=("alpha",),
-         self=lambda grad: grad, other=lambda grad, alpha: _by(grad, alpha))  # fmt: skip
-sub = op("sub(Tensor self, Tensor other, *, Scalar alpha=1)", _sub, numbers=True, older=True, aka=("subtract",), operator="sub",
-         also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: _by(-grad, alpha))  # fmt: skip
+add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, older=True, operator="add",
+         also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: _by(grad, alpha))  # fmt: skip
+sub = op("sub(Tensor self, Tensor other, *, Scalar alpha=1)", _sub, numbers=True, older=True, operator="sub",
+         aka=("subtract",), also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: _by(-grad, alpha))  # fmt: skip
 rsub = op("rsub(Tensor self, Tensor other, *, Scalar alpha=1)", _rsub, method=False, in_place=False, out=False,
           self=lambda grad, alpha: _by(-grad, alpha), other=lambda grad: grad)  # fmt: skip
 _from_number = op("rsub(Tensor self, Scalar other, Scalar alpha=1)", _rsub, method=False, in_place=False, out=False,
@@ -220,13 +221,15 @@ def _divided_from_the_right(self: Tensor, other: Any) -> Any:
 
 
 _QUOTIENTS = {
-    None: pointwise(np.true_divide, "float"), "trunc": pointwise(_by_no_zero(_truncated), takes="if", stub="div_trunc_cpu"),
+    None: pointwise(np.true_divide, "float"),
+    "trunc": pointwise(_by_no_zero(_truncated), takes="if", stub="div_trunc_cpu"),
     "floor": pointwise(_by_no_zero(np.floor_divide), takes="if", stub="div_floor_cpu")}  # fmt: skip
 _modulo = pointwise(_by_no_zero(_remainder), takes="if", stub="remainder_cpu")
 _fmod = pointwise(_by_no_zero(np.fmod), takes="if", stub="fmod_cpu")
 mul = op("mul(Tensor self, Tensor other)", pointwise(np.multiply), numbers=True, aka=("multiply",), operator="mul",
          self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)  # fmt: skip
-div = op("div(Tensor self, Tensor other)", _QUOTIENTS[None], numbers=True, aka=("divide", "true_divide"), operator="truediv", self=lambda grad, other: grad / other,
+div = op("div(Tensor self, Tensor other)", _QUOTIENTS[None], numbers=True, aka=("divide", "true_divide"),
+         operator="truediv", self=lambda grad, other: grad / other,
          other=lambda grad, self, other: -grad * ((self / other) / other))  # fmt: skip
 div_rounded = op(
     "div(Tensor self, Tensor other, *, str? rounding_mode)", _divided, numbers=True, in_place=True,
@@ -239,7 +242,8 @@ floor_divide = op("floor_divide(Tensor self, Tensor other)", _QUOTIENTS["floor"]
 op("floor_divide_(Tensor(a!) self, Tensor other)", write(_QUOTIENTS["floor"].written), numbers=True, function=False,
    node=not_differentiable("aten::floor_divide_"))  # fmt: skip
 remainder = op("remainder(Tensor self, Tensor other)", _modulo, operator="mod", backward="RemainderBackward1",
-               self=lambda grad: grad, other=lambda grad, self, other: -grad * div_rounded(self, other, "floor"))  # fmt: skip
+               self=lambda grad: grad,
+               other=lambda grad, self, other: -grad * div_rounded(self, other, "floor"))  # fmt: skip
 remainder_of_number = op("remainder(Scalar self, Tensor other)", _modulo, method=False, in_place=False, out=False,
                          node=not_differentiable("aten::remainder"))  # fmt: skip
 op("remainder(Tensor self, Scalar other)", _modulo, backward="RemainderBackward0", self=lambda grad: grad)
@@ -312,7 +316,8 @@ def _pow_of_number(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
 _powers = pointwise(_power, takes="if", stub="pow")
 power_of = op("pow(Tensor self, Tensor exponent)", _powers, operator="pow",
               backward="PowBackward1", self=_pow_self, exponent=_pow_exponent)  # fmt: skip
-of_number = op("pow(Scalar self, Tensor exponent)", _row_by_row, method=False, backward="PowBackward2", exponent=_pow_of_number)  # fmt: skip
+of_number = op("pow(Scalar self, Tensor exponent)", _row_by_row, method=False, backward="PowBackward2",
+               exponent=_pow_of_number)  # fmt: skip
 power = op("pow(Tensor self, Scalar exponent)", pointwise(_power, takes="bif", stub="pow", check=_fitting_exponent),
            backward="PowBackward0", self=_pow_number)  # fmt: skip
 reflected("pow", lambda other, self: (power_of if isinstance(other, Tensor) else of_number)(other, self))
@@ -379,13 +384,17 @@ minimum = op("minimum(Tensor self, Tensor other)", _smallest, in_place=False, wr
 op("clamp(Tensor self, Tensor? min=None, Tensor? max=None)", pointwise(_clamped("clamp_cpu", "", "")),
    aka=("clip",), backward="ClampBackward0", self=_inside, min=_below, max=_above)  # fmt: skip
 op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", _bounded(
-    _clamped(*[f"clamp_{n}scalar_cpu" for n in ("", "min_", "max_")])), out="found", aka=("clip",), backward="ClampBackward1", self=_inside)  # fmt: skip
+    _clamped(*[f"clamp_{n}scalar_cpu" for n in ("", "min_", "max_")])), out="found", aka=("clip",),
+   backward="ClampBackward1", self=_inside)  # fmt: skip
 op("clamp_min(Tensor self, Tensor min)", _largest, backward="ClampMinBackward1",
-   self=lambda grad, self, min: where(self >= min, grad, 0), min=lambda grad, self, min: where(self < min, grad, 0))  # fmt: skip
+   self=lambda grad, self, min: where(self >= min, grad, 0),
+   min=lambda grad, self, min: where(self < min, grad, 0))  # fmt: skip
 clamp_min = op("clamp_min(Tensor self, Scalar min)", _bounded(np.maximum, takes="if", stub="clamp_min_scalar_cpu"),
-               out="found", backward="ClampMinBackward0", self=lambda grad, self, min: where(self >= min, grad, 0))  # fmt: skip
+               out="found", backward="ClampMinBackward0",
+               self=lambda grad, self, min: where(self >= min, grad, 0))  # fmt: skip
 op("clamp_max(Tensor self, Tensor max)", _smallest, backward="ClampMaxBackward1",
-   self=lambda grad, self, max: where(self <= max, grad, 0), max=lambda grad, self, max: where(self > max, grad, 0))  # fmt: skip
+   self=lambda grad, self, max: where(self <= max, grad, 0),
+   max=lambda grad, self, max: where(self > max, grad, 0))  # fmt: skip
 op("clamp_max(Tensor self, Scalar max)", _bounded(np.minimum, takes="if", stub="clamp_max_scalar_cpu"),
    out="found", backward="ClampMaxBackward0", self=lambda grad, self, max: where(self <= max, grad, 0))  # fmt: skip
 
@@ -431,8 +440,8 @@ op("lerp(Tensor self, Tensor end, Tensor weight)", _lerp, backward="LerpBackward
 op("lerp(Tensor self, Tensor end, Scalar weight)", _lerp, backward="LerpBackward0", in_place=True,
    self=lambda grad, weight: times(grad, 1.0 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
 op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", pointwise(
-    lambda a, b, c, value: a + np.array(value).astype(a.dtype) * b * c, takes="if", stub="addcmul_cpu_out"), older=True, self=lambda grad: grad,
-   tensor1=lambda grad, tensor2, value: grad * times(tensor2, value),
+    lambda a, b, c, value: a + np.array(value).astype(a.dtype) * b * c, takes="if", stub="addcmul_cpu_out"),
+   older=True, self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * times(tensor2, value),
    tensor2=lambda grad, tensor1, value: grad * times(tensor1, value))  # fmt: skip
 op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)",
    pointwise(lambda a, b, c, value: a + np.array(value).astype(a.dtype) * b / c, takes="if", stub="addcdiv_cpu_out",

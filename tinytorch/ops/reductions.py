@@ -1,4 +1,4 @@
-"""Reductions by arithmetic and logic: sums, products, truth, variances and softmax, of all elements or along dimensions.
+"""Reductions by arithmetic and logic: sums, products, truth, variances, softmax; of all elements or along dimensions.
 
 The derivatives are torch's (`FunctionsManual.cpp`), so that they can be differentiated again node by node. Source:
 `torch.sum` and so on, by name.
@@ -87,7 +87,8 @@ sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? 
               backward="SumBackward1", self=lambda grad, self_sym_sizes, dim, keepdim: spread(
                   grad, self_sym_sizes, dim, keepdim))  # fmt: skip
 mean_all = op("mean(Tensor self, *, ScalarType? dtype=None)", row_major(lambda a, dtype: _mean(a, None, False, dtype)),
-              self=lambda grad, self_sym_sizes, self_sym_numel: over(expand(grad, self_sym_sizes), self_sym_numel))  # fmt: skip
+              self=lambda grad, self_sym_sizes, self_sym_numel: over(
+                  expand(grad, self_sym_sizes), self_sym_numel))  # fmt: skip
 mean_dims = op("mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", row_major(_mean),
                backward="MeanBackward1", also=("self_sym_numel",), self=lambda grad, self_sym_sizes, dim, keepdim: over(
                    spread(grad, self_sym_sizes, dim, keepdim), count(self_sym_sizes, dim)))  # fmt: skip
@@ -318,8 +319,8 @@ def _normalised(log: bool) -> Any:
 
 _slope = op(
     "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
-    lambda g, r, dim, _: (g - np.add.reduce(g * r, dim, keepdims=True)) * r if g.ndim else g - g, method=False, out=False,
-    grad_output=lambda grad, output, dim, _output_dtype: _slope(grad, output, dim, _output_dtype),
+    lambda g, r, dim, _: (g - np.add.reduce(g * r, dim, keepdims=True)) * r if g.ndim else g - g, method=False,
+    out=False, grad_output=lambda grad, output, dim, _output_dtype: _slope(grad, output, dim, _output_dtype),
     output=lambda grad, grad_output, output, dim: _softmax_double_backward(grad, grad_output, output, dim))  # fmt: skip
 _log_slope = op(
     "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",

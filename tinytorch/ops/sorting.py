@@ -131,7 +131,7 @@ op("median(Tensor self)", _median, out=False, writes=1, self=_shared)
 op(f"median(Tensor self, int dim, bool keepdim=False) {_PAIR}", row_major(_median_along), writes=2,
    backward="MedianBackward1", self=_to_chosen)  # fmt: skip
 
-# sorting ---------------------------------------------------------------------------------------------------------------
+# sorting --------------------------------------------------------------------------------------------------------------
 
 _CHOSEN: dict[str, Any] = {
     "self": lambda grads, dim, indices, self_sym_sizes: _to_chosen(grads, dim, indices, self_sym_sizes, True),
@@ -178,13 +178,10 @@ def _topk(a: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple:
 
 
 op(f"sort(Tensor self, *, bool? stable, int dim=-1, bool descending=False) {_PAIR}",
-   like_input(lambda a, stable, dim, descending: _sort(a, dim, descending)), backward="SortBackward1", **_CHOSEN)  # fmt: skip
-op(
-    f"sort(Tensor self, int dim=-1, bool descending=False) {_PAIR}",
-    like_input(_sort),
-    backward="SortBackward0",
-    **_CHOSEN,
-)
+   like_input(lambda a, stable, dim, descending: _sort(a, dim, descending)), backward="SortBackward1",
+   **_CHOSEN)  # fmt: skip
+op(f"sort(Tensor self, int dim=-1, bool descending=False) {_PAIR}", like_input(_sort), backward="SortBackward0",
+   **_CHOSEN)  # fmt: skip
 op("argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False)",
    like_input(lambda a, stable, dim, descending: _argsort(a, dim, descending)))  # fmt: skip
 op("argsort(Tensor self, int dim=-1, bool descending=False)", like_input(_argsort))
@@ -217,18 +214,18 @@ def _refuse(name: str) -> Any:
 
 _THREE = "-> (Tensor, Tensor, Tensor)"
 _unique2 = op(f"_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) {_THREE}",
-              lambda a, sorted, return_inverse, return_counts: _unique(a, return_inverse, return_counts, None), method=False, out=False,
-              self=_refuse("_unique2"))  # fmt: skip
+              lambda a, sorted, return_inverse, return_counts: _unique(a, return_inverse, return_counts, None),
+              method=False, out=False, self=_refuse("_unique2"))  # fmt: skip
 unique_dim = op(
     f"unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) {_THREE}",
-    lambda a, dim, sorted, return_inverse, return_counts: _unique(a, return_inverse, return_counts, dim), method=False, out=False,
-    self=_refuse("unique_dim"))  # fmt: skip
+    lambda a, dim, sorted, return_inverse, return_counts: _unique(a, return_inverse, return_counts, dim),
+    method=False, out=False, self=_refuse("unique_dim"))  # fmt: skip
 
 
 def unique(
     input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """The different elements in order (or slices along a dimension); if asked, where each went and how often it occurs."""
+    """The different elements in order (or slices of a dimension); if asked, where each went and how often it occurs."""
     flags = (sorted, return_inverse, return_counts)
     found = _unique2(input, *flags) if dim is None else unique_dim(input, dim, *flags)
     wanted = [t for t, asked in zip(found, (True, return_inverse, return_counts), strict=True) if asked]
