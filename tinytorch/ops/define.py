@@ -429,7 +429,9 @@ class _Overloads:
         least = sum(p.default is REQUIRED for p in schema.params if not p.named)
         if not any(p.named and p.default is REQUIRED for p in schema.params):
             for n in range(least, schema.positional + 1):
-                self.plain.setdefault(n, []).append((run, plain[:n], schema.defaults[n:]))
+                again = n == made.arity and not self.inplace and len(self.ops) > 1  # the first one's plain call is tried before
+                entry = (made, plain[:n], ()) if again else (run, plain[:n], schema.defaults[n:])
+                self.plain.setdefault(n, []).append(entry)
 
     def called(self, method: bool) -> Callable:
         """What a user calls: finds the overload, and hands it its arguments."""

@@ -351,8 +351,9 @@ def _several(o: Any, rest: tuple) -> Callable:
 def _view(o: Any, plain: list, rest: tuple) -> Callable:
     """The plain call of a view; sizes come as a tuple of ints."""
     function, node, save = o.kernel.function, o.node, _picker(o)
-    if node is None or save is None or (rest and not plain):
+    if node is None or save is None:
         return lambda *args: None
+    wide = bool(plain or rest)
     first, others = (plain[0], plain[1:]) if plain else (frozenset(), [])
     bare = node.saved_names == ()
 
@@ -380,7 +381,7 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
                 fn._edges = (edge,)
                 fn._saved = () if bare else save((None, x._data.shape, *args, *rest))
         storage = x._storage
-        data = function(x._data, *args, *rest) if args else function(x._data)
+        data = function(x._data, *args, *rest) if wide else function(x._data)
         out = _new(Tensor)
         out._data = data
         out._storage = storage = x._own_storage() if storage is None else storage

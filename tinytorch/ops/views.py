@@ -126,7 +126,8 @@ def _flatten(self: Any, start_dim: int, end_dim: int) -> Any:
         return reshape(self, (1,))
     if first == last:
         return self
-    return reshape(self, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
+    new = (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :])
+    return view(self, new) if array_of(self).flags.c_contiguous else reshape(self, new)
 
 
 def _unflatten(self: Any, dim: int, sizes: tuple) -> Any:
@@ -353,7 +354,8 @@ op("broadcast_to(Tensor(a) self, SymInt[] size)", composite(lambda self, size: e
 
 def strided(a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | None = None) -> np.ndarray:
     """Any shape, strides and offset (in elements) that the memory holds. RuntimeError if it does not."""
-    n, room, here = a.itemsize, owner(a).nbytes, address(a) - address(owner(a))
+    whole, n = owner(a), a.itemsize
+    room, here = whole.nbytes, 0 if whole is a else address(a) - address(whole)
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
