@@ -59,7 +59,7 @@ class _Numbered(Module):
             self.append(m)
         return self
 
-    def insert(self, index: int, module: Module) -> None:
+    def insert(self, index: int, module: Module) -> Any:
         """Put a module before the one at a position."""
         for i in range(len(self), index, -1):
             self._modules[str(i)] = self._modules[str(i - 1)]

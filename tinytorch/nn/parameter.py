@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor, fresh
+from ..tensor import Tensor, TensorMeta, fresh
 
 
-class _ParameterMeta(type(Tensor)):
+class _ParameterMeta(TensorMeta):
     def __repr__(cls) -> str:
         return "<class 'torch.nn.parameter.Parameter'>" if cls.__name__ == "Parameter" else super().__repr__()
 
@@ -27,7 +27,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         made.__class__ = cls
         return made.requires_grad_(requires_grad)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + super().__repr__()
 
     def __deepcopy__(self, memo: dict) -> Parameter:
@@ -44,7 +44,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return Parameter, (self.data, self.requires_grad), *((dict(self.__dict__),) if self.__dict__ else ())
 
 
-class _BufferMeta(type(Tensor)):
+class _BufferMeta(TensorMeta):
     """Any tensor that `Buffer` marked answers `isinstance`: a buffer's class is Tensor, in torch as well."""
 
     def __instancecheck__(cls, obj: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import math
 import string
+from typing import Any
 
 from ..errors import type_name
 from ..tensor import Tensor
@@ -14,7 +15,7 @@ from .views import permute, reshape, unsqueeze
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
 
-def _labels(text):
+def _labels(text: str) -> list[str]:
     """The labels of one operand: its letters, and a dot for an ellipsis. RuntimeError for anything else."""
     labels = [c for c in text.replace("...", ".") if c != " "]
     for c in labels:
@@ -26,7 +27,7 @@ def _labels(text):
     return labels
 
 
-def _read(equation, operands):
+def _read(equation: str, operands: Any) -> tuple[list[list], list]:
     """The labels of the operands' dimensions and of the result's; those under an ellipsis are numbers."""
     left, arrow, right = equation.partition("->")
     texts = left.split(",")
@@ -49,16 +50,17 @@ def _read(equation, operands):
         if c != "." and c not in known:
             raise RuntimeError(f"einsum(): output subscript {c} does not appear in the equation for any input operand")
 
-    def numbered(labels, ndim):
+    def numbered(labels: list[str], ndim: int) -> list:
         return [d for c in labels for d in (range(dots - ndim + len(labels) - 1, dots) if c == "." else c)]
 
     inputs = [numbered(labels, x.ndim) for labels, x in zip(inputs, operands, strict=True)]
     return inputs, numbered(output, dots + len(output) - 1)
 
 
-def _arranged(x, labels, order):
+def _arranged(x: Tensor, labels: list, order: list) -> Tensor:
     """An operand with one dimension for each label in order; a repeated label becomes its diagonal."""
-    at, dim = {}, 0
+    at: dict[Any, int] = {}
+    dim = 0
     for label in labels:
         if label in at:
             x = diagonal(x, 0, at[label], dim).movedim(-1, at[label])
@@ -73,18 +75,20 @@ def _arranged(x, labels, order):
     return permute(x, tuple([at[label] for label in order]))
 
 
-def _paired(left, right, summed):
+def _paired(left: Tensor, right: Tensor, summed: list[int]) -> Tensor:
     """The sum of products over some dimensions, which stay with size 1: both tensors have all dimensions."""
     if not summed:
         return left * right
-    both, only_left, only_right = [], [], []
+    both: list[int] = []
+    only_left: list[int] = []
+    only_right: list[int] = []
     for d, (m, n) in enumerate(zip(left.shape, right.shape, strict=True)):
         if d not in summed:
             (both if m != 1 != n else only_left if m != 1 else only_right).append(d)
     if only_left and only_right and only_right[-1] < only_left[0]:  # then the result lies in order
         left, right, only_left, only_right = right, left, only_right, only_left
 
-    def grouped(x, *groups):
+    def grouped(x: Tensor, *groups: list[int]) -> Tensor:
         count = tuple([math.prod([x.shape[d] for d in dims]) for dims in groups[:3]])
         return reshape(permute(x, tuple([d for dims in groups for d in dims])), count)
 
@@ -94,13 +98,14 @@ def _paired(left, right, summed):
     return permute(made.view(sizes), tuple([order.index(d) for d in range(len(order))]))
 
 
-def _contracted(ops, kept, uses):
+def _contracted(ops: list[Tensor], kept: int, uses: list[int]) -> Tensor:
     """The operands multiplied one after another, each dimension after `kept` summed where its last two users meet."""
     if len(ops) == 1:
         return sum_dims(ops[0], tuple(range(kept, len(uses)))) if len(uses) > kept else ops[0]
     while len(ops) > 1:
-        (a, b, *rest), summed = ops, []
-        alone = {id(a): [], id(b): []}
+        a, b, *rest = ops
+        summed: list[int] = []
+        alone: dict[int, list[int]] = {id(a): [], id(b): []}
         for d in range(kept, len(uses)):
             m, n = a.shape[d], b.shape[d]
             uses[d] -= m != 1 != n
@@ -112,7 +117,7 @@ def _contracted(ops, kept, uses):
     return ops[0].view(ops[0].shape[:kept]) if len(uses) > kept else ops[0]
 
 
-def einsum(*args):
+def einsum(*args: Any) -> Tensor:
     """Einstein's summation: `einsum("ij,jk->ik", a, b)`; letters that the output lacks are summed over.
 
     RuntimeError for an equation that does not fit the operands.
@@ -137,7 +142,8 @@ def einsum(*args):
     inputs, output = _read(equation, operands)
     used = {label for labels in inputs for label in labels}
     order = output + [label for label in (*range(64), *_LETTERS) if label in used and label not in output]
-    sizes, uses = {}, [0] * len(order)
+    sizes: dict[Any, int] = {}
+    uses = [0] * len(order)
     for i, (labels, x) in enumerate(zip(inputs, operands, strict=True)):
         large = {label: n for label, n in zip(labels, x.shape, strict=True) if n != 1}
         for label, n in large.items():

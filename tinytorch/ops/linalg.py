@@ -4,6 +4,7 @@ A product of more than two dimensions folds into `mm` or `bmm` between views, so
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -20,11 +21,11 @@ from .reductions import sum_all, sum_dims
 from .views import expand, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 
 
-def _named(*arrays):
+def _named(*arrays: Any) -> Any:
     return [BY_NUM[a.dtype.num].scalar_name for a in arrays]
 
 
-def product(a, b, kernel):
+def product(a: Any, b: Any, kernel: Any) -> Any:
     """`a @ b` of what fits; float16 goes through float32, bool is refused in the name of torch's kernel."""
     if a.dtype.num == 23:
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
@@ -33,13 +34,13 @@ def product(a, b, kernel):
     return np.matmul(a, b)
 
 
-def _check_mm(a, b):
+def _check_mm(a: Any, b: Any) -> None:
     if a.shape[1] != b.shape[0]:
         (m, k), (j, n) = a.shape, b.shape
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {j}x{n})")
 
 
-def _check_bmm(a, b):
+def _check_bmm(a: Any, b: Any) -> None:
     for x, name in ((a, "batch1"), (b, "batch2")):
         if x.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
@@ -50,7 +51,7 @@ def _check_bmm(a, b):
         raise RuntimeError("expected scalar type {} but found {}".format(*_named(a, b)))
 
 
-def _mm(a, b):
+def _mm(a: Any, b: Any) -> Any:
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
     _check_mm(a, b)
@@ -60,16 +61,16 @@ def _mm(a, b):
     return product(a, b, "addmm_impl_cpu_")
 
 
-def _in_columns(sizes, strides):
+def _in_columns(sizes: Any, strides: Any) -> Any:
     return len(strides) == 2 and strides[0] == 1 and strides[1] == sizes[0]
 
 
-def _to_left(grad, right, sizes, strides):
+def _to_left(grad: Any, right: Any, sizes: Any, strides: Any) -> Any:
     """The gradient of a product's left factor, in the layout of that factor."""
     return t(mm(right, t(grad))) if _in_columns(sizes, strides) else mm(grad, t(right))
 
 
-def _to_right(grad, left, sizes, strides):
+def _to_right(grad: Any, left: Any, sizes: Any, strides: Any) -> Any:
     """The gradient of a product's right factor, in the layout of that factor."""
     return t(mm(t(grad), left)) if _in_columns(sizes, strides) else mm(t(left), grad)
 
@@ -79,7 +80,7 @@ mm = op("mm(Tensor self, Tensor mat2)", _mm, out="exact",
         mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: _to_right(grad, self, mat2_sym_sizes, mat2_sym_strides))  # fmt: skip
 
 
-def _only_on_a_gpu(*values):
+def _only_on_a_gpu(*values: Any) -> Any:
     """The overloads with a dtype for the result, which torch names to whose call does not fit."""
     raise NotImplementedError("Could not run an operation with 'out_dtype' with arguments from the 'CPU' backend.")
 
@@ -87,7 +88,7 @@ def _only_on_a_gpu(*values):
 op("mm(Tensor self, Tensor mat2, ScalarType out_dtype)", _only_on_a_gpu, method=False)
 
 
-def _check_mv(size, mat, vec, start):
+def _check_mv(size: Any, mat: Any, vec: Any, start: Any) -> None:
     if mat.ndim != 2 or vec.ndim != 1 or start.ndim > 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {start.ndim}, {mat.ndim}, {vec.ndim}")
     (m, k), n = mat.shape, vec.shape[0]
@@ -99,14 +100,14 @@ def _check_mv(size, mat, vec, start):
         )
 
 
-def _mv(mat, vec):
+def _mv(mat: Any, vec: Any) -> Any:
     if not mat.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     _check_mv(mat.shape[0], mat, vec, np.empty(1, vec.dtype))
     return product(mat, vec, "addmv_impl_cpu")
 
 
-def _dot(a, b):
+def _dot(a: Any, b: Any) -> Any:
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.dtype is not b.dtype:
@@ -120,12 +121,12 @@ def _dot(a, b):
     return product(a, b, "dot")
 
 
-def _bmm(a, b):
+def _bmm(a: Any, b: Any) -> Any:
     _check_bmm(a, b)
     return product(a, b, "bmm")
 
 
-def _outer(self, vec2):
+def _outer(self: Any, vec2: Any) -> Any:
     for x, name in ((self, "self"), (vec2, "vec2")):
         if x.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
@@ -145,11 +146,11 @@ outer = op("outer(Tensor self, Tensor vec2)", composite(_outer), out=True)
 # products added to something ------------------------------------------------------------------------------------------
 
 
-def _times(x, factor):
+def _times(x: Any, factor: Any) -> Any:
     return x if factor == 1 else times(x, factor)
 
 
-def _added(self, made, beta, alpha):
+def _added(self: Any, made: Any, beta: Any, alpha: Any) -> Any:
     """`beta * self + alpha * made`, `self` being stretched to the shape of `made`; `made` may be written to."""
     if alpha != 1:
         made = made * made.dtype.type(alpha)
@@ -160,7 +161,7 @@ def _added(self, made, beta, alpha):
     return np.add(self if beta == 1 else self * self.dtype.type(beta), made, made if made.ndim else None)
 
 
-def _addmm(self, a, b):
+def _addmm(self: Any, a: Any, b: Any) -> Any:
     if not self.dtype is a.dtype is b.dtype:
         name, other = ("self", self) if self.dtype is not b.dtype else ("mat1", a)
         raise RuntimeError("{} and mat2 must have the same dtype, but got {} and {}".format(name, *_named(other, b)))
@@ -171,12 +172,12 @@ def _addmm(self, a, b):
     return product(a, b, "addmm_impl_cpu_")
 
 
-def _addmv(self, mat, vec):
+def _addmv(self: Any, mat: Any, vec: Any) -> Any:
     _check_mv(self.shape[0] if self.ndim else 1, mat, vec, self)
     return product(mat, vec, "addmv_impl_cpu")
 
 
-def _baddbmm(self, a, b):
+def _baddbmm(self: Any, a: Any, b: Any) -> Any:
     wrap_dims((2,), b.ndim)
     expand(self, (a.shape[0], a.shape[1], b.shape[2]))
     if self.dtype is not a.dtype:
@@ -186,13 +187,13 @@ def _baddbmm(self, a, b):
     return product(a, b, "baddbmm")
 
 
-def _with_in_place(schema, product_of, **options):
+def _with_in_place(schema: Any, product_of: Any, **options: Any) -> Any:
     """An op that adds a product to something, and its form in place, which gives its target no other shape."""
 
-    def kernel(self, a, b, beta, alpha):
+    def kernel(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
         return _added(self, product_of(self, a, b), beta, alpha)
 
-    def written(self, a, b, beta, alpha):
+    def written(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
         data = product_of(self, a, b)
         if data.shape != self.shape:
             sizes = f"input tensor size {list(self.shape)} and output tensor size {list(data.shape)}"
@@ -229,7 +230,7 @@ _with_in_place(
 # matmul ---------------------------------------------------------------------------------------------------------------
 
 
-def _matmul(self, other):
+def _matmul(self: Any, other: Any) -> Any:
     n, m = self.ndim, other.ndim
     if n == 2 and m == 2:
         return mm(self, other)
@@ -243,7 +244,7 @@ def _matmul(self, other):
     return _batched(self, other) if folded is None else folded
 
 
-def _folded(self, other, flip):
+def _folded(self: Any, other: Any, flip: Any) -> Any:
     """A product with one matrix or vector: the batch becomes rows of one matrix.
 
     Only where that copies nothing, or where the matrix wants a gradient, which would have to be summed over the batch.
@@ -261,7 +262,7 @@ def _folded(self, other, flip):
     return transpose(made, -1, -2).contiguous() if flip else made
 
 
-def _batched(self, other):
+def _batched(self: Any, other: Any) -> Any:
     n, m, left, right = self.ndim, other.ndim, self.shape, other.shape
     if n == m == 3 and left[0] != right[0]:
         if left[0] == 1 and self.requires_grad:
@@ -291,8 +292,8 @@ python("__rmatmul__", lambda self, other: _matmul(other, self) if isinstance(oth
 # triangles ------------------------------------------------------------------------------------------------------------
 
 
-def _triangle(name, numpy_function):
-    def kernel(a, diagonal):
+def _triangle(name: Any, numpy_function: Any) -> Any:
+    def kernel(a: Any, diagonal: Any) -> Any:
         if a.ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
         return np.asarray(numpy_function(a, diagonal), order="C")
@@ -302,7 +303,7 @@ def _triangle(name, numpy_function):
     return made
 
 
-def _trace(a):
+def _trace(a: Any) -> Any:
     if a.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {a.ndim}")
     return np.trace(a, dtype=np.int64 if a.dtype.kind in "iub" else a.dtype)
@@ -315,7 +316,7 @@ op("trace(Tensor self)", _trace, out=False, writes=2,
 # norms ----------------------------------------------------------------------------------------------------------------
 
 
-def _vector_norm(a, ord, dim, keepdim, dtype):
+def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
     for d, what in ((BY_NUM[a.dtype.num], "Expected a floating point or complex tensor as input. Got"),
                     (dtype, "dtype should be floating point or complex, but got")):  # fmt: skip
         if d is not None and not d.is_floating_point:
@@ -332,7 +333,7 @@ def _vector_norm(a, ord, dim, keepdim, dtype):
     return np.asarray(made, a.dtype)
 
 
-def _vector_norm_grad(grad, self, ord, result, dim, keepdim):
+def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, keepdim: Any) -> Any:
     """torch's `norm_backward`; where the norm is 0, its subgradient."""
     if dim is not None and not keepdim:
         for d in sorted(wrap_dims(dim, self.ndim)):
@@ -358,14 +359,14 @@ vector_norm = op(
     row_major(_vector_norm), method=False, self=_vector_norm_grad)  # fmt: skip
 
 
-def _norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, out: Any = None, dtype: Any = None) -> Any:
     """The p-norm of all elements, or along dimensions. RuntimeError for integers."""
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
     return FUNCTIONS["linalg_vector_norm"](input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out)
 
 
-def _norm_of(self, p="fro", dim=None, keepdim=False, dtype=None):
+def _norm_of(self: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Any:
     return _norm(self, p, dim, keepdim, None, dtype)
 
 
