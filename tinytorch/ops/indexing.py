@@ -192,8 +192,6 @@ _put_impl = op(
 )  # fmt: skip
 _PUT = {"self": _overwritten, "values": lambda grad, indices: index(grad, list(indices))}
 _put_schema = "Tensor?[] indices, Tensor values, bool accumulate=False)"
-
-
 _put_unsafe = op(  # which never fills by a mask
     f"_unsafe_index_put(Tensor self, {_put_schema}", in_copy(lambda a, *args: _put(a, *args, True), None), method=False,
     function=False, backward="IndexPutBackward0", **_PUT)  # fmt: skip
@@ -201,7 +199,6 @@ index_put = op(f"index_put(Tensor self, {_put_schema}", in_copy(_put, None), out
 index_put_ = op(f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backward="IndexPutBackward0", **_PUT)
 
 # reading and writing with any index -----------------------------------------------------------------------------------
-
 
 _plain_select = view_of_all(select)
 
