@@ -9,12 +9,7 @@ import numpy as np
 from ..tensor import Tensor, TensorMeta, fresh
 
 
-class _ParameterMeta(TensorMeta):
-    def __repr__(cls) -> str:
-        return "<class 'torch.nn.parameter.Parameter'>" if cls.__name__ == "Parameter" else super().__repr__()
-
-
-class Parameter(Tensor, metaclass=_ParameterMeta):
+class Parameter(Tensor):
     """A leaf that requires grad and registers itself as a module's attribute; it shares memory and counter of `data`."""
 
     __slots__ = ()
@@ -47,7 +42,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 class _BufferMeta(TensorMeta):
     """Any tensor that `Buffer` marked answers `isinstance`: a buffer's class is Tensor, in torch as well."""
 
-    def __instancecheck__(cls, obj: Any) -> bool:
+    def __instancecheck__(cls, obj: Any) -> bool:  # noqa: N805 - of a metaclass
         return isinstance(obj, Tensor) and obj.__dict__.get("_is_buffer", False)
 
 
