@@ -114,23 +114,65 @@ def strangers(loaded: Iterable[str], allowed: set[str], standard: Iterable[str])
 # Files
 
 
-def too_long(files: Iterable[Path], limit: int = 500) -> list[str]:
-    """Return the files that have more lines than one idea needs."""
-    lengths = ((path, len(path.read_text(encoding="utf-8").splitlines())) for path in files)
-    return [f"{path.name} has {length} lines" for path, length in lengths if length > limit]
-
-
-def spoken(files: Iterable[Path], words: dict[str, set[str]]) -> list[str]:
-    """Return where a name, or one of `sys`, is read in a file that is not among those that may."""
+def spoken(files: Iterable[Path], words: dict[str, set[str]], root: Path = ROOT) -> list[str]:
+    """Return where something is read, such as `eval` or `sys._getframe`, in a file that is not among those that may."""
     found = []
     for path in files:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        names = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and ast.unparse(n.value) == "sys"}
-        names |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-        found += [
-            f"{path.name} has {word}" for word, where in words.items() if word in names and path.name not in where
-        ]
+        tree, name = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(root).as_posix()
+        names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        names |= {ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+        froms = (n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom))
+        names |= {f"{n.module}.{alias.name}" for n in froms for alias in n.names}
+        found += [f"{name} has {word}" for word, where in words.items() if word in names and name not in where]
     return found
+
+
+def foreign_attributes(path: Path) -> list[str]:
+    """Return where a file sets an attribute of a class of another module of the package."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    froms = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.level]
+    names = {alias.asname or alias.name for n in froms for alias in n.names}
+    classes = {n for n in names if n[:1].isupper() and not n.isupper()}
+    found = []
+    for n in ast.walk(tree):
+        owner: ast.AST | None = None
+        if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load):
+            owner = n.value
+        elif isinstance(n, ast.Call) and ast.unparse(n.func) in ("setattr", "delattr"):
+            owner = n.args[0]
+        if isinstance(owner, ast.Name) and owner.id in classes:
+            found.append(f"{path.name} line {owner.lineno} sets an attribute of {owner.id}")
+    return found
+
+
+def numpy_in_formulas(path: Path, options: Iterable[str]) -> list[str]:
+    """Return the gradients' formulas in calls of `op` that speak of NumPy, by the parameter whose they are."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
+    found = []
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "op":
+            for given in call.keywords:
+                formula: ast.AST = given.value
+                if isinstance(formula, ast.Name):
+                    formula = functions.get(formula.id, formula)
+                says = any(isinstance(n, ast.Name) and n.id == "np" for n in _running(formula))
+                if given.arg not in {*options, None} and says:
+                    found.append(f"{path.name} line {call.lineno}: the formula for {given.arg}")
+    return found
+
+
+def _running(formula: ast.AST) -> Iterator[ast.AST]:
+    """What runs of a formula: not its annotations."""
+    body = formula.body if isinstance(formula, ast.FunctionDef) else [formula]
+    return (n for part in body for n in ast.walk(part))
+
+
+def looked_up(path: Path, registry: str) -> list[str]:
+    """Return where a file takes something out of a dictionary of names."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = (n for n in ast.walk(tree) if isinstance(n, ast.Subscript) and ast.unparse(n.value) == registry)
+    return [f"{path.name} line {n.lineno}: {ast.unparse(n)}" for n in found]
 
 
 def local_paths(text: str, folders: Iterable[str]) -> list[str]:
