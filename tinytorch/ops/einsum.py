@@ -134,11 +134,15 @@ def einsum(*args: Any) -> Tensor:
             for x in (*args[1 : 2 * pairs : 2], *args[2 * pairs :])
         ]
         equation, operands = ",".join(texts[:pairs]) + "".join(f"->{x}" for x in texts[pairs:]), args[: 2 * pairs : 2]
+    elif isinstance(args[1], (list, tuple)):
+        return einsum(args[0], *args[1])
     else:
         equation, *operands = args
-        operands = operands[0] if isinstance(operands[0], (list, tuple)) else operands
     if not isinstance(equation, str):
         raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type_name(equation)}")
+    for i, x in enumerate(operands):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type_name(x)}")
     inputs, output = _read(equation, operands)
     used = {label for labels in inputs for label in labels}
     order = output + [label for label in (*range(64), *_LETTERS) if label in used and label not in output]
