@@ -89,10 +89,11 @@ class Optimizer(metaclass=_OptimizerMeta):
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        run = MODES.here.run
         for group in self.param_groups:
             for p in group["params"]:
-                if p.grad is not None:
-                    MODES.here.run(self._update, p, p.grad._data, group)
+                if (grad := p.grad) is not None:
+                    run(self._update, p, grad._data, group)
         return loss
 
     def _update(self, p: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
