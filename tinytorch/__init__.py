@@ -66,7 +66,7 @@ def is_tensor(obj: Any) -> bool:
 # what is loaded when it is first asked for, by where it stands
 _LATER = {"load": "saving", "save": "saving", "TypedStorage": "typed_storage"}
 _LATER |= {d.tensor_type.replace("Tensor", "Storage"): "typed_storage" for d in _dtypes.ALL}
-_MODULES = ("linalg", "nn", "optim", "return_types", "utils", "version", "viz")
+_MODULES = ("linalg", "nn", "optim", "return_types", "version", "viz")
 
 
 def __getattr__(name: str) -> Any:
