@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import itertools
 
+from tinytorch import Tensor
 from tinytorch.ops.define import FUNCTIONS, Op
 from tinytorch.ops.kernels import pointwise, reduction
-
-from tinytorch import Tensor
 
 OPERANDS = {"self": "x", "other": "y", "exponent": "y", "min": "y", "max": "z", "end": "y", "weight": "u", "tensor1": "y",
             "tensor2": "z"}  # fmt: skip

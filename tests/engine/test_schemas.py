@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from tinytorch.ops.define import OPS
 
 # What torch's bindings read by hand, as they are called from Python: for these it has no such schema.
