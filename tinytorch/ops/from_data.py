@@ -242,13 +242,15 @@ def from_numpy(a: Any) -> Tensor:
 
 def _over(a: np.ndarray, memory: np.ndarray) -> Tensor:
     """A tensor over memory that is not the engine's own."""
-    if memory.flags.c_contiguous and a.size:
+    if a is memory and a.base is None and a.flags.c_contiguous and a.size:
+        flat = a.reshape(-1)
+    elif memory.flags.c_contiguous and a.size:
         flat = np.frombuffer(memoryview(memory), memory.dtype)  # which does not know what lies around it
     else:
         n = a.itemsize
         reach = 0 if a.size == 0 else 1 + sum([s // n * (k - 1) for s, k in zip(a.strides, a.shape, strict=True)])
         flat = np.lib.stride_tricks.as_strided(memory, (reach,), (n,), writeable=a.flags.writeable)
-    t = finish(np.ndarray(a.shape, a.dtype, flat, 0, a.strides) if a.size else a, CPU)
+    t = finish(a if flat.base is a or not a.size else np.ndarray(a.shape, a.dtype, flat, 0, a.strides), CPU)
     t._storage = UntypedStorage(flat, resizable=False)
     return t
 

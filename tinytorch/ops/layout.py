@@ -48,8 +48,12 @@ def address(a: ndarray) -> int:
 
 def owner(a: ndarray) -> ndarray:
     """The array that owns the memory that this one looks at."""
-    while isinstance(a.base, ndarray):
-        a = a.base
+    while (base := a.base) is not None:
+        if not isinstance(base, ndarray):
+            base = getattr(base, "buffer", None)  # of an empty array that begins outside of its memory
+            if base is None:
+                break
+        a = base
     return a
 
 

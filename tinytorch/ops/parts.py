@@ -293,6 +293,7 @@ def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple:
 
 
 python("split", split, method=False)
+_split_method.__name__, _split_method.__qualname__ = "split", "Tensor.split"  # which Python's errors show
 python("split", _split_method, function=False)
 chunk = op("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite(_chunk))
 for _kind in ("SymInt[] indices", "Tensor tensor_indices_or_sections", "SymInt sections"):
