@@ -610,7 +610,7 @@ def _check_assigned_grad(t: Any, grad: Any) -> None:
     if grad is t:
         raise RuntimeError("can't assign Variable as its own grad")
     expected = t._data.dtype if t._meta is None else t._meta.dtype_of_grad(t)
-    if expected is not None and grad._data.dtype is not expected:
+    if expected is not None and grad._data.dtype != expected:
         raise RuntimeError(f"attempting to assign a gradient with dtype '{dtypes.cpp_name(grad.dtype)}' to a tensor with grad_dtype '{dtypes.BY_NUM[expected.num].scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they match.")  # fmt: skip
     if grad.device is not t.device:
         raise RuntimeError(f"attempting to assign a gradient located on device with type '{grad.device.type}' to a tensor located on device with type '{t.device.type}'. Please ensure that the gradient and the tensor are on the same device")  # fmt: skip

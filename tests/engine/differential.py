@@ -62,11 +62,15 @@ class Reader:
         size = s.nbytes()
         return (self.storages.setdefault(s.data_ptr(), len(self.storages)) if size else None), size
 
+    def offset(self, t: Any) -> int:
+        """Where a tensor begins; in a storage without bytes tinytorch, which reads it off addresses, knows of no place."""
+        return t.storage_offset() if t.untyped_storage().nbytes() else 0
+
     def look(self, t: Any, deep: bool = True) -> dict[str, Any]:
         """What there is to see of one tensor."""
         is_leaf = safely(lambda: t.is_leaf)
         seen = {
-            "shape": tuple(t.shape), "stride": t.stride(), "offset": t.storage_offset(), "dtype": str(t.dtype),
+            "shape": tuple(t.shape), "stride": t.stride(), "offset": self.offset(t), "dtype": str(t.dtype),
             "version": safely(lambda: t._version), "requires_grad": t.requires_grad, "is_leaf": is_leaf,
             "grad_fn": self.node(safely(lambda: t.grad_fn)), "output_nr": t.output_nr, "is_view": t._is_view(),
             "retains_grad": safely(lambda: t.retains_grad), "inference": t.is_inference(), "storage": self.storage(t),
@@ -236,6 +240,8 @@ class Machine:
     def execute(self, statement: str, look: bool = True) -> str | None:
         """Run a statement on both; what differs afterwards, or None."""
         code = compile(statement, "<statement>", "exec")
+        if ".data =" in statement or "set_(" in statement:  # a leaf gets another node, and the old one stays where it was
+            self.compare()  # seen before
         outcomes = []
         for engine, names in zip(self.engines, self.names, strict=True):
             names.pop("g", None)

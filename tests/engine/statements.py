@@ -23,6 +23,9 @@ POOL = 7
 # - bool matrices, and vectors times matrices with `out=`: the order in which shapes and dtypes are looked at;
 # - `x[-1]` of a tensor without dimensions: torch reads the size that its first dimension had before, if it had one;
 # - `sum` with an expanded `out=`, which it takes: in which order its one cell is written to;
+# - a leaf that requires grad and is transposed in place under `no_grad`: its node goes on expecting the shape it had;
+# - a tensor with gaps, or without elements, that is assigned to indices of itself: torch knows it as the same object;
+# - one memory under two storages, as `from_numpy(x.numpy())` makes it: torch asks whether storages overlap, not bytes;
 # - `index_put_(accumulate=True)` of an expanded tensor with itself: what is added has been added to by then;
 # - `set_` with a storage of a vector with gaps: torch keeps its strides if its size fits, and reads beyond the end.
 
@@ -65,7 +68,8 @@ class Unfilled(Exception):
 
 def meets(a: Any, b: Any) -> bool:
     """Whether `b` lies partly in `a`'s memory: what a write leaves then is not defined, and torch does not always refuse."""
-    same = (a.storage_offset(), a.stride(), a.shape, a.dtype) == (b.storage_offset(), b.stride(), b.shape, b.dtype)
+    same = a.untyped_storage()._cdata == b.untyped_storage()._cdata
+    same = same and (a.storage_offset(), a.stride(), a.shape, a.dtype) == (b.storage_offset(), b.stride(), b.shape, b.dtype)
     return not same and a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
@@ -119,7 +123,8 @@ class Writer:
 
     def mode(self, statement: str) -> str:
         """Mostly the statement itself, sometimes under no_grad."""
-        if re.match(r"x\d+( =|, x\d+ =|\.|\[)", statement) and self.choose([0] * 7 + [1]):
+        turns = re.search(r"\.(t|transpose|swapaxes|squeeze|unsqueeze|as_strided)_\(", statement)
+        if re.match(r"x\d+( =|, x\d+ =|\.|\[)", statement) and not turns and self.choose([0] * 7 + [1]):
             return f"with torch.no_grad(): {statement}"
         return statement
 
@@ -200,6 +205,8 @@ class Writer:
         if kind in ("out", "geometry") and not target.untyped_storage().resizable():
             raise Unfilled  # torch changes the shape first and raises then
         if statement.startswith(f"{found.get('a')}[-1]") and not target.dim():
+            raise Unfilled
+        if kind == "assign" and found["a"] == found.get("z") and not (target.numel() and target.is_contiguous()):
             raise Unfilled
         if "set_(" in statement and ".untyped_storage())" in statement and not target.is_contiguous():
             raise Unfilled

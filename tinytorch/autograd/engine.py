@@ -228,7 +228,7 @@ def _aim(task: Task, root: Any, inputs: tuple, accumulate: bool) -> None:
 
 def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
     waits, needed, captures, raw = task.waits, task.needed, task.captures, task.raw
-    keep_graph, mode, alone = task.keep_graph, here.grad, task.leaves_alone
+    keep_graph, mode, alone = task.keep_graph, here.grad, task.leaves_alone and not MODES.anomaly
     careful = MODES.anomaly or needed is not None
     buffers: dict[Any, list] = {root: [None, SHARED] * root._outputs}  # what waits: for each output a gradient, its state
     if root._outputs:

@@ -51,7 +51,9 @@ def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> 
                 return state | TWICE
             return state - kind + min(kind, VIEW) if rest else state
     saved = [v for v in (fn._saved or ())[::2] if isinstance(v, TensorBase)]
-    return VIEW if any(owner(v._data) is memory for v in saved) else fn._made
+    if any(owner(v._data) is memory for v in saved) or (type(grad.base) is ndarray and grad.base.ndim > grad.ndim > 0):
+        return VIEW  # of what was saved, or of a sum without its leading dimensions
+    return fn._made
 
 
 def laid(fn: Any, grad: Any, outputs: list) -> list:
@@ -70,7 +72,7 @@ def laid(fn: Any, grad: Any, outputs: list) -> list:
 
 def state_fitted(before: Any, after: Any) -> int:
     """The state of a gradient that was brought to another shape or dtype: leading dimensions go by a view of the sum."""
-    return VIEW if before.ndim > after.ndim and before.dtype == after.dtype else ALONE
+    return VIEW if before.ndim > after.ndim > 0 and before.dtype == after.dtype else ALONE
 
 
 def resolved(state: int, grad: Any, buffers: dict, outputs: Any = ()) -> int:
@@ -267,8 +269,8 @@ def _add_to_grad(leaf: Any, grad: Any, warnings: list) -> None:
 def _obeys_layout(grad: ndarray, like: ndarray) -> bool:
     """Whether a gradient lies in memory as `.grad` must: as a dense leaf does, row-major for any other."""
     steps = grad.strides
-    if grad.size and 0 in steps:
-        return False  # even for a size of 1 a repeated gradient is copied
+    if 0 in steps:  # even for a size of 1 a repeated gradient is copied
+        return not grad.size and grad.base is None  # without elements NumPy has no other strides
     if steps == like.strides and like.flags.c_contiguous and grad.dtype is like.dtype:
         return True
     if not is_dense(like):

@@ -119,7 +119,7 @@ def retain_grad(tensor: Any) -> None:
     """Keep this non-leaf's gradient in `.grad` when backward runs; nothing to do for a leaf."""
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    node = None if tensor.retains_grad else tensor.grad_fn
+    node = None if tensor.retains_grad or tensor._edge is None else tensor.grad_fn
     if node is not None:
         meta(tensor).retains = True
         hooks_of(node).retain[tensor._edge[1]] = Retain(tensor)

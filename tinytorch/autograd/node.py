@@ -110,9 +110,11 @@ class Node:
     @_Shown
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that this node's gradients flow into, one pair (node, output number) an input."""
-        shown = tuple([shown_edge(e) for e in self._edges])
-        if any([e is not None and e[0]._leaf for e in self._edges]):
-            _SHOWN[self] = shown  # so that hooks on a leaf's node live as long as a graph that it was seen in
+        shown = _SHOWN.get(self)
+        if shown is None:
+            shown = tuple([shown_edge(e) for e in self._edges])
+            if any([e is not None and e[0]._leaf for e in self._edges]):
+                _SHOWN[self] = shown  # so that hooks on a leaf's node live as long as a graph that it was seen in
         return shown
 
     @_Shown
@@ -199,10 +201,6 @@ class Node:
         """Which of the node's outputs its saved value number `at` is; None if it is an input."""
         return self.results.get(self.saved_names[at])
 
-    def shown_source(self) -> Node:
-        """The node that a saved result is shown to come from."""
-        return self
-
     @staticmethod
     def number_tensor(number: Any) -> Any:
         """A number as the 0-d tensor that torch saves."""
@@ -267,12 +265,17 @@ class AccumulateGrad(Node):
         return []
 
 
-def exchanged(leaf: Any, before: tuple) -> None:
-    """A leaf got another array by `.data =`. What was recorded so far goes on expecting the gradient that it expected."""
+def exchanged(leaf: Any, before: tuple, anyway: bool = False) -> None:
+    """A leaf got another array by `.data =`. What was recorded so far goes on expecting the gradient that it expected.
+
+    Of another dtype it gets another node, too, or `anyway`.
+    """
     m = leaf._meta
     if m is not None:
-        m.accumulator = None
-        if expectation(leaf) != before:
+        now = expectation(leaf)
+        if anyway or now[1:] != before[1:]:
+            m.accumulator = None
+        if now != before:
             m.exchanged += ((next_number(), before),)
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..errors import type_name
-from .meta import TensorBase, needs_grad
+from .meta import TensorBase, meta, needs_grad
 from .modes import MODES, no_grad
 
 FREED = "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward."
@@ -80,6 +81,8 @@ def kept(value: Any) -> tuple[Any, Any]:
 def kept_result(out: TensorBase, nr: int = 0) -> tuple[Any, Any]:
     """A node's own output as it keeps it. Called when `out` has its history, which is what hooks are to see."""
     alias = out._alias()
+    if out._view is not None:  # it was written to, and has the history of a view
+        alias.source = weakref.ref(out._edge[0])  # type: ignore[attr-defined]
     if HOOKS and (pair := _hooks_here()) is not None:
         return SavedTensor(alias, out._counter[0], pair, nr, shown=out), OBJECT
     return alias, out._counter[0]
@@ -136,13 +139,18 @@ def as_output(t: Any, node: Any, nr: int) -> Any:
     """An alias of a kept result, which is the output of its node again."""
     out = t._alias()
     if t._data.dtype.kind == "f":  # the indices of `max` have no history
-        out._edge = (node.shown_source(), nr)
+        out._edge = (shown_source(node, t), nr)
     return out
+
+
+def shown_source(node: Any, t: Any) -> Any:
+    """The node that a kept result of `node` is shown to come from."""
+    return (t.__dict__ and t.source()) or node
 
 
 def _stale(node: Any, t: Any, version: int, now: int, nr: int | None) -> str:
     if nr is not None:
-        fn, at = node.shown_source(), nr
+        fn, at = shown_source(node, t), nr
     else:
         fn, at = t.grad_fn, 0  # torch says 0 for any input, whichever output of its node it is
         if fn is None and t._meta is not None and t._meta.detached:
@@ -250,6 +258,8 @@ class SavedTensor:
         alias = out._alias()
         if fn is not None or leaf is not None:  # gradients flow to where the tensor stood, a leaf included
             alias._edge = (fn, nr) if fn is not None else (leaf, 0)
+        elif wanted:  # of a view by its base alone
+            meta(alias).requires_grad = True
         return alias
 
 

@@ -11,11 +11,13 @@ from ..dtypes import BY_NUM
 from ..errors import missing, warn_user
 from ..ops.creation import zeros_like
 from ..ops.define import FUNCTIONS, elsewhere, op
-from ..ops.kernels import composite
+from ..ops.kernels import as_array, check_kernel, composite, result_dtype
 from ..ops.linalg import addmm, matmul
 from ..ops.pointwise import clamp_min, log, over, plus, times
 from ..ops.pointwise import sigmoid as _sigmoid
+from ..ops.layout import result_layout
 from ..ops.reductions import log_softmax as _log_softmax
+from ..ops.layout import result_layout
 from ..ops.reductions import sum_all
 from ..ops.views import reshape, t, view
 from ..tensor import Tensor, fresh
@@ -122,9 +124,9 @@ def _averaged(x: Any, reduction: int, n: int) -> Any:
 
 
 def _mse(a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
-    d = np.subtract(a, b)
-    if d.dtype.kind != "f":
-        raise NotImplementedError(f"\"mse_cpu\" not implemented for '{BY_NUM[d.dtype.num].scalar_name}'")
+    kind = result_dtype(a, b)
+    check_kernel(kind.np, "f", "mse_cpu")
+    d = result_layout(np.subtract(as_array(a, kind), as_array(b, kind)), a, b)
     return _reduced(np.multiply(d, d, d if d.ndim else None), reduction)
 
 

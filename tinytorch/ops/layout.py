@@ -279,7 +279,7 @@ def check_overlap(target: ndarray, *sources: Any) -> None:
 def check_no_overlap(target: ndarray, *sources: Any) -> None:
     """Raise torch's error if `target` shares memory with a source, partly or fully."""
     for s in sources:
-        if type(s) is ndarray and (s is target or shared_memory(target, s)):
+        if type(s) is ndarray and shared_memory(target, s):
             raise RuntimeError(_SHARED)
 
 

@@ -107,7 +107,7 @@ def _set(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         self._storage, self._data = storage, source._data
     else:
         _set_storage(self, source._own_storage() if tensor else source.untyped(), storage_offset, size, stride)
-    exchanged(self, before)  # what is recorded from now on flows to another node, even if the shape is the same
+    exchanged(self, before, True)  # what is recorded from now on flows to another node, even if the shape is the same
     bump(self)
     if fn is not None:
         fn.describe(self)

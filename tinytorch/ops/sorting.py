@@ -78,8 +78,8 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
         return np.asarray(ufunc.reduce(a, None))
 
     def along(a: Any, dim: int, keepdim: bool) -> tuple:
-        _not_empty(name, a, dim)
         d = wrap_dim(dim, a.ndim)
+        _not_empty(name, a, d)
         return _chosen(a, d, keepdim, np.asarray(arg(a, d, keepdims=True), np.int64) if a.ndim else None)
 
     def along_dims(a: Any, dim: tuple, keepdim: bool) -> Any:
@@ -112,9 +112,9 @@ _extreme("min", np.minimum, np.argmin, minimum)
 
 
 def _median_along(a: Any, dim: int, keepdim: bool) -> tuple:
-    _not_empty("median", a, dim)
-    check_kernel(a.dtype, "if", "median_out")
     d = wrap_dim(dim, a.ndim)
+    _not_empty("median", a, d)
+    check_kernel(a.dtype, "if", "median_out")
     if not a.ndim:
         return _chosen(a, d, keepdim, None)
     middle = np.take(np.argsort(a, d, kind="stable"), [(a.shape[d] - 1) // 2], d)  # the lower of two
