@@ -535,6 +535,7 @@ def _finished(made: Any, requires_grad: bool | None) -> Any:
 
 
 _methods: dict[str, _Overloads] = {}
+_recorded: dict[str, int] = {}  # how many overloads of an operation have a node, by which torch numbers them
 
 
 def op(
@@ -558,7 +559,7 @@ def op(
     several = len(read.returns) > 1 or "[]" in read.returns[0]
     inputs = [read.names.index(n) for n in formulas]
     if formulas and node is None:
-        known = sum(o.node is not None for o in OPS if o.name == read.name)
+        known = _recorded.setdefault(read.name, 0)
         title = backward or f"{read.name.lstrip('_').title().replace('_', '')}Backward{known}"
         results = tuple([n or f"result{i}" for i, n in enumerate(read.result_names)]) if several else ("result",)
         spread = any(read.params[i].is_list for i in inputs)
@@ -566,6 +567,8 @@ def op(
         node = kind_of_node(title, formulas, also, MultiNode if several else Node, spread, results, writes, laid)
     if node is not None and not formulas:
         inputs = [i for i, p in enumerate(read.params) if p.is_tensor]
+    if node is not None:
+        _recorded[read.name] = _recorded.get(read.name, 0) + 1
     made = Op(read, kernel, node, numbers, inputs, keeps or {})
     made.out_words = OUT_WORDS.get(out, out) if isinstance(out, str) else ""
     made.doc = doc  # type: ignore[attr-defined]

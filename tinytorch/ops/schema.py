@@ -7,6 +7,7 @@ Source: torch's `FunctionSchema`, `python_arg_parser.cpp` and `invalid_arguments
 
 from __future__ import annotations
 
+import functools
 import numbers
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -213,6 +214,12 @@ class Param:
         return f"{self.type.shown} {name} = {default}"
 
 
+@functools.cache
+def _param(text: str, named: bool) -> Param:
+    """A parameter, read once: most operations have a `Tensor self`."""
+    return Param(text, named)
+
+
 class Schema:
     """`mul(Tensor self, Tensor other)`, read."""
 
@@ -223,7 +230,7 @@ class Schema:
         inner = inner if arrow else rest[:-1]
         self.name = head
         positional, _, named = inner.partition("*, ") if not inner.startswith("*, ") else ("", "", inner[3:])
-        self.params = [Param(p, False) for p in _split(positional)] + [Param(p, True) for p in _split(named)]
+        self.params = [_param(p, False) for p in _split(positional)] + [_param(p, True) for p in _split(named)]
         self.names = [p.name for p in self.params]
         self.positional = sum(not p.named for p in self.params)
         self.defaults = tuple(p.default for p in self.params)
