@@ -12,7 +12,7 @@ from ..errors import missing
 
 _HOME = {
     "anomaly": ("detect_anomaly", "set_detect_anomaly"),
-    "api": ("Variable", "backward", "grad", "variable"),
+    "api": ("Variable", "backward", "grad"),
     "checking": ("gradcheck", "gradgradcheck"),  # no module of the name, which would stand in the function's place
     "function": ("Function",),
     "modes": ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"),
@@ -22,7 +22,7 @@ _MODULES = {"anomaly_mode": "anomaly", "function": "function", "grad_mode": "mod
 __all__ = [
     "Function", "SavedTensor", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "function", "grad",
     "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly",
-    "set_grad_enabled", "variable",
+    "set_grad_enabled",
 ]  # fmt: skip
 
 

@@ -43,8 +43,6 @@ class FunctionCtx:
 
     def set_materialize_grads(self, value: bool) -> None:
         """Whether backward gets zeros (the default) or None for outputs that no gradient reached."""
-        if not isinstance(value, bool):
-            raise TypeError("set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)")  # fmt: skip
         self._materialize = value
 
 
@@ -52,7 +50,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     """The node of a custom Function, and the `ctx` of its forward and backward."""
 
     __module__ = "torch.autograd.function"
-    __slots__ = ("_materialize", "_results", "_takes", "_was_read", "_zeros", "dirty_tensors", "needs_input_grad",
+    __slots__ = ("_materialize", "_results", "_takes", "_zeros", "dirty_tensors", "needs_input_grad",
                  "non_differentiable", "to_save")  # fmt: skip
     _forward_cls: Any = None
     computes_all = _on_tensors = True
@@ -63,7 +61,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         super().__init__(tuple([edge_of(x) for x in inputs if isinstance(x, Tensor)]) if recorded else ())
         self.to_save = self.dirty_tensors = self.non_differentiable = None
         self._results: dict[int, int] = {}  # which of the saved tensors are outputs of this node, and which outputs
-        self._materialize, self._was_read = True, False
+        self._materialize = True
         self._expects, self._zeros, self._outputs = [], (), 0  # until forward is through
 
     def __repr__(self) -> str:
@@ -80,19 +78,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         """What `save_for_backward` kept. RuntimeError, in torch's words, if it was freed or changed in place since."""
         if self._saved is None:
             raise RuntimeError(FREED)
-        once = self._forward_cls.clear_saved_tensors_on_access
-        if once and self._was_read:
-            raise RuntimeError("saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False.")  # fmt: skip
-        found = tuple([read(self, i, False, False) for i in range(len(self._saved) // 2)])
-        if once:
-            self._was_read, self._saved = True, ()
-        return found
-
-    @property
-    def saved_variables(self) -> tuple:
-        """What `saved_tensors` gives, by its old name; warns."""
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
-        return self.saved_tensors
+        return tuple([read(self, i, False, False) for i in range(len(self._saved) // 2)])
 
     @property
     def _raw_saved_tensors(self) -> tuple:
@@ -136,15 +122,11 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     def apply(self, grads: list, raw: bool) -> list:
         """Call the user's backward, with tensors in any case, and check what it returns."""
-        cls = self._forward_cls
-        own_backward, own_vjp = cls.backward is not Function.backward, cls.vjp is not Function.vjp
-        if own_backward and own_vjp:
-            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them.")  # fmt: skip
         if raw:
             grads = [as_tensor(g, self._expects[nr][2]) for nr, g in enumerate(grads)]
         if self._materialize:
             grads = [_zeros(*m) if g is None and m else g for g, m in zip(grads, self._zeros, strict=True)]
-        out = (cls.vjp if own_vjp else cls.backward)(self, *grads)
+        out = self._forward_cls.backward(self, *grads)
         out = out if isinstance(out, tuple) else (out,)
         name, wanted = type(self).__name__, len(self._takes)
         if len(out) > wanted and all(g is None for g in out[wanted:]):
@@ -186,7 +168,6 @@ class Function(metaclass=FunctionMeta):
     """
 
     __module__ = "torch.autograd.function"
-    clear_saved_tensors_on_access = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
@@ -214,17 +195,14 @@ class Function(metaclass=FunctionMeta):
         """Give a gradient, or None, for each input, from one gradient for each output."""
         raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")  # fmt: skip
 
-    vjp = backward
-
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls, *inputs: Any) -> Any:
         """Run forward on these inputs and record backward, if any of them requires grad."""
         apart = cls.setup_context is not Function.setup_context
         if apart:
-            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound = inspect.signature(cls.forward).bind(*inputs)
             bound.apply_defaults()
-            args, kwargs = bound.args, bound.kwargs
-        inputs = _in_order(cls.forward, args, kwargs, not apart) if kwargs else args
+            inputs = bound.args
         recorded = MODES.here.grad and any(isinstance(x, Tensor) and needs_grad(x) for x in inputs)
         ctx = cls._backward_cls(inputs, recorded)
         outside, MODES.here.grad = MODES.here.grad, False
@@ -241,23 +219,6 @@ class Function(metaclass=FunctionMeta):
             ctx._keep()
         ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = None
         return outputs if isinstance(output, tuple) else outputs[0]
-
-
-def _in_order(forward: Any, args: tuple, keywords: dict[str, Any], after_ctx: bool) -> tuple:
-    """All arguments by position. TypeError, in torch's words, for a keyword that has none or leaves one before it out."""
-    code = getattr(forward, "__func__", forward).__code__
-    names = code.co_varnames[after_ctx : code.co_argcount]
-    at = {}
-    for name, value in keywords.items():
-        if name not in names:
-            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
-        if names.index(name) < len(args):
-            raise TypeError(f"forward() got multiple values for argument '{name}'")
-        at[names.index(name)] = value
-    for i in range(len(args), max(at) + 1):
-        if i not in at:
-            raise TypeError(f"forward() missing required argument: '{names[i]}' (position {i})")
-    return (*args, *[at[i] for i in sorted(at)])
 
 
 # the outputs of forward, as the caller gets them ---------------------------------------------------------------------
@@ -341,23 +302,8 @@ def _same(t: Tensor) -> Tensor:
 # nodes by hand -------------------------------------------------------------------------------------------------------
 
 
-class UndefinedGradBackward(MultiNode):
-    """The node of `UndefinedGrad`: gives no gradient."""
-
-    __slots__ = ()
-    __module__ = "builtins"
-
-    def name(self) -> str:
-        """The name of the node, as torch has it."""
-        return "torch::autograd::UndefinedGradBackward"
-
-    def apply(self, grads: list, raw: bool) -> list:
-        """No gradients."""
-        return [None] * len(self._edges)
-
-
 class Error(MultiNode):
-    """The node of `DelayedError`: raises when backward comes to it."""
+    """Raises when backward comes to it: the node of what was made by a backward that is `once_differentiable`."""
 
     __slots__ = ("message",)
     __module__ = "builtins"
@@ -371,40 +317,17 @@ class Error(MultiNode):
         raise RuntimeError(self.message)
 
 
-def UndefinedGrad() -> Callable:  # noqa: N802 - torch's name
-    """A function that gives a copy of a tensor through which no gradient flows, though it requires grad."""
-    return lambda *tensors: _by_hand(UndefinedGradBackward, tensors, 1, None)
-
-
-def DelayedError(*arguments: Any) -> Callable:  # noqa: N802 - torch's name
-    """A function that gives tensors with the same values, through which backward raises: of a message and how many."""
-    if len(arguments) != 2:
-        raise RuntimeError(f"Requires two arguments, got {len(arguments)}")
-    message, count = arguments
-    return lambda *tensors: _by_hand(Error, tensors, count, message)
-
-
-def _by_hand(kind: Any, tensors: tuple, count: int, message: str | None) -> Any:
-    """Copies (for a message, aliases) of tensors as outputs of one new node, if any of them requires grad.
-
-    Grad mode is not asked: where it is off the node is there all the same, and leads nowhere.
-    """
-    if len(tensors) != count:
-        raise TypeError(f"expected {count} arguments, got {len(tensors)} instead")
-    for i, t in enumerate(tensors):
-        if t is not None and not isinstance(t, Tensor):
-            raise TypeError(f"argument {i} is not a Variable")
-    found = [None if t is None else (t.clone() if message is None else t).data for t in tensors]
-    if any(t is not None and t.requires_grad for t in tensors):
-        node = kind(tuple([None if t is None else edge_of(t) for t in tensors]) if MODES.here.grad else ())
-        node.describe_all(tuple(found))
-        if message is not None:
-            node.message, node._seq = message, LAST  # as torch has it: it raises before other nodes run
-        for nr, t in enumerate(found):
-            if t is not None:
-                replace_history(t, node)
-                t._edge = (node, nr)
-    return found[0] if len(found) == 1 else tuple(found)
+def _delayed_error(message: str, tensors: tuple) -> Any:
+    """Tensors with the same values, through which backward raises."""
+    found = tuple([None if t is None else t.data for t in tensors])
+    node = Error(tuple([None if t is None else edge_of(t) for t in tensors]))
+    node.describe_all(found)
+    node.message, node._seq = message, LAST  # as torch has it: it raises before other nodes run
+    for nr, t in enumerate(found):
+        if t is not None:
+            replace_history(t, node)
+            t._edge = (node, nr)
+    return found[0] if len(found) == 1 else found
 
 
 def once_differentiable(fn: Callable) -> Callable:
@@ -418,7 +341,7 @@ def once_differentiable(fn: Callable) -> Callable:
             return outputs
         found = outputs if isinstance(outputs, tuple) else (outputs,)
         message = "trying to differentiate twice a function that was marked with @once_differentiable"
-        return DelayedError(message, len(found))(*[None if t is None else t.detach().requires_grad_() for t in found])
+        return _delayed_error(message, tuple([None if t is None else t.detach().requires_grad_() for t in found]))
 
     return wrapper
 

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import contextvars
 import functools
-import inspect
 import threading
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -26,9 +24,7 @@ class _Here:
     def __init__(self) -> None:
         self.grad = True
         self.inference = False
-        self.asked = (
-            False  # inside inference mode: whether grad mode was switched on, although nothing is recorded there
-        )
+        self.asked = False  # inside inference mode: whether grad mode was switched on, though nothing is recorded there
         # torch gives inf and nan in silence. A context of its own keeps the user's `np.errstate` as it is and costs a
         # tenth of what `np.errstate` costs.
         context = contextvars.copy_context()
@@ -85,18 +81,12 @@ def bump(t: Any) -> None:
 
 
 class _Switch:
-    """A mode that holds inside a `with` block or inside a decorated function (generators included)."""
+    """A mode that holds inside a `with` block or inside a decorated function."""
+
+    mode: bool  # whether operations are recorded
 
     def __call__(self, function: Callable) -> Callable:
         """Decorate a function, inside which the mode holds."""
-        if inspect.isclass(function):
-            warnings.warn(
-                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` method and nothing else.",
-                FutureWarning,
-                stacklevel=2,
-            )
-        if inspect.isgeneratorfunction(function):
-            return self._around_generator(function)
 
         @functools.wraps(function)
         def decorate_context(*args: Any, **kwargs: Any) -> Any:
@@ -105,43 +95,18 @@ class _Switch:
 
         return decorate_context
 
-    def _around_generator(self, function: Callable) -> Callable:
-        """The mode holds while the generator runs, not while it is suspended."""
-
-        @functools.wraps(function)
-        def generator(*args: Any, **kwargs: Any) -> Any:
-            running = function(*args, **kwargs)
-            step: Callable = functools.partial(running.send, None)
-            while True:
-                try:
-                    with self.clone():
-                        value = step()
-                except StopIteration as stop:
-                    return stop.value
-                try:
-                    step = functools.partial(running.send, (yield value))
-                except GeneratorExit:
-                    with self.clone():
-                        running.close()
-                    raise
-                except BaseException as error:  # noqa: BLE001 - whatever was thrown in is handed on
-                    step = functools.partial(running.throw, error)
-
-        return generator
-
     def clone(self) -> _Switch:
-        """Another switch like this one."""
-        return self.__class__()
+        """Another switch to the same mode."""
+        other = object.__new__(type(self))
+        other.mode, other._before = self.mode, is_grad_enabled()
+        return other
 
     def __enter__(self) -> None:
         self._before = is_grad_enabled()
-        self._set()
+        _switch(self.mode)
 
     def __exit__(self, *exc: object) -> None:
         _switch(self._before)
-
-    def _set(self) -> None:
-        raise NotImplementedError
 
 
 def _switch(grad: bool) -> None:
@@ -152,28 +117,19 @@ class no_grad(_Switch):
     """Inside, nothing is recorded and results do not require grad."""
 
     __module__ = "torch.autograd.grad_mode"
+    mode = False
 
     def __new__(cls, function: Callable | None = None) -> Any:
         """Make the switch, or decorate a function with it."""
         switch = super().__new__(cls)
         return switch if function is None else switch(function)
 
-    def _set(self) -> None:
-        _switch(False)
 
-
-class enable_grad(_Switch):
+class enable_grad(no_grad):
     """Inside, operations are recorded, even where an outer `no_grad` holds."""
 
     __module__ = "torch.autograd.grad_mode"
-
-    def __new__(cls, function: Callable | None = None) -> Any:
-        """Make the switch, or decorate a function with it."""
-        switch = super().__new__(cls)
-        return switch if function is None else switch(function)
-
-    def _set(self) -> None:
-        _switch(True)
+    mode = True
 
 
 class set_grad_enabled(_Switch):
@@ -193,18 +149,11 @@ class set_grad_enabled(_Switch):
         _switch(self._before)  # as a decorator it acts inside the function alone
         return super().__call__(function)
 
-    def clone(self) -> _Switch:
-        """Another switch to the same mode."""
-        return self.__class__(self.mode)
-
     def __enter__(self) -> None:
         _switch(self.mode)
 
-    def __str__(self) -> str:
-        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
-
     def __repr__(self) -> str:
-        return str(self)
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
 
 class inference_mode(_Switch):
@@ -222,10 +171,6 @@ class inference_mode(_Switch):
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
-
-    def clone(self) -> _Switch:
-        """Another switch to the same mode."""
-        return self.__class__(self.mode)
 
     def __enter__(self) -> None:
         self._all = (MODES.here.grad, MODES.here.inference, MODES.here.asked)

@@ -29,16 +29,6 @@ MADE: list[Callable] = []  # what anomaly mode has called with each new node
 _SHOWN: Any = weakref.WeakKeyDictionary()
 
 
-class _InputMetadata:
-    """What the gradient of one output must look like."""
-
-    __module__ = "torch._C._autograd"
-    is_nested_tensor = is_cpp_nested_tensor = False
-
-    def __init__(self, **known: Any) -> None:
-        self.__dict__.update(known)
-
-
 class _Shown(property):
     """What can be read off a node, and not be set."""
 
@@ -131,18 +121,6 @@ class Node:
 
     def _sequence_nr(self) -> int:
         return self._seq
-
-    def _set_sequence_nr(self, sequence_nr: int) -> None:
-        """Change when the node runs: of those that are ready, the one with the highest number is next."""
-        self._seq = sequence_nr
-
-    @_Shown
-    def _input_metadata(self) -> tuple[_InputMetadata, ...]:
-        """What the gradient of each output must look like."""
-        return tuple([
-            _InputMetadata(shape=list(shape), dtype=kind and BY_NUM[kind.num], device=device)
-            for shape, kind, device in (self.expects(nr) for nr in range(self._outputs))
-        ])  # fmt: skip
 
     def __dir__(self) -> list[str]:
         versions = self._saved[1::2] if self._saved else ()

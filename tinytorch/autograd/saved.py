@@ -7,10 +7,9 @@ result do not hold each other, and is given its `grad_fn` back when it is read. 
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -266,18 +265,6 @@ class SavedTensor:
 # hooks on all that is saved ----------------------------------------------------------------------------------------------
 
 
-class _Disabled(threading.local):
-    message: str | None = None
-
-
-_disabled = _Disabled()
-
-
-def hooks_are_enabled() -> bool:
-    """Whether hooks on saved tensors may be set."""
-    return _disabled.message is None
-
-
 class saved_tensors_hooks:
     """Inside, every tensor saved for backward goes through `pack_hook`, and through `unpack_hook` when read.
 
@@ -292,8 +279,6 @@ class saved_tensors_hooks:
     def __enter__(self) -> None:
         if not (callable(self.pack_hook) and callable(self.unpack_hook)):
             raise TypeError(f"_push_saved_tensors_default_hooks(): incompatible function arguments. The following argument types are supported:\n    1. (arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked with: {self.pack_hook!r}, {self.unpack_hook!r}")  # fmt: skip
-        if _disabled.message is not None:
-            raise RuntimeError(_disabled.message)
         HOOKS.append((threading.get_ident(), self.pack_hook, self.unpack_hook))
         HOOKS.changes += 1
 
@@ -304,21 +289,6 @@ class saved_tensors_hooks:
             raise RuntimeError('is_initialized && !tls.stack.empty() INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/SavedTensorHooks.cpp":69, please report a bug to PyTorch. ')  # fmt: skip
         del HOOKS[mine[-1]]
         HOOKS.changes += 1
-
-
-@contextlib.contextmanager
-def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Inside, hooks on saved tensors may not be set: doing so is a RuntimeError with this message.
-
-    Source: `torch.autograd.graph.disable_saved_tensors_hooks`.
-    """
-    if _hooks_here() is not None:
-        raise RuntimeError(error_message)
-    before, _disabled.message = _disabled.message, error_message
-    try:
-        yield
-    finally:
-        _disabled.message = before
 
 
 def is_array(x: Any) -> bool:
