@@ -355,7 +355,7 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
         return lambda *args: None
     wide = bool(plain or rest)
     first, others = (plain[0], plain[1:]) if plain else (frozenset(), [])
-    bare = node.saved_names == ()
+    bare, sized = node.saved_names == (), node.saved_names == ("self_sym_sizes",)
 
     def call(x: Any, *args: Any) -> Any:
         if not isinstance(x, Tensor) or type(x._counter) is not list:
@@ -367,7 +367,7 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
                 for value, kinds in zip(args[1:], others):  # noqa: B905 - as many by construction
                     if type(value) not in kinds:
                         return None
-        here, fn, source = MODES.here, None, x._view
+        here, fn, source, a = MODES.here, None, x._view, x._data
         if here.grad:
             edge = x._edge
             if source is not None:
@@ -379,9 +379,9 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
                     return None
                 fn = _new(node)
                 fn._edges = (edge,)
-                fn._saved = () if bare else save((None, x._data.shape, *args, *rest))
+                fn._saved = () if bare else (a.shape, None) if sized else save((None, a.shape, *args, *rest))
         storage = x._storage
-        data = function(x._data, *args, *rest) if wide else function(x._data)
+        data = function(a) if not wide else function(a, *args, *rest) if rest else function(a, *args)
         out = _new(Tensor)
         out._data = data
         out._storage = storage = x._own_storage() if storage is None else storage

@@ -220,10 +220,10 @@ def _getitem(self: Tensor, item: Any) -> Tensor:
         return _select(self, 0, item, 0)
     if kind is slice:
         return _slice(self, 0, item, keep=False)
-    if isinstance(item, np.integer):
-        return _select(self, 0, int(item), 0)
     if item is None or item is Ellipsis:
         return unsqueeze(self, 0) if item is None else alias(self)
+    if isinstance(item, np.integer):
+        return _select(self, 0, int(item), 0)
     out, indices = _worked_off(self, _as_tuple(item))
     if indices:
         _check_device(out, indices)
