@@ -19,12 +19,10 @@ README = ROOT / "README.md"
 START, END = "<!-- compatibility: written by docs/make_compatibility.py -->", "<!-- end of compatibility -->"
 HEAD = """# What tinytorch has of PyTorch 2.13
 
-Made by `python docs/make_compatibility.py`; do not edit. A name that is "not there" raises PyTorch's own
-`AttributeError`, with a note that says so.
+Made by `python docs/make_compatibility.py`; do not edit. A name of PyTorch's that is not listed raises PyTorch's own
+`AttributeError`, with a note that says what to do.
 
 """
-
-
 PLACES = ("torch", "torch.Tensor", "torch.autograd", "torch.linalg", "torch.nn", "torch.nn.functional", "torch.nn.init",
           "torch.nn.utils", "torch.optim", "torch.cuda")  # fmt: skip
 _ELSEWHERE = {"typing", "collections", "contextlib", "functools", "enum", "importlib", "threading", "numpy", "types",
@@ -53,13 +51,13 @@ def names(engine: str, place: str) -> set[str]:
 
 
 def table() -> str:
-    """The names at each place as Markdown: what is there, and what is not."""
+    """The names at each place as Markdown: how many, and which."""
     lines, details = ["| place | in tinytorch | of PyTorch's |", "|---|---|---|"], []
     for place in PLACES:
-        mine, theirs = names("tinytorch", place), names("torch", place)
-        lines.append(f"| `{place}` | {len(mine & theirs)} | {len(theirs)} |")
-        details.append(f"## `{place}`\n\nThere: {_listed(mine & theirs)}\n")
-        details.append(f"Not there: {_listed(theirs - mine)}\n")
+        theirs = names("torch", place)
+        both = theirs & names("tinytorch", place)
+        lines.append(f"| `{place}` | {len(both)} | {len(theirs)} |")
+        details.append(f"## `{place}`\n\n{_listed(both)}\n")
     return "\n".join([*lines, "", *details])
 
 

@@ -18,8 +18,7 @@ def _shared(text: str) -> dict[str, set[str]]:
     found = {}
     for part in text.split("\n## ")[1:]:
         place, _, rest = part.partition("\n")
-        there = rest.partition("There: ")[2].partition("\n")[0]
-        found[place.strip("`")] = set(there.replace("`", "").split(", "))
+        found[place.strip("`")] = set(rest.strip().replace("`", "").split(", "))
     return found
 
 
