@@ -121,8 +121,8 @@ def spoken(files: Iterable[Path], words: dict[str, set[str]], root: Path = ROOT)
         tree, name = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(root).as_posix()
         names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         names |= {ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
-        froms = (n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom))
-        names |= {f"{n.module}.{alias.name}" for n in froms for alias in n.names}
+        taken = (n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom))
+        names |= {f"{n.module}.{alias.name}" for n in taken for alias in n.names}
         found += [f"{name} has {word}" for word, where in words.items() if word in names and name not in where]
     return found
 
@@ -130,8 +130,8 @@ def spoken(files: Iterable[Path], words: dict[str, set[str]], root: Path = ROOT)
 def foreign_attributes(path: Path) -> list[str]:
     """Return where a file sets an attribute of a class of another module of the package."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    froms = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.level]
-    names = {alias.asname or alias.name for n in froms for alias in n.names}
+    taken = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.level]
+    names = {alias.asname or alias.name for n in taken for alias in n.names}
     classes = {n for n in names if n[:1].isupper() and not n.isupper()}
     found = []
     for n in ast.walk(tree):
