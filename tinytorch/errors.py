@@ -108,7 +108,7 @@ class Absent:
 
 # What torch.Tensor has and tinytorch's has not.
 OF_TENSOR = """
-    H acos acos_ acosh acosh_ addbmm addbmm_ addr addr_ adjoint aminmax angle arccos arccos_ arccosh arccosh_ arcsin
+    H acos acos_ acosh acosh_ addbmm addbmm_ addr addr_ adjoint aminmax angle apply_ arccos arccos_ arccosh arccosh_ arcsin
     arcsin_ arcsinh arcsinh_ arctan arctan_ arctanh arctanh_ as_strided_scatter as_subclass asin asin_ asinh asinh_
     atan atan_ atanh atanh_ bfloat16 bincount cauchy_ ccol_indices cdouble cfloat chalf cholesky cholesky_inverse
     cholesky_solve coalesce col_indices conj conj_physical conj_physical_ const_data_ptr copysign copysign_ corrcoef

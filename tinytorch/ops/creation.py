@@ -16,14 +16,13 @@ from .. import dtypes
 from ..autograd.meta import needs_grad
 from ..autograd.modes import MODES, bump
 from ..devices import as_device
-from ..errors import warn_in_torch
 from ..rounding import fma64
 from ..tensor import Tensor, device_of
-from .copies import contiguous_format, counted, preserve_format, strides_of_copy
+from .copies import counted, strides_of_copy
 from .define import op
 from .from_data import array_of, finish
 from .kernels import composite, number_array
-from .layout import check_overlap, convert, empty_like_strides, store
+from .layout import convert, empty_like_strides, store
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 OPTIONS_LIKE = OPTIONS + ", MemoryFormat? memory_format=None"
@@ -76,30 +75,14 @@ class factory(_factory):
 
     def into(self, out: Tensor, args: tuple) -> Tensor:
         """`out`, resized if need be, with the numbers."""
-        given, (dtype, _, _, _) = self.split(args)
-        name = self.name
-        if MODES.here.grad and needs_grad(out):
-            what = "functions with out=... arguments don't support automatic differentiation"
-            raise RuntimeError(f"{name}(): {what}, but one of the arguments requires grad.")
-        d = out.dtype
-        if isinstance(dtype, dtypes.dtype) and dtype is not d:
-            names = dtype.scalar_name, d.scalar_name
-            raise RuntimeError("dtype {} does not match dtype of out parameter ({})".format(*names))
-        data, count = self.function(d, *given), out._data.size
-        if name == "arange" and count not in (0, data.size):
-            warn_in_torch(
-                f"The number of elements in the out tensor of shape {list(out.shape)} is {count} which does not match the computed number of elements {data.size}. Note that this may occur as a result of rounding error. The out tensor will be resized to a tensor of shape ({data.size},).",
-                "aten/src/ATen/native/RangeFactories.cpp:209",
-            )
-        if name in ("arange", "linspace") and count == data.size:
-            data = data.reshape(out._data.shape)  # these take any shape with as many elements
         from .memory import resized
 
-        counter, out._counter = out._counter, [0]
-        if out._data.shape != data.shape:
-            resized(out, data.shape)
+        if MODES.here.grad and needs_grad(out):
+            raise RuntimeError(f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")  # fmt: skip
+        data, counter = self.function(out.dtype, *self.split(args)[0]), out._counter
+        out._counter = [0]
+        resized(out, data.shape)
         out._counter = counter  # the write alone counts
-        check_overlap(out._data)
         store(out._data, data)
         bump(out)
         return out
@@ -148,15 +131,10 @@ def _zeros(d: dtypes.dtype, size: tuple) -> np.ndarray:
 
 def _empty(d: dtypes.dtype, size: tuple, memory_format: Any = None) -> np.ndarray:
     check_size(size)
-    if memory_format is preserve_format:
-        raise RuntimeError("unsupported memory format Preserve")
     try:
-        made = np.zeros(size, d.np)
+        return np.zeros(size, d.np)
     except (ValueError, MemoryError):  # NumPy's for more bytes than there are numbers for them
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}") from None
-    if memory_format is None or memory_format is contiguous_format:
-        return made
-    return empty_like_strides(size, d.np, strides_of_copy(made, memory_format, d.itemsize))
 
 
 def _ones(d: dtypes.dtype, size: tuple) -> np.ndarray:
@@ -263,11 +241,6 @@ arange = op(f"arange(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS})", fa
 
 
 def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:
-    ends = {"start": start, "end": end}
-    wrong = [f"{n} with {x.dim()} dimension(s)" for n, x in ends.items() if isinstance(x, Tensor) and x.dim()]
-    if wrong:
-        found = " and ".join(wrong)
-        raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, but got {found}.")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     _refuse_bool("linspace", d)
@@ -288,7 +261,7 @@ def _evenly(first: Any, last: Any, steps: int, d: dtypes.dtype) -> np.ndarray:
 for _start, _end in (("Tensor", "Tensor"), ("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Scalar")):
     op(f"linspace({_start} start, {_end} end, int steps, *, {OPTIONS})", factory(_linspace), out=True, method=False)
 
-# matrices and single numbers ----------------------------------------------------------------------------------------------
+# identity matrices ----------------------------------------------------------------------------------------------
 
 
 def _eye(d: dtypes.dtype, n: int, m: int | None = None) -> np.ndarray:

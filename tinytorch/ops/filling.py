@@ -6,14 +6,12 @@ gradient for them is zero.
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes, random
-from ..errors import type_name
 from ..tensor import Tensor
 from .copies import copied
 from .creation import OPTIONS, OPTIONS_LIKE, check_size, empty_like, factory, factory_like, zeros_like
@@ -56,14 +54,8 @@ op("fill_(Tensor(a!) self, Tensor value)", write(_one_value), backward="FillBack
 fill_ = op("fill_(Tensor(a!) self, Scalar value)", write(_as_number), backward="FillBackward2", self=nothing)
 op("fill(Tensor self, Tensor value)", Kernel(_filled, copies=True), method=False, out=False, backward="FillBackward1",
    self=nothing, value=lambda grad: total(grad))  # fmt: skip
-op(
-    "fill(Tensor self, Scalar value)",
-    Kernel(_filled, copies=True),
-    method=False,
-    out=False,
-    backward="FillBackward0",
-    self=nothing,
-)
+op("fill(Tensor self, Scalar value)", Kernel(_filled, copies=True), method=False, out=False, backward="FillBackward0",
+   self=nothing)  # fmt: skip
 zero_ = op("zero_(Tensor(a!) self)", write(lambda a: a.fill(0)), backward="ZeroBackward0", self=nothing)
 
 # random numbers in place --------------------------------------------------------------------------------------------------
@@ -168,15 +160,10 @@ for _g in _GIVEN:
     op(f"randint(SymInt low, SymInt high, SymInt[] size, *, {_g}{_WHOLE})", factory(
         lambda d, low, high, size, g=None: _randint(_room(d, size), low, high, g), dtypes.int64), out=True)  # fmt: skip
 for _g in _GIVEN:
-    op(
-        f"randint_like(Tensor self, SymInt low, SymInt high, *, {_g}{OPTIONS_LIKE})",
-        factory_like(_randint),
-        method=False,
-    )
-for _bound in ("Tensor high", "SymInt high"):
-    for _g in _GIVEN:
-        op(f"randint_like(Tensor self, {_bound}, *, {_g}{OPTIONS_LIKE})", factory_like(
-            lambda a, high, g=None: _randint(a, 0, high, g)), method=False)  # fmt: skip
+    op(f"randint_like(Tensor self, SymInt low, SymInt high, *, {_g}{OPTIONS_LIKE})", factory_like(_randint), method=False)  # fmt: skip
+for _g in _GIVEN:
+    op(f"randint_like(Tensor self, SymInt high, *, {_g}{OPTIONS_LIKE})", factory_like(
+        lambda a, high, g=None: _randint(a, 0, high, g)), method=False)  # fmt: skip
 
 
 def _normal(mean: Any, std: Any, generator: Any) -> np.ndarray:
@@ -202,13 +189,7 @@ def _normal(mean: Any, std: Any, generator: Any) -> np.ndarray:
 
 op(f"normal(Tensor mean, Tensor std, *, {_GENERATOR})", _normal, method=False, backward="NormalBackward3",
    mean=nothing, std=nothing)  # fmt: skip
-op(
-    f"normal(Tensor mean, float std=1., *, {_GENERATOR})",
-    _normal,
-    method=False,
-    backward="NormalBackward1",
-    mean=nothing,
-)
+op(f"normal(Tensor mean, float std=1., *, {_GENERATOR})", _normal, method=False, backward="NormalBackward1", mean=nothing)  # fmt: skip
 op(f"normal(float mean, Tensor std, *, {_GENERATOR})", _normal, method=False, backward="NormalBackward2", std=nothing)
 op(f"normal(float mean, float std, SymInt[] size, *, {_GENERATOR}, {OPTIONS})", factory(
     lambda d, mean, std, size, generator: random.normal_(
@@ -229,26 +210,3 @@ def _dropped(input: Tensor, p: float, train: bool, times: str = "mul") -> Tensor
 
 op("dropout(Tensor input, float p, bool train)", composite(_dropped), method=False)
 op("dropout_(Tensor(a!) self, float p, bool train)", composite(lambda *args: _dropped(*args, "mul_")), method=False)
-
-# element by element in Python ---------------------------------------------------------------------------------------------
-
-
-def _apply(self: Tensor, callable: Callable) -> Tensor:
-    """Replace each element by what a Python function gives for it; autograd and version counters do not see it."""
-    if self.requires_grad:
-        raise RuntimeError("Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.")
-    if not builtins.callable(callable):
-        raise TypeError(f"'{type_name(callable)}' object is not callable")
-    for i in np.ndindex(self._data.shape):
-        value = callable(self._data[i].item())
-        if not isinstance(value, (int, float, Tensor)):
-            kind = type_name(value)
-            what = f"must be real number, not {kind}"
-            raise TypeError(
-                what if self.is_floating_point() else f"'{kind}' object cannot be interpreted as an integer"
-            )
-        self._data[i] = value.item() if isinstance(value, Tensor) else value
-    return self
-
-
-op("apply_(Tensor(a!) self, PyObject callable)", composite(_apply), function=False)

@@ -1,4 +1,4 @@
-"""Tensors from data: numbers and nested sequences, NumPy arrays, buffers, other tensors.
+"""Tensors from data: numbers and nested sequences, NumPy arrays, other tensors.
 
 `tensor` always copies, `from_numpy` always shares, `as_tensor` and `asarray` share where that is possible. The old
 constructors `torch.Tensor(...)` and `torch.FloatTensor(...)` read their arguments here.
@@ -123,14 +123,8 @@ def _values_of(data: Any, d: dtypes.dtype | None) -> tuple[tuple[int, ...], Any,
         _flatten(data, shape, 0, values)
     kinds = {*map(type, values)}
     if kinds <= _PLAIN:
-        own = (
-            dtypes.get_default_dtype()
-            if float in kinds or not kinds
-            else dtypes.int64
-            if int in kinds
-            else dtypes.bool_
-        )
-        return shape, values, d or own
+        own = dtypes.int64 if int in kinds else dtypes.bool_
+        return shape, values, d or (dtypes.get_default_dtype() if float in kinds or not kinds else own)
     found = d or _dtype_of(values)
     values = [_plain(v, found) for v in values]
     for v in values:
@@ -193,9 +187,6 @@ def _from_data(call: str, data: Any, d: dtypes.dtype | None, where: device | Non
         warn_user(_CLEARER.format(call))
         a = MODES.here.run(copied, data._data, None, d and d.np)
         return counted(finish(a, where or device_of(data), requires_grad), data)
-    if isinstance(data, UntypedStorage):  # its bytes, read as numbers of the dtype asked for
-        d = d or dtypes.int64
-        data = np.frombuffer(data.buffer, d.np, data.nbytes() // d.itemsize)
     return finish(array_of(data, d), where or as_device(None), requires_grad)
 
 
@@ -271,84 +262,20 @@ as_tensor = op("as_tensor(PyObject data, *, ScalarType? dtype=None, Device? devi
 
 def _asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None) -> Tensor:
     where = None if device is None else as_device(device)
-    if isinstance(obj, (Tensor, np.ndarray)):
-        return _asarray_of(obj, dtype, where, copy, requires_grad)
-    if isinstance(obj, np.generic):
-        if copy is False:
-            raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
-    elif _is_buffer(obj):
-        out = _over_buffer(obj, dtype or dtypes.get_default_dtype(), -1, 0, 1556)
-        return finish((clone(out) if copy else out)._data, where or as_device(None), requires_grad)
-    if copy is False:
+    shared = isinstance(obj, (Tensor, np.ndarray))
+    if copy is False and not shared:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
-    return finish(array_of(obj, dtype), where or as_device(None), requires_grad)
-
-
-def _asarray_of(obj: Any, d: Any, where: Any, copy: bool | None, requires_grad: bool | None) -> Tensor:
-    if isinstance(obj, np.ndarray):  # of one that is copied anyway, nobody need be warned that it is read-only
-        source = from_numpy(obj.copy(order="K") if copy and not obj.flags.writeable else obj)
-    else:
-        source = obj
-    if requires_grad is None and needs_grad(source):
-        warn_in_torch(
-            "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass requires_grad=False explicitly to get the old behavior and silence this warning.",
-            "torch/csrc/utils/tensor_new.cpp:1737",
-            once=True,
-        )
-    if copy is False:
-        if where is not None and where is not device_of(source):
-            raise ValueError(f"can't alias tensor from device '{device_of(source)}' to '{where}'.")
-        if d is not None and d is not source.dtype:
-            raise ValueError(f"can't alias tensor with dtype '{source.dtype.scalar_name}' into dtype '{d.scalar_name}'.")  # fmt: skip
-    out = converted(source, d, where)
-    if copy and out is source:
-        out = clone(out)
+    source = obj if isinstance(obj, Tensor) else from_numpy(obj) if shared else _as_tensor(obj, dtype, device)
+    if copy is False and where not in (None, device_of(source)):
+        raise ValueError(f"can't alias tensor from device '{device_of(source)}' to '{where}'.")
+    if copy is False and dtype not in (None, source.dtype):
+        raise ValueError(f"can't alias tensor with dtype '{source.dtype.scalar_name}' into dtype '{dtype.scalar_name}'.")
+    out = converted(source, dtype, where)
+    out = clone(out) if copy and shared and out is source else out
     if requires_grad is False and needs_grad(out):  # of `obj` itself it is taken away, as in torch
         return detach(out) if out.grad_fn is not None else out.requires_grad_(False)
-    wanted = needs_grad(source) if requires_grad is None else requires_grad
-    return out.requires_grad_() if wanted and out._edge is None else out
+    return out.requires_grad_() if requires_grad and out._edge is None else out
 
 
 op("asarray(PyObject obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool? requires_grad=None)",
    composite(_asarray), method=False)  # fmt: skip
-
-
-def _is_buffer(obj: Any) -> bool:
-    try:
-        return memoryview(obj) is not None
-    except TypeError:
-        return False
-
-
-def _over_buffer(buffer: Any, d: dtypes.dtype, count: int, offset: int, line: int) -> Tensor:
-    try:
-        memory = memoryview(buffer)
-    except TypeError:
-        raise ValueError("object does not implement Python buffer protocol.") from None
-    if memory.readonly:
-        warn_in_torch(
-            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.",
-            f"torch/csrc/utils/tensor_new.cpp:{line}",
-            once=True,
-        )
-    size, n = memory.nbytes, d.itemsize
-    if size == 0 or count == 0:
-        raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
-    if not 0 <= offset < size:
-        what = "must be non-negative and no greater than buffer length"
-        raise ValueError(f"offset ({offset} bytes) {what} ({size} bytes) minus 1")
-    if count < 0 and (size - offset) % n:
-        raise ValueError(f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({n})")  # fmt: skip
-    if count > 0 and count * n > size - offset:
-        raise ValueError(f"requested buffer length ({count} * {n} bytes) after offset ({offset} bytes) must not be greater than actual buffer length ({size} bytes)")  # fmt: skip
-    flat = np.frombuffer(buffer, d.np, count, offset)
-    return _over(flat, flat)
-
-
-def _frombuffer(buffer: Any, dtype: Any, count: int, offset: int, requires_grad: bool) -> Tensor:
-    out = _over_buffer(buffer, dtype, count, offset, 1586)
-    return out.requires_grad_() if requires_grad else out
-
-
-op("frombuffer(PyObject buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False)",
-   composite(_frombuffer), method=False)  # fmt: skip
