@@ -13,6 +13,7 @@ from .autograd.modes import MODES, bump, enable_grad, no_grad
 from .errors import missing, warn_user
 from .nn.module import forget_grads, typename
 from .ops.creation import zeros_like
+from .ops.layout import check_overlap
 from .tensor import Tensor, fresh
 
 
@@ -162,6 +163,8 @@ def _number(x: Any) -> Any:
 def _add_scaled(t: Tensor, a: np.ndarray, factor: float, writes: int = 1) -> None:
     """`t.add_(a, alpha=factor)`, counted as so many writes."""
     data = t._data
+    if 0 in data.strides:
+        check_overlap(data)
     np.add(data, a if factor == 1 else np.multiply(a, factor), data)
     for _ in range(writes):
         bump(t)

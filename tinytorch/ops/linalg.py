@@ -292,14 +292,20 @@ python("__rmatmul__", lambda self, other: _matmul(other, self) if isinstance(oth
 # triangles ------------------------------------------------------------------------------------------------------------
 
 
-def _triangle(name: Any, numpy_function: Any) -> Any:
-    def kernel(a: Any, diagonal: Any) -> Any:
+def _triangle(name: str, part: Any) -> Any:
+    def keep(a: Any, diagonal: int) -> Any:
         if a.ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        return np.asarray(numpy_function(a, diagonal), order="C")
+        return part(np.ones(a.shape[-2:], np.bool_), diagonal)
 
-    made = op(f"{name}(Tensor self, SymInt diagonal=0)", kernel, in_place=True,
+    def clear(a: Any, diagonal: int) -> None:  # what lies outside is set, whatever shares its memory
+        a[..., ~keep(a, diagonal)] = 0
+
+    made = op(f"{name}(Tensor self, SymInt diagonal=0)",
+              lambda a, diagonal: np.asarray(np.where(keep(a, diagonal), a, a.dtype.type(0)), order="C"),
               self=lambda grad, diagonal: made(grad, diagonal))  # fmt: skip
+    op(f"{name}_(Tensor(a!) self, SymInt diagonal=0)", write(clear), function=False,
+       backward=f"{name.capitalize()}Backward0", self=lambda grad, diagonal: made(grad, diagonal))  # fmt: skip
     return made
 
 
