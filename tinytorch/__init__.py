@@ -39,19 +39,18 @@ from .ops import (
     memory,
     indexing,
     joining,
-    einsum,
     linalg as _,
     pointwise,
     reductions,
     sorting,
 )  # isort: skip
-from .ops.copies import MemoryFormat as memory_format, channels_last, contiguous_format, preserve_format  # isort: skip
+from .ops.copies import MemoryFormat as memory_format, contiguous_format, preserve_format  # isort: skip
 from .ops.define import FUNCTIONS as _FUNCTIONS  # isort: skip
 from . import _C, alias as _alias, autograd, cuda  # isort: skip
 
 __version__ = "0.1.0"
 
-del views, creation, filling, legacy, memory, indexing, joining, einsum, _, pointwise, reductions, sorting
+del views, creation, filling, legacy, memory, indexing, joining, _, pointwise, reductions, sorting
 globals().update(_FUNCTIONS)
 globals().update(_dtypes.BY_NAME)
 
@@ -66,7 +65,7 @@ def is_tensor(obj: Any) -> bool:
 # what is loaded when it is first asked for, by where it stands
 _LATER = {"load": "saving", "save": "saving", "TypedStorage": "typed_storage"}
 _LATER |= {d.tensor_type.replace("Tensor", "Storage"): "typed_storage" for d in _dtypes.ALL}
-_MODULES = ("linalg", "nn", "optim", "return_types", "version", "viz")
+_MODULES = ("nn", "optim", "return_types", "viz")
 
 
 def __getattr__(name: str) -> Any:

@@ -17,7 +17,7 @@ from .autograd.meta import TensorBase, meta, needs_grad
 from .autograd.modes import MODES, DetachedCounter, InferenceCounter
 from .autograd.node import exchanged, expectation, next_number
 from .devices import CPU, device
-from .errors import Absent, Lacking, ShownAs, type_name, warn_in_torch, warn_user
+from .errors import Absent, Lacking, ShownAs, type_name, warn_in_torch
 from .ops.layout import address, owner, reach, wrap_dim
 from .storage import UntypedStorage, contiguous_strides
 
@@ -255,14 +255,6 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def is_contiguous(self, *, memory_format: Any = None) -> bool:
         """Whether the elements lie in row-major order without gaps."""
-        if memory_format is not None and memory_format.name.startswith("channels_last"):
-            a, n = self._data, 4 if memory_format.name == "channels_last" else 5
-            expected = a.itemsize
-            for d in (1, *range(n - 1, 1, -1), 0) if a.ndim == n else ():
-                if a.shape[d] != 1 and a.strides[d] != expected:
-                    return False
-                expected *= a.shape[d]
-            return a.ndim == n
         return self._data.flags.c_contiguous
 
     def untyped_storage(self) -> UntypedStorage:
@@ -460,25 +452,6 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     @property
-    def grad_dtype(self) -> dtypes.dtype | None:
-        """The dtype that `.grad` is to have, None if any will do. RuntimeError if this is no leaf."""
-        if not self.is_leaf:
-            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
-        kind = self._data.dtype if self._meta is None else self._meta.dtype_of_grad(self)
-        return kind and dtypes.BY_NUM[kind.num]
-
-    @grad_dtype.setter
-    def grad_dtype(self, value: dtypes.dtype | None) -> None:
-        if value is not None and not isinstance(value, dtypes.dtype):
-            raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type_name(value)}")
-        grad = self.grad  # which warns if this is no leaf
-        if value is not None and grad is not None and grad.dtype is not value:
-            raise RuntimeError(f"Cannot set grad_dtype to '{value.scalar_name}' because there is already a gradient with dtype '{dtypes.cpp_name(grad.dtype)}'. Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches the existing gradient's dtype.")  # fmt: skip
-        if not self.is_leaf:
-            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
-        meta(self).grad_dtype = value and value.np
-
-    @property
     def _backward_hooks(self) -> Any:
         return None if self._meta is None else self._meta.on_grad
 
@@ -489,18 +462,6 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     @readonly
     def _post_accumulate_grad_hooks(self) -> Any:
         return None if self._meta is None else self._meta.after_accumulate
-
-    name = readonly(lambda self: None, doc="None: there is no way left to give a tensor a name.")
-
-    @property
-    def volatile(self) -> bool:
-        """Always False, and warns: it was removed from torch."""
-        warn_user("volatile was removed (Variable.volatile is always False)")
-        return False
-
-    @volatile.setter
-    def volatile(self, value: Any) -> None:
-        warn_user("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
 
     def register_hook(self, hook: Callable) -> Any:
         """Call `hook(grad)` when this tensor's gradient is computed."""
@@ -609,9 +570,8 @@ def _check_assigned_grad(t: Any, grad: Any) -> None:
         raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type_name(grad)}")  # fmt: skip
     if grad is t:
         raise RuntimeError("can't assign Variable as its own grad")
-    expected = t._data.dtype if t._meta is None else t._meta.dtype_of_grad(t)
-    if expected is not None and grad._data.dtype != expected:
-        raise RuntimeError(f"attempting to assign a gradient with dtype '{dtypes.cpp_name(grad.dtype)}' to a tensor with grad_dtype '{dtypes.BY_NUM[expected.num].scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they match.")  # fmt: skip
+    if grad._data.dtype != t._data.dtype:
+        raise RuntimeError(f"attempting to assign a gradient with dtype '{dtypes.cpp_name(grad.dtype)}' to a tensor with grad_dtype '{t.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they match.")  # fmt: skip
     if grad.device is not t.device:
         raise RuntimeError(f"attempting to assign a gradient located on device with type '{grad.device.type}' to a tensor located on device with type '{t.device.type}'. Please ensure that the gradient and the tensor are on the same device")  # fmt: skip
     if grad._data.shape != t._data.shape:

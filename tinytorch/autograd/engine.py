@@ -284,7 +284,7 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                 if grad is not None:
                     if leaf:
                         data, m = below._data, below._meta
-                        shape, kind, wanted = data.shape, data.dtype if m.grad_dtype is ... else m.grad_dtype, None
+                        shape, kind, wanted = data.shape, data.dtype, None
                         if m.exchanged:
                             wanted = expected(edge, fn._seq)
                             shape, kind, _ = wanted

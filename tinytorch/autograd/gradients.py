@@ -179,8 +179,8 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
         else:
             grad = grad.sum_to_size(shape)
     if type(grad) is ndarray:
-        return grad if kind is None or grad.dtype == kind else grad.astype(kind)
-    if kind is not None and grad._data.dtype != kind:
+        return grad if grad.dtype == kind else grad.astype(kind)
+    if grad._data.dtype != kind:
         grad = grad.to(BY_NUM[kind.num])
     if device is not None and grad.device is not device:
         if grad.ndim == 0:

@@ -32,7 +32,7 @@ class TensorBase:
 class AutogradMeta:
     """What a tensor has that asks for gradients, or that somebody asked about its gradient."""
 
-    __slots__ = ("__weakref__", "accumulator", "after_accumulate", "detached", "exchanged", "grad", "grad_dtype",
+    __slots__ = ("__weakref__", "accumulator", "after_accumulate", "detached", "exchanged", "grad",
                  "on_grad", "requires_grad", "retains")  # fmt: skip
 
     def __init__(self) -> None:
@@ -44,11 +44,6 @@ class AutogradMeta:
         self.accumulator: Any = None  # weak reference to the AccumulateGrad by which the leaf is shown in the graph
         self.detached = 0  # nodes with a lower sequence number saved this tensor before `detach_()` cut it off
         self.exchanged: tuple = ()  # until which sequence number which gradient was expected, where `.data =` changed that
-        self.grad_dtype: Any = ...  # NumPy's; None if `.grad` may be of any dtype, ... if it is of the tensor's own
-
-    def dtype_of_grad(self, t: TensorBase) -> Any:
-        """The dtype that `.grad` of the tensor is to have, as NumPy's; None if it may be any."""
-        return t._data.dtype if self.grad_dtype is ... else self.grad_dtype
 
 
 def meta(t: TensorBase) -> AutogradMeta:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import BY_NUM, of_number
+from ..dtypes import of_number
 from .hooks import RemovableHandle, hooks_of
 from .meta import LAST, TensorBase, accumulator_of
 from .saved import FREED, GONE, NUMBER, OBJECT, SavedTensor, is_tensor_kept, kept, kept_result, read
@@ -57,8 +57,7 @@ class Outputs(list):
 
 def expectation(t: Any) -> tuple:
     """Shape, dtype (NumPy's) and device that the gradient of a tensor must have."""
-    data, m = t._data, t._meta
-    return data.shape, data.dtype if m is None else m.dtype_of_grad(t), t.device
+    return t._data.shape, t._data.dtype, t.device
 
 
 class Node:

@@ -46,42 +46,18 @@ class MemoryFormat(metaclass=ShownAs):
 
 contiguous_format = MemoryFormat("contiguous_format")
 preserve_format = MemoryFormat("preserve_format")
-channels_last = MemoryFormat("channels_last")
-_IN_ORDER = (None, preserve_format, contiguous_format)  # the formats that keep a dense vector as it is
-
-
-def suggested_format(a: np.ndarray) -> MemoryFormat:
-    """The format that torch reads from strides: row-major unless they are plainly those of channels last."""
-    if a.ndim != 4 or not a.size or not a.strides[1]:
-        return contiguous_format
-    least = 0
-    for d in (1, 3, 2, 0):
-        if a.strides[d] < least or (d == 0 and least == a.strides[1]):
-            return contiguous_format
-        least = a.strides[d] * a.shape[d]
-    return channels_last
 
 
 def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[int, ...]:
-    """The strides in bytes of a new array for the elements of `a`: its own if it is dense, unless a format is asked for."""
-    if memory_format is None or memory_format is preserve_format:
-        return dense_strides(a, itemsize)
-    if memory_format is contiguous_format:
-        return contiguous_strides(a.shape, itemsize)
-    if a.ndim != 4:
-        raise RuntimeError(f"required rank 4 tensor to use {memory_format.name} format")
-    strides, step = [0] * 4, itemsize
-    for d in (1, 3, 2, 0):
-        strides[d] = step
-        step *= a.shape[d]
-    return tuple(strides)
+    """The strides in bytes of a new array for the elements of `a`: its own if it is dense, row-major if asked for."""
+    return contiguous_strides(a.shape, itemsize) if memory_format is contiguous_format else dense_strides(a, itemsize)
 
 
 def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = None) -> np.ndarray:
     """The same values in memory of their own, as another dtype if `kind` is given."""
     strides = a.strides
     plain = not strides or (a.size and (strides == (a.itemsize,) or (a.flags.c_contiguous and 1 not in a.shape)))
-    if plain and a.dtype.kind != "b" and memory_format in _IN_ORDER:  # of memory read as bools any byte may come
+    if plain and a.dtype.kind != "b":  # of memory read as bools any byte may come
         return a.copy() if kind is None or kind == a.dtype else convert(a, kind)
     kind = a.dtype if kind is None else kind
     out = empty_like_strides(a.shape, kind, strides_of_copy(a, memory_format, kind.itemsize))
@@ -104,13 +80,8 @@ detach = op("detach(Tensor(a) self)", composite(Tensor.detach), method=False)
 alias = op("alias(Tensor(a) self)", view(lambda a: a[...]), function=False, method=False, self=lambda grad: grad)
 
 
-def _contiguous(self: Tensor, memory_format: MemoryFormat | None) -> Tensor:
-    memory_format = contiguous_format if memory_format is None else memory_format
-    if self.is_contiguous(memory_format=memory_format):
-        return self
-    if memory_format is preserve_format:
-        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-    return clone(self, memory_format)
+def _contiguous(self: Tensor, memory_format: MemoryFormat) -> Tensor:
+    return self if self._data.flags.c_contiguous else clone(self, contiguous_format)
 
 
 op("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format)", composite(_contiguous),
@@ -194,10 +165,7 @@ to_copy = op(
 def converted(self: Tensor, d: Any = None, where: Any = None, copy: bool = False, memory_format: Any = None) -> Tensor:
     """The tensor as this dtype, on this device, in this format: itself if it is so already and no copy is asked for."""
     a, here = self._data, device_of(self)
-    if (
-        not copy and (d is None or d.np == a.dtype) and (where is None or where is here)
-        and (memory_format is None or memory_format is preserve_format or memory_format is suggested_format(a))
-    ):  # fmt: skip
+    if not copy and (d is None or d.np == a.dtype) and (where is None or where is here):
         return self
     out = over(MODES.here.run(copied, a, memory_format, None if d is None else d.np), here if where is None else where)
     if type(self._counter) is list and MODES.here.grad and out._data.dtype.kind == "f" and needs_grad(self):

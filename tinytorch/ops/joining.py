@@ -9,7 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..errors import type_name, warn_in_torch
 from ..tensor import Size, Tensor, device_of, fresh
-from .copies import channels_last, clone, contiguous_format, strides_of_copy, suggested_format
+from .copies import clone, contiguous_format
 from .creation import new_zeros
 from .define import op, python
 from .kernels import as_array, composite, result_dtype
@@ -36,14 +36,6 @@ def _meeting(arrays: list[np.ndarray], all_of_them: list[np.ndarray]) -> list[np
     return [as_array(a, d) for a in arrays]
 
 
-def _concatenated(arrays: list[np.ndarray], d: int, all_of_them: bool = True) -> np.ndarray:
-    """Row-major, unless all tensors are channels last."""
-    data = np.concatenate(arrays, d)
-    if all_of_them and data.ndim == 4 and all(suggested_format(a) is channels_last for a in arrays):
-        return laid_out(data, strides_of_copy(data, channels_last, data.itemsize))
-    return result_layout(data)
-
-
 def _cat(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
@@ -51,7 +43,7 @@ def _cat(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     if not shape or shape == (0,) or any(a.shape != shape for a in tensors):
         used = _that_can_be_joined(tensors, dim)
     d = wrap_dim(dim, used[0].ndim) if used[0].shape != (0,) else 0
-    return _concatenated(_meeting(used, tensors), d, len(used) == len(tensors))
+    return result_layout(np.concatenate(_meeting(used, tensors), d))
 
 
 def _that_can_be_joined(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]:
@@ -102,7 +94,7 @@ def _stack(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
             )
     arrays = _meeting(tensors, tensors)
     if d < len(first):  # torch joins along the next dimension, which it splits then
-        return _concatenated(arrays, d).reshape(*first[:d], len(arrays), *first[d:])
+        return result_layout(np.concatenate(arrays, d)).reshape(*first[:d], len(arrays), *first[d:])
     return result_layout(np.stack(arrays, d))
 
 

@@ -14,7 +14,6 @@ from ..autograd.node import NotImplementedNode, exchanged, expectation
 from ..dtypes import cpp_name
 from ..storage import contiguous_strides
 from ..tensor import Tensor, device_of, fresh
-from .copies import contiguous_format, preserve_format, strides_of_copy
 from .define import op, python
 from .kernels import composite
 from .layout import reach
@@ -26,19 +25,12 @@ def _look_at(self: Tensor, storage: Any, shape: tuple, strides: tuple, offset: i
     self._storage = storage
 
 
-def resized(self: Tensor, shape: tuple[int, ...], memory_format: Any = None) -> Tensor:
+def resized(self: Tensor, shape: tuple[int, ...]) -> Tensor:
     """The tensor itself in another shape, row-major from the same offset; its storage grows if it must."""
     a = self._data
-    if memory_format is preserve_format:
-        raise RuntimeError("Unsupported memory formatPreserve")
-    if memory_format is None or memory_format is contiguous_format:
-        if shape == a.shape:
-            return self
-        strides = contiguous_strides(shape, a.itemsize)
-    else:
-        strides = strides_of_copy(np.empty(shape, a.dtype), memory_format, a.itemsize)
-        if (shape, strides) == (a.shape, a.strides):
-            return self
+    if shape == a.shape:
+        return self
+    strides = contiguous_strides(shape, a.itemsize)
     storage, offset = self._own_storage(), self.storage_offset() * a.itemsize
     need = 0 if 0 in shape else offset + math.prod(shape) * a.itemsize
     if need > storage.nbytes():
@@ -57,27 +49,14 @@ def _refuse(t: Tensor, by: Tensor) -> None:
 
 def _resize(self: Tensor, size: tuple, memory_format: Any) -> Tensor:
     _refuse(self, self)
-    count = math.prod(size)
-    if any(n < 0 for n in size) or count >= 1 << 63:
+    if any(n < 0 for n in size) or math.prod(size) >= 1 << 63:
         raise RuntimeError("numel: integer multiplication overflow")
-    if math.prod([n or 1 for n in size[1:]]) >= 1 << 63:
-        raise RuntimeError("Stride calculation overflowed")
-    if count * self._data.itemsize >= 1 << 63:
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}")
-    return resized(self, size, memory_format)
+    return resized(self, size)
 
 
 def _resize_as(self: Tensor, the_template: Tensor, memory_format: Any) -> Tensor:
     _refuse(self, the_template)
-    resized(self, the_template._data.shape)
-    if memory_format is not None and memory_format is not contiguous_format:
-        a, b = self._data, the_template._data
-        if memory_format is preserve_format:
-            strides = tuple([s // b.itemsize * a.itemsize for s in b.strides])
-        else:
-            strides = strides_of_copy(a, memory_format, a.itemsize)
-        _look_at(self, self._own_storage(), a.shape, strides, self.storage_offset() * a.itemsize)
-    return self
+    return resized(self, the_template._data.shape)
 
 
 op("resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None)", composite(_resize), function=False)
