@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Mapping
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -42,7 +43,7 @@ def outcome(engine: Any, call: str) -> str:
     return "fine"
 
 
-def _declared(there: dict[str, Any]) -> list[str]:
+def _declared(there: Mapping[str, Any]) -> list[str]:
     return sorted(n for n, f in there.items() if hasattr(f, "overloads"))
 
 

@@ -6,6 +6,7 @@ The op is taken back after each test, so that nothing else sees it.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 import tinytorch
 from tinytorch import Tensor
-from tinytorch.ops import define, pointwise
+from tinytorch.ops import define, kernels, pointwise
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "adding_an_op.md").read_text(encoding="utf-8")
@@ -152,3 +153,14 @@ def test_the_other_examples_stand_in_the_lists() -> None:
     assert [
         line for line in lines if re.sub(r"\s|# fmt: skip", "", line) not in re.sub(r"\s|# fmt: skip", "", engine)
     ] == []
+
+
+def test_what_the_tables_name_is_there() -> None:
+    rows = re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE)
+    options = {n for row in rows for n in re.findall(r"(?:`|, )(\w+)=", row) if "(f" not in row}
+    kinds = {n for row in rows for n in re.findall(r"`(\w+)\(f", row)}
+    assert len(options) > 6
+    assert options <= set(inspect.signature(define.op).parameters)
+    assert kinds == {
+        n for n, k in vars(kernels).items() if isinstance(k, type) and k.__module__ == kernels.__name__
+    } - {"Kernel"}
