@@ -45,7 +45,7 @@ def _layout(engine: Any, operands: list) -> str:
         room = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if 0 not in shape else 1
         tensors.append(engine.zeros(room, dtype=getattr(engine, dtype)).as_strided(shape, strides))
     try:
-        out = (engine.exp, engine.add, engine.addcmul)[len(tensors) - 1](*tensors)
+        out = (engine.exp, engine.add, engine.clamp)[len(tensors) - 1](*tensors)
     except RuntimeError as e:
         return str(e)
     return f"{tuple(out.shape)} {out.stride()}"

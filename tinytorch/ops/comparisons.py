@@ -84,26 +84,10 @@ def _invert(self: Tensor) -> Tensor:
 python("__invert__", _invert, function=False)
 
 
-def _left_shift(a: Any, b: Any) -> Any:
-    outside = (b < 0) | (b >= a.dtype.itemsize * 8)
-    return np.where(outside, a.dtype.type(0), np.left_shift(a, np.where(outside, b.dtype.type(0), b)))
-
-
-def _right_shift(a: Any, b: Any) -> Any:
-    most = a.dtype.itemsize * 8 - (a.dtype.kind == "i")
-    outside = (b < 0) | (b >= most)
-    shifted = np.right_shift(a, np.where(outside, b.dtype.type(min(most, a.dtype.itemsize * 8 - 1)), b))
-    return np.where(outside, a.dtype.type(0), shifted) if a.dtype.kind == "u" else shifted
-
-
-for _name, _ufunc, _symbol, _takes, _stub in (
-    ("bitwise_and", np.bitwise_and, "and", "biw", "bitwise_and_cpu"),
-    ("bitwise_or", np.bitwise_or, "or", "biw", "bitwise_or_cpu"),
-    ("bitwise_xor", np.bitwise_xor, "xor", "biw", "bitwise_xor_cpu"),
-    ("bitwise_left_shift", _left_shift, "lshift", "i", "lshift_cpu"),
-    ("bitwise_right_shift", _right_shift, "rshift", "i", "rshift_cpu"),
-):
-    _kernel, _node = pointwise(_ufunc, takes=_takes, stub=_stub), not_differentiable(f"aten::{_name}")
+for _symbol in ("and", "or", "xor"):
+    _name = f"bitwise_{_symbol}"
+    _kernel = pointwise(getattr(np, _name), takes="biw", stub=f"{_name}_cpu")
+    _node = not_differentiable(f"aten::{_name}")
     op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_symbol, node=_node)
     reflected(_symbol, op(f"{_name}(Scalar self, Tensor other)", _kernel, method=False, in_place=False, out=False))
     op(f"{_name}(Tensor self, Scalar other)", _kernel, node=_node)

@@ -15,12 +15,12 @@ import numpy as np
 from .. import dtypes
 from ..autograd.node import not_differentiable
 from ..tensor import Tensor
-from .comparisons import isfinite, logical_and, logical_or, reflected
-from .creation import full_like, new_zeros, zeros_like
+from .comparisons import logical_and, logical_or, reflected
+from .creation import new_zeros, zeros_like
 from .define import op, python
-from .kernels import Kernel, check_kernel, composite, pointwise, result_dtype, shape_of_all, write
-from .layout import contiguous_strides, dense_strides, laid_out, result_layout
-from .masks import masked_fill, masked_fill_, where
+from .kernels import Kernel, check_kernel, composite, pointwise, result_dtype, write
+from .layout import contiguous_strides, laid_out, result_layout
+from .masks import masked_fill_, where
 
 # one operand ----------------------------------------------------------------------------------------------------------
 
@@ -71,10 +71,10 @@ def _sign(a: Any) -> Any:
 
 
 neg = op("neg(Tensor self)", pointwise(np.negative, takes="if", stub="neg_cpu", check=_no_bools(
-             _NO.format("Negation", "on a bool tensor is", _INVERT))), out="found", aka=("negative",),
-         operator="neg", self=lambda grad: -grad)  # fmt: skip
-absolute = op("abs(Tensor self)", pointwise(np.abs, takes="if", stub="abs_cpu"), out="found", aka=("absolute",),
-              operator="abs", self=lambda grad, self: grad * sgn(self))  # fmt: skip
+             _NO.format("Negation", "on a bool tensor is", _INVERT))), out="found", operator="neg",
+         self=lambda grad: -grad)  # fmt: skip
+absolute = op("abs(Tensor self)", pointwise(np.abs, takes="if", stub="abs_cpu"), out="found", operator="abs",
+              self=lambda grad, self: grad * sgn(self))  # fmt: skip
 sgn = op("sgn(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), out="found", also=("self", "result"),
          self=lambda grad: zeros_like(grad))  # fmt: skip
 sign = op("sign(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), out="found",
@@ -96,31 +96,12 @@ for _name, _ufunc in (("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc
        self=lambda grad: zeros_like(grad))  # fmt: skip
 
 
-def _round(a: Any, decimals: int) -> Any:
-    scale = a.dtype.type(10.0 ** abs(decimals))
-    return np.rint(a * scale) / scale if decimals > 0 else np.rint(a / scale) * scale
-
-
-def _nan_to_num(a: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
-    if a.dtype.kind != "f":
-        return laid_out(a.copy(), dense_strides(a))
-    limits = np.finfo(a.dtype)
-    values = [a.dtype.type(d if v is None else v) for v, d in ((nan, 0), (posinf, limits.max), (neginf, limits.min))]
-    out = np.where(a != a, values[0], np.where(a == np.inf, values[1], np.where(a == -np.inf, values[2], a)))
-    return laid_out(out, dense_strides(a))
-
-
 def _positive(self: Tensor) -> Tensor:
     if self.dtype is dtypes.bool_:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return self
 
 
-op("round(Tensor self, *, int decimals)", pointwise(_round, takes="f", stub="round_cpu"),
-   self=lambda grad: zeros_like(grad))  # fmt: skip
-op("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None)", _nan_to_num, in_place=True,
-   out="nan_to_num: dtype of out: {1} should be same as input: {0}",
-   self=lambda grad, self: grad * isfinite(self))  # fmt: skip
 op("positive(Tensor(a) self)", composite(_positive), operator="pos")
 
 
@@ -174,7 +155,7 @@ _rsub = Kernel(lambda a, b, alpha: _sub(b, a, alpha))  # whose layout goes by th
 add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, older=True, operator="add",
          also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: _by(grad, alpha))  # fmt: skip
 sub = op("sub(Tensor self, Tensor other, *, Scalar alpha=1)", _sub, numbers=True, older=True, operator="sub",
-         aka=("subtract",), also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: _by(-grad, alpha))  # fmt: skip
+         also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: _by(-grad, alpha))  # fmt: skip
 rsub = op("rsub(Tensor self, Tensor other, *, Scalar alpha=1)", _rsub, method=False, in_place=False, out=False,
           self=lambda grad, alpha: _by(-grad, alpha), other=lambda grad: grad)  # fmt: skip
 _from_number = op("rsub(Tensor self, Scalar other, Scalar alpha=1)", _rsub, method=False, in_place=False, out=False,
@@ -225,15 +206,13 @@ _QUOTIENTS = {
     "trunc": pointwise(_by_no_zero(_truncated), takes="if", stub="div_trunc_cpu"),
     "floor": pointwise(_by_no_zero(np.floor_divide), takes="if", stub="div_floor_cpu")}  # fmt: skip
 _modulo = pointwise(_by_no_zero(_remainder), takes="if", stub="remainder_cpu")
-_fmod = pointwise(_by_no_zero(np.fmod), takes="if", stub="fmod_cpu")
-mul = op("mul(Tensor self, Tensor other)", pointwise(np.multiply), numbers=True, aka=("multiply",), operator="mul",
+mul = op("mul(Tensor self, Tensor other)", pointwise(np.multiply), numbers=True, operator="mul",
          self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)  # fmt: skip
-div = op("div(Tensor self, Tensor other)", _QUOTIENTS[None], numbers=True, aka=("divide", "true_divide"),
-         operator="truediv", self=lambda grad, other: grad / other,
+div = op("div(Tensor self, Tensor other)", _QUOTIENTS[None], numbers=True, operator="truediv",
+         self=lambda grad, other: grad / other,
          other=lambda grad, self, other: -grad * ((self / other) / other))  # fmt: skip
 div_rounded = op(
-    "div(Tensor self, Tensor other, *, str? rounding_mode)", _divided, numbers=True, in_place=True,
-    aka=("divide",), backward="DivBackward2",
+    "div(Tensor self, Tensor other, *, str? rounding_mode)", _divided, numbers=True, in_place=True, backward="DivBackward2",
     self=lambda grad, other, rounding_mode: zeros_like(grad) if rounding_mode else grad / other,
     other=lambda grad, self, other, rounding_mode: (
         zeros_like(grad) if rounding_mode else -grad * ((self / other) / other)))  # fmt: skip
@@ -247,9 +226,6 @@ remainder = op("remainder(Tensor self, Tensor other)", _modulo, operator="mod", 
 remainder_of_number = op("remainder(Scalar self, Tensor other)", _modulo, method=False, in_place=False, out=False,
                          node=not_differentiable("aten::remainder"))  # fmt: skip
 op("remainder(Tensor self, Scalar other)", _modulo, backward="RemainderBackward0", self=lambda grad: grad)
-op("fmod(Tensor self, Tensor other)", _fmod, backward="FmodBackward1", self=lambda grad: grad,
-   other=lambda grad, self, other: -grad * div_rounded(self, other, "trunc"))  # fmt: skip
-op("fmod(Tensor self, Scalar other)", _fmod, backward="FmodBackward0", self=lambda grad: grad)
 python("__rtruediv__", _divided_from_the_right, function=False)
 reflected("floordiv", floor_divide)
 reflected("mod", lambda other, self: (remainder if isinstance(other, Tensor) else remainder_of_number)(other, self))
@@ -386,65 +362,5 @@ op("clamp(Tensor self, Tensor? min=None, Tensor? max=None)", pointwise(_clamped(
 op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", _bounded(
     _clamped(*[f"clamp_{n}scalar_cpu" for n in ("", "min_", "max_")])), out="found", aka=("clip",),
    backward="ClampBackward1", self=_inside)  # fmt: skip
-op("clamp_min(Tensor self, Tensor min)", _largest, backward="ClampMinBackward1",
-   self=lambda grad, self, min: where(self >= min, grad, 0),
-   min=lambda grad, self, min: where(self < min, grad, 0))  # fmt: skip
-clamp_min = op("clamp_min(Tensor self, Scalar min)", _bounded(np.maximum, takes="if", stub="clamp_min_scalar_cpu"),
-               out="found", backward="ClampMinBackward0",
+clamp_min = op("clamp_min(Tensor self, Scalar min)", _bounded(np.maximum), backward="ClampMinBackward0", **_HIDDEN,
                self=lambda grad, self, min: where(self >= min, grad, 0))  # fmt: skip
-op("clamp_max(Tensor self, Tensor max)", _smallest, backward="ClampMaxBackward1",
-   self=lambda grad, self, max: where(self <= max, grad, 0),
-   max=lambda grad, self, max: where(self > max, grad, 0))  # fmt: skip
-op("clamp_max(Tensor self, Scalar max)", _bounded(np.minimum, takes="if", stub="clamp_max_scalar_cpu"),
-   out="found", backward="ClampMaxBackward0", self=lambda grad, self, max: where(self <= max, grad, 0))  # fmt: skip
-
-# an angle, and blends of three ----------------------------------------------------------------------------------------
-
-
-def _per_square(self: Any, other: Any) -> Any:
-    squares = self * self + other * other
-    return masked_fill(reciprocal(squares), squares == 0, 0)
-
-
-def _lerp(a: Any, end: Any, weight: Any) -> Any:
-    given = [x for x in (a, end, weight) if isinstance(x, np.ndarray)]
-    for name, x in zip(("end", "weight"), given[1:]):  # noqa: B905 - the weight may be a number
-        if x.dtype != a.dtype and (x is end or x.ndim):
-            mine, its = (dtypes.cpp_name(dtypes.BY_NUM[y.dtype.num]) for y in (a, x))
-            raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
-    shape_of_all(*given)
-    check_kernel(a.dtype, "f", f"lerp_kernel_{'tensor' if isinstance(weight, np.ndarray) else 'scalar'}")
-    x, y, t = (np.asarray(x, np.float32 if a.dtype.char == "e" else a.dtype) for x in (a, end, weight))
-    out = np.where(np.abs(t) < 0.5, x + t * (y - x), y - (y - x) * (1 - t)).astype(a.dtype, copy=False)
-    return result_layout(out, *given)
-
-
-def _not_of_integers(_: Any, tensor1: Any, tensor2: Any) -> None:
-    if tensor1.dtype.kind != "f" != tensor2.dtype.kind:
-        raise RuntimeError(_NO_INTEGER_ADDCDIV)
-
-
-_NO_INTEGER_ADDCDIV = (
-    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
-    "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
-    "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for "
-    "float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
-)
-
-atan2 = op("atan2(Tensor self, Tensor other)", pointwise(np.arctan2, "float"), aka=("arctan2",),
-           self=lambda grad, self, other: grad * other * _per_square(self, other),
-           other=lambda grad, self, other: grad * -self * _per_square(self, other))  # fmt: skip
-op("lerp(Tensor self, Tensor end, Tensor weight)", _lerp, backward="LerpBackward1", in_place=True,
-   self=lambda grad, weight: grad * sub.inplace(full_like(weight, 1), weight), end=lambda grad, weight: grad * weight,
-   weight=lambda grad, self, end: grad * (end - self))  # fmt: skip
-op("lerp(Tensor self, Tensor end, Scalar weight)", _lerp, backward="LerpBackward0", in_place=True,
-   self=lambda grad, weight: times(grad, 1.0 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
-op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", pointwise(
-    lambda a, b, c, value: a + np.array(value).astype(a.dtype) * b * c, takes="if", stub="addcmul_cpu_out"),
-   older=True, self=lambda grad: grad, tensor1=lambda grad, tensor2, value: grad * times(tensor2, value),
-   tensor2=lambda grad, tensor1, value: grad * times(tensor1, value))  # fmt: skip
-op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)",
-   pointwise(lambda a, b, c, value: a + np.array(value).astype(a.dtype) * b / c, takes="if", stub="addcdiv_cpu_out",
-             check=_not_of_integers), older=True, self=lambda grad: grad,
-   tensor1=lambda grad, tensor2, value: grad * div.inplace(full_like(tensor2, value), tensor2),
-   tensor2=lambda grad, tensor1, tensor2, value: -grad * (times(tensor1, value) / (tensor2 * tensor2)))  # fmt: skip

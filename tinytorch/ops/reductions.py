@@ -277,25 +277,7 @@ for _name, _formula in (("var", _var_backward), ("std", _std_backward)):
     op(f"{_name}(Tensor self, bool unbiased=True)", composite(
         lambda self, unbiased, n=_name: _VARIANCES[n](self, None, int(unbiased), False)))  # fmt: skip
 
-# sums of exponentials -------------------------------------------------------------------------------------------------
-
-
-def _logsumexp(a: Any, dim: tuple, keepdim: bool) -> Any:
-    if a.dtype.kind != "f":
-        a = a.astype(dtypes.get_default_dtype().np)
-    if dim == () and a.size and a.ndim:
-        raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * a.ndim}")
-    wide = a.astype(np.float32) if a.dtype.char == "e" else a
-    dims = axes(a, wrap_dims(dim, a.ndim))
-    top = np.maximum.reduce(wide, dims, keepdims=True, initial=-np.inf)
-    top = np.where(np.isinf(top), wide.dtype.type(0), top)
-    total = np.log(np.add.reduce(exp_of(wide - top), dims, keepdims=True)) + top
-    return np.asarray(total if keepdim or dims is None else np.squeeze(total, dims)).astype(a.dtype)
-
-
-op("logsumexp(Tensor self, int[1] dim, bool keepdim=False)", row_major(_logsumexp),
-   self=lambda grad, self, result, dim, keepdim: (
-       restored(grad, dim, keepdim, self.shape) * exp(self - restored(result, dim, keepdim, self.shape))))  # fmt: skip
+# softmax ---------------------------------------------------------------------------------------------------------------
 
 
 def _normalised(log: bool) -> Any:

@@ -1,4 +1,4 @@
-"""Elements by their order: extremes, the middle, sorting, what is unique.
+"""Elements by their order: extremes and sorting.
 
 Where torch chooses an element along a dimension the gradient goes to that element; where it reduces everything, or by
 `amax` and `amin`, equal elements share it. Source: `torch.max` and so on, by name.
@@ -12,14 +12,14 @@ import numpy as np
 
 from .comparisons import isnan
 from .creation import new_zeros
-from .define import op, python
-from .kernels import Kernel, check_kernel, composite, row_major
+from .define import op
+from .kernels import Kernel, composite, row_major
 from .layout import dense_strides, laid_out, wrap_dim, wrap_dims
 from .masks import masked_fill_with_
 from .pointwise import maximum, minimum
 from .reductions import axes, sum_all, sum_dims
 from .scatter import scatter_from
-from .views import reshape, unsqueeze, view
+from .views import reshape, unsqueeze
 
 # extremes -------------------------------------------------------------------------------------------------------------
 
@@ -111,26 +111,6 @@ _extreme("max", np.maximum, np.argmax, maximum)
 _extreme("min", np.minimum, np.argmin, minimum)
 
 
-def _median_along(a: Any, dim: int, keepdim: bool) -> tuple:
-    d = wrap_dim(dim, a.ndim)
-    _not_empty("median", a, d)
-    check_kernel(a.dtype, "if", "median_out")
-    if not a.ndim:
-        return _chosen(a, d, keepdim, None)
-    middle = np.take(np.argsort(a, d, kind="stable"), [(a.shape[d] - 1) // 2], d)  # the lower of two
-    nan = a != a
-    return _chosen(a, d, keepdim, np.where(nan.any(d, keepdims=True), nan.argmax(d, keepdims=True), middle))
-
-
-def _median(a: Any) -> Any:
-    check_kernel(a.dtype, "if" if a.size else "bif", "median_cpu")
-    return _median_along(a.reshape(-1), 0, False)[0] if a.size else np.full((), np.nan).astype(a.dtype)
-
-
-op("median(Tensor self)", _median, out=False, writes=1, self=_shared)
-op(f"median(Tensor self, int dim, bool keepdim=False) {_PAIR}", row_major(_median_along), writes=2,
-   backward="MedianBackward1", self=_to_chosen)  # fmt: skip
-
 # sorting --------------------------------------------------------------------------------------------------------------
 
 _CHOSEN: dict[str, Any] = {
@@ -186,65 +166,3 @@ op("argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False)",
    like_input(lambda a, stable, dim, descending: _argsort(a, dim, descending)))  # fmt: skip
 op("argsort(Tensor self, int dim=-1, bool descending=False)", like_input(_argsort))
 op(f"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) {_PAIR}", row_major(_topk), **_CHOSEN)
-
-# what is unique -------------------------------------------------------------------------------------------------------
-
-
-def _unique(a: Any, return_inverse: bool, return_counts: bool, dim: int | None) -> tuple:
-    if dim is not None and not a.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    d = None if dim is None else wrap_dim(dim, a.ndim)
-    if d is not None and not a.size and (a.shape[d] or a.shape.count(0) > 1):
-        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
-    if d is not None and not a.size:
-        values, inverse, counts = a.copy(), np.empty(0, np.int64), np.empty(0, np.int64)
-    else:
-        rows = a.reshape(-1) if d is None else a
-        values, inverse, counts = np.unique(rows, return_inverse=True, return_counts=True, axis=d, equal_nan=False)
-    inverse = inverse.reshape(a.shape if d is None else -1) if return_inverse else np.empty(0, np.int64)
-    return values, inverse, counts if return_counts else np.empty(0, np.int64)
-
-
-def _refuse(name: str) -> Any:
-    def refuse(grads: tuple) -> Any:
-        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
-
-    return refuse
-
-
-_THREE = "-> (Tensor, Tensor, Tensor)"
-_unique2 = op(f"_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) {_THREE}",
-              lambda a, sorted, return_inverse, return_counts: _unique(a, return_inverse, return_counts, None),
-              method=False, out=False, self=_refuse("_unique2"))  # fmt: skip
-unique_dim = op(
-    f"unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) {_THREE}",
-    lambda a, dim, sorted, return_inverse, return_counts: _unique(a, return_inverse, return_counts, dim),
-    method=False, out=False, self=_refuse("unique_dim"))  # fmt: skip
-
-
-def unique(
-    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
-    """The different elements in order (or slices of a dimension); if asked, where each went and how often it occurs."""
-    flags = (sorted, return_inverse, return_counts)
-    found = _unique2(input, *flags) if dim is None else unique_dim(input, dim, *flags)
-    wanted = [t for t, asked in zip(found, (True, return_inverse, return_counts), strict=True) if asked]
-    return tuple(wanted) if len(wanted) > 1 else wanted[0]
-
-
-python("unique", unique)
-
-
-def _isin(elements: Any, test_elements: Any, assume_unique: bool, invert: bool) -> Any:
-    for a in (elements, test_elements):
-        if isinstance(a, np.ndarray) and a.dtype.kind == "b":
-            raise RuntimeError("Unsupported input type encountered for isin(): Bool")
-    if isinstance(test_elements, np.ndarray) and test_elements.size < 10 * np.size(elements) ** 0.145:
-        view(test_elements, (-1,))  # raises, as in torch, for what is not row-major
-    return np.isin(elements, test_elements, invert=invert)
-
-
-_FLAGS = "*, bool assume_unique=False, bool invert=False"
-op(f"isin(Tensor elements, Tensor test_elements, {_FLAGS})", _isin, method=False)
-op(f"isin(Scalar element, Tensor test_elements, {_FLAGS})", _isin, method=False)
-op(f"isin(Tensor elements, Scalar test_element, {_FLAGS})", _isin, method=False)
