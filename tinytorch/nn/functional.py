@@ -35,6 +35,8 @@ def _linear(input: Any, weight: Any, bias: Any) -> Any:
         return matmul(input, t(weight))
     if n == 2:
         return addmm(bias, input, t(weight))
+    if not input.is_contiguous():
+        return matmul(input, t(weight)).add_(bias)
     sizes = input.shape
     return view(addmm(bias, reshape(input, (-1, sizes[-1])), t(weight)), (*sizes[:-1], weight.shape[0]))
 

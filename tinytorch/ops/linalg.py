@@ -249,7 +249,7 @@ def _folded(self: Any, other: Any, flip: Any) -> Any:
 
     Only where that copies nothing, or where the matrix wants a gradient, which would have to be summed over the batch.
     """
-    big, small = (transpose(other, -1, -2), self) if flip else (self, other)
+    big, small = (transpose(other, -2, -1), self) if flip else (self, other)
     sizes, strides = big.shape, big.stride()
     dense = not big.numel() or all(strides[i] == strides[i + 1] * sizes[i + 1] for i in range(len(sizes) - 2))
     if not (small.requires_grad or (dense and self.ndim != 2)):
@@ -259,7 +259,7 @@ def _folded(self: Any, other: Any, flip: Any) -> Any:
         return unsafe_view(mv(rows, small), sizes[:-1])
     made = mm(rows, t(small) if flip else small)
     made = unsafe_view(made, (*sizes[:-1], made.shape[1]))
-    return transpose(made, -1, -2).contiguous() if flip else made
+    return transpose(made, -2, -1).contiguous() if flip else made
 
 
 def _batched(self: Any, other: Any) -> Any:
