@@ -64,7 +64,6 @@ def is_tensor(obj: Any) -> bool:
 
 # what is loaded when it is first asked for, by where it stands
 _LATER = {"load": "saving", "save": "saving", "TypedStorage": "typed_storage"}
-_LATER |= {d.tensor_type.replace("Tensor", "Storage"): "typed_storage" for d in _dtypes.ALL}
 _MODULES = ("nn", "optim", "return_types", "viz")
 
 

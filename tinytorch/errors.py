@@ -121,7 +121,7 @@ OF_TENSOR = """
     is_same_size is_shared is_sparse_csr is_vulkan is_xla is_xpu isneginf isposinf isreal istft kron kthvalue lcm
     lcm_ ldexp ldexp_ less less_ less_equal less_equal_ lgamma lgamma_ log10 log10_ log2 log2_ log_normal_ logaddexp
     logaddexp2 logcumsumexp logdet logit logit_ lstsq lu lu_solve mH map2_ map_ matrix_exp matrix_power mode
-    module_load msort mtia mvlgamma mvlgamma_ name nanmean nanmedian nanquantile nansum narrow_copy nextafter nextafter_
+    module_load msort mtia mvlgamma mvlgamma_ name nanmean nanmedian nanquantile nansum narrow_copy new nextafter nextafter_
     nonzero_static not_equal not_equal_ orgqr ormqr pin_memory pinverse polygamma polygamma_ prelu
     q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qr qscheme quantile
     rad2deg rad2deg_ real record_stream reinforce renorm renorm_ resize resize_as resize_as_sparse_ resolve_conj

@@ -11,7 +11,6 @@ import io
 import os
 import pickle
 import zipfile
-from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
 from types import FunctionType
 from typing import Any
@@ -20,11 +19,11 @@ import numpy as np
 
 from . import dtypes, nn
 from .autograd.hooks import warn_of_hooks
-from .autograd.meta import meta
 from .devices import as_device, device
 from .errors import missing
+from .ops.copies import over_storage
 from .storage import UntypedStorage
-from .tensor import Size, Tensor, over
+from .tensor import Size, Tensor
 from .typed_storage import LEGACY, TypedStorage, storage_name, storage_of
 
 # making tensors of what a file says --------------------------------------------------------------
@@ -37,15 +36,9 @@ def rebuild_storage(data: bytes, where: str) -> UntypedStorage:
 
 def rebuild_tensor(storage: Any, offset: int, size: tuple, stride: tuple, requires_grad: bool, *_: Any) -> Tensor:
     """A tensor that looks at a typed storage."""
-    kind, s = storage.dtype.np, storage.untyped()
-    steps = tuple(k * kind.itemsize for k in stride)
-    t = over(s.look(size, kind, steps, offset * kind.itemsize))
-    t._storage = s
-    if type(t._counter) is list:
-        t._counter = [1]  # torch makes an empty tensor and then sets its storage
-    if requires_grad:
-        meta(t).requires_grad = True
-    return t
+    kind = storage.dtype.np
+    steps = tuple([k * kind.itemsize for k in stride])
+    return over_storage(storage.untyped(), (kind, size, steps, offset * kind.itemsize), requires_grad)
 
 
 def rebuild_parameter(data: Tensor, requires_grad: bool, hooks: Any) -> Tensor:
@@ -137,8 +130,6 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) 
     path = os.fspath(f) if isinstance(f, (str, os.PathLike)) else None
     if path is None and not hasattr(f, "write"):
         raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
-    if path is None and not callable(f.write):
-        raise TypeError(f"Buffer of {str(type(f)).strip('<>')} has no callable attribute 'write'")
     folder = os.path.dirname(path or "")  # noqa: PTH120 - whatever names a file, as torch takes it
     if folder and not os.path.isdir(folder):  # noqa: PTH112
         raise RuntimeError(f"Parent directory {folder} does not exist.")
@@ -171,7 +162,7 @@ class _Reader(pickle.Unpickler):
         self.storages: dict[str, UntypedStorage] = {}
 
     def find_class(self, module: str, name: str) -> Any:
-        module, name = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))  # since Python 2
+        module = "builtins" if module == "__builtin__" else module  # as Python 2 named it
         found = _BY_NAME.get((module, name))
         if found is None and module == "torch":  # a dtype that PyTorch alone has
             raise missing("module 'torch' has no attribute '{}'", name)
@@ -192,14 +183,8 @@ class _Reader(pickle.Unpickler):
         to = self.to
         if callable(to):
             made = rebuild_storage(data, where)
-            own = to(made, where)
-            return made if own is None else own.untyped()
+            return to(made, where) or made
         to = to.get(where, where) if isinstance(to, dict) else where if to is None else to
-        if not isinstance(to, (str, device)):
-            raise TypeError(f"'{type(to).__name__}' object is not callable")
-        if isinstance(to, str) and to.partition(":")[0] not in ("cpu", "cuda", "meta"):
-            tagged = f"torch.storage.UntypedStorage (tagged with {to})"
-            raise RuntimeError(f"don't know how to restore data location of {tagged}")
         return rebuild_storage(data, str(as_device(to)))
 
 
@@ -218,8 +203,6 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, 
     if not whole:
         raise EOFError
     if not zipfile.is_zipfile(io.BytesIO(whole)):
-        if whole.startswith(b"PK\x03\x04"):
-            raise RuntimeError("PytorchStreamReader failed reading zip archive: not a ZIP archive. This is an internal miniz error. If you are seeing this error, there is a high likelihood that your checkpoint file is corrupted. This can happen if the checkpoint was not saved properly, was transferred incorrectly, or the file was modified after saving.")  # fmt: skip
         raise pickle.UnpicklingError(f"{_FAILED} {_CHANGED}\nPlease file an issue with the following so that we can make `weights_only=True` compatible with your use case: WeightsUnpickler error: \n\nUnsupported operand {whole[0]}\n\n{_DOCUMENT}")  # fmt: skip
     with zipfile.ZipFile(io.BytesIO(whole)) as archive:
         folder = archive.namelist()[0].partition("/")[0]

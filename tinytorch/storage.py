@@ -66,10 +66,6 @@ class UntypedStorage(metaclass=ShownAs):
 
     size = __len__ = nbytes
 
-    def element_size(self) -> int:
-        """Bytes an element takes: 1."""
-        return 1
-
     def data_ptr(self) -> int:
         """Address of the first byte; 0 for an empty storage."""
         return address(self.buffer) if self.buffer.nbytes else 0
@@ -83,14 +79,6 @@ class UntypedStorage(metaclass=ShownAs):
         """Whether the storage lies on the simulated cuda device."""
         return self.device is not CPU
 
-    def get_device(self) -> int | None:
-        """The index of the device, None for the CPU."""
-        return self.device.index
-
-    def is_shared(self) -> bool:
-        """Whether other processes see this memory: never on the CPU here."""
-        return self.is_cuda
-
     def untyped(self) -> UntypedStorage:
         """Itself, as torch's typed storages offer."""
         return self
@@ -101,34 +89,22 @@ class UntypedStorage(metaclass=ShownAs):
 
     # reading and writing bytes ---------------------------------------------------------------------
 
-    def _place(self, i: Any, error: type[Exception]) -> int | slice:
-        """An index as NumPy takes it. `error` for what is none."""
-        if isinstance(i, slice):
-            start, stop, step = i.indices(self.nbytes())
-            if step != 1:
-                raise RuntimeError(f"Trying to slice with a step of {step}, but only a step of 1 is supported")
-            return slice(start, stop)
-        if not _is_int(i):
-            raise error(f"can't index a torch.UntypedStorage with {type_name(i)}")
-        return int(i)
-
-    def __getitem__(self, i: int | slice) -> int | UntypedStorage:
-        at = self._place(i, TypeError)
-        if isinstance(at, slice):
-            return UntypedStorage(self._bytes()[at], self.device, resizable=False)
+    def __getitem__(self, i: int) -> int:
         n = self.nbytes()
-        if not -n <= at < n:
-            raise IndexError(f"index {at if at >= 0 else at + n} out of range for storage of size {n}")
-        return int(self._bytes()[at])
+        if not _is_int(i):
+            raise TypeError(f"can't index a torch.UntypedStorage with {type_name(i)}")
+        if not -n <= i < n:
+            raise IndexError(f"index {i if i >= 0 else i + n} out of range for storage of size {n}")
+        return int(self._bytes()[i])
 
-    def __setitem__(self, i: int | slice, value: int) -> None:
-        at = self._place(i, RuntimeError)
+    def __setitem__(self, i: int, value: int) -> None:
+        if not _is_int(i):
+            raise RuntimeError(f"can't index a torch.UntypedStorage with {type_name(i)}")
         if not isinstance(value, (int, np.integer)):
-            name = type_name(value)
-            raise RuntimeError(f"can only set storage content with a int types, but got {name} instead")
-        if isinstance(at, int) and not 0 <= at < self.nbytes():
+            raise RuntimeError(f"can only set storage content with a int types, but got {type_name(value)} instead")
+        if not 0 <= i < self.nbytes():
             raise RuntimeError("out of bounds")
-        self._bytes()[at] = int(value) % 256
+        self._bytes()[i] = int(value) % 256
 
     def tolist(self) -> list[int]:
         """The bytes as a list of ints."""
@@ -154,15 +130,7 @@ class UntypedStorage(metaclass=ShownAs):
         self._bytes()[...] = source.untyped()._bytes()
         return self
 
-    def byteswap(self, dtype: Any) -> None:
-        """Turn the order of the bytes of each element of a dtype."""
-        self._bytes().view(dtype.np).byteswap(inplace=True)
-
     # other storages --------------------------------------------------------------------------------
-
-    def new(self) -> UntypedStorage:
-        """An empty storage on the same device."""
-        return UntypedStorage(0, self.device)
 
     def clone(self) -> UntypedStorage:
         """A storage with the same bytes and memory of its own."""
@@ -172,15 +140,6 @@ class UntypedStorage(metaclass=ShownAs):
 
     def __deepcopy__(self, memo: dict) -> UntypedStorage:
         return memo.setdefault(id(self), self.clone())
-
-    def to(self, *, device: Any, non_blocking: bool = False) -> UntypedStorage:
-        """The storage itself if it is on the device, else a copy there."""
-        where = as_device(device)
-        return self if where is self.device else UntypedStorage(self.buffer.copy(), where)
-
-    def cpu(self) -> UntypedStorage:
-        """The storage itself on the CPU, else a copy there."""
-        return self.to(device=CPU)
 
     def resize_(self, nbytes: int) -> UntypedStorage:
         """Grow or shrink to `nbytes`, keeping the bytes; every tensor on this storage follows to the new memory.
@@ -233,10 +192,4 @@ def _bytes_of(given: Any) -> np.ndarray:
         if given < 0:
             raise RuntimeError(f"[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with negative number: {2**64 + int(given)}")  # fmt: skip
         return np.zeros(int(given), np.uint8)
-    what = "torch.UntypedStorage(): "
-    if not hasattr(given, "__len__") or hasattr(given, "untyped_storage"):
-        raise RuntimeError(f"{what}Expected a sequence type, but got {type_name(given)}")
-    for item in given:
-        if not _is_int(item):
-            raise RuntimeError(f"{what}tried to construct a storage from a sequence ({type_name(given)}), but one of the items was of type {type_name(item)} instead of int")  # fmt: skip
     return np.array([int(item) % 256 for item in given], np.uint8)

@@ -1,8 +1,7 @@
-"""The old typed storage, `tensor.storage()`, a storage counted in elements; and its classes, `torch.FloatStorage` and kin."""
+"""The old typed storage, `tensor.storage()`, a storage counted in elements; and the names of its classes in files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,40 +38,19 @@ class TypedStorage(metaclass=ShownAs):
     def __len__(self) -> int:
         return self._untyped_storage.nbytes() // self.dtype.itemsize
 
-    def size(self) -> int:
-        """The number of elements."""
-        return len(self)
-
-    def type(self) -> str:
-        """The name of the old class of such storages."""
-        return f"torch.{storage_name(self.dtype)}"
+    size = __len__
 
     def tolist(self) -> list:
         """The elements as a list of Python numbers."""
         return self._elements().tolist()
 
     def __getitem__(self, i: int) -> Any:
-        if isinstance(i, slice):
-            raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
-        if not isinstance(i, int):
-            raise RuntimeError(f"can't index a {type(self)} with {type(i)}")
         if not -len(self) <= i < len(self):
             raise IndexError(f"index {i} out of range for storage of size {len(self)}")
         return self._elements()[i].item()
 
     def __setitem__(self, i: Any, value: Any) -> None:
-        if not isinstance(i, (int, slice)):
-            raise RuntimeError(f"can't index a {type(self)} with {type(i)}")
         self._elements()[i] = value
-
-    def fill_(self, value: Any) -> TypedStorage:
-        """Set every element."""
-        self[:] = value
-        return self
-
-    def resize_(self, size: int) -> None:
-        """Grow or shrink to that many elements; every tensor on the storage follows."""
-        self._untyped_storage.resize_(size * self.dtype.itemsize)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("data_ptr", "nbytes", "device", "is_cuda"):
@@ -84,30 +62,11 @@ class TypedStorage(metaclass=ShownAs):
         return f"{lines}[torch.storage.TypedStorage(dtype={self.dtype!r}, device={self.device}) of size {len(self)}]"
 
 
-class _Legacy(ShownAs, type):
-    """The class of `torch.FloatStorage`: calling it makes a typed storage, and it answers `isinstance` by dtype."""
-
-    dtype: dtypes.dtype
-
-    def __call__(cls, *args: Any) -> TypedStorage:
-        """Make a typed storage of that many elements, or of a sequence of numbers; RuntimeError for anything else."""
-        if len(args) > 1:
-            raise RuntimeError(f"{cls}.__new__ received an invalid combination of arguments. Expected one of:\n * no arguments\n * (int size)\n * (Sequence data)\n * (*, UntypedStorage wrap_storage)\nToo many positional arguments")  # fmt: skip
-        given = args[0] if args else 0
-        data = np.array(given, cls.dtype.np) if isinstance(given, Sequence) else np.zeros(given, cls.dtype.np)
-        return TypedStorage(wrap_storage=UntypedStorage(data), dtype=cls.dtype)
-
-    def __instancecheck__(cls, obj: Any) -> bool:
-        return isinstance(obj, TypedStorage) and obj.dtype is cls.dtype
-
-
-LEGACY = {
-    name: _Legacy(name, (), {"dtype": d, "__module__": "torch", "__doc__": f"The old storage of {d!r} elements.",
+LEGACY: dict[str, Any] = {
+    name: ShownAs(name, (), {"dtype": d, "__module__": "torch", "__doc__": f"The old storage of {d!r} elements, as files name it.",
                              "shown_as": f"torch.{name}"})
     for d in dtypes.ALL for name in [storage_name(d)]
 }  # fmt: skip
-"""The classes by name, as `torch` offers them."""
-globals().update(LEGACY)
 
 
 def storage_of(t: Any, quietly: bool = False) -> TypedStorage:

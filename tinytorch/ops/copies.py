@@ -206,19 +206,17 @@ def _to_type(self: Tensor, dtype: Any, non_blocking: bool, memory_format: Any) -
     """The legacy type name, or with a dtype (a class, or the name of one) the tensor converted to it."""
     if dtype is None:
         return f"torch.{'cuda.' * self.is_cuda}{self.dtype.tensor_type}"
-    if isinstance(dtype, _type) and dtype is not Tensor and not isinstance(dtype.__dict__.get("dtype"), dtypes.dtype):
-        dtype = dtype.__name__
+    if dtype is Tensor:
+        return converted(self, dtypes.get_default_dtype())
     if isinstance(dtype, str):
         found = next((d for d in dtypes.ALL if d.tensor_type == dtype.rpartition(".")[2]), None)
         if found is None:
             raise ValueError(f"invalid type: '{dtype}'")
         return converted(self, found, as_device("cuda") if ".cuda." in dtype else CPU)
-    if dtype is Tensor:
-        return converted(self, dtypes.get_default_dtype())
-    kind = dtype if isinstance(dtype, (dtypes.dtype, Tensor)) else getattr(dtype, "dtype", None)
+    kind = dtype if isinstance(dtype, dtypes.dtype) else getattr(dtype, "dtype", None)
     if not isinstance(kind, dtypes.dtype):
         raise TypeError("dtype must be a type, str, or dtype object")
-    return converted(self, kind, getattr(dtype, "device", None))
+    return converted(self, kind)
 
 
 op("type(Tensor self, PyObject dtype=None, bool non_blocking=False, *, MemoryFormat? memory_format=None)",

@@ -16,7 +16,7 @@ from .. import dtypes
 from ..autograd.meta import needs_grad
 from ..autograd.modes import MODES, bump
 from ..devices import as_device
-from ..rounding import fma64
+from ..random import fma64
 from ..tensor import Tensor, device_of
 from .copies import counted, strides_of_copy
 from .define import op

@@ -269,7 +269,9 @@ def _asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad
     if copy is False and where not in (None, device_of(source)):
         raise ValueError(f"can't alias tensor from device '{device_of(source)}' to '{where}'.")
     if copy is False and dtype not in (None, source.dtype):
-        raise ValueError(f"can't alias tensor with dtype '{source.dtype.scalar_name}' into dtype '{dtype.scalar_name}'.")
+        raise ValueError(
+            f"can't alias tensor with dtype '{source.dtype.scalar_name}' into dtype '{dtype.scalar_name}'."
+        )
     out = converted(source, dtype, where)
     out = clone(out) if copy and shared and out is source else out
     if requires_grad is False and needs_grad(out):  # of `obj` itself it is taken away, as in torch
