@@ -21,7 +21,7 @@ ENGINE = sorted((ROOT / "tinytorch").rglob("*.py"))
 LESSONS = [pytest.param(path, id=path.relative_to(ROOT).as_posix()) for path in NOTEBOOKS]
 
 LAYERS: list[tuple[str, ...]] = [
-    ("tinytorch.errors", "tinytorch.rounding"),
+    ("tinytorch.errors",),
     ("tinytorch.dtypes", "tinytorch.devices"),
     (
         "tinytorch.storage",
