@@ -12,12 +12,11 @@ from ..errors import missing, warn_user
 from ..ops.creation import zeros_like
 from ..ops.define import FUNCTIONS, elsewhere, op
 from ..ops.kernels import as_array, check_kernel, composite, result_dtype
+from ..ops.layout import result_layout
 from ..ops.linalg import addmm, matmul
 from ..ops.pointwise import clamp_min, log, over, plus, times
 from ..ops.pointwise import sigmoid as _sigmoid
-from ..ops.layout import result_layout
 from ..ops.reductions import log_softmax as _log_softmax
-from ..ops.layout import result_layout
 from ..ops.reductions import sum_all
 from ..ops.views import reshape, t, view
 from ..tensor import Tensor, fresh
