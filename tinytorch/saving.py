@@ -11,6 +11,7 @@ import io
 import os
 import pickle
 import zipfile
+from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
 from types import FunctionType
 from typing import Any
@@ -162,7 +163,7 @@ class _Reader(pickle.Unpickler):
         self.storages: dict[str, UntypedStorage] = {}
 
     def find_class(self, module: str, name: str) -> Any:
-        module = "builtins" if module == "__builtin__" else module  # as Python 2 named it
+        module, name = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))  # since Python 2
         found = _BY_NAME.get((module, name))
         if found is None and module == "torch":  # a dtype that PyTorch alone has
             raise missing("module 'torch' has no attribute '{}'", name)

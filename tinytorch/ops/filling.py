@@ -161,9 +161,10 @@ for _g in _GIVEN:
         lambda d, low, high, size, g=None: _randint(_room(d, size), low, high, g), dtypes.int64), out=True)  # fmt: skip
 for _g in _GIVEN:
     op(f"randint_like(Tensor self, SymInt low, SymInt high, *, {_g}{OPTIONS_LIKE})", factory_like(_randint), method=False)  # fmt: skip
-for _g in _GIVEN:
-    op(f"randint_like(Tensor self, SymInt high, *, {_g}{OPTIONS_LIKE})", factory_like(
-        lambda a, high, g=None: _randint(a, 0, high, g)), method=False)  # fmt: skip
+for _bound in ("Tensor", "SymInt"):
+    for _g in _GIVEN:
+        op(f"randint_like(Tensor self, {_bound} high, *, {_g}{OPTIONS_LIKE})", factory_like(
+            lambda a, high, g=None: _randint(a, 0, high, g)), method=False)  # fmt: skip
 
 
 def _normal(mean: Any, std: Any, generator: Any) -> np.ndarray:
