@@ -661,6 +661,11 @@ def elsewhere(*made: Op) -> Callable:
     return group.called(False)
 
 
+def absent(*values: Any) -> Any:
+    """What an overload does that torch's texts name and that is not here."""
+    raise NotImplementedError("tinytorch has not this form of the operation; run the program with PyTorch")
+
+
 def _document(made: Op, inplace: bool) -> str:
     what = (
         made.doc

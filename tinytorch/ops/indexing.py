@@ -18,7 +18,7 @@ from ..storage import contiguous_strides
 from ..tensor import Tensor, device_of, fresh
 from .copies import alias, copy_
 from .creation import new_zeros, number_array
-from .define import op, python
+from .define import absent, op, python
 from .fast import view_of_all
 from .from_data import array_of as array_from
 from .kernels import write
@@ -26,9 +26,6 @@ from .layout import check_no_overlap, is_expanded, laid_out, torch_strides, view
 from .masks import fill_where, in_copy
 from .parts import END, select, slice_
 from .views import array_of, expand, unsqueeze, view
-
-_FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
-_MASKS = (np.dtype(bool), np.dtype(np.uint8))
 
 # index tensors --------------------------------------------------------------------------------------------------------
 
@@ -41,16 +38,13 @@ def _places(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
     for i in indices:
         if i is None:
             out.append(None)
-        elif i.dtype in _MASKS:
-            if i.dtype != bool:
-                warn_in_torch(
-                    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
-                    "aten/src/ATen/native/IndexingUtils.h:37",
-                )
+        elif i.dtype == bool:
             _check_mask(i.shape, a.shape, len(out))
             out.extend(i.nonzero())
         elif i.dtype.kind == "i" and i.dtype.itemsize >= 4:
             out.append(i if i.dtype == np.int64 else i.astype(np.int64))
+        elif i.dtype == np.uint8:
+            absent()
         else:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if len(out) > a.ndim:
@@ -119,7 +113,7 @@ def _indexed(a: np.ndarray, indices: list) -> np.ndarray:
 def _as_one_mask(a: np.ndarray, indices: list, value: np.ndarray) -> np.ndarray | None:
     """The mask, if the indices are one mask and the value is one number: torch then fills instead of indexing."""
     masks = [n for n, i in enumerate(indices) if i is not None]
-    if value.size != 1 or len(masks) != 1 or indices[masks[0]].dtype not in _MASKS:
+    if value.size != 1 or len(masks) != 1 or indices[masks[0]].dtype != bool:
         return None
     before, mask = masks[0], indices[masks[0]]
     _check_mask(mask.shape, a.shape, before)
@@ -130,7 +124,7 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
     if is_expanded(a):
         warn_in_torch(
             "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. tensor[indices] = tensor",
-            f"{_FILE}:976",
+            "aten/src/ATen/native/TensorAdvancedIndexing.cpp:976",
         )
     if len(indices) > a.ndim:
         raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(indices)})")
@@ -147,29 +141,16 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
         )
     if values.dtype != a.dtype:
         ours, theirs = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, values))
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} for the source."
-        )
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} for the source.")
     if 0 in want:
         return
     try:
-        if not accumulate:
-            a[_whole(places)] = values
-        elif not np.may_share_memory(a, values):
-            np.add.at(a, _whole(places), values)
+        if accumulate:
+            np.add.at(a, _whole(places), values.copy() if np.may_share_memory(a, values) else values)
         else:
-            _add_in_turn(a, places, np.broadcast_to(values, want), at, together)
+            a[_whole(places)] = values
     except IndexError:
         raise _out_of_bounds(a.shape, places, used, together) from None
-
-
-def _add_in_turn(a: np.ndarray, places: list, values: np.ndarray, at: int, together: tuple) -> None:
-    """Add what lies in the memory that is added to: each addition sees those before it."""
-    values = np.moveaxis(values, range(at, at + len(together)), range(len(together)))
-    full = [i if i is None else np.broadcast_to(i, together) for i in places]
-    for m in np.ndindex(*together):
-        one = _whole([i if i is None else i[m] for i in full])
-        a[one] = a[one] + values[m]
 
 
 def _index_back(grad: Any, self_sym_sizes: tuple, indices: Any) -> Any:
@@ -177,10 +158,7 @@ def _index_back(grad: Any, self_sym_sizes: tuple, indices: Any) -> Any:
 
 
 def _overwritten(grad: Any, indices: Any, accumulate: bool) -> Any:
-    if accumulate:
-        return grad
-    bytes_ = any(i is not None and array_of(i).dtype == np.uint8 for i in indices)
-    return (_put_unsafe if bytes_ else index_put)(grad, list(indices), new_zeros(grad, ()))
+    return grad if accumulate else index_put(grad, list(indices), new_zeros(grad, ()))
 
 
 index = op("index(Tensor self, Tensor?[] indices)", _indexed, method=False, function=False, out=False, writes=1,
@@ -192,9 +170,6 @@ _put_impl = op(
 )  # fmt: skip
 _PUT = {"self": _overwritten, "values": lambda grad, indices: index(grad, list(indices))}
 _put_schema = "Tensor?[] indices, Tensor values, bool accumulate=False)"
-_put_unsafe = op(  # which never fills by a mask
-    f"_unsafe_index_put(Tensor self, {_put_schema}", in_copy(lambda a, *args: _put(a, *args, True), None), method=False,
-    function=False, backward="IndexPutBackward0", **_PUT)  # fmt: skip
 index_put = op(f"index_put(Tensor self, {_put_schema}", in_copy(_put, None), out=False, **_PUT)
 index_put_ = op(f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backward="IndexPutBackward0", **_PUT)
 
@@ -256,26 +231,15 @@ def _setitem(self: Tensor, item: Any, value: Any) -> None:
     index_put_(part, indices, value)
 
 
-def _delitem(self: Tensor, item: Any) -> None:
-    raise TypeError("Tensor does not support deleting items")
-
-
-for _name, _f in (("__getitem__", _getitem), ("__setitem__", _setitem), ("__delitem__", _delitem)):
-    python(_name, _f, function=False)
+python("__getitem__", _getitem, function=False)
+python("__setitem__", _setitem, function=False)
 
 
 def _as_value(self: Tensor, value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value
-    if isinstance(value, complex):
-        raise RuntimeError("value cannot be converted to type float without overflow")
     if not isinstance(value, (bool, int, float, np.integer)):
         raise TypeError(f"can't assign a {type_name(value)} to a {self.type()}")
-    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-        raise ValueError("Overflow when unpacking long long")
-    if self._data.dtype == np.float16:  # torch fills half tensors here without its check of the range
-        with np.errstate(over="ignore"):
-            return fresh(np.array(value, np.float16), device_of(self))
     return fresh(number_array(value, self.dtype), device_of(self))
 
 
@@ -322,8 +286,6 @@ def _select(self: Tensor, d: int, i: int, position: int) -> Tensor:
     n = shape[d] if d < len(shape) else 0
     if -n <= i < n:
         return select(self, d, i)
-    if not -END - 1 <= i <= END:
-        raise ValueError("Overflow when unpacking long long")
     if not shape and i == 0:
         raise IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
@@ -345,14 +307,7 @@ def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
 
 
 def _cut_off(x: Any) -> int:
-    n = min(_slice_number(x), END)
-    if n < -END:
-        n = -END
-        warn_in_torch(
-            "Truncating the start/stop/step of slice. This is likely because of saved old models when the start/stop/step were larger.",
-            "torch/csrc/autograd/python_variable_indexing.cpp:71",
-        )
-    return n
+    return max(min(_slice_number(x), END), -END)
 
 
 def _slice_number(x: Any) -> int:
@@ -363,16 +318,12 @@ def _slice_number(x: Any) -> int:
     return operator.index(x)
 
 
-def _is_mask(t: Tensor) -> bool:
-    return t._data.dtype in _MASKS
-
-
 def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]]:
     """What is left of an index after selects, slices and new dimensions: a view, and tensors to index it with."""
     named = 0
     for item in items:
         if isinstance(item, Tensor):
-            named += item._data.ndim if _is_mask(item) else 1
+            named += item._data.ndim if item._data.dtype == bool else 1
         elif item is not None and item is not Ellipsis and not isinstance(item, bool):
             named += 1
     ndim = self._data.ndim
@@ -396,7 +347,7 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
         elif item is None:
             out = unsqueeze(out, d)
             d += 1
-        elif isinstance(item, bool) or (isinstance(item, Tensor) and not item._data.ndim and _is_mask(item)):
+        elif isinstance(item, bool) or (isinstance(item, Tensor) and not item._data.ndim and item._data.dtype == bool):
             out = unsqueeze(out, d)
             chosen = fresh(np.zeros(int(bool(item)), np.int64))
             chosen._counter[0] = int(bool(item))  # torch fills it
@@ -404,7 +355,7 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
             d += 1
         elif isinstance(item, Tensor) and (item._data.ndim or item._data.dtype.kind not in "iu"):
             use(item)
-            d += item._data.ndim if _is_mask(item) else 1
+            d += item._data.ndim if item._data.dtype == bool else 1
         else:
             out = _select(out, d, _as_int(item), position)
     return out, indices
@@ -423,6 +374,6 @@ def _as_index_tensor(item: Any) -> Tensor:
     if isinstance(item, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type_name(item)}'")
     made = fresh(array_from(item if isinstance(item, np.ndarray) else list(item), None))
-    if made._data.dtype == bool or (isinstance(item, np.ndarray) and made._data.dtype == np.uint8):
+    if made._data.dtype == bool:
         return made
     return made.long()

@@ -1,4 +1,4 @@
-"""Choosing by a mask: where, masked_fill, masked_select, masked_scatter, nonzero."""
+"""Choosing by a mask: where, masked_fill, masked_select, nonzero."""
 
 from __future__ import annotations
 
@@ -10,23 +10,12 @@ from .. import dtypes
 from ..errors import warn_in_torch
 from ..tensor import Tensor
 from .copies import contiguous_format, copied
-from .creation import new_zeros, number_array, zeros_like
+from .creation import number_array, zeros_like
 from .define import op, python
 from .kernels import as_array, composite, result_dtype, shape_of_all, write
-from .layout import (
-    broadcast_error,
-    check_broadcast_into,
-    check_no_overlap,
-    check_overlap,
-    is_expanded,
-    restride,
-    result_layout,
-    shared_memory,
-)
+from .layout import broadcast_error, check_broadcast_into, check_no_overlap, is_expanded, result_layout, shared_memory
 from .parts import unbind
 from .views import array_of, expand
-
-_FILE = "aten/src/ATen/native/TensorAdvancedIndexing.cpp"
 
 
 def in_copy(f: Any, layout: Any = contiguous_format, masked: bool = False) -> Any:
@@ -53,52 +42,27 @@ def _together(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
 # masked ---------------------------------------------------------------------------------------------------------------
 
 
-def one_value(name: str, value: Any) -> Any:
-    """The number to fill with. RuntimeError in torch's words for a tensor of dimensions."""
-    if not isinstance(value, np.ndarray):
-        return value
-    if value.ndim:
-        raise RuntimeError(
-            f"{name} only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
-        )
-    return value.item()
-
-
 def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
     """Write one value where the mask is true."""
-    value = one_value("masked_fill_", value)
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")
     if mask.dtype != bool:
         name = dtypes.cpp_name(dtypes.BY_NUM[mask.dtype.num])
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
     if is_expanded(a):
         warn_in_torch(
             "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
-            f"{_FILE}:2450",
+            "aten/src/ATen/native/TensorAdvancedIndexing.cpp:2450",
         )
     if shared_memory(a, mask) == "partial":
         check_no_overlap(a, mask)
     check_broadcast_into(a.shape, mask.shape)
-    np.copyto(a, number_array(value, dtypes.BY_NUM[a.dtype.num]), where=mask)
+    number = value.item() if isinstance(value, np.ndarray) else value
+    np.copyto(a, number_array(number, dtypes.BY_NUM[a.dtype.num]), where=mask)
 
 
-def _scattered(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> None:
-    check_overlap(a)
-    if a.dtype != source.dtype:
-        ours, theirs = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, source))
-        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{ours} and {theirs}")
-    mask = expand(mask, a.shape)
-    if mask.dtype == np.uint8:
-        warn_in_torch(
-            "masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask with dtype torch.bool instead.",
-            f"{_FILE}:2810",
-        )
-    if mask.dtype != bool:
-        name = dtypes.BY_NUM[mask.dtype.num].scalar_name
-        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {name}")
-    at = np.flatnonzero(mask)
-    a.flat[at[: source.size]] = source.reshape(-1)[: at.size]
-    if at.size > source.size:  # torch finds out when it has run out
-        raise RuntimeError("Number of elements of source < number of ones in mask")
+def _put_back(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> None:
+    a[np.broadcast_to(mask, a.shape)] = source
 
 
 def _masked_select(a: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -111,18 +75,7 @@ def _masked_select(a: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 def _unselected(grad: Any, self: Any, mask: Any) -> Any:
     whole = expand(self, _together(array_of(self), array_of(mask)))
-    return masked_scatter_(zeros_like(whole), mask, grad)
-
-
-def _taken_back(grad: np.ndarray, mask: np.ndarray, sizes: tuple) -> np.ndarray:
-    """What `masked_scatter` took from its source, and zeros for what it left."""
-    data, taken = np.zeros(sizes, grad.dtype), grad[np.broadcast_to(mask, grad.shape)]
-    data.reshape(-1)[: taken.size] = taken
-    return data
-
-
-def _scattered_again(grad: Any, mask: Any, _grad_output_sym_sizes: tuple) -> Any:
-    return masked_scatter(new_zeros(grad, _grad_output_sym_sizes), mask, grad)
+    return _masked_scatter_(zeros_like(whole), mask, grad)
 
 
 def _fills(kind: str, **back: Any) -> tuple:
@@ -135,42 +88,24 @@ def _fills(kind: str, **back: Any) -> tuple:
 _, masked_fill_with_ = _fills("Tensor", backward="MaskedFillBackward1", self=None,
                               value=lambda grad, mask: masked_select(grad, mask).sum())  # fmt: skip
 masked_fill, masked_fill_ = _fills("Scalar", backward="MaskedFillBackward0")
-masked_select = op(
-    "masked_select(Tensor self, Tensor mask)",
-    _masked_select,
-    writes=1,
-    out="masked_select(): self and result must have the same scalar type",
-    self=_unselected,
-)
-_from_masked = op("masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes)", _taken_back, method=False,
-                  function=False, out=False, grad_output=_scattered_again)  # fmt: skip
-_back = {"backward": "MaskedScatterBackward0", "self": lambda grad, mask: masked_fill(grad, mask, 0),
-         "source": lambda grad, mask, source_sym_sizes: _from_masked(grad, mask, source_sym_sizes)}  # fmt: skip
-masked_scatter = op(
-    "masked_scatter(Tensor self, Tensor mask, Tensor source)", in_copy(_scattered, masked=True), out=False, **_back
-)
-masked_scatter_ = op(
-    "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source)", write(_scattered), function=False, **_back
-)
+masked_select = op("masked_select(Tensor self, Tensor mask)", _masked_select, writes=1, self=_unselected,
+                   out="masked_select(): self and result must have the same scalar type")  # fmt: skip
+_masked_scatter_ = op(
+    "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source)", write(_put_back), function=False, method=False,
+    self=lambda grad, mask: masked_fill(grad, mask, 0), source=lambda grad, mask: masked_select(grad, mask))  # fmt: skip
 
 # where and nonzero ----------------------------------------------------------------------------------------------------------------
 
 
 def _chosen(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
-    if condition.dtype == np.uint8:
-        warn_in_torch(
-            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of PyTorch. Use a boolean condition instead.",
-            "aten/src/ATen/native/TensorCompare.cpp:621", once=True,
-        )  # fmt: skip
-    elif condition.dtype != bool:
-        raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {dtypes.BY_NUM[condition.dtype.num].scalar_name}"
-        )
+    if condition.dtype != bool:
+        name = dtypes.BY_NUM[condition.dtype.num].scalar_name
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")
     d = result_dtype(self, other)
     a, b = as_array(self, d), as_array(other, d)
     if not condition.shape == a.shape == b.shape:
         shape_of_all(condition, a, b)
-    return result_layout(np.where(condition.astype(bool, copy=False), a, b), condition, a, b)
+    return result_layout(np.where(condition, a, b), condition, a, b)
 
 
 def _nonzero(a: np.ndarray) -> np.ndarray:
@@ -182,13 +117,7 @@ def _nonzero(a: np.ndarray) -> np.ndarray:
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     """The indices of all elements that are not zero: a row for each, or a tensor for each dimension."""
     if not as_tuple:
-        if out is None:
-            return _indices(input)
-        shape, found = out._data.shape, _nonzero(input._data)
-        _indices.into(out, (input,))
-        if shape != found.shape:  # then it is turned, as the new one would be
-            out._data = restride(out._data, found.shape, found.strides)
-        return out
+        return _indices(input) if out is None else _indices.into(out, (input,))
     if out is not None:
         raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     return unbind(_indices(input if input._data.ndim else input.detach().reshape(1)), 1)
@@ -208,5 +137,4 @@ for _self, _other in (("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Sc
 python("where", _where_method, function=False)
 
 _indices = op("nonzero(Tensor self)", _nonzero, method=False, function=False)
-op("argwhere(Tensor self)", composite(lambda self: _indices(self)), out=False)
 python("nonzero", nonzero)
