@@ -383,10 +383,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         """The gradient accumulated so far. Reading it on a non-leaf that does not retain it warns, as in torch."""
         m = self._meta
         if self._edge is not None and (m is None or (not m.retains and m.grad is None)):
-            warn_in_torch(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.",
-                "build/aten/src/ATen/core/TensorBody.h:493",
-            )
+            warn_in_torch("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.", "build/aten/src/ATen/core/TensorBody.h:493")  # fmt: skip
         return None if m is None else m.grad
 
     @grad.setter
@@ -526,11 +523,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         if self._data.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         if self.requires_grad and kind is not int:
-            warn_in_torch(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first.",
-                "torch/csrc/autograd/generated/python_variable_methods.cpp:822",
-                once=True,
-            )
+            warn_in_torch("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first.", "torch/csrc/autograd/generated/python_variable_methods.cpp:822", once=True)  # fmt: skip
         return kind(self._data.item())
 
     def __float__(self) -> float:

@@ -64,10 +64,7 @@ class detect_anomaly(set_detect_anomaly):
 
     def __init__(self, check_nan: bool = True) -> None:
         self.before, self.check_nan = (MODES.anomaly, MODES.check_nan), check_nan
-        warnings.warn(
-            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.",
-            stacklevel=2,
-        )
+        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.", stacklevel=2)  # fmt: skip
 
     def __enter__(self) -> None:
         set_anomaly_enabled(True, self.check_nan)

@@ -67,10 +67,6 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at 0x{id(self):x}>"
 
-    def __call__(self, *grads: Any) -> Any:
-        """TypeError: only the nodes of torch's own operations can be called."""
-        raise TypeError(f"'{type(self).__name__}' object is not callable")
-
     # what was saved -------------------------------------------------------------------------------------------------
 
     @property
@@ -170,11 +166,7 @@ class Function(metaclass=FunctionMeta):
     __module__ = "torch.autograd.function"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(
-            f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        warnings.warn(f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.", DeprecationWarning, stacklevel=2)  # fmt: skip
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: the class has `apply`, its objects are not called."""
@@ -307,10 +299,7 @@ class Error(MultiNode):
 
     __slots__ = ("message",)
     __module__ = "builtins"
-
-    def name(self) -> str:
-        """The name of the node, as torch has it."""
-        return "torch::autograd::Error"
+    _called = "torch::autograd::Error"
 
     def apply(self, grads: list, raw: bool) -> list:
         """RuntimeError with the message."""

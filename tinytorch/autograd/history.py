@@ -178,19 +178,12 @@ class CopySlices(Node):
 
     __slots__ = ("base", "fn", "view")
     __module__ = "builtins"  # as torch prints it
+    _called = "torch::autograd::CopySlices"
 
     def __init__(self, base: Any, view: Any, fn: Node) -> None:
         super().__init__((edge_of(base), *fn._edges[1:]))
         self.base, self.view, self.fn = Geometry.of(base), Geometry.of(view), fn
         self.describe(base)
-
-    def name(self) -> str:
-        """The name of the node, as torch has it."""
-        return "torch::autograd::CopySlices"
-
-    def short_name(self) -> str:
-        """The name in messages."""
-        return self.name()
 
     def apply(self, grads: list, raw: bool) -> list:
         """The gradients for the inputs, from those of the outputs."""

@@ -29,17 +29,6 @@ MADE: list[Callable] = []  # what anomaly mode has called with each new node
 _SHOWN: Any = weakref.WeakKeyDictionary()
 
 
-class _Shown(property):
-    """What can be read off a node, and not be set."""
-
-    def __set__(self, fn: Any, value: Any) -> None:
-        name = self.fget.__name__  # type: ignore[union-attr]
-        raise AttributeError(f"attribute '{name}' of '{type(fn).__name__}' objects is not writable")
-
-    def __delete__(self, fn: Any) -> None:
-        self.__set__(fn, None)
-
-
 # The state of a gradient that is an array, see `gradients`: VERSION times the version that torch's tensor would have, plus
 # what somebody else holds (that tensor, its memory, nothing), plus TWICE if the walk itself may hold it in two places.
 SHARED, VIEW, ALONE, TWICE, VERSION = 0, 1, 2, 4, 8
@@ -69,6 +58,7 @@ class Node:
     saved_names: tuple[str, ...] = ()
     users: tuple = ()  # for each, the one input whose gradient alone needs it, if that is so
     results: dict[str, int] = {}  # the outputs by the names under which formulas read them
+    _called = ""  # the name, if it is not that of the class
     _outputs = 1
     _leaf = False
     _several = False  # whether `_expects` is a list, one for each output
@@ -89,14 +79,14 @@ class Node:
 
     def name(self) -> str:
         """The name torch prints, such as `MulBackward0`."""
-        return type(self).__name__
+        return self._called or type(self).__name__
 
     def short_name(self) -> str:
         """The name without its suffix, as torch's in-place errors say it (`Mul`)."""
         head, found, number = self.name().rpartition("Backward")
         return head + number.removeprefix("0") if found and not number.strip("0123456789") else self.name()
 
-    @_Shown
+    @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that this node's gradients flow into, one pair (node, output number) an input."""
         shown = _SHOWN.get(self)
@@ -106,14 +96,14 @@ class Node:
                 _SHOWN[self] = shown  # so that hooks on a leaf's node live as long as a graph that it was seen in
         return shown
 
-    @_Shown
+    @property
     def metadata(self) -> dict:
         """A dictionary for the user's own notes on this node."""
         if not hasattr(self, "_metadata"):
             self._metadata: dict = {}
         return self._metadata
 
-    @_Shown
+    @property
     def requires_grad(self) -> bool:
         """Always True: only nodes that need a gradient are recorded."""
         return True
@@ -196,8 +186,8 @@ class Node:
         return out[0] if len(out) == 1 else out
 
 
-_PUBLIC = {"_input_metadata", "_sequence_nr", "_set_sequence_nr", "metadata", "name", "next_functions",
-           "register_hook", "register_prehook", "requires_grad", "variable"}  # fmt: skip
+_PUBLIC = {"_sequence_nr", "metadata", "name", "next_functions", "register_hook", "register_prehook", "requires_grad",
+           "variable"}  # fmt: skip
 
 
 class MultiNode(Node):
@@ -222,6 +212,7 @@ class AccumulateGrad(Node):
 
     __slots__ = ("variable",)
     __module__ = "builtins"
+    _called = "torch::autograd::AccumulateGrad"
 
     def __init__(self, leaf: Any) -> None:
         self.variable = leaf
@@ -229,10 +220,6 @@ class AccumulateGrad(Node):
         self._hooks = None
         self._seq = LAST
         self._expects = expectation(leaf)
-
-    def name(self) -> str:
-        """The name of the node, as torch has it."""
-        return "torch::autograd::AccumulateGrad"
 
     def apply(self, grads: list, raw: bool) -> list:
         """Add to the leaf's `.grad`, when somebody runs the node by hand."""
@@ -267,16 +254,13 @@ class NotImplementedNode(Node):
     """Stands for an operation that torch has no derivative for: it is recorded, and backward through it raises."""
 
     __slots__ = ()
+    _called = "torch::autograd::NotImplemented"
     what: str
     computes_all = True  # so that it raises even where nobody asked for the gradients
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
         self._edges, self._saved, self._hooks = edges, saved, None
         self._seq = LAST  # as torch has it: it raises before other nodes run
-
-    def name(self) -> str:
-        """The name of the node, as torch has it."""
-        return "torch::autograd::NotImplemented"
 
     def apply(self, grads: list, raw: bool) -> list:
         """Raise torch's RuntimeError."""
@@ -324,8 +308,6 @@ class _Saved:
         if self.raw:
             return self.as_object(fn)
         value = read(fn, self.at, False, False)
-        if isinstance(value, tuple):
-            value = tuple(value)
         return _as_torch_shows(value) if self.name in _INTS else value
 
     def as_object(self, fn: Any) -> Any:
@@ -342,16 +324,9 @@ class _Saved:
             fn._saved = (*fn._saved[: 2 * self.at], made, OBJECT, *fn._saved[2 * self.at + 2 :])
         return made
 
-    def __set__(self, fn: Any, value: Any) -> None:
-        name = f"{'_raw' if self.raw else ''}_saved_{self.name}"
-        raise AttributeError(f"attribute '{name}' of '{type(fn).__name__}' objects is not writable")
-
 
 def saved_object(fn: Any, value: Any, version: Any, nr: int | None) -> SavedTensor:
-    if version == OBJECT:
-        made = value
-    else:
-        made = SavedTensor(value, version, nr=nr)
+    made = value if version == OBJECT else SavedTensor(value, version, nr=nr)
     made.node = weakref.ref(fn)
     return made
 

@@ -93,10 +93,7 @@ class CopyBackwards(Node):
 
     __slots__ = ("source",)
     __module__ = "builtins"  # as torch prints it
-
-    def name(self) -> str:
-        """The name of the node, as torch has it."""
-        return "torch::autograd::CopyBackwards"
+    _called = "torch::autograd::CopyBackwards"
 
     def apply(self, grads: list, raw: bool) -> list:
         """Zeros for the target as it was, the gradient in the source's dtype and on its device."""

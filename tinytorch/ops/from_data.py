@@ -222,11 +222,7 @@ def from_numpy(a: Any) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {type_name(a)})")
     _check_array(a)
     if not a.flags.writeable:
-        warn_in_torch(
-            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.",
-            "torch/csrc/utils/tensor_numpy.cpp:213",
-            once=True,
-        )
+        warn_in_torch("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.", "torch/csrc/utils/tensor_numpy.cpp:213", once=True)  # fmt: skip
     plain = a[...] if type(a) is np.ndarray else a.view(np.ndarray)
     return _over(plain, plain)
 
@@ -269,9 +265,7 @@ def _asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad
     if copy is False and where not in (None, device_of(source)):
         raise ValueError(f"can't alias tensor from device '{device_of(source)}' to '{where}'.")
     if copy is False and dtype not in (None, source.dtype):
-        raise ValueError(
-            f"can't alias tensor with dtype '{source.dtype.scalar_name}' into dtype '{dtype.scalar_name}'."
-        )
+        raise ValueError(f"can't alias tensor with dtype '{source.dtype.scalar_name}' into dtype '{dtype.scalar_name}'.")  # fmt: skip
     out = converted(source, dtype, where)
     out = clone(out) if copy and shared and out is source else out
     if requires_grad is False and needs_grad(out):  # of `obj` itself it is taken away, as in torch
