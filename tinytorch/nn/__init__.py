@@ -4,7 +4,7 @@ from typing import Any
 
 from ..errors import missing
 from . import functional, init, parameter, utils  # noqa: F401 - offered under torch's names, as all that follows
-from .containers import ModuleDict, ModuleList, ParameterList, Sequential  # noqa: F401
+from .containers import ModuleDict, ModuleList, Sequential  # noqa: F401
 from .layers import (  # noqa: F401  # noqa: F401
     BCELoss,
     BCEWithLogitsLoss,

@@ -1,4 +1,4 @@
-"""Containers of modules and of parameters. Source: `torch.nn.modules.container`."""
+"""Containers of modules. Source: `torch.nn.modules.container`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections.abc import Iterable, Iterator
 from operator import index
 from typing import Any, Self
 
-from ..tensor import Tensor
 from .module import Module
-from .parameter import Parameter
 
 
 class _Numbered(Module):
@@ -188,61 +186,3 @@ class ModuleDict(Module):
             raise TypeError(said + type(modules).__name__)
         for key, module in modules.items() if hasattr(modules, "items") else modules:
             self[key] = module
-
-
-class ParameterList(Module):
-    """Parameters in a list that registers them; a plain tensor becomes one, other things stay what they are."""
-
-    _place = "container"
-
-    def __init__(self, values: Iterable[Any] | None = None) -> None:
-        super().__init__()
-        self._size = 0
-        self.extend(() if values is None else values)
-
-    def _name_at(self, i: int) -> str:
-        if not -len(self) <= index(i) < len(self):
-            raise IndexError(f"index {i} is out of range")
-        return str(i % len(self))
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter([self[i] for i in range(len(self))])
-
-    def __getitem__(self, i: int | slice) -> Any:
-        return type(self)(list(self)[i]) if isinstance(i, slice) else getattr(self, self._name_at(i))
-
-    def __setitem__(self, i: int, value: Any) -> None:
-        plain = isinstance(value, Tensor) and not isinstance(value, Parameter)
-        setattr(self, self._name_at(i), Parameter(value) if plain else value)
-
-    def __iadd__(self, values: Iterable[Any]) -> Self:
-        return self.extend(values)
-
-    def append(self, value: Any) -> Self:
-        """Add one at the end."""
-        self._size += 1
-        self[self._size - 1] = value
-        return self
-
-    def extend(self, values: Iterable[Any]) -> Self:
-        """Add some at the end. TypeError for a tensor and for what cannot be walked through."""
-        if not isinstance(values, Iterable) or isinstance(values, Tensor):
-            raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
-        for value in values:
-            self.append(value)
-        return self
-
-    def extra_repr(self) -> str:
-        """A line for each."""
-        lines = []
-        for i, p in enumerate(self):
-            what = f"Object of type: {type(p).__name__}"
-            if isinstance(p, Tensor):
-                kind = "Parameter" if isinstance(p, Parameter) else "Tensor"
-                where = "" if p.device.type == "cpu" else f" ({p.device})"
-                what = f"{kind} containing: [{p.dtype} of size {'x'.join(map(str, p.shape))}{where}]"
-            lines.append(f"  ({i}): {what}")
-        return "\n".join(lines)

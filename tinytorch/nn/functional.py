@@ -14,7 +14,7 @@ from ..ops.define import FUNCTIONS, elsewhere, op
 from ..ops.kernels import as_array, check_kernel, composite, result_dtype
 from ..ops.layout import result_layout
 from ..ops.linalg import addmm, matmul
-from ..ops.pointwise import clamp_min, log, over, plus, times
+from ..ops.pointwise import clamp_min, log, over, times
 from ..ops.pointwise import sigmoid as _sigmoid
 from ..ops.reductions import log_softmax as _log_softmax
 from ..ops.reductions import sum_all
@@ -97,17 +97,7 @@ _NONE, _MEAN, _SUM = range(3)
 _NUMBERS = {"none": _NONE, "mean": _MEAN, "sum": _SUM}
 
 
-def reduction_of(size_average: Any, reduce: Any, reduction: str) -> str:
-    """The reduction, or the one that torch's two switches of old stand for, with torch's warning."""
-    if size_average is None and reduce is None:
-        return reduction
-    reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-    warn_user(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
-    return reduction
-
-
-def _number(reduction: str, size_average: Any = None, reduce: Any = None) -> int:
-    reduction = reduction_of(size_average, reduce, reduction)
+def _number(reduction: str) -> int:
     if reduction not in _NUMBERS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return _NUMBERS[reduction]
@@ -165,19 +155,15 @@ def _alike(input: Tensor, target: Tensor) -> tuple:
     return FUNCTIONS["broadcast_tensors"](input, target)
 
 
-def mse_loss(
-    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-) -> Tensor:
+def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """The squared differences, averaged, summed or as they are."""
-    return _mse_loss(*_alike(input, target), _number(reduction, size_average, reduce))
+    return _mse_loss(*_alike(input, target), _number(reduction))
 
 
-def l1_loss(
-    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-) -> Tensor:
+def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """The absolute differences, averaged, summed or as they are."""
     input, target = _alike(input, target)
-    how, losses = _number(reduction, size_average, reduce), (input - target).abs()
+    how, losses = _number(reduction), (input - target).abs()
     return losses.mean() if how == _MEAN else losses.sum() if how == _SUM else losses
 
 
@@ -216,10 +202,10 @@ _bce_loss = op(
 
 
 def binary_cross_entropy(
-    input: Tensor, target: Tensor, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean"
 ) -> Tensor:  # fmt: skip
     """The cross entropy of probabilities with targets between 0 and 1. ValueError for shapes that differ."""
-    how = _number(reduction, size_average, reduce)
+    how = _number(reduction)
     if target.size() != input.size():
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
@@ -254,13 +240,13 @@ _logits_loss = op(
 
 
 def binary_cross_entropy_with_logits(
-    input: Tensor, target: Tensor, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+    input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean",
     pos_weight: Any = None,
 ) -> Tensor:  # fmt: skip
     """The cross entropy of sigmoid(input) with targets between 0 and 1. ValueError for shapes that differ."""
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    return _logits_loss(input, target, weight, pos_weight, _number(reduction, size_average, reduce))
+    return _logits_loss(input, target, weight, pos_weight, _number(reduction))
 
 
 # losses over classes --------------------------------------------------------------------------------------------------
@@ -274,8 +260,8 @@ def _check_classes(a: np.ndarray, y: np.ndarray, weight: Any) -> None:
     batch = y.shape[0] if y.ndim else 0
     if a.ndim > 1 and a.shape[0] != batch:
         raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({batch}).")
-    if a.ndim > 2 and a.shape[2:] != y.shape[1:]:
-        raise RuntimeError(f"Expected target size {[a.shape[0], *a.shape[2:]]}, got {list(y.shape)}")
+    if a.ndim > 2 or y.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if y.dtype.char not in "lqB":
         name = BY_NUM[y.dtype.num].scalar_name
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {name}")
@@ -337,83 +323,32 @@ def _nll_slope(grad: Any, a: Any, y: Any, weight: Any, reduction: int, ignore_in
     return out
 
 
-def _nll_ops(name: str, node: str) -> Any:
-    backward = op(
-        f"{name}_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight)",
-        _nll_slope, **_HIDDEN, backward=f"{node}BackwardBackward0", keeps={"ignore_index": lambda values: values[5] % (1 << 64)},
-        self=lambda grad: zeros_like(grad),
-        grad_output=lambda grad, target, weight, reduction, ignore_index: loss(grad, target, weight, reduction, ignore_index))  # fmt: skip
-    loss = op(
-        f"{name}(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100)", _nll,
-        **_HIDDEN, backward=f"{node}Backward0",
-        keeps={"ignore_index": lambda values: values[4] % (1 << 64), "total_weight": _total_weight},
-        self=lambda grad, self, target, weight, reduction, ignore_index, total_weight: backward(
-            grad, self, target, weight, reduction, ignore_index, total_weight))  # fmt: skip
-    return loss
-
-
-_nll_loss, _nll_loss2d = _nll_ops("nll_loss", "NllLoss"), _nll_ops("nll_loss2d", "NllLoss2D")
-
-
-def _classified(input: Tensor, target: Tensor, weight: Any, ignore_index: int, how: int) -> Tensor:
-    if input._data.ndim < 3:
-        return _nll_loss(input, target, weight, how, ignore_index)
-    size = target.shape
-    if input.ndim != 4 and target.shape == input.shape[:1] + input.shape[2:] and target.numel():
-        input = input.contiguous().view(*input.shape[:2], 1, -1)
-        target = target.contiguous().view(size[0], 1, -1)
-    made = _nll_loss2d(input, target, weight, how, ignore_index)
-    return made.view(size) if how == _NONE and made.shape != size else made
+_nll_backward = op(
+    "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight)",
+    _nll_slope, **_HIDDEN, backward="NllLossBackwardBackward0", keeps={"ignore_index": lambda values: values[5] % (1 << 64)},
+    self=lambda grad: zeros_like(grad),
+    grad_output=lambda grad, target, weight, reduction, ignore_index: (
+        _nll_loss(grad, target, weight, reduction, ignore_index)))  # fmt: skip
+_nll_loss = op(
+    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100)", _nll, **_HIDDEN,
+    keeps={"ignore_index": lambda values: values[4] % (1 << 64), "total_weight": _total_weight},
+    self=lambda grad, self, target, weight, reduction, ignore_index, total_weight: _nll_backward(
+        grad, self, target, weight, reduction, ignore_index, total_weight))  # fmt: skip
 
 
 def nll_loss(
-    input: Tensor, target: Tensor, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
-    reduction: str = "mean",
-) -> Tensor:  # fmt: skip
-    """Minus the log-probability of the right class: input (N, C, ...) or (C), target int64 (N, ...) or ()."""
-    return _classified(input, target, weight, ignore_index, _number(reduction, size_average, reduce))
+    input: Tensor, target: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"
+) -> Tensor:
+    """Minus the log-probability of the right class: input (N, C) or (C), target int64 (N) or ()."""
+    return _nll_loss(input, target, weight, _number(reduction), ignore_index)
 
 
 def cross_entropy(
-    input: Tensor, target: Tensor, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
-    reduction: str = "mean", label_smoothing: float = 0.0,
-) -> Tensor:  # fmt: skip
-    """The cross entropy of softmax(input) with classes (int64) or with probabilities of each class."""
-    how, shape = _number(reduction, size_average, reduce), input._data.shape
-    dim = 0 if len(shape) == 1 else 1
-    if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    if shape != target._data.shape:
-        logp = _log_softmax(input, dim)
-        hard = _classified(logp, target, weight, ignore_index, how)
-        return _smoothed(hard, logp, target, weight, ignore_index, how, label_smoothing) if label_smoothing else hard
-    if not target.is_floating_point():
-        name = target.dtype.scalar_name
-        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {name}")
-    classes = shape[dim] if shape else 1
-    target = plus(times(target, 1 - label_smoothing), label_smoothing / classes) if label_smoothing else target
-    losses = _weighted(_log_softmax(input, dim) * target, weight, dim)
-    if how == _NONE:
-        return -losses.sum(dim)
-    return _averaged(-losses.sum(), how, losses.numel() // classes)
-
-
-def _weighted(logp: Tensor, weight: Any, dim: int) -> Tensor:
-    return logp if weight is None else logp * weight.view([-1 if d == dim else 1 for d in range(logp.ndim)])
-
-
-def _smoothed(
-    hard: Tensor, logp: Tensor, target: Tensor, weight: Any, ignore_index: int, how: int, part: float
+    input: Tensor, target: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"
 ) -> Tensor:
-    dim = 0 if logp.ndim == 1 else 1
-    ignored = target == ignore_index
-    smooth = (-_weighted(logp, weight, dim).sum(dim)).masked_fill(ignored, 0.0)
-    if how != _NONE:
-        smooth = smooth.sum()
-    if how == _MEAN:
-        kept = ~ignored if weight is None else weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0)
-        smooth = smooth / kept.sum()
-    return times(hard, 1 - part) + times(smooth, part / logp.shape[dim])
+    """The cross entropy of softmax(input) with classes: input (N, C) or (C), target int64 (N) or ()."""
+    logp = _log_softmax(input, 0 if input._data.ndim == 1 else 1)
+    return _nll_loss(logp, target, weight, _number(reduction), ignore_index)
 
 
 def __getattr__(name: str) -> Any:

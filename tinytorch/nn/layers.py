@@ -115,28 +115,21 @@ Dropout = _layer("Dropout", "dropout", "In training, zeroes elements at random."
                  "_DropoutNd", p=0.5, inplace=False)  # fmt: skip
 
 
-def _loss(function: Callable, name: str, what: str, *names: str, base: str = "", **options: Any) -> type:
-    """A loss: `names` are the options that its function gets, and `reduction`."""
-
-    def reduced(options: dict[str, Any]) -> dict[str, Any]:
-        old = options.pop("size_average"), options.pop("reduce")
-        return {**options, "reduction": F.reduction_of(*old, options["reduction"])}
+def _loss(function: Callable, name: str, what: str, base: str = "", **options: Any) -> type:
+    """A loss, whose function gets all its options."""
 
     def forward(self: Any, input: Tensor, target: Tensor) -> Tensor:
-        return function(input, target, reduction=self.reduction, **{n: getattr(self, n) for n in names})
+        return function(input, target, **{n: getattr(self, n) for n in options})
 
-    return _layer(name, "loss", what, forward, "", reduced, base, **options)
+    return _layer(name, "loss", what, forward, "", None, base, **options)
 
 
-_OLD = {"size_average": None, "reduce": None, "reduction": "mean"}
-_BY_CLASS = {"weight": None, "size_average": None, "ignore_index": -100, "reduce": None, "reduction": "mean"}
-MSELoss = _loss(F.mse_loss, "MSELoss", "Squared differences.", base="_Loss", **_OLD)
-L1Loss = _loss(F.l1_loss, "L1Loss", "Absolute differences.", base="_Loss", **_OLD)
-BCELoss = _loss(F.binary_cross_entropy, "BCELoss", "Cross entropy of probabilities.", "weight", weight=None, **_OLD)
+MSELoss = _loss(F.mse_loss, "MSELoss", "Squared differences.", "_Loss", reduction="mean")
+L1Loss = _loss(F.l1_loss, "L1Loss", "Absolute differences.", "_Loss", reduction="mean")
+BCELoss = _loss(F.binary_cross_entropy, "BCELoss", "Cross entropy of probabilities.", weight=None, reduction="mean")
 BCEWithLogitsLoss = _loss(F.binary_cross_entropy_with_logits, "BCEWithLogitsLoss", "Cross entropy of sigmoid(input).",
-                          "weight", "pos_weight", weight=None, **_OLD, pos_weight=None)  # fmt: skip
-NLLLoss = _loss(
-    F.nll_loss, "NLLLoss", "Minus the log-probability of the right class.", "weight", "ignore_index", **_BY_CLASS
-)
-CrossEntropyLoss = _loss(F.cross_entropy, "CrossEntropyLoss", "Cross entropy of softmax(input).", "weight", "ignore_index",
-                         "label_smoothing", **_BY_CLASS, label_smoothing=0.0)  # fmt: skip
+                          weight=None, reduction="mean", pos_weight=None)  # fmt: skip
+NLLLoss = _loss(F.nll_loss, "NLLLoss", "Minus the log-probability of the right class.", weight=None, ignore_index=-100,
+                reduction="mean")  # fmt: skip
+CrossEntropyLoss = _loss(F.cross_entropy, "CrossEntropyLoss", "Cross entropy of softmax(input).", weight=None,
+                         ignore_index=-100, reduction="mean")  # fmt: skip

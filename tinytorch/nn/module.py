@@ -259,30 +259,6 @@ class Module(metaclass=ModuleMeta):
         """The buffers."""
         return (b for _, b in self.named_buffers(recurse=recurse))
 
-    def _at(self, target: str, fits: Callable[[Any], bool], what: str) -> Any:
-        found: Any = self
-        path, _, last = target.rpartition(".")
-        for name in path.split(".") if path else []:
-            found = found._at(name, lambda x: isinstance(x, Module), "an nn.Module")
-        if not hasattr(found, last):
-            raise AttributeError(f"{found._get_name()} has no attribute `{last}`")
-        found = getattr(found, last)
-        if not fits(found):
-            raise AttributeError(f"`{last}` is not {what}")
-        return found
-
-    def get_submodule(self, target: str) -> Module:
-        """The module at a dotted name. AttributeError if there is none."""
-        return self._at(target, lambda x: isinstance(x, Module), "an nn.Module") if target else self
-
-    def get_parameter(self, target: str) -> Parameter:
-        """The parameter at a dotted name. AttributeError if there is none."""
-        return self._at(target, lambda x: isinstance(x, Parameter), "an nn.Parameter")
-
-    def get_buffer(self, target: str) -> Tensor:
-        """The buffer at a dotted name. AttributeError if there is none."""
-        return self._at(target, lambda x: isinstance(x, Tensor) and not isinstance(x, Parameter), "a buffer")
-
     # changing ---------------------------------------------------------------------------------------------------------
 
     def apply(self, fn: Callable) -> Module:
