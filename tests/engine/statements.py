@@ -25,6 +25,8 @@ POOL = 7
 # - `sum` with an expanded `out=`, which it takes: in which order its one cell is written to;
 # - a leaf that requires grad and is transposed in place under `no_grad`: its node goes on expecting the shape it had;
 # - a tensor with gaps, or without elements, that is assigned to indices of itself: torch knows it as the same object;
+# - a leaf that gets `.data` of another shape or dtype: what torch expects of it depends on who still holds its old node;
+# - `//` of a view that requires grad by its base alone: torch notes an edge that leads nowhere;
 # - one memory under two storages, as `from_numpy(x.numpy())` makes it: torch asks whether storages overlap, not bytes;
 # - `index_put_(accumulate=True)` of an expanded tensor with itself: what is added has been added to by then;
 # - `set_` with a storage of a vector with gaps: torch keeps its strides if its size fits, and reads beyond the end.
@@ -190,6 +192,9 @@ class Writer:
 
     def check(self, statement: str, found: dict[str, str], kind: str) -> None:
         """Keep out what torch leaves undefined: Unfilled."""
+        operands = [self.names[v] for v in found.values() if v in self.names]
+        if "//" in statement and any(t.requires_grad and t.grad_fn is None and t._base is not None for t in operands):
+            raise Unfilled
         if seen := re.search(r"= (x\d+)\.view\(torch\.(float\d+)\)$", statement):
             bits = self.names[seen[1]].detach()
             if safely(lambda: bool(bits.view(getattr(self.names["torch"], seen[2])).isnan().any())) is True:
@@ -206,7 +211,11 @@ class Writer:
             raise Unfilled  # torch changes the shape first and raises then
         if statement.startswith(f"{found.get('a')}[-1]") and not target.dim():
             raise Unfilled
-        if kind == "assign" and found["a"] == found.get("z") and not (target.numel() and target.is_contiguous()):
+        if ".data =" in statement and target.requires_grad and self.leaf(target) is True:
+            given = self.names[statement.split()[2].split(".")[0]]
+            if (given.shape, given.dtype) != (target.shape, target.dtype):
+                raise Unfilled
+        if "a" in found and found["a"] == found.get("z") and not (target.numel() and target.is_contiguous()):
             raise Unfilled
         if "set_(" in statement and ".untyped_storage())" in statement and not target.is_contiguous():
             raise Unfilled

@@ -14,7 +14,7 @@ from ..errors import type_name, warn_user
 from ..ops.creation import zeros_like
 from ..tensor import Tensor, fresh
 from . import engine
-from .gradients import KNOWN
+from .gradients import know
 from .history import edge_of
 from .hooks import retain_grad
 
@@ -100,14 +100,14 @@ def _start_gradients(outputs: tuple, grads: Any) -> list:
     """The gradients to start from: given ones checked, missing ones implicitly one for scalars."""
     given = (None,) * len(outputs) if grads is None else (grads,) if isinstance(grads, Tensor) else tuple(grads)
     found: list[Tensor | None] = []
-    for i, (out, start) in enumerate(zip(outputs, given, strict=False)):
+    for out, start in zip(outputs, given, strict=False):
         g = start
         if not isinstance(out, Tensor):
             raise AssertionError("Expected output to be a torch.Tensor")
         if isinstance(g, Tensor):
-            if g.shape != out.shape:
-                raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {out.shape}.")  # fmt: skip
-            KNOWN[id(g._data)] = g
+            if g.shape != out.shape:  # `index` compares tensors by value, and fails as torch's does
+                raise RuntimeError(f"Mismatch in shape: grad_output[{given.index(g)}] has a shape of {g.shape} and output[{outputs.index(out)}] has a shape of {out.shape}.")  # fmt: skip
+            know(g)
         elif g is not None:
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif out.requires_grad:

@@ -87,7 +87,14 @@ def resolved(state: int, grad: Any, buffers: dict, outputs: Any = ()) -> int:
 # tensors over them ------------------------------------------------------------------------------------------------------
 
 
-KNOWN: Any = weakref.WeakValueDictionary()  # tensors that somebody holds, by the number of their array
+KNOWN: Any = weakref.WeakValueDictionary()  # tensors that somebody holds, by the numbers of their arrays and memory
+
+
+def know(*tensors: Any) -> None:
+    """Keep in mind that gradients are these tensors, as long as somebody holds them."""
+    for t in tensors:
+        if t is not None:
+            KNOWN[id(owner(t._data))] = KNOWN[id(t._data)] = t
 
 
 def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
@@ -99,7 +106,9 @@ def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
         return known
     grad = np.asarray(grad)
     if state % TWICE != ALONE and type(grad.base) is ndarray:
-        base = as_tensor(owner(grad), device, state - state % VERSION + ALONE)
+        base = KNOWN.get(id(memory := owner(grad)))
+        if base is None or owner(base._data) is not memory:
+            base = as_tensor(memory, device, state - state % VERSION + ALONE)
         t = base._looking(grad)
         view_of(t, base)
         return t
@@ -123,7 +132,7 @@ def as_arrays(tensors: list, grads: list, states: list[int], seen: set[int]) -> 
     the tensors.
     """
     arrays = [None if t is None else t._data for t in tensors]
-    KNOWN.update([(id(t._data), t) for t in tensors if t is not None])
+    know(*tensors)
     memory = [None if a is None else owner(a) for a in arrays]
     twice = [t is not None and sum(t is other for other in tensors) > 1 for t in tensors]
     same = [id(t) in seen for t in tensors]
@@ -227,7 +236,8 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     like = leaf._data
     if type(grad) is ndarray and not MODES.here.grad:
         if state % TWICE != SHARED and _obeys_layout(grad, like):
-            return as_tensor(grad, leaf.device, state - state % VERSION + ALONE)
+            t = as_tensor(grad, leaf.device, state)
+            return t if t._view is None else t.detach()
         if grad.shape == like.shape and is_dense(like):
             strides = tuple([s // like.itemsize * grad.itemsize for s in like.strides])
             copy = empty_like_strides(like.shape, grad.dtype, strides)

@@ -255,7 +255,7 @@ python("__array__", to_array, function=False)
 def over_storage(storage: Any, like: tuple, requires_grad: bool, kind: Any = Tensor, state: Any = ()) -> Tensor:
     """A leaf over a storage; `like`: its dtype (NumPy's), shape, strides and offset in bytes."""
     d, shape, strides, offset = like
-    out = over(storage.look(shape, d, strides, offset))
+    out = over(storage.look(shape, np.dtype(d.char), strides, offset))  # not one that pickle made
     out._storage = storage
     if type(out._counter) is list:
         out._counter = [1]  # torch makes an empty tensor and then sets its storage
