@@ -47,6 +47,7 @@ from .ops import (
 from .ops.copies import MemoryFormat as memory_format, contiguous_format, preserve_format  # isort: skip
 from .ops.define import FUNCTIONS as _FUNCTIONS  # isort: skip
 from . import _C, alias as _alias, autograd, cuda  # isort: skip
+from .autograd import api as _api  # isort: skip - which gives tensors their `backward`
 
 __version__ = "0.1.0"
 

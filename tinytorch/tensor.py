@@ -426,28 +426,6 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     def data(self) -> None:
         raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
-    def backward(
-        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
-    ) -> None:
-        """Compute the gradients of this tensor and add them to the leaves' `.grad`."""
-        from .autograd import engine
-
-        data = self._data
-        if (
-            gradient is None
-            and inputs is None
-            and create_graph is False
-            and not data.ndim
-            and data.dtype.kind == "f"
-            and (retain_graph is None or type(retain_graph) is bool)
-            and (edge := edge_of(self)) is not None
-        ):  # fmt: skip - the usual call, which needs no checks
-            engine.run((edge,), (over(np.array(1, data.dtype), self.device),), retain_graph is True, False)
-            return
-        from .autograd.api import backward
-
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
-
     @property
     def _backward_hooks(self) -> Any:
         return None if self._meta is None else self._meta.on_grad

@@ -8,9 +8,7 @@ standard library would let them.
 
 from __future__ import annotations
 
-import itertools
 import sys
-import threading
 from typing import Any
 
 import numpy as np
@@ -106,24 +104,17 @@ def _on_the_way(root: Any, goals: set) -> set:
     return needed
 
 
-_next_id = itertools.count().__next__
-
-
 class Task:
     """One walk: what it was asked for, and which nodes it will run."""
 
-    __slots__ = ("callbacks", "captured", "captures", "ends", "id", "keep_graph", "leaves_alone", "needed", "raw", "roots",
-                 "waits", "warnings")  # fmt: skip
     waits: dict[Any, int]
+    captures: dict[Any, list] = {}
+    captured: list[Any] = []
+    needed: set | None = None
+    ends: set = frozenset()  # type: ignore[assignment] # those among them that run for the sake of their own gradient alone
 
-    def __init__(self, keep_graph: bool, raw: bool, roots: tuple) -> None:
-        self.id = _next_id()
-        self.keep_graph, self.raw, self.roots = keep_graph, raw, roots
-        self.captures: dict[Any, list] = {}
-        self.captured: list[Any] = []
-        self.needed: set | None = None
-        self.ends: set = set()  # those among them that run for the sake of their own gradient alone
-        self.callbacks: list = []
+    def __init__(self, keep_graph: bool, raw: bool) -> None:
+        self.keep_graph, self.raw = keep_graph, raw
         self.warnings: list = []  # what torch's engine has to say comes when the walk is over
 
     def will_run(self, fn: Any) -> bool:
@@ -137,13 +128,6 @@ _CYCLE = (
     "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid "
     "the leak."
 )
-
-
-class _Running(threading.local):
-    task: Task | None = None
-
-
-RUNNING = _Running()
 
 
 def run(
@@ -160,42 +144,42 @@ def run(
     `accumulate`.
     """
     raw = not create_graph
-    task = Task(keep_graph, raw, edges)
+    task = Task(keep_graph, raw)
     starts = [g if g is None else fitted(None, i, g, expected(edges[i])) for i, g in enumerate(grads)]
     if raw:
         starts = [g if g is None else g._data for g in starts]
     if create_graph and accumulate:
         task.warnings.append((_CYCLE, "torch/csrc/autograd/engine.cpp:1307", True))
-    if len(edges) == 1:
-        (root, nr), first = edges[0], starts[0]
-    else:
-        root, nr, first = _Root(edges, starts), 0, None
+    edge, first = (edges[0], starts[0]) if len(edges) == 1 else ((_Root(edges, starts), 0), None)
     del starts
-    task.waits, task.leaves_alone = _dependencies(root)
+    go(task, edge, first, inputs, accumulate)
+    return task.captured
+
+
+def go(task: Task, edge: Edge, first: Any, inputs: tuple | None = None, accumulate: bool = True) -> None:
+    """Walk from one edge with a gradient that fits it."""
+    root = edge[0]
+    task.waits, alone = _dependencies(root)
     if inputs is not None:
         _aim(task, root, inputs, accumulate)
-    here, running = MODES.here, RUNNING
+    here, raw = MODES.here, task.raw
     grad, quiet = here.grad, here.run
-    here.grad = not task.raw
-    outer, running.task = running.task, task
+    here.grad = not raw
     saving, changes = HOOKS.here() if HOOKS else [], HOOKS.changes
     through = False
     try:
-        if task.raw and quiet is not _directly:  # the whole walk without NumPy's floating point warnings
+        if raw and quiet is not _directly:  # the whole walk without NumPy's floating point warnings
             here.run = _directly
-            quiet(_walk, here, task, root, nr, first)
+            quiet(_walk, here, task, edge, first, alone, saving)
         else:
-            _walk(here, task, root, nr, first)
-        for callback in task.callbacks:
-            callback()
+            _walk(here, task, edge, first, alone, saving)
         through = True
     finally:
-        here.grad, here.run, running.task = grad, quiet, outer
+        here.grad, here.run = grad, quiet
         if HOOKS.changes != changes:
             HOOKS.restore(saving)
         for said in task.warnings:
             _say(said, through)
-    return task.captured
 
 
 def _directly(f: Any, *args: Any, **named: Any) -> Any:
@@ -214,7 +198,7 @@ def _say(said: tuple, through: bool) -> None:
 
 def _aim(task: Task, root: Any, inputs: tuple, accumulate: bool) -> None:
     """Tell a task which nodes it is to come to: those on the way to `inputs`, and which gradients to catch there."""
-    task.captured = [None] * len(inputs)
+    task.captured, task.captures = [None] * len(inputs), {}
     goals: set = set()
     for at, edge in enumerate(inputs):
         if edge is not None:
@@ -226,31 +210,32 @@ def _aim(task: Task, root: Any, inputs: tuple, accumulate: bool) -> None:
     task.needed |= task.ends
 
 
-def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
+def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: list) -> None:
     waits, needed, captures, raw = task.waits, task.needed, task.captures, task.raw
-    keep_graph, mode, alone = task.keep_graph, here.grad, task.leaves_alone and not MODES.anomaly
-    careful = MODES.anomaly or needed is not None
-    buffers: dict[Any, list] = {root: [None, SHARED] * root._outputs}  # what waits: for each output a gradient, its state
-    if root._outputs:
-        buffers[root][2 * nr] = first
+    keep_graph, mode, watched = task.keep_graph, not raw, MODES.anomaly
+    careful, alone, warnings = watched or needed is not None, alone and not watched, task.warnings
+    fn, nr = edge
+    following: Any = fn  # the one node that is ready, and what waits for it, so far as nothing else is
+    ahead: tuple = [None] * fn._outputs, [SHARED] * fn._outputs
+    if fn._outputs:
+        ahead[0][nr] = first
     del first
-    fn, heap = root, [root]
-    following, ahead = None, []  # the one node that is ready, and what waits for it, so far as nothing else is
-    saving, changes = HOOKS.here() if HOOKS else [], HOOKS.changes
+    buffers: dict[Any, tuple] = {}  # what waits: for each output a gradient, its state
+    heap: list = []
+    changes = HOOKS.changes
     try:
         while heap or following is not None:
             if following is not None:
-                fn, waiting, following = following, ahead, None
+                fn, (grads, given), following = following, ahead, None
             else:
                 fn = heap.pop() if len(heap) == 1 else _pop(heap)
-                waiting = buffers.pop(fn)
+                grads, given = buffers.pop(fn)
             here.grad = mode  # whatever hooks of the node before have set
             if HOOKS.changes != changes:
                 changes = HOOKS.restore(saving)
             if fn._leaf:
-                _at_leaf(fn, waiting[0], waiting[1], task, buffers, ())
+                _at_leaf(fn, grads[0], given[0], task, buffers, ())
                 continue
-            grads, given = waiting[::2], waiting[1::2]
             known: Any = None
             if careful or fn._hooks is not None or fn._on_tensors:
                 given = [resolved(s, g, buffers) for s, g in zip(given, grads, strict=True)]
@@ -271,26 +256,25 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                     fn.release()
             if type(outputs) is Outputs:
                 known = outputs.states
-            first, several, soon = grads[0] if grads else None, fn._several, alone and len(fn._edges) < 4
-            i, grad = -1, None
-            for edge in fn._edges:
-                i += 1
+            edges, several, made, grad = fn._edges, fn._several, fn._made, None
+            first, soon = grads[0] if grads else None, alone and len(edges) < 4
+            for i, edge in enumerate(edges):
                 if edge is None:
                     continue
                 below, position = edge
                 left = waits[below] = waits[below] - 1
-                grad, state = outputs[i], fn._made
+                grad, state = outputs[i], made
                 leaf = below._leaf
+                if leaf:
+                    m = below._meta
                 if grad is not None:
                     if leaf:
-                        data, m = below._data, below._meta
-                        shape, kind, wanted = data.shape, data.dtype, None
+                        data, wanted = below._data, None
+                        shape, kind = data.shape, data.dtype
                         if m.exchanged:
-                            wanted = expected(edge, fn._seq)
-                            shape, kind, _ = wanted
+                            shape, kind, _ = wanted = expected(edge, fn._seq)
                     else:
-                        wanted = below._expects if not below._several else below.expects(position)
-                        shape, kind, _ = wanted
+                        shape, kind, _ = wanted = below.expects(position) if below._several else below._expects
                     if not raw or type(grad) is not ndarray or grad.shape != shape or grad.dtype is not kind:
                         grad = fitted(fn, i, grad, wanted or expectation(below))
                         state = state_fitted(outputs[i], grad)
@@ -301,37 +285,45 @@ def _walk(here: Any, task: Task, root: Any, nr: int, first: Any) -> None:
                 buffer = buffers.get(below)
                 if buffer is None:
                     if leaf and not left and soon:  # nothing that waits goes before a leaf
-                        if needed is None or below in needed or below in captures:
+                        if needed is None and m.accumulator is None and m.on_grad is None and not state & TWICE:
+                            accumulate(below, grad, state, warnings)
+                            here.grad = mode
+                        elif needed is None or below in needed or below in captures:
                             outputs[i] = None
                             _at_leaf(below, grad, state, task, buffers, outputs)
                             here.grad = mode
                         continue
                     if needed is not None and below not in needed and below not in captures:
                         continue
-                    if not left and following is None and not heap and below._outputs == 1:
-                        following, ahead = below, [grad, state]
-                        continue
-                    buffer = buffers[below] = [None, SHARED] if below._outputs == 1 else [None, SHARED] * below._outputs
-                if grad is not None:
-                    at = 2 * position
-                    before = buffer[at]
-                    if before is None:
-                        buffer[at], buffer[at + 1] = grad, state
-                    elif not raw:
-                        buffer[at] = before + grad
+                    if below._outputs == 1:
+                        buffer = [grad], [state]
+                        if not left and following is None and not heap:
+                            following, ahead = below, buffer
+                            continue
+                        buffers[below] = buffer
+                        grad = None  # it is there
                     else:
-                        buffer[at] = None
-                        state = resolved(buffer[at + 1], before, buffers, outputs[i:])
+                        buffer = buffers[below] = [None] * below._outputs, [SHARED] * below._outputs
+                if grad is not None:
+                    waiting, states = buffer
+                    before = waiting[position]
+                    if before is None:
+                        waiting[position], states[position] = grad, state
+                    elif not raw:
+                        waiting[position] = before + grad
+                    else:
+                        waiting[position] = None
+                        state = resolved(states[position], before, buffers, outputs[i:])
                         if state % VERSION == ALONE and (before.flags.forc or is_dense(before)):
-                            buffer[at], buffer[at + 1] = np.add(before, grad, out=before), state + VERSION
+                            waiting[position], states[position] = np.add(before, grad, before), state + VERSION
                         else:
-                            buffer[at], buffer[at + 1] = np.asarray(before + grad), ALONE
+                            waiting[position], states[position] = np.asarray(before + grad), ALONE
                 if not left:
                     if following is not None:
                         heap.append(following)
                         buffers[following], following = ahead, None
                     _push(heap, below)
-            del outputs, grads, waiting, grad, first
+            del outputs, grads, grad, first
     except Exception:
         if MODES.anomaly:
             from . import anomaly
@@ -478,4 +470,4 @@ def accumulate_by_hand(leaf: Any, grad: Any) -> None:
     accumulate(leaf, grad, SHARED, [])
 
 
-__all__ = ["LAST", "RUNNING", "Task", "run"]
+__all__ = ["LAST", "Task", "go", "run"]

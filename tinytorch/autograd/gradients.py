@@ -24,6 +24,7 @@ from .modes import MODES
 from .node import ALONE, SHARED, TWICE, VERSION, VIEW, Outputs, expectation
 
 ndarray = np.ndarray
+_add = np.add
 
 
 def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> int:
@@ -79,7 +80,7 @@ def resolved(state: int, grad: Any, buffers: dict, outputs: Any = ()) -> int:
     """A state without TWICE, from how often the walk does hold the gradient now besides where it is looked at."""
     if state & TWICE:
         state -= TWICE
-        if any(b is grad for buffer in buffers.values() for b in buffer) or any(o is grad for o in outputs):
+        if any(b is grad for waiting, _ in buffers.values() for b in waiting) or any(o is grad for o in outputs):
             state -= state % TWICE
     return state
 
@@ -219,12 +220,12 @@ def accumulate(leaf: Any, grad: Any, state: int, warnings: list) -> None:
             if old is None:
                 m.grad = _first_grad(leaf, grad, state)
             elif (
-                type(grad) is ndarray and old._storage is None and leaf._storage is None and type(old._counter) is list
-                and (a := old._data).dtype is grad.dtype and a.strides == leaf._data.strides and a.shape == grad.shape
-                and a.flags.c_contiguous and not MODES.here.grad
+                type(grad) is ndarray and (a := old._data).strides == leaf._data.strides and a.shape == grad.shape
+                and a.dtype is grad.dtype and a.flags.c_contiguous and type(count := old._counter) is list
+                and old._storage is None and leaf._storage is None and not MODES.here.grad
             ):  # fmt: skip
-                np.add(a, grad, out=a)
-                old._counter[0] += 1
+                _add(a, grad, a)
+                count[0] += 1
             else:
                 _add_to_grad(leaf, grad, warnings)
     if m.after_accumulate:

@@ -148,7 +148,9 @@ class Node:
 
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
-        saved = self._saved or ()
+        saved = self._saved
+        if not saved:
+            return
         versions = saved[1::2]
         if OBJECT not in versions and None not in versions:
             self._saved = (None, GONE) * len(versions)
@@ -357,6 +359,7 @@ def kind_of_node(
         users = [[i for i, read in enumerate(reads) if n in read and n not in also] for n in names]
         users = [by[0] if len(by) == 1 else None for by in users]
     simple = base is Node and not spread and [*wanted] == [tuple(range(len(names)))]
+    pair = base is Node and not spread and wanted == [(0,), (1,)] and users == [0, 1]
     body: dict[str, Any] = {
         "__slots__": (),
         "__doc__": f"The backward of torch's {name}.",
@@ -368,7 +371,7 @@ def kind_of_node(
         "spread": spread,
         "_made": ALONE + VERSION * writes,
         "_laid": laid,
-        "apply": _apply_one if simple else _apply,
+        "apply": _apply_one if simple else _apply_two(rules) if pair else _apply,
         "keep": classmethod(_keep),
         "keep_results": _keep_results,
         "results": {n: nr for nr, n in enumerate(results) if n in names},
@@ -438,6 +441,31 @@ def _apply(self: Any, grads: list, raw: bool) -> list:
         else:
             out.append(rule(grad, *[values[i] for i in wanted]))
     return out
+
+
+def _apply_two(rules: list) -> Callable:
+    """The same for a kind of node with two inputs, each formula of which reads one saved value of its own, as of a product."""
+    first, second = rules
+
+    def apply(self: Any, grads: list, raw: bool) -> list:
+        grad = grads[0]
+        if grad is None:
+            return [None, None]
+        left, right = self._edges
+        x, seen, y, other = self._saved
+        if left is None:
+            a = None
+        elif raw and type(seen) is int and seen >= 0 and x._counter[0] == seen and ((m := x._meta) is None or not m.detached):
+            a = first(grad, x._data)
+        else:
+            a = first(grad, read(self, 0, raw))
+        if right is None:
+            return [a, None]
+        if raw and type(other) is int and other >= 0 and y._counter[0] == other and ((m := y._meta) is None or not m.detached):
+            return [a, second(grad, y._data)]
+        return [a, second(grad, read(self, 1, raw))]
+
+    return apply
 
 
 def _apply_one(self: Any, grads: list, raw: bool) -> list:
