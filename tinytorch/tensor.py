@@ -59,15 +59,6 @@ class Size(tuple, metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
     def __radd__(self, other: Any) -> Size:
         return Size(other + tuple(self)) if isinstance(other, tuple) else NotImplemented
 
-    def __mul__(self, n: Any) -> Size:
-        if hasattr(n, "__array_ufunc__"):
-            return NotImplemented
-        if hasattr(n, "__index__"):
-            return Size(tuple.__mul__(self, n))
-        raise TypeError(f"can't multiply sequence by non-int of type '{type_name(n)}'")
-
-    __rmul__ = __mul__
-
     def __getitem__(self, i: Any) -> Any:
         out = tuple.__getitem__(self, i)
         return Size(out) if isinstance(i, slice) else out
@@ -223,11 +214,9 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     def storage_offset(self) -> int:
         """Where in the storage the first element lies, in elements."""
         a = self._data
-        return (
-            0
-            if self._storage is None and a.base is None
-            else (address(a) - address(self._own_storage().buffer)) // a.itemsize
-        )
+        if self._storage is None and a.base is None:
+            return 0
+        return (address(a) - address(self._own_storage().buffer)) // a.itemsize
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -352,13 +341,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         if not isinstance(value, bool):
             raise RuntimeError("requires_grad must be a bool")
         if self._edge is not None:
-            advice = (
-                ""
-                if value
-                else (
-                    " If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-                )
-            )
+            advice = "" if value else " If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."  # fmt: skip
             raise RuntimeError("you can only change requires_grad flags of leaf variables." + advice)
         if value and self._data.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
@@ -421,22 +404,6 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         exchanged(self, before)
         if value.is_inference() != self.is_inference():
             self._counter = value._counter if value.is_inference() else [0]
-
-    @data.deleter
-    def data(self) -> None:
-        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
-
-    @property
-    def _backward_hooks(self) -> Any:
-        return None if self._meta is None else self._meta.on_grad
-
-    @_backward_hooks.setter
-    def _backward_hooks(self, value: Any) -> None:
-        meta(self).on_grad = value
-
-    @readonly
-    def _post_accumulate_grad_hooks(self) -> Any:
-        return None if self._meta is None else self._meta.after_accumulate
 
     def register_hook(self, hook: Callable) -> Any:
         """Call `hook(grad)` when this tensor's gradient is computed."""
@@ -509,9 +476,6 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def __int__(self) -> int:
         return self._number(int)
-
-    def __complex__(self) -> complex:
-        return self._number(complex)
 
     def __index__(self) -> int:
         if self._data.size != 1 or self._data.dtype.kind not in "iub":

@@ -30,12 +30,8 @@ _add = np.add
 def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> int:
     """The state of number `i` of the arrays that a node's formulas gave, from those of the arrays that it was given."""
     grad, first = outputs[i], grads[0]
-    if (
-        len(outputs) == 1
-        and first is not None
-        and grad is not first
-        and grad.base is (first if first.base is None else first.base)
-    ):
+    whole = None if first is None else first if first.base is None else first.base
+    if len(outputs) == 1 and first is not None and grad is not first and grad.base is whole:
         return states[0] - states[0] % VERSION + VIEW  # torch keeps the base of a view as long as the view
     memory = owner(grad)
     for given, state in zip(grads, states, strict=True):
@@ -268,12 +264,9 @@ def _add_to_grad(leaf: Any, grad: Any, warnings: list) -> None:
     else:
         old.add_(as_tensor(grad, leaf.device))
     if not _obeys_layout(old._data, leaf._data):
-        message = (
-            "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance."
-        ) + "".join(
-            f"\n{n}.sizes() = {list(t.shape)}, strides() = {list(t.stride())}"
-            for n, t in (("grad", old), ("param", leaf))
-        )
+        message = "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance."
+        for name, t in (("grad", old), ("param", leaf)):
+            message += f"\n{name}.sizes() = {list(t.shape)}, strides() = {list(t.stride())}"
         warnings.append((message, f"torch/csrc/autograd/functions/accumulate_grad.h:{282 if recorded else 252}", True))
 
 

@@ -12,8 +12,6 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..errors import type_name
 from .meta import TensorBase, meta, needs_grad
 from .modes import MODES, no_grad
@@ -216,22 +214,18 @@ class SavedTensor:
         """The hook by which the tensor is read, if there is one."""
         return None if self._hooks is None else self._hooks[1]
 
-    def register_hooks(self, *hooks: Callable) -> None:
+    def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
         """Replace what is kept by `pack_hook(tensor)`; `unpack_hook` of that is what backward reads.
 
         RuntimeError if there are hooks, if the tensor was freed, or if the pack hook writes to it.
         """
-        if len(hooks) != 2 or not (callable(hooks[0]) and callable(hooks[1])):
-            raise TypeError(f"register_hooks(): incompatible function arguments. The following argument types are supported:\n    1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked with: {', '.join(map(repr, (self, *hooks)))}")  # fmt: skip
-        if self._version is None:
-            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
         if self._hooks is not None:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.")  # fmt: skip
         if self._kept is None:
             raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved variables after calling backward.")  # fmt: skip
         if self._version == NUMBER:
             self._kept, self._version = self.node().number_tensor(self._kept), 0
-        self._pack(hooks, self._kept.detach())
+        self._pack((pack_hook, unpack_hook), self._kept.detach())
 
     def _pack(self, pair: tuple[Callable, Callable], shown: Any) -> None:
         """Keep `pack_hook(shown)` in place of the tensor, and where the tensor stood in the graph."""
@@ -277,20 +271,11 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
-        if not (callable(self.pack_hook) and callable(self.unpack_hook)):
-            raise TypeError(f"_push_saved_tensors_default_hooks(): incompatible function arguments. The following argument types are supported:\n    1. (arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked with: {self.pack_hook!r}, {self.unpack_hook!r}")  # fmt: skip
         HOOKS.append((threading.get_ident(), self.pack_hook, self.unpack_hook))
         HOOKS.changes += 1
 
     def __exit__(self, *exc: object) -> None:
         me = threading.get_ident()
         mine = [i for i, hooks in enumerate(HOOKS) if hooks[0] == me]
-        if not mine:
-            raise RuntimeError('is_initialized && !tls.stack.empty() INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/SavedTensorHooks.cpp":69, please report a bug to PyTorch. ')  # fmt: skip
         del HOOKS[mine[-1]]
         HOOKS.changes += 1
-
-
-def is_array(x: Any) -> bool:
-    """Whether a formula runs on plain arrays: NumPy gives a scalar where an array has no dimensions."""
-    return isinstance(x, (np.ndarray, np.generic))
