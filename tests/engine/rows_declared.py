@@ -25,7 +25,7 @@ WHOLE = {
 NUMBERS = ("2", "2.5")
 VALUES = {"Scalar": NUMBERS, "int": ("0", "-1"), "int[]": ("0", "(0, -1)"), "float": ("0.5",)}
 NO_OUT = {"isnan", "isinf", "isfinite", "relu"}  # in torch, too
-OTHERWISE = {"clone", "detach", "empty_like", "fill", "set", "zero", "fill_diagonal", "movedim", "moveaxis"}
+OTHERWISE = {"clone", "detach", "empty_like", "fill", "set", "zero"}
 
 
 def values(o: Op, place: int) -> tuple[str, ...]:

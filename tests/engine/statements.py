@@ -71,7 +71,12 @@ class Unfilled(Exception):
 def meets(a: Any, b: Any) -> bool:
     """Whether `b` lies partly in `a`'s memory: what a write leaves then is not defined, and torch does not always refuse."""
     same = a.untyped_storage()._cdata == b.untyped_storage()._cdata
-    same = same and (a.storage_offset(), a.stride(), a.shape, a.dtype) == (b.storage_offset(), b.stride(), b.shape, b.dtype)
+    same = same and (a.storage_offset(), a.stride(), a.shape, a.dtype) == (
+        b.storage_offset(),
+        b.stride(),
+        b.shape,
+        b.dtype,
+    )
     return not same and a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
@@ -125,7 +130,7 @@ class Writer:
 
     def mode(self, statement: str) -> str:
         """Mostly the statement itself, sometimes under no_grad."""
-        turns = re.search(r"\.(t|transpose|swapaxes|squeeze|unsqueeze|as_strided)_\(", statement)
+        turns = re.search(r"\.(t|transpose|squeeze|unsqueeze|as_strided)_\(", statement)
         if re.match(r"x\d+( =|, x\d+ =|\.|\[)", statement) and not turns and self.choose([0] * 7 + [1]):
             return f"with torch.no_grad(): {statement}"
         return statement

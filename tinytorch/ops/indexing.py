@@ -25,7 +25,7 @@ from .kernels import write
 from .layout import check_no_overlap, is_expanded, laid_out, torch_strides, view_strides
 from .masks import fill_where, in_copy
 from .parts import END, select, slice_
-from .views import array_of, expand, unsqueeze, view
+from .views import expand, unsqueeze, view
 
 # index tensors --------------------------------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
         return
     check_no_overlap(a, values, *indices)
     places = _places(a, indices)
-    together, used, at, want = _broadcast(a.shape, places)
+    together, used, _, want = _broadcast(a.shape, places)
     lead = len(want) - values.ndim
     if lead < 0 or any(n not in (1, want[i + lead]) for i, n in enumerate(values.shape)):
         raise RuntimeError(
@@ -141,7 +141,9 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
         )
     if values.dtype != a.dtype:
         ours, theirs = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, values))
-        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} for the source.")
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} for the source."
+        )
     if 0 in want:
         return
     try:

@@ -45,7 +45,9 @@ def _together(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
 def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
     """Write one value where the mask is true."""
     if isinstance(value, np.ndarray) and value.ndim:
-        raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")
+        raise RuntimeError(
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
     if mask.dtype != bool:
         name = dtypes.cpp_name(dtypes.BY_NUM[mask.dtype.num])
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")

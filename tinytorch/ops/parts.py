@@ -1,4 +1,4 @@
-"""Views of a part: one index, a range, a diagonal, sliding windows; several parts at once; and diagonals as copies."""
+"""Views of a part: one index, a range, a diagonal, sliding windows; and several parts at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from ..tensor import Tensor
 from .define import elsewhere, op, python
 from .fast import view_of_all
@@ -57,10 +56,7 @@ def _sliced(a: np.ndarray, dim: int = 0, start: int | None = None, end: int | No
 
 def _narrowed(self: Any, dim: int, start: Any, length: int) -> Any:
     shape = array_of(self).shape
-    if not isinstance(start, int):
-        if array_of(start).ndim or array_of(start).dtype.kind not in "iu":
-            raise RuntimeError("start must be an 0-dim integral Tensor.")
-        start = int(array_of(start))
+    start = int(start)
     if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
@@ -241,30 +237,6 @@ def _chunk(self: Any, chunks: int, dim: int) -> tuple:
     return _split_by_size(self, size, dim) if size else _split_by_sizes(self, (0,) * chunks, dim)
 
 
-def _tensor_split(self: Any, where: Any, dim: int) -> tuple:
-    shape = array_of(self).shape
-    if not shape:
-        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
-    d = wrap_dim(dim, len(shape))
-    if not isinstance(where, (int, tuple)):
-        cuts = array_of(where)
-        if cuts.dtype != np.int64:
-            raise RuntimeError(
-                f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {dtypes.BY_NUM[cuts.dtype.num].scalar_name}"
-            )
-        if cuts.ndim > 1:
-            raise RuntimeError(
-                f"tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor with {cuts.ndim} dims"
-            )
-        where = cuts.tolist()
-    if isinstance(where, int):
-        if where <= 0:
-            raise RuntimeError(f"number of sections must be larger than 0, got {where}")
-        least, more = divmod(shape[d], where)
-        where = [i * least + min(i, more) for i in range(1, where)]
-    return tuple([slice_(self, d, i, j, 1) for i, j in zip([0, *where], [*where, shape[d]], strict=True)])
-
-
 unbind = op("unbind(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", views(_unbound), self=_stacked)
 _split_by_size = op(
     "split(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", views(_split), **_hidden,
@@ -296,54 +268,3 @@ python("split", split, method=False)
 _split_method.__name__, _split_method.__qualname__ = "split", "Tensor.split"  # which Python's errors show
 python("split", _split_method, function=False)
 chunk = op("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite(_chunk))
-for _kind in ("SymInt[] indices", "Tensor tensor_indices_or_sections", "SymInt sections"):
-    op(f"tensor_split(Tensor(a -> *) self, {_kind}, int dim=0) -> Tensor(a)[]", composite(_tensor_split))
-
-
-# diagonals as copies --------------------------------------------------------------------------------------------------
-
-
-def _embedded(a: np.ndarray, offset: int = 0, dim1: int = -2, dim2: int = -1) -> np.ndarray:
-    d1, d2 = wrap_dim(dim1, a.ndim + 1), wrap_dim(dim2, a.ndim + 1)
-    n = a.shape[-1] + abs(offset)
-    shape = list(a.shape[:-1])
-    for d in sorted((d1, d2)):
-        shape.insert(d, n)
-    data = np.zeros(shape, a.dtype)
-    _diagonal(data, offset, d1, d2)[...] = a
-    return data
-
-
-def _diag(self: Any, diagonal: int) -> Any:
-    n = array_of(self).ndim
-    if n not in (1, 2):
-        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {n}D")
-    return _diag_embed(self, diagonal) if n == 1 else _diagonal_copy(self, diagonal)
-
-
-def _fill_diagonal(self: Any, fill_value: Any, wrap: bool) -> Any:
-    from .filling import fill_
-    from .views import as_strided
-
-    shape, strides = self._data.shape, self.stride()
-    if len(shape) < 2:
-        raise RuntimeError("dimensions must larger than 1")
-    if len(shape) > 2 and len(set(shape)) > 1:
-        raise RuntimeError("all dimensions of input must be of equal length")
-    n, step, start = min(shape), sum(strides), self.storage_offset()
-    fill_(as_strided(self, (n,), (step,), start), fill_value)
-    width = shape[1] + 1
-    if wrap and len(shape) == 2 and shape[0] > width:
-        rest = -(-math.prod(shape) // width) - n
-        fill_(as_strided(self, (rest,), (step,), start + strides[0] * width), fill_value)
-    return self
-
-
-_diag_embed = op("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1)", _embedded, **_hidden,
-                 self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))  # fmt: skip
-_diagonal_copy = op("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1)",
-                    lambda a, *where: np.array(_diagonal(a, *where), order="C"), **_hidden,
-                    backward="DiagonalBackward0_copy", self=lambda grad, self_sym_sizes, offset, dim1, dim2:
-                    _diagonal_backward(grad, self_sym_sizes, offset, dim1, dim2))  # fmt: skip
-op("diag(Tensor self, int diagonal=0)", composite(_diag))
-op("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False)", composite(_fill_diagonal), function=False)

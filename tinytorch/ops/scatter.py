@@ -134,7 +134,9 @@ def _added(a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray, alpha
     if index.dtype not in _INDICES:
         raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {_name(index)}")
     if a.dtype != source.dtype:
-        raise RuntimeError(f"index_add_(): self ({_name(a)}) and source ({_name(source)}) must have the same scalar type")
+        raise RuntimeError(
+            f"index_add_(): self ({_name(a)}) and source ({_name(source)}) must have the same scalar type"
+        )
     if not source.ndim and n != 1:
         raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
     x, rows = np.atleast_1d(a), np.atleast_1d(source)

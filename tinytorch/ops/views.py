@@ -16,7 +16,7 @@ from ..autograd.history import Geometry
 from ..autograd.node import ALONE, VIEW
 from ..errors import warn_in_torch
 from ..tensor import Tensor, fresh, readonly
-from .copies import alias, clone, contiguous_format, copy_
+from .copies import clone, contiguous_format, copy_
 from .define import op, python
 from .kernels import composite, turn
 from .kernels import view as looking
@@ -79,15 +79,12 @@ def _reread(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
             raise RuntimeError(f"self.dim() cannot be 0 to view {name}")
         if new > old and a.shape[-1] % times:
             raise RuntimeError(f"self.size(-1) must be divisible by {times} to view {name}, but got {a.shape[-1]}")
-        if start % new:
-            raise RuntimeError(
-                f"self.storage_offset() must be divisible by {times} to view {name}, but got {start // old}"
-            )
         if a.strides[-1] != old:
             raise RuntimeError(f"self.stride(-1) must be 1 to view {name}, but got {a.strides[-1] // old}")
-        for i, s in enumerate(a.strides[:-1]):
-            if s % new:
-                raise RuntimeError(f"self.stride({i}) must be divisible by {times} to view {name}, but got {s // old}")
+        steps = [("storage_offset()", start), *[(f"stride({i})", s) for i, s in enumerate(a.strides[:-1])]]
+        for what, k in steps:
+            if k % new:
+                raise RuntimeError(f"self.{what} must be divisible by {times} to view {name}, but got {k // old}")
     return a.view(dtype.np)
 
 
@@ -130,31 +127,10 @@ def _flatten(self: Any, start_dim: int, end_dim: int) -> Any:
     return view(self, new) if array_of(self).flags.c_contiguous else reshape(self, new)
 
 
-def _unflatten(self: Any, dim: int, sizes: tuple) -> Any:
-    shape = array_of(self).shape
-    if not sizes:
-        raise RuntimeError("unflatten: sizes must be non-empty")
-    d = wrap_dim(dim, len(shape))
-    try:
-        if not shape:
-            raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
-        new = infer_size(sizes, shape[d])
-    except (IndexError, RuntimeError) as e:
-        if "is invalid for input of size" not in str(e):
-            raise RuntimeError(f"unflatten got an unexpected error:\n{e}") from None
-        raise RuntimeError(
-            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {d} ({shape[d]}) in the input tensor"
-        ) from None
-    return view(self, (*shape[:d], *new, *shape[d + 1 :]))
-
-
 reshape = op("reshape(Tensor(a) self, SymInt[] shape)", composite(_reshape))
 op("view_as(Tensor(a) self, Tensor other)", composite(lambda self, other: view(self, array_of(other).shape)),
    function=False)  # fmt: skip
-op("reshape_as(Tensor(a) self, Tensor other)", composite(lambda self, other: reshape(self, array_of(other).shape)),
-   function=False)  # fmt: skip
 flatten = op("flatten(Tensor(a) self, int start_dim=0, int end_dim=-1)", composite(_flatten))
-op("unflatten(Tensor(a) self, int dim, SymInt[] sizes)", composite(_unflatten))
 op("ravel(Tensor(a) self)", composite(lambda self: view(self.contiguous(), (-1,))))
 
 # other orders of the dimensions ---------------------------------------------------------------------------------------
@@ -192,34 +168,12 @@ def _inverse(dims: tuple) -> tuple:
     return tuple([at.index(d) for d in range(len(dims))])
 
 
-def _moved(self: Any, source: tuple | int, destination: tuple | int) -> Any:
-    if isinstance(source, int):
-        source, destination = (source,), (destination,)
-    n = array_of(self).ndim
-    if len(source) != len(destination):
-        raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number of dims as destination ({list(destination)} dims)"
-        )
-    at, to = [wrap_dim(d, n) for d in source], [wrap_dim(d, n) for d in destination]
-    for word, dims, given in (("source", at, source), ("destination", to, destination)):
-        if len(set(dims)) != len(dims):
-            raise RuntimeError(f"movedim: repeated dim in `{word}` ({list(given)})")
-    if not n:
-        return alias(self)
-    rest = iter([d for d in range(n) if d not in at])
-    return permute(self, tuple([at[to.index(d)] if d in to else next(rest) for d in range(n)]))
-
-
-transpose = op("transpose(Tensor(a) self, int dim0, int dim1)", looking(_transposed), aka=("swapdims",),
+transpose = op("transpose(Tensor(a) self, int dim0, int dim1)", looking(_transposed),
                self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))  # fmt: skip
-op("swapaxes(Tensor(a) self, int axis0, int axis1)", composite(lambda *args: transpose(*args)))
 t = op("t(Tensor(a) self)", looking(_matrix_transposed), self=lambda grad: t(grad))
 permute = op(
     "permute(Tensor(a) self, int[] dims)", looking(_permuted), self=lambda grad, dims: permute(grad, _inverse(dims))
 )
-for _name in ("movedim", "moveaxis"):
-    op(f"{_name}(Tensor(a) self, int source, int destination)", composite(_moved))
-    op(f"{_name}(Tensor(a) self, int[] source, int[] destination)", composite(_moved))
 
 
 def _reversed(self: Tensor) -> Tensor:
@@ -311,8 +265,7 @@ def _expanded_with_care(a: np.ndarray, size: tuple) -> np.ndarray:
     """`expand` with sizes that are kept (-1), or 0, or 1 in front, and with those that do not fit."""
     n, lead = a.ndim, len(size) - a.ndim
     if lead < 0:
-        d = dtypes.BY_NUM[a.dtype.num]
-        name = "CPUBoolType" if d is dtypes.bool_ else f"torch.{d.tensor_type}"
+        name = f"torch.{dtypes.BY_NUM[a.dtype.num].tensor_type}"
         raise RuntimeError(
             f"expand({name}{{{list(a.shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor ({n})"
         )
@@ -428,10 +381,8 @@ as_strided.node._made += VIEW - ALONE  # torch's formula gives a view of what it
 
 op("t_(Tensor(a!) self)", turn(lambda a: _matrix_transposed(a, "t_")), function=False, backward="TBackward1",
    self=lambda grad: t(grad))  # fmt: skip
-transpose_ = op("transpose_(Tensor(a!) self, int dim0, int dim1)", turn(_transposed), function=False, aka=("swapdims_",),
+transpose_ = op("transpose_(Tensor(a!) self, int dim0, int dim1)", turn(_transposed), function=False,
                 backward="TransposeBackward1", self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))  # fmt: skip
-op("swapaxes_(Tensor(a!) self, int axis0, int axis1)", composite(lambda self, axis0, axis1: transpose_(self, axis0, axis1)),
-   function=False)  # fmt: skip
 op("unsqueeze_(Tensor(a!) self, int dim)", turn(_unsqueezed), function=False, backward="UnsqueezeBackward1",
    self=lambda grad, dim: squeeze_dim(grad, dim))  # fmt: skip
 op("squeeze_(Tensor(a!) self)", turn(np.ndarray.squeeze), function=False, backward="SqueezeBackward3", self=_BACK[0])
