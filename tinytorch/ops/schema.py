@@ -55,15 +55,8 @@ def _is_float(x: Any) -> bool:
     return isinstance(x, (int, float, np.number, np.bool_))
 
 
-def _plainly(x: Any) -> Any:
-    return x
-
-
 def _number(x: Any) -> Any:
-    return _wrapped(x.item() if isinstance(x, Tensor) else x)
-
-
-def _wrapped(x: Any) -> Any:
+    x = x.item() if isinstance(x, Tensor) else x
     return x if not isinstance(x, np.generic) else float(x) if isinstance(x, np.bool_) else x.item()
 
 
@@ -74,37 +67,31 @@ def _int(x: Any) -> int:
 class _Type:
     """A type of a schema: torch's name for it in errors, what it takes, how that is read, what needs no further look."""
 
-    def __init__(
-        self, shown: str, takes: Callable, read: Callable = _plainly, plain: tuple = (), many: bool = False
-    ) -> None:
-        self.shown, self.takes, self.read, self.plain, self.many = shown, takes, read, frozenset(plain), many
+    def __init__(self, shown: str, takes: Any, read: Callable = lambda x: x, plain: tuple = (), many: bool = False) -> None:
+        self.shown, self.read, self.plain, self.many = shown, read, frozenset(plain), many
+        self.takes = takes if not isinstance(takes, tuple) else lambda x: isinstance(x, takes)
 
 
 _INTS = _Type("tuple of ints", is_symint, _int, many=True)
-_FORMAT = _Type("torch.memory_format", lambda x: type(x).__name__ in ("MemoryFormat", "memory_format"))
+_TENSORS = _Type("tuple of Tensors", (tuple, list), list)
 _TYPES = {
-    "Tensor": _Type("Tensor", lambda x: isinstance(x, Tensor), _wrapped, (Tensor,)),
+    "Tensor": _Type("Tensor", (Tensor,), lambda x: x if isinstance(x, Tensor) else _number(x), (Tensor,)),
     "Scalar": _Type("Number", lambda x: is_number(x) or _is_float(x), _number, (int, float, bool)),
     "int": _Type("int", _is_int, _int, (int,)),
     "SymInt": _Type("int", is_symint, _int, (int,)),
     "float": _Type("float", _is_float, _number, (int, float)),
-    "bool": _Type("bool", lambda x: isinstance(x, bool), plain=(bool,)),
-    "str": _Type("str", lambda x: isinstance(x, str), plain=(str,)),
+    "bool": _Type("bool", (bool,), plain=(bool,)),
+    "str": _Type("str", (str,), plain=(str,)),
     "ScalarType": _Type("torch.dtype", lambda x: x is not None and is_dtype(x), as_dtype, (dtype,)),
-    "Layout": _Type("torch.layout", lambda x: isinstance(x, Layout), plain=(Layout,)),
-    "MemoryFormat": _FORMAT,
+    "Layout": _Type("torch.layout", (Layout,), plain=(Layout,)),
+    "MemoryFormat": _Type("torch.memory_format", lambda x: type(x).__name__ in ("MemoryFormat", "memory_format")),
     "Device": _Type("torch.device", lambda x: isinstance(x, (str, int, device)) and not isinstance(x, bool), as_device,
-                    (device, str, int)),  # fmt: skip
+                    (device, str, int)),
     "Generator": _Type("torch.Generator", lambda x: type(x).__name__ == "Generator"),
     "Storage": _Type("torch.Storage", lambda x: isinstance(x, UntypedStorage) or hasattr(x, "untyped")),
-    "Tensor[]": _Type("tuple of Tensors", lambda x: isinstance(x, (tuple, list)), list),
-    "Tensor?[]": _Type("tuple of Tensors", lambda x: isinstance(x, (tuple, list)), list),
-    "PyObject": _Type("object", lambda x: True),
-    "int[]": _INTS,
-    "SymInt[]": _INTS,
-    "float[]": _Type("tuple of floats", _is_float, _number, many=True),
-    "Scalar[]": _Type("tuple of Scalars", is_number, _number, many=True),
-}
+    "Tensor[]": _TENSORS, "Tensor?[]": _TENSORS, "int[]": _INTS, "SymInt[]": _INTS,
+    "PyObject": _Type("object", (object,)),
+}  # fmt: skip
 
 
 class _Anything(frozenset):
@@ -113,16 +100,7 @@ class _Anything(frozenset):
 
 
 _TYPES["PyObject"].plain = _Anything()
-_CPP = {"int": "int64_t", "float": "double", "str": "c10::string_view"}
-_NUMPY_NAMES = {
-    "axis": "dim",
-    "keepdims": "keepdim",
-    "x": "self",
-    "a": "self",
-    "x1": "self",
-    "x2": "other",
-    "input": "self",
-}
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other", "input": "self"}
 _DEFAULTS = {"True": True, "False": False, "None": None, "contiguous_format": None, "[]": ()}
 
 
@@ -158,10 +136,9 @@ class Param:
             return tuple([int(n) for n in text[1:-1].split(",")])
         if text[0] in "'\"":
             return text[1:-1]
-        try:
-            value: Any = float(text) if "." in text or "e" in text else int(text)
-        except ValueError:
+        if text[0].isalpha():
             return text
+        value = float(text) if "." in text or "e" in text else int(text)
         return (value,) if self.kind == "int[]" else value
 
     def read(self, x: Any) -> Any:
@@ -177,6 +154,8 @@ class Param:
     def plain_list(self, x: Any) -> Any:
         """An argument as kernels take it that is a list or a tuple of ints or tensors, as it should be; else None."""
         kind, wanted = type(x), int if self.type.many else Tensor
+        if self.one and kind is int:
+            return (x,)
         if (kind is not tuple and kind is not list and kind is not Size) or not (self.type.many or self.is_list):
             return None
         for one in x:
@@ -199,25 +178,15 @@ class Param:
 
     def line(self, as_input: bool) -> str:
         """As torch's errors write it."""
-        name = "input" if as_input else self.name
+        text = f"{self.type.shown} {'input' if as_input else self.name}"
         if not self.default_text:
-            return f"{self.type.shown} {name}"
-        default = self.default_text
-        if self.kind == "MemoryFormat" and default == "contiguous_format":
-            default = "torch.contiguous_format"
-        elif self.kind == "float":
-            default = default.removesuffix(".")
-        elif self.name == "pin_memory":
-            default = "False"
-        elif self.kind == "ScalarType" or default == "[]":
-            default = "None"
-        return f"{self.type.shown} {name} = {default}"
+            return text
+        default = self.default_text.removesuffix(".") if self.kind == "float" else self.default_text
+        default = {"contiguous_format": "torch.contiguous_format", "[]": "None"}.get(default, default)
+        return f"{text} = {'False' if self.name == 'pin_memory' else 'None' if self.kind == 'ScalarType' else default}"
 
 
-@functools.cache
-def _param(text: str, named: bool) -> Param:
-    """A parameter, read once: most operations have a `Tensor self`."""
-    return Param(text, named)
+_param = functools.cache(Param)  # most operations have a `Tensor self`
 
 
 class Schema:
@@ -230,23 +199,15 @@ class Schema:
         inner = inner if arrow else rest[:-1]
         self.name = head
         positional, _, named = inner.partition("*, ") if not inner.startswith("*, ") else ("", "", inner[3:])
-        self.params = [_param(p, False) for p in _split(positional)] + [_param(p, True) for p in _split(named)]
+        self.params = [_param(p, n) for text, n in ((positional, False), (named, True)) for p in text.split(", ") if p]
         self.names = [p.name for p in self.params]
         self.positional = sum(not p.named for p in self.params)
         self.defaults = tuple(p.default for p in self.params)
-        self.returns = _split(returns[1:-1]) if returns.startswith("(") else [returns or "Tensor"]
+        self.returns = returns[1:-1].split(", ") if returns.startswith("(") else [returns or "Tensor"]
         self.result_names = [r.rpartition(" ")[2] if " " in r else "" for r in self.returns]
         self.writes = bool(self.params) and self.params[0].written
         self.has_self = bool(self.params) and self.names[0] == "self" and self.params[0].is_tensor
         self.is_factory = "pin_memory" in self.names and "requires_grad" not in self.names
-
-
-def _split(text: str) -> list[str]:
-    """The parameters between a schema's brackets."""
-    parts: list[str] = []
-    for part in text.removesuffix(", ").split(", ") if text else ():
-        parts.append(part)
-    return parts
 
 
 class Signature:
@@ -280,34 +241,26 @@ class Signature:
 
         args: with the tensor itself, for a method. False if the call does not fit; None if it has to be looked at.
         """
-        lead, values = self.sizes, self.defaults.copy()
+        lead, values, at = self.sizes, self.defaults.copy(), self.at
         if lead >= 0 and len(args) > lead and type(args[lead]) is int:
             args = (*args[:lead], args[lead:])
         n = len(args)
         if n > self.positional + self.method:
             return False if lead < 0 else None
-        known, at = self.all, self.at
-        for i in range(n + len(named)):
+        given = list(enumerate(args))
+        for name, x in named.items():
+            i = at.get(name, -1)
             if i < n:
-                x = args[i]
-            else:
-                if i == n:
-                    rest = iter(named.items())
-                name, x = next(rest)
-                i = at.get(name, -1)  # noqa: PLW2901 - from now on the parameter's number
-                if i < n:
-                    return None
-            p = known[i]
-            kind = type(x)
-            if kind not in p.plain and not (isinstance(x, Tensor) and p.is_tensor):
-                if (read := p.plain_list(x)) is None:
+                return None if i >= 0 or name in _NUMPY_NAMES or name == "out" else False
+            given.append((i, x))
+        for i, x in given:
+            p, value = self.all[i], x
+            if type(x) not in p.plain and not (isinstance(x, Tensor) and p.is_tensor):
+                value = p.plain_list(x)
+                if value is None:
                     return None if p.fits(x, i - self.method, self.numbers) is None or x is None else False
-                x = read
-            values[i] = x
-        for x in values:
-            if x is REQUIRED:
-                return False
-        return values
+            values[i] = value
+        return values if not any([x is REQUIRED for x in values]) else False
 
     def shown(self, p: Param) -> str:
         """The name by which a parameter is called."""
@@ -321,28 +274,30 @@ class Signature:
 
     def match(self, args: tuple, named: dict) -> dict[str, Any]:
         """The arguments by name. MisfitError, with torch's words for it, if the call does not fit."""
-        n, params, found = len(args), self.params, {}
+        n, params, found, left = len(args), self.params, {}, dict(named)
         sizes = self.takes_sizes(args)
         if n > self.positional and not sizes:
-            raise MisfitError(self._too_many(n))
-        left = dict(named)
+            self._too_many(n)
         for i, p in enumerate(params):
             by_name = None
             if i < n and not p.named:
                 x = args if sizes and i == 0 else args[i]
             elif i < n and not sizes:
-                raise MisfitError(self._too_many(n))
+                self._too_many(n)
             else:
                 by_name = next((k for k in left if k == self.shown(p) or _NUMPY_NAMES.get(k) == p.name), None)
                 if by_name is None:
-                    if p.default is REQUIRED:
-                        self._missing(params[i:], named)
+                    if p.default is REQUIRED:  # torch names those given by name, too, and has its "s" the wrong way round
+                        absent = [self.shown(q) for q in params[i:] if q.default is REQUIRED]
+                        listed = ", ".join(f'"{a}"' for a in absent)
+                        self._no(f" missing {len(absent)} required positional argument{'s' * (len(absent) == 1)}: {listed}")
                     continue
                 x = left.pop(by_name)
-            if not (x is None and (p.none or p.default is None)):
-                bad = p.fits(x, i, self.numbers)
-                if bad is not None:
-                    self._wrong_type(p, x, by_name, i, bad)
+            if not (x is None and (p.none or p.default is None)) and (bad := p.fits(x, i, self.numbers)) is not None:
+                where = f": argument '{self.shown(p)}'{'' if by_name else f' (position {i + 1})'} must be {p.type.shown}, "
+                if by_name or bad < 0:
+                    self._no(f"{where}not {type_name(x)}")
+                self._no(f"{where}but found element of type {type_name(x[bad])} at pos {bad}")
             found[p.name] = x
         if left:
             self._unknown(named, n)
@@ -350,13 +305,8 @@ class Signature:
 
     def takes_sizes(self, args: tuple) -> bool:
         """Whether the arguments are sizes that are given one by one."""
-        return (
-            bool(args)
-            and self.positional == 1
-            and self.params[0].type is _INTS
-            and not self.params[0].one
-            and is_symint(args[0])
-        )
+        first = self.params[0] if self.positional == 1 else None
+        return bool(args) and first is not None and first.type is _INTS and not first.one and is_symint(args[0])
 
     def unpack(self, found: dict[str, Any]) -> None:
         """Raise torch's errors for ints that are too large, and for sizes that turn out not to be ints after the first."""
@@ -364,44 +314,28 @@ class Signature:
             x = found.get(p.name)
             if p.type.shown == "int" and isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
                 raise ValueError("Overflow when unpacking long long")
-            if p.type is _INTS and isinstance(x, (tuple, list)):
-                for i, n in enumerate(x):
-                    if not (is_symint(n) or isinstance(n, bool)):
-                        raise TypeError(
-                            f"{self.name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} with error "
-                            f'"type must be tuple of ints,but got {type_name(n)}"'
-                        )
+            for i, n in enumerate(x if p.type is _INTS and isinstance(x, (tuple, list)) else ()):
+                if not (is_symint(n) or isinstance(n, bool)):
+                    why = f'with error "type must be tuple of ints,but got {type_name(n)}"'
+                    raise TypeError(f"{self.name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} {why}")
 
-    def _missing(self, rest: list[Param], named: dict) -> NoReturn:
-        absent = [self.shown(q) for q in rest if q.default is REQUIRED]  # those given by name, too
-        s = "s" * (len(absent) == 1)  # torch's, the wrong way round
-        raise MisfitError(
-            f"{self.name}() missing {len(absent)} required positional argument{s}: "
-            + ", ".join(f'"{a}"' for a in absent)
-        )
-
-    def _too_many(self, n: int) -> str:
-        takes, least = self.positional, self.least
-        if least != takes:
-            return f"{self.name}() takes from {least} to {takes} positional arguments but {n} were given"
-        return f"{self.name}() takes {takes} positional argument{'s' * (takes != 1)} but {n} {'was' if n == 1 else 'were'} given"
-
-    def _wrong_type(self, p: Param, x: Any, by_name: str | None, at: int, bad: int) -> NoReturn:
-        if by_name is not None:
-            raise MisfitError(f"{self.name}(): argument '{self.shown(p)}' must be {p.type.shown}, not {type_name(x)}")
-        where = f"{self.name}(): argument '{self.shown(p)}' (position {at + 1}) must be {p.type.shown}, "
-        if bad < 0:
-            raise MisfitError(f"{where}not {type_name(x)}")
-        raise MisfitError(f"{where}but found element of type {type_name(x[bad])} at pos {bad}")
+    def _no(self, why: str) -> NoReturn:
+        raise MisfitError(f"{self.name}(){why}")
 
     def _unknown(self, named: dict, n: int) -> NoReturn:
         known = [self.shown(p) for p in self.params]
         for k in named:
             if k not in known:
-                raise MisfitError(f"{self.name}() got an unexpected keyword argument '{k}'")
+                self._no(f" got an unexpected keyword argument '{k}'")
             if known.index(k) < n:
-                raise MisfitError(f"{self.name}() got multiple values for argument '{k}'")
+                self._no(f" got multiple values for argument '{k}'")
         raise MisfitError("invalid keyword arguments")
+
+    def _too_many(self, n: int) -> NoReturn:
+        takes, least = self.positional, self.least
+        if least != takes:
+            self._no(f" takes from {least} to {takes} positional arguments but {n} were given")
+        self._no(f" takes {takes} positional argument{'s' * (takes != 1)} but {n} {'was' if n == 1 else 'were'} given")
 
 
 # torch's words for a call that fits nothing -------------------------------------------------------------------------------
@@ -409,16 +343,14 @@ class Signature:
 
 def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -> TypeError:
     """torch's TypeError for a call that fits none of these signatures."""
-    n = len(args) + len(named)
-    if len(signatures) == 1 and not signatures[0].params:
-        place = "TensorBase" if signatures[0].method else "torch._VariableFunctionsClass"
-        return TypeError(f"{place}.{name}() takes {'no keyword arguments' if named else f'no arguments ({n} given)'}")
-    if len(signatures) == 1 and [p.kind for p in signatures[0].params] == ["PyObject"] and (n != 1 or named):
-        place = "TensorBase" if signatures[0].method else "torch._VariableFunctionsClass"
-        takes = "no keyword arguments" if named else f"exactly one argument ({n} given)"
+    n, first = len(args) + len(named), signatures[0]
+    kinds = [p.kind for p in first.params]
+    if len(signatures) == 1 and (not kinds or (kinds == ["PyObject"] and (n != 1 or named))):
+        place = "TensorBase" if first.method else "torch._VariableFunctionsClass"
+        takes = "no keyword arguments" if named else f"{'exactly one argument' if kinds else 'no arguments'} ({n} given)"
         return TypeError(f"{place}.{name}() takes {takes}")
     plausible = [s for s in signatures if s.least <= n <= len(s.params)]
-    if len(plausible) == 1 or (len(signatures) == 1 and not signatures[0].older):
+    if len(plausible) == 1 or (len(signatures) == 1 and not first.older):
         try:
             (plausible if len(signatures) > 1 else signatures)[0].match(args, named)
         except MisfitError as why:
@@ -427,7 +359,7 @@ def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -
 
 
 def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str]) -> TypeError:
-    named = _as_hashed(kwargs)
+    named = dict(reversed(kwargs.items()))  # as torch's hash table mostly has them
     head = f"{name}() received an invalid combination of arguments - got "
     given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in named.items()]
     got = f"({', '.join(given)}{', ' if named and not args else ''}), but expected "
@@ -463,35 +395,7 @@ def _unmatched(options: list[str], named: dict) -> list[str]:
     return [k for k in named if k not in options[max(len(options) - len(named), 0) :]]
 
 
-def _hash(text: str) -> int:
-    """The C++ standard library's hash of a string (MurmurHash64A with its seed)."""
-    key, size, factor = text.encode(), len(text.encode()), 0xC6A4A7935BD1E995
-    mixed = lambda v: v ^ (v >> 47)  # noqa: E731
-    h = 0xC70F6907 ^ (size * factor % 2**64)
-    for at in range(0, size - 7, 8):
-        part = int.from_bytes(key[at : at + 8], "little") * factor % 2**64
-        h = (h ^ (mixed(part) * factor % 2**64)) * factor % 2**64
-    if size % 8:
-        h = (h ^ int.from_bytes(key[size // 8 * 8 :], "little")) * factor % 2**64
-    return mixed(mixed(h) * factor % 2**64)
-
-
-def _as_hashed(kwargs: dict) -> dict:
-    """Keywords in the order of torch's `std::unordered_map`: the latest first, unless it falls in an earlier's bucket."""
-    order: list[str] = []
-    for name in kwargs:
-        same = (i for i, other in enumerate(order) if _hash(other) % 13 == _hash(name) % 13)
-        order.insert(next(same, 0), name)
-    return {name: kwargs[name] for name in order}
-
-
-_SIMPLE = {
-    "Tensor": ("Tensor",),
-    "float": ("float", "int", "long"),
-    "int": ("int", "long"),
-    "bool": ("bool",),
-    "str": ("str",),
-}
+_SIMPLE = {"float": ("float", "int", "long"), "int": ("int", "long")}
 
 
 def _described(line: str, args: tuple, named: dict, options: list[str]) -> str:
