@@ -5,14 +5,14 @@ The operations are declared in the modules of `ops`; here stand what a tensor is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from . import dtypes
 from .autograd import hooks
-from .autograd.history import edge_of, refresh
+from .autograd.history import refresh
 from .autograd.meta import TensorBase, meta, needs_grad
 from .autograd.modes import MODES, DetachedCounter, InferenceCounter
 from .autograd.node import exchanged, expectation, next_number
@@ -154,13 +154,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def _alias(self) -> Tensor:
         """A tensor without history over the same memory, sharing the version counter (what `detach()` returns)."""
-        t = _new(Tensor)
-        t._data = self._data
-        storage = self._storage
-        t._storage = self._own_storage() if storage is None else storage
-        t._counter = self._counter
-        t._edge = t._meta = t._view = None
-        return t
+        return self._looking(self._data, self._counter)
 
     def detach(self) -> Tensor:
         """The same memory and version counter, without history."""
@@ -174,14 +168,15 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             t._counter = DetachedCounter()
         return t
 
-    def _looking(self, data: np.ndarray) -> Tensor:
-        """An alias with another array over the same memory."""
+    def _looking(self, data: np.ndarray, counter: Any = None) -> Tensor:
+        """A tensor without history by another array over the same memory; shares the version counter if none is given."""
         t = _new(Tensor)
         t._data = data
         storage = self._storage
         t._storage = self._own_storage() if storage is None else storage
-        counter = self._counter
-        t._counter = counter if type(counter) is list else InferenceCounter()
+        if counter is None:
+            counter = self._counter if type(self._counter) is list else InferenceCounter()
+        t._counter = counter
         t._edge = t._meta = t._view = None
         return t
 
@@ -384,14 +379,8 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     @property
     def data(self) -> Tensor:
         """The same memory without history, with a version counter of its own: autograd does not see its writes."""
-        t = _new(Tensor)
-        t._data = self._data
-        storage = self._storage
-        t._storage = self._own_storage() if storage is None else storage
-        inference = type(self._counter) is not list
-        t._counter = [0] if not inference else InferenceCounter() if MODES.here.inference else DetachedCounter()
-        t._edge = t._meta = t._view = None
-        return t
+        inference = InferenceCounter() if MODES.here.inference else DetachedCounter()
+        return self._looking(self._data, [0] if type(self._counter) is list else inference)
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -405,17 +394,9 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         if value.is_inference() != self.is_inference():
             self._counter = value._counter if value.is_inference() else [0]
 
-    def register_hook(self, hook: Callable) -> Any:
-        """Call `hook(grad)` when this tensor's gradient is computed."""
-        return hooks.register_hook(self, hook)
-
-    def register_post_accumulate_grad_hook(self, hook: Callable) -> Any:
-        """Call `hook(tensor)` after `.grad` was accumulated."""
-        return hooks.register_post_accumulate_grad_hook(self, hook)
-
-    def retain_grad(self) -> None:
-        """Keep this non-leaf's gradient in `.grad`."""
-        hooks.retain_grad(self)
+    register_hook = hooks.register_hook
+    register_post_accumulate_grad_hook = hooks.register_post_accumulate_grad_hook
+    retain_grad = hooks.retain_grad
 
     def detach_(self) -> Tensor:
         """Cut this tensor off its history, in place. RuntimeError for a view: detaching it would not detach its base."""

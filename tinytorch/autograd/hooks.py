@@ -54,14 +54,6 @@ class NodeHooks:
         self.pre: OrderedDict[int, Callable] = OrderedDict()
         self.post: OrderedDict[int, Callable] = OrderedDict()
 
-    def add_pre(self, hook: Callable) -> RemovableHandle:
-        """Have a hook called before the node runs."""
-        return RemovableHandle(self.pre, hook)
-
-    def add_post(self, hook: Callable) -> RemovableHandle:
-        """Have a hook called after the node ran."""
-        return RemovableHandle(self.post, hook)
-
 
 def hooks_of(node: Any) -> NodeHooks:
     """The hooks of a node, which has none until someone asks."""

@@ -64,12 +64,8 @@ def kept(value: Any) -> tuple[Any, Any]:
         if HOOKS and (pair := _hooks_here()) is not None:
             return SavedTensor(value, version, pair), OBJECT
         return value, version
-    if (
-        type(value) in (tuple, list)
-        and value
-        and type(value[0]) is not int
-        and any([isinstance(v, TensorBase) for v in value])
-    ):
+    many = type(value) in (tuple, list) and value and type(value[0]) is not int
+    if many and any([isinstance(v, TensorBase) for v in value]):
         pairs = [kept(v) for v in value]
         return tuple([v for v, _ in pairs]), tuple([n for _, n in pairs])
     return value, None
@@ -153,15 +149,13 @@ def _stale(node: Any, t: Any, version: int, now: int, nr: int | None) -> str:
         if fn is None and t._meta is not None and t._meta.detached:
             fn = node  # detached since; torch then names the node that saved it
     kind = f"torch.{'cuda.' if t.is_cuda else ''}{t.dtype.tensor_type}"
-    if t.dtype.called in ("bool", "uint16", "uint32", "uint64"):  # which have no legacy type there
+    if t.dtype.called == "bool":  # which has no legacy type there
         kind = f"{t.device.type.upper()}{t.dtype.scalar_name}Type"
     origin = f", which is output {at} of {fn.short_name()}," if fn is not None else ""
-    hint = (
-        "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed in there or anywhere later. Good luck!"
-        if MODES.anomaly
-        else "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
-    )
-    return f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} {list(t.shape)}]{origin} is at version {now}; expected version {version} instead. {hint}"
+    hint = "enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    if MODES.anomaly:
+        hint = "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed in there or anywhere later. Good luck!"
+    return f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} {list(t.shape)}]{origin} is at version {now}; expected version {version} instead. Hint: {hint}"
 
 
 # saved tensors as objects ----------------------------------------------------------------------------------------------
@@ -205,9 +199,8 @@ class SavedTensor:
     @property
     def data(self) -> Any:
         """What is kept: the tensor, or what a pack hook made of it; None once it was freed."""
-        return (
-            self.node().number_tensor(self._kept) if self._version == NUMBER and self._kept is not None else self._kept
-        )
+        number = self._version == NUMBER and self._kept is not None
+        return self.node().number_tensor(self._kept) if number else self._kept
 
     @property
     def unpack_hook(self) -> Callable | None:
