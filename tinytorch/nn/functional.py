@@ -9,8 +9,11 @@ import numpy as np
 
 from ..dtypes import BY_NUM
 from ..errors import missing, warn_user
+from ..ops import filling as _filling
+from ..ops import pointwise as _pointwise
 from ..ops.creation import zeros_like
-from ..ops.define import FUNCTIONS, elsewhere, op
+from ..ops.define import elsewhere, op
+from ..ops.joining import broadcast_tensors
 from ..ops.kernels import as_array, check_kernel, composite, result_dtype
 from ..ops.layout import result_layout
 from ..ops.linalg import addmm, matmul
@@ -41,11 +44,12 @@ def _linear(input: Any, weight: Any, bias: Any) -> Any:
 
 
 linear = elsewhere(op("linear(Tensor input, Tensor weight, Tensor? bias=None)", composite(_linear), **_HIDDEN))
+_relu = elsewhere(_pointwise.relu)
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """x where positive, else 0."""
-    return input.relu_() if inplace else FUNCTIONS["relu"](input)
+    return input.relu_() if inplace else _relu(input)
 
 
 relu_, sigmoid, tanh = Tensor.relu_, Tensor.sigmoid, Tensor.tanh
@@ -69,11 +73,14 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     return input.log_softmax(_implicit("log_softmax", dim, input.dim()), dtype=dtype)
 
 
+_dropout, _dropout_ = elsewhere(_filling.dropout), elsewhere(_filling.dropout_)
+
+
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """In training, elements set to zero with probability p and the others scaled. ValueError for p outside [0, 1]."""
     if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    return FUNCTIONS["dropout_" if inplace else "dropout"](input, p, training)
+    return (_dropout_ if inplace else _dropout)(input, p, training)
 
 
 def _one_hot(a: np.ndarray, num_classes: int) -> np.ndarray:
@@ -152,7 +159,7 @@ def _alike(input: Tensor, target: Tensor) -> tuple:
         f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely "
         "lead to incorrect results due to broadcasting. Please ensure they have the same size."
     )
-    return FUNCTIONS["broadcast_tensors"](input, target)
+    return broadcast_tensors(input, target)
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:

@@ -7,12 +7,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.define import FUNCTIONS
+from ..ops.creation import empty
+from ..ops.define import elsewhere
 from ..tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module
 from .parameter import Parameter
+
+_empty = elsewhere(empty)
 
 
 class Identity(Module):
@@ -38,9 +41,10 @@ class Linear(Module):
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        empty = FUNCTIONS["empty"]
-        self.weight = Parameter(empty((out_features, in_features), dtype=dtype, device=device))
-        self.register_parameter("bias", Parameter(empty((out_features,), dtype=dtype, device=device)) if bias else None)
+        self.weight = Parameter(_empty((out_features, in_features), dtype=dtype, device=device))
+        self.register_parameter(
+            "bias", Parameter(_empty((out_features,), dtype=dtype, device=device)) if bias else None
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -89,6 +93,7 @@ def _layer(
             return "inplace=True" if self.inplace else ""
         return ", ".join([f"{n}={vars(self)[n]}" for n in shown.split()])
 
+    forward.__doc__, extra_repr.__doc__ = what, "The options, as the layer prints them."
     forward.__name__, forward.__qualname__ = "forward", f"{name}.forward"
     construct.__name__, construct.__qualname__ = "__init__", f"{name}.__init__"
     extra_repr.__qualname__, construct.__signature__ = f"{name}.extra_repr", signature  # type: ignore[attr-defined]

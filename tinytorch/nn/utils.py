@@ -7,7 +7,7 @@ from typing import Any
 
 from ..autograd.modes import no_grad
 from ..errors import missing, warn_user
-from ..ops.define import FUNCTIONS
+from ..ops.from_data import tensor
 from ..ops.joining import cat, stack
 from ..ops.linalg import vector_norm
 from ..tensor import Tensor
@@ -28,7 +28,7 @@ def clip_grad_norm_(
             warn_user("`parameters` is an empty generator, no gradient clipping will occur.")
     grads, order = _grads(parameters), float(norm_type)
     if not grads:
-        return FUNCTIONS["tensor"](0.0)
+        return tensor(0.0)
     norms = [vector_norm(g, order) for g in grads]
     total = vector_norm(stack([n.to(norms[0].device) for n in norms]), order)
     if error_if_nonfinite and not total.isfinite().item():

@@ -653,11 +653,11 @@ def python(
     return made
 
 
-def elsewhere(*made: Op) -> Callable:
+def elsewhere(*made: Op, out: bool = False) -> Callable:
     """The function of an operation that torch offers in another module than its own, as `torch.nn.functional.linear`."""
     group = _Overloads(made[0].name, False)
     for o in made:
-        group.add(o, False, False)
+        group.add(o, out, False)
     return group.called(False)
 
 

@@ -209,5 +209,5 @@ def _dropped(input: Tensor, p: float, train: bool, times: str = "mul") -> Tensor
     return getattr(input, times)(empty_like(input).bernoulli_(1 - p).div_(1 - p))
 
 
-op("dropout(Tensor input, float p, bool train)", composite(_dropped), method=False)
-op("dropout_(Tensor(a!) self, float p, bool train)", composite(lambda *args: _dropped(*args, "mul_")), method=False)
+dropout = op("dropout(Tensor input, float p, bool train)", composite(_dropped), method=False)
+dropout_ = op("dropout_(Tensor(a!) self, float p, bool train)", composite(lambda *args: _dropped(*args, "mul_")), method=False)

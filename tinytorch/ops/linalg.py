@@ -12,7 +12,7 @@ from ..dtypes import BY_NUM, cpp_name
 from ..tensor import Tensor
 from .comparisons import isnan, logical_or
 from .creation import new_ones
-from .define import FUNCTIONS, op, python
+from .define import elsewhere, op, python
 from .kernels import composite, row_major, write
 from .layout import broadcast_error, wrap_dims
 from .masks import masked_fill_
@@ -362,17 +362,19 @@ def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, kee
 
 vector_norm = op(
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)",
-    row_major(_vector_norm), method=False, self=_vector_norm_grad)  # fmt: skip
+    row_major(_vector_norm), method=False, function=False, self=_vector_norm_grad)  # fmt: skip
+_norm_called = elsewhere(vector_norm, out=True)
 
 
 def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, out: Any = None, dtype: Any = None) -> Any:
     """The p-norm of all elements, or along dimensions. RuntimeError for integers."""
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
-    return FUNCTIONS["linalg_vector_norm"](input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out)
+    return _norm_called(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out)
 
 
 def _norm_of(self: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Any:
+    """The p-norm of all elements, or along dimensions. RuntimeError for integers."""
     return _norm(self, p, dim, keepdim, None, dtype)
 
 

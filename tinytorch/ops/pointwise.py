@@ -84,7 +84,12 @@ relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)
           self=lambda grad, result: threshold_backward(grad, result, 0))  # fmt: skip
 
 
-python("relu_", lambda input: relu.inplace(input), method=False)
+def _relu_(input: Tensor) -> Tensor:
+    """`relu`, written into its argument."""
+    return relu.inplace(input)
+
+
+python("relu_", _relu_, method=False)
 
 
 def _unless_whole(ufunc: np.ufunc) -> Any:
