@@ -441,14 +441,15 @@ class _Overloads:
         signatures: list[Signature] = []
         first = self.ops[0]
         many = any(p.kind in ("int[]", "SymInt[]") for p in first.schema.params)  # whose elements are to be looked at
-        quick, arity = (None, -1) if self.inplace or many else (first.quick, first.arity)
+        quick, arity = (fast.written(first), 2) if self.inplace else (None, -1) if many else (first.quick, first.arity)
+        arity = -1 if quick is None else arity
         table, name = self.plain, self.name
-        sized = self.sized(method)
+        sized, most = self.sized(method)
 
         def call(*args: Any, **named: Any) -> Any:
             if not named:
                 n = len(args)
-                if sized is not None and n > 1:
+                if sized is not None and 1 < n <= most:
                     sizes = args[1:] if type(args[1]) is int else args[1]
                     if type(sizes) is tuple and (n == 2 or sizes is not args[1]):
                         for k in sizes:
@@ -477,15 +478,18 @@ class _Overloads:
         call.overloads = self.ops  # type: ignore[attr-defined]
         return call
 
-    def sized(self, method: bool) -> Callable | None:
-        """The plain call of a method that takes sizes, one by one or as a tuple; None if this is none."""
+    def sized(self, method: bool) -> tuple[Callable | None, int]:
+        """The plain call of what takes sizes or dimensions: one by one or as a tuple, with how many arguments at most."""
         kinds = [o.schema.params[1].kind for o in self.ops if o.schema.positional > 1]
-        if method and not self.inplace and "int" not in kinds:  # which one number would mean
+        if not self.inplace and "int" not in kinds:  # which one number would mean
             for o in self.ops:
                 p = o.schema.params
-                if o.schema.positional == 2 and p[1].kind in ("int[]", "SymInt[]") and not p[1].one:
-                    return o.quick
-        return None
+                if o.schema.positional > 1 and p[1].kind in ("int[]", "SymInt[]"):
+                    if p[1].one and p[1].default is REQUIRED:
+                        return o.quick, 2
+                    if method and o.schema.positional == 2 and not p[1].one:
+                        return o.quick, 1 << 63
+        return None, 0
 
     def bound(self, signatures: list[Signature], method: bool, args: tuple, named: dict) -> Any:
         """Call as torch's parser reads the arguments. TypeError, in its words, if they fit no overload."""

@@ -22,7 +22,7 @@ from ..devices import CPU
 from ..storage import contiguous_strides
 from ..tensor import Tensor, over
 from .kernels import Kernel, pointwise
-from .layout import broadcast_error, result_layout
+from .layout import broadcast_error, owner, result_layout
 from .schema import REQUIRED
 
 ndarray = np.ndarray
@@ -215,6 +215,10 @@ def _record(fn: Any, out: Any, data: ndarray) -> None:
 def _two(o: Any, rest: tuple) -> Callable:
     """The plain call of an operation on two tensors, or on a tensor and a number that stands for one."""
     kernel, node, save, numbers = o.kernel, o.node, _saver(o), o.numbers
+    later, saves = o.schema.names[2:], [] if node is None else [name for name, _, _ in o.saves]
+    fixed: tuple | None = None  # what is saved of every call alike
+    if all(name in later for name in saves):
+        fixed = tuple([x for name in saves for x in (rest[later.index(name)], None)])
     straight = kernel.straight if type(kernel) is pointwise else ()
     function, extra = kernel.function, rest
     if type(kernel) is pointwise and kernel.plain is not None:
@@ -224,7 +228,7 @@ def _two(o: Any, rest: tuple) -> Callable:
     both = len(o.inputs) == 2 and hasattr(node, "rules")  # else its edges are not one for each input
 
     def call(x: Any, y: Any) -> Any:
-        if not isinstance(x, Tensor) or type(x._counter) is not list:
+        if not isinstance(x, Tensor):
             return None
         a, storage = x._data, x._storage
         kind = a.dtype
@@ -233,10 +237,10 @@ def _two(o: Any, rest: tuple) -> Callable:
         pair = isinstance(y, Tensor)
         if pair:
             b, storage = y._data, y._storage
-            if type(y._counter) is not list or (storage is not None and storage.device is not CPU):
+            if storage is not None and storage.device is not CPU:
                 return None
-            simple = b.dtype is kind and kind.num in straight and a.size and b.size
-        elif numbers and type(y) in _NUMBERS and kind.kind == "f" and kind.num in straight and a.size:
+            simple = b.dtype is kind and kind.num in straight
+        elif numbers and type(y) in _NUMBERS and kind.kind == "f" and kind.num in straight:
             if type(y) is int and not -1 << 53 < y < 1 << 53:
                 return None
             b, simple = y, True
@@ -246,27 +250,29 @@ def _two(o: Any, rest: tuple) -> Callable:
         if node is not None and here.grad:
             first, second = x._edge, None
             if x._view is not None:
-                first = _edge(x)
+                if (first := _edge(x)) is _NOWHERE:
+                    return None
             elif first is None and (m := x._meta) is not None and m.requires_grad:
                 first = (x, 0)
             if pair:
                 second = y._edge
                 if y._view is not None:
-                    second = _edge(y)
+                    if (second := _edge(y)) is _NOWHERE:
+                        return None
                 elif second is None and (m := y._meta) is not None and m.requires_grad:
                     second = (y, 0)
             if first is not None or second is not None:
-                if HOOKS or MADE or not both or first is _NOWHERE or second is _NOWHERE:
+                if HOOKS or MADE or not both:
                     return None
                 fn = _new(node)
                 fn._edges = edges = (first, second)
-                fn._saved = () if save is None else save((x, y, *rest), edges)
+                fn._saved = save((x, y, *rest) if rest else (x, y), edges) if fixed is None else fixed
         if simple:
             try:
                 data = here.run(function, a, b, *extra) if extra else here.run(function, a, b)
             except ValueError:
                 raise broadcast_error(a.shape, b.shape) from None
-            if type(data) is not ndarray or data.ndim > 1:
+            if type(data) is not ndarray or data.ndim > 1 or not data.size:
                 data = result_layout(data, a, b if pair else _NUMBER)
         else:
             data = here.run(whole, a, b, *rest)
@@ -279,10 +285,47 @@ def _two(o: Any, rest: tuple) -> Callable:
         out._counter = [0] if not here.inference else InferenceCounter()
         out._storage = out._edge = out._meta = out._view = None
         if fn is not None:
-            _record(fn, out, data)
+            kind = data.dtype
+            if kind.kind != "f":
+                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
+            fn._seq = next_number()
+            fn._hooks = None
+            fn._expects = (data.shape, kind, CPU)
+            out._edge = (fn, 0)
             if results:
                 fn.keep_results((out,))
         return out
+
+    return call
+
+
+def written(o: Any) -> Callable | None:
+    """The plain call of `name_`: floats that one ufunc writes where the first operand lies; None if there is none."""
+    kernel, numbers = o.kernel, o.numbers
+    ufunc = type(kernel) is pointwise and (kernel.plain or kernel.function)
+    if not isinstance(ufunc, np.ufunc) or ufunc.nin != 2 or kernel.to == "bool" or o.tensors != [0, 1]:
+        return None
+
+    def call(x: Any, y: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return None
+        a, b, counter, storage = x._data, y, x._counter, x._storage
+        kind, here = a.dtype, MODES.here
+        if type(counter) is not list or kind.kind != "f" or kind.num not in kernel.straight or not a.flags.forc:
+            return None
+        if (storage is not None and storage.device is not CPU) or (here.grad and needs_grad(x)):
+            return None
+        if isinstance(y, Tensor):
+            b, storage = y._data, y._storage
+            if b.dtype is not kind or b.shape != a.shape or (storage is not None and storage.device is not CPU):
+                return None
+            if (x is not y and owner(a) is owner(b)) or (here.grad and needs_grad(y)):
+                return None
+        elif not numbers or type(y) not in _NUMBERS or (type(y) is int and not -1 << 53 < y < 1 << 53):
+            return None
+        here.run(ufunc, a, b, a)
+        counter[0] += 1
+        return x
 
     return call
 
