@@ -36,6 +36,7 @@ class TypedStorage(metaclass=ShownAs):
         return self._untyped_storage
 
     def __len__(self) -> int:
+        """The number of elements."""
         return self._untyped_storage.nbytes() // self.dtype.itemsize
 
     size = __len__

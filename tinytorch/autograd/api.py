@@ -12,6 +12,7 @@ import numpy as np
 from ..dtypes import get_default_dtype
 from ..errors import type_name, warn_user
 from ..ops.creation import zeros_like
+from ..ops.define import python
 from ..tensor import Tensor, fresh
 from . import engine
 from .gradients import know
@@ -73,7 +74,7 @@ def _backward(
 
 
 _backward.__name__, _backward.__qualname__, _backward.__module__ = "backward", "Tensor.backward", "tinytorch"
-Tensor.backward = _backward
+python("backward", _backward, function=False)
 
 
 class _VariableType(type):
