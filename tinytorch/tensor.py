@@ -379,8 +379,10 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     @property
     def data(self) -> Tensor:
         """The same memory without history, with a version counter of its own: autograd does not see its writes."""
-        inference = InferenceCounter() if MODES.here.inference else DetachedCounter()
-        return self._looking(self._data, [0] if type(self._counter) is list else inference)
+        t = self.detach()
+        if type(t._counter) is list:
+            t._counter = [0]
+        return t
 
     @data.setter
     def data(self, value: Tensor) -> None:
