@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ShownAs, type_name
+from .errors import ShownAs
 
 
 class dtype(metaclass=ShownAs):
@@ -84,10 +84,8 @@ def is_dtype(d: object) -> bool:
     return d is None or isinstance(d, dtype) or (isinstance(d, type) and d in _PYTHON)
 
 
-def as_dtype(d: Any, function: str = "", argument: str = "'dtype'") -> dtype | None:
-    """A `dtype=` argument: a dtype, or Python's bool, int or float; None stays None. TypeError otherwise."""
-    if not is_dtype(d):
-        raise TypeError(f"{function}(): argument {argument} must be torch.dtype, not {type_name(d)}")
+def as_dtype(d: Any) -> dtype | None:
+    """The dtype that a `dtype=` argument stands for; None stays None."""
     return _PYTHON.get(d, d)
 
 
@@ -155,23 +153,15 @@ def can_cast(source: dtype, target: dtype) -> bool:
     return not (target is bool_ and source is not bool_)
 
 
-def _only_dtype(name: str, d: Any) -> dtype:
-    found = as_dtype(d, name, "'type' (position 1)")
-    if found is None:
-        raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not NoneType")
-    return found
-
-
 class finfo(metaclass=ShownAs):
     """Numerical limits of a floating point dtype; attributes as in `torch.finfo`."""
 
     shown_as = "torch.finfo"
 
     def __init__(self, d: dtype | None = None) -> None:
-        d = _only_dtype("finfo", _Default.dtype if d is None else d)
+        d = _Default.dtype if d is None else d
         if not d.is_floating_point:
-            use = "Use torch.iinfo to handle 'torch.finfo'"
-            raise TypeError(f"torch.finfo() requires a floating point input type. {use}")
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
         i = np.finfo(d.np)
         self.bits, self.dtype, self.resolution = i.bits, d.called, 10.0**-i.precision
         self.eps, self.max, self.min, self.tiny = float(i.eps), float(i.max), float(i.min), float(i.tiny)
@@ -188,9 +178,6 @@ class iinfo(metaclass=ShownAs):
     shown_as = "torch.iinfo"
 
     def __init__(self, d: dtype) -> None:
-        d = _only_dtype("iinfo", d)
-        if d is bool_:
-            raise TypeError("torch.bool is not supported by torch.iinfo")
         if d.is_floating_point:
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         i = np.iinfo(d.np)

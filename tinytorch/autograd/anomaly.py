@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import type_name
 from .modes import MODES
 from .node import MADE
 
@@ -23,10 +22,7 @@ _running: list[Any] = []
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
-    """Switch anomaly mode, for all threads. TypeError unless given bools. Source: `torch.set_anomaly_enabled`."""
-    for at, (name, value) in enumerate((("enabled", enabled), ("check_nan", check_nan)), 1):
-        if not isinstance(value, bool):
-            raise TypeError(f"set_anomaly_enabled(): argument '{name}' (position {at}) must be bool, not {type_name(value)}")  # fmt: skip
+    """Switch anomaly mode, for all threads. Source: `torch.set_anomaly_enabled`."""
     type(MODES).anomaly, type(MODES).check_nan = enabled, check_nan
     MADE[:] = [_remember] if enabled else []
 
