@@ -12,24 +12,15 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .layout import (
-    broadcast_error,
-    check_broadcast_into,
-    check_overlap,
-    convert,
-    dense_strides,
-    result_layout,
-    wrap_dims,
-)
+from . import layout
+from .layout import check_broadcast_into, check_overlap, convert, result_layout, wrap_dims
 
 ndarray = np.ndarray
 HALF = np.dtype(np.float16)
 # For which dtypes torch has a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
 EVERY = "biwf"
-LETTER = {
-    n: "w" if d.called in ("uint16", "uint32", "uint64") else d.np.kind.replace("u", "i")
-    for n, d in dtypes.BY_NUM.items()
-}
+_UNUSUAL = ("uint16", "uint32", "uint64")
+LETTER = {n: "w" if d.called in _UNUSUAL else d.np.kind.replace("u", "i") for n, d in dtypes.BY_NUM.items()}
 
 
 # operands ----------------------------------------------------------------------------------------------------------------
@@ -40,22 +31,17 @@ def result_dtype(*operands: Any) -> dtypes.dtype:
 
     Source: torch's `result_type`.
     """
-    best: list[dtypes.dtype | None] = [None, None, None]
+    best: dict[int, dtypes.dtype] = {}
     for x in operands:
         if isinstance(x, (ndarray, np.generic)) and not (x.ndim == 0 and type(x) is np.bool_):
             level, d = (0 if x.ndim else 1), dtypes.BY_NUM[x.dtype.num]
         else:
             level, d = 2, dtypes.of_number(x)
-        known = best[level]
-        best[level] = d if known is None else dtypes.promote_types(known, d)
-    out: dtypes.dtype | None = None
-    for d in best:
-        if d is not None:
-            if out is None:
-                out = d
-            elif not out.is_floating_point and (d.is_floating_point or out is dtypes.bool_):
-                out = dtypes.promote_types(out, d)
-    assert out is not None
+        best[level] = dtypes.promote_types(best.get(level, d), d)
+    out, *others = (best[level] for level in sorted(best))
+    for d in others:
+        if not out.is_floating_point and (d.is_floating_point or out is dtypes.bool_):
+            out = dtypes.promote_types(out, d)
     return out
 
 
@@ -64,12 +50,8 @@ def as_array(x: Any, d: dtypes.dtype) -> ndarray:
     if isinstance(x, (ndarray, np.generic)):
         if x.dtype == d.np:
             return np.asarray(x)
-        out = convert(x, d.np)
-        if x.ndim > 1 and out.strides != (want := dense_strides(x, d.np.itemsize)):  # type: ignore[arg-type]
-            laid = np.ndarray(x.shape, d.np, np.empty(x.size, d.np), 0, want)
-            laid[...] = out
-            return laid
-        return np.asarray(out)
+        out = np.asarray(convert(x, d.np))
+        return layout.laid_out(out, layout.dense_strides(x, d.np.itemsize)) if out.ndim > 1 else out  # type: ignore[arg-type]
     if isinstance(x, int) and not -(1 << 63) <= x < 1 << 64:
         raise OverflowError("int too big to convert")
     if d.np.kind in "iu":
@@ -245,9 +227,7 @@ class pointwise(Kernel):
         if self.count == 1 and type(a) is ndarray and a.dtype.num in self.straight:
             return result_layout(self.function(*values), a)
         arrays = self.operands(values)
-        tensors = [
-            y for x, y, n in zip(values, arrays, self.wrapped) if isinstance(x, ndarray) or (n and y is not None)
-        ]
+        tensors = [y for x, y, n in zip(values, arrays, self.wrapped) if isinstance(x, ndarray) or (n and y is not None)]  # noqa: B905 - the rest are no operands
         return result_layout(self.compute(arrays, values[self.count :]), *tensors)
 
     def written(self, a: ndarray, *values: Any) -> ndarray:
@@ -258,13 +238,7 @@ class pointwise(Kernel):
 
 def shape_of_all(*arrays: ndarray) -> tuple:
     """The shape that arrays broadcast to. RuntimeError in torch's words if they do not."""
-    shape = arrays[0].shape
-    for a in arrays[1:]:
-        try:
-            shape = np.broadcast_shapes(shape, a.shape)
-        except ValueError:
-            raise broadcast_error(shape, a.shape) from None
-    return shape
+    return layout.broadcast_shape(*[a.shape for a in arrays])
 
 
 class reduction(Kernel):

@@ -62,17 +62,21 @@ def is_dense(a: ndarray) -> bool:
     if a.flags.forc:
         return True
     expected = a.itemsize
-    for step, n in sorted([(s, n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1]):
+    for step, n in _by_stride(a):
         if step != expected:
             return False
         expected *= n
     return True
 
 
+def _by_stride(a: ndarray) -> list[tuple[int, int]]:
+    return sorted([(s, n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1])
+
+
 def overlaps(a: ndarray) -> bool:
     """Whether two indices may reach one element."""
     extent = a.itemsize
-    for step, n in sorted([(s, n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1]):
+    for step, n in _by_stride(a):
         if step < extent:
             return True
         extent = step * (n - 1) + extent
@@ -98,13 +102,10 @@ def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarr
             pass
     whole = owner(a)
     start = address(a) - address(whole) + offset
-    if not whole.flags.c_contiguous:
-        dense = whole.flags.forc or whole.base is None
-        whole = (
-            whole.ravel("K")
-            if dense
-            else ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
-        )
+    if not whole.flags.c_contiguous and (whole.flags.forc or whole.base is None):
+        whole = whole.ravel("K")
+    elif not whole.flags.c_contiguous:
+        whole = ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
     return look(whole, shape, a.dtype, strides, start)
 
 
@@ -247,10 +248,7 @@ def view_strides(shape: tuple, strides: tuple, itemsize: int, new: tuple) -> tup
     return tuple(out) if at == -1 else None
 
 
-_SHARED = (
-    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-    "location. Please clone() the tensor before performing the operation."
-)
+_SHARED = "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation."
 
 
 def shared_memory(a: ndarray, b: ndarray) -> str:
@@ -266,14 +264,11 @@ def shared_memory(a: ndarray, b: ndarray) -> str:
 def check_overlap(target: ndarray, *sources: Any) -> None:
     """Raise torch's error if elements of `target` share memory, with each other or partly with a source."""
     if is_expanded(target):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-            "Please clone() the tensor before performing the operation."
-        )
+        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
     for s in sources:
-        if type(s) is ndarray and s is not target and (target.base is not None or s.base is not None):
-            if shared_memory(target, s) == "partial":
-                raise RuntimeError(_SHARED)
+        aside = type(s) is ndarray and s is not target and (target.base is not None or s.base is not None)
+        if aside and shared_memory(target, s) == "partial":
+            raise RuntimeError(_SHARED)
 
 
 def check_no_overlap(target: ndarray, *sources: Any) -> None:
@@ -286,25 +281,25 @@ def check_no_overlap(target: ndarray, *sources: Any) -> None:
 def broadcast_error(a: tuple, b: tuple) -> RuntimeError:
     """torch's words for two shapes that do not broadcast."""
     n = max(len(a), len(b))
-    for i in range(n - 1, -1, -1):
-        x = a[i - n + len(a)] if i - n + len(a) >= 0 else 1
-        y = b[i - n + len(b)] if i - n + len(b) >= 0 else 1
-        if x not in (y, 1) and y != 1:
-            return RuntimeError(
-                f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}"
-            )
+    for i, x, y in zip(range(n - 1, -1, -1), (*a[::-1], *[1] * (n - len(a))), (*b[::-1], *[1] * (n - len(b))), strict=True):
+        if x != y and 1 not in (x, y):
+            return RuntimeError(f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}")
     return RuntimeError("shapes do not broadcast")
+
+
+def broadcast_shape(shape: tuple, *others: tuple) -> tuple:
+    """The shape that shapes broadcast to. RuntimeError in torch's words if they do not."""
+    for other in others:
+        try:
+            shape = np.broadcast_shapes(shape, other)
+        except ValueError:
+            raise broadcast_error(shape, other) from None
+    return shape
 
 
 def check_broadcast_into(shape: tuple, *others: tuple) -> None:
     """Raise torch's error unless other shapes broadcast to `shape` itself."""
-    both = shape
-    for other in others:
-        if other != shape:
-            try:
-                both = np.broadcast_shapes(both, other)
-            except ValueError:
-                raise broadcast_error(both, other) from None
+    both = broadcast_shape(shape, *[other for other in others if other != shape])
     if both != shape:
         raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(both)}")
 
