@@ -135,7 +135,7 @@ def some_options(rng: random.Random) -> dict[str, Any]:
         "profile": ["default", "short", "full"],
         "precision": list(range(10)),
         "threshold": [0, 1, 5, 10, 100],
-        "edgeitems": [-1, 0, 1, 2, 3, 4],
+        "edgeitems": [1, 2, 3, 4],
         "linewidth": [10, 20, 40, 60, 100, 120],
         "sci_mode": [None, True, False],
     }
