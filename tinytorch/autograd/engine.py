@@ -216,9 +216,8 @@ def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: lis
     careful, alone, warnings = watched or needed is not None, alone and not watched, task.warnings
     fn, nr = edge
     following: Any = fn  # the one node that is ready, and what waits for it, so far as nothing else is
-    ahead: tuple = [None] * fn._outputs, [SHARED] * fn._outputs
-    if fn._outputs:
-        ahead[0][nr] = first
+    ahead: tuple = ([first], [SHARED]) if fn._outputs < 2 else ([None] * fn._outputs, [SHARED] * fn._outputs)
+    ahead[0][nr] = first
     del first
     buffers: dict[Any, tuple] = {}  # what waits: for each output a gradient, its state
     heap: list = []
@@ -248,7 +247,7 @@ def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: lis
                 here.grad = mode
             else:
                 outputs = fn.apply(grads, raw)
-                if fn._laid and raw and grads[0] is not None and grads[0].ndim > 1:
+                if fn._laid and raw and (first := grads[0]) is not None and first.ndim > 1:
                     outputs = laid(fn, grads[0], outputs)
                 if fn._hooks is not None:  # since its formulas ran, and then without what they were given
                     outputs = _hooked(fn, settled(fn, grads, given, outputs, raw), [], [], raw)
@@ -257,25 +256,22 @@ def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: lis
             if type(outputs) is Outputs:
                 known = outputs.states
             edges, several, made, grad = fn._edges, fn._several, fn._made, None
-            first, soon = grads[0] if grads else None, alone and len(edges) < 4
+            first = grads[0]
             for i, edge in enumerate(edges):
                 if edge is None:
                     continue
                 below, position = edge
                 left = waits[below] = waits[below] - 1
-                grad, state = outputs[i], made
-                leaf = below._leaf
-                if leaf:
-                    m = below._meta
+                grad, state, leaf = outputs[i], made, below._leaf
                 if grad is not None:
                     if leaf:
                         data, wanted = below._data, None
                         shape, kind = data.shape, data.dtype
-                        if m.exchanged:
+                        if below._meta.exchanged:
                             shape, kind, _ = wanted = expected(edge, fn._seq)
                     else:
                         shape, kind, _ = wanted = below.expects(position) if below._several else below._expects
-                    if not raw or type(grad) is not ndarray or grad.shape != shape or grad.dtype is not kind:
+                    if type(grad) is not ndarray or grad.shape != shape or grad.dtype is not kind:
                         grad = fitted(fn, i, grad, wanted or expectation(below))
                         state = state_fitted(outputs[i], grad)
                     elif known is not None:
@@ -284,7 +280,8 @@ def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: lis
                         state = given[0] if grad is first and len(outputs) == 1 else state_of(fn, grads, given, outputs, i)
                 buffer = buffers.get(below)
                 if buffer is None:
-                    if leaf and not left and soon:  # nothing that waits goes before a leaf
+                    if leaf and not left and alone and len(edges) < 4:  # nothing that waits goes before a leaf
+                        m = below._meta
                         if needed is None and m.accumulator is None and m.on_grad is None and not state & TWICE:
                             accumulate(below, grad, state, warnings)
                             here.grad = mode

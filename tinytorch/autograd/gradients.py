@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..devices import CPU
 from ..dtypes import BY_NUM
 from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
 from ..tensor import fresh, over
@@ -218,7 +219,7 @@ def accumulate(leaf: Any, grad: Any, state: int, warnings: list) -> None:
             elif (
                 type(grad) is ndarray and (a := old._data).strides == leaf._data.strides and a.shape == grad.shape
                 and a.dtype is grad.dtype and a.flags.c_contiguous and type(count := old._counter) is list
-                and old._storage is None and leaf._storage is None and not MODES.here.grad
+                and old._storage is None and ((s := leaf._storage) is None or s.device is CPU) and not MODES.here.grad
             ):  # fmt: skip
                 _add(a, grad, a)
                 count[0] += 1

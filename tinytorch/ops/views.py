@@ -247,6 +247,8 @@ op("squeeze(Tensor(a) self, int[] dim)", looking(_squeezed), backward="SqueezeBa
 
 def _expanded(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndarray:
     shape, strides = a.shape, a.strides
+    if not shape and size and min(size) > 0:
+        return np.ndarray(size, a.dtype, a, 0, (0,) * len(size))
     at, steps = len(shape) - len(size), []
     if at > 0:
         return _expanded_with_care(a, size)
