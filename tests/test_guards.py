@@ -41,7 +41,7 @@ LAYERS: list[tuple[str, ...]] = [
         "tinytorch.ops.kernels",
     ),
     ("tinytorch.tensor",),
-    ("tinytorch.ops.schema", "tinytorch.ops.define", "tinytorch.ops.fast"),
+    ("tinytorch.ops.schema", "tinytorch.ops.calling", "tinytorch.ops.define", "tinytorch.ops.fast"),
     ("tinytorch.ops",),
     ("tinytorch.autograd",),
     ("tinytorch.nn", "tinytorch.optim"),
@@ -51,7 +51,7 @@ LAYERS: list[tuple[str, ...]] = [
 ]
 """Who may import whom as it is loaded: only what stands in the same line or above."""
 
-MECHANISM = ("schema", "define", "fast", "kernels", "layout")
+MECHANISM = ("schema", "calling", "define", "fast", "kernels", "layout")
 LISTS = tuple(
     f"tinytorch.ops.{p.stem}" for p in sorted((ROOT / "tinytorch" / "ops").glob("[a-z]*.py")) if p.stem not in MECHANISM
 )
@@ -59,6 +59,7 @@ KEPT_APART: dict[str, tuple[str, ...]] = {
     "tinytorch.ops.kernels": ("tinytorch.autograd", "tinytorch.tensor", *LISTS),
     "tinytorch.ops.layout": ("tinytorch.autograd", "tinytorch.tensor", *LISTS),
     "tinytorch.ops.schema": LISTS,
+    "tinytorch.ops.calling": LISTS,
     "tinytorch.ops.define": tuple(name for name in LISTS if not name.endswith("memory")),  # it resizes `out=`
     "tinytorch.ops.fast": LISTS,
     "tinytorch.storage": ("tinytorch.tensor", "tinytorch.autograd", "tinytorch.ops"),

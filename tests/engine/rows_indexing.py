@@ -35,7 +35,7 @@ ROWS += [
 _I = "torch.tensor([1,0])"
 _G = "torch.tensor([[0,1,1]])"
 _BOTH = [
-    ("index_add", f"0, {_I}, x*2"), ("index_add", "-1, torch.tensor([0,0]), x[..., :2], alpha=2"), ("index_add", f"0, {_I}, x[:1]"),
+    ("index_add", f"0, {_I}, x*2"), ("index_add", f"0, {_I}, x*2, alpha=2"), ("index_add", f"0, {_I}, x[:1]"),
     ("index_add", "0, torch.tensor([9,0]), x"),
     ("index_put", f"({_I},), x*2"),
     ("index_put", f"({_I},), x.sum(), accumulate=True"), ("index_put", "(torch.tensor([0,0]), torch.tensor([1,1])), x.sum(), True"),

@@ -21,16 +21,17 @@ import numpy as np
 from ..autograd.history import MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history, view_of
 from ..autograd.meta import TensorBase, needs_grad
 from ..autograd.modes import MODES, bump
-from ..autograd.node import MultiNode, Node, kind_of_node, next_number
-from ..autograd.saved import HOOKS, NUMBER, kept
+from ..autograd.node import MultiNode, Node, kind_of_node
+from ..autograd.saved import NUMBER, kept
 from ..devices import CPU, device
 from ..dtypes import BY_NUM, cpp_name, dtype
-from ..errors import type_name, warn_in_torch
+from ..errors import warn_in_torch
 from ..tensor import Size, Tensor, device_of, fresh, over
 from . import fast, layout
+from .calling import Overloads
 from .kernels import Kernel, cannot_cast, pointwise
-from .layout import check_overlap, shared_memory, store
-from .schema import REQUIRED, MisfitError, Schema, Signature, is_number, mismatch
+from .layout import check_overlap, store
+from .schema import REQUIRED, Schema, is_number
 
 ndarray = np.ndarray
 _new = object.__new__
@@ -40,25 +41,22 @@ OUT_WORDS = {
     "found": "Found dtype {1} but expected {0}",
 }  # of the result's dtype and that of `out`, by their names and as C++ has them
 OPS: list[Op] = []  # all that are declared, in order
-FUNCTIONS: dict[str, Callable] = {}  # what `tinytorch` offers under its own name
 
 
 class Op:
     """One overload of an operation. Formulas call it: on tensors, or on plain arrays, which runs its kernel alone."""
 
     def __init__(
-        self, schema: Schema, kernel: Kernel, node: Any, numbers: bool, inputs: list[int], keeps: dict[str, Callable]
-    ) -> None:
-        self.schema, self.kernel, self.node, self.numbers, self.inputs = schema, kernel, node, numbers, inputs
+        self, schema: Schema, kernel: Kernel, node: Any, inputs: list[int], keeps: dict[str, Callable], numbers: bool,
+        older: bool, out_words: str,
+    ) -> None:  # fmt: skip
+        self.schema, self.kernel, self.node, self.inputs = schema, kernel, node, inputs
+        self.numbers, self.older, self.out_words = numbers, older, out_words
         self.name, self.defaults = schema.name, schema.defaults
         self.several = len(schema.returns) > 1 or "[]" in schema.returns[0]
+        self.result_type = _named(schema)
         self.tensors = [i for i, p in enumerate(schema.params) if p.is_tensor]
         self.lists = [i for i, p in enumerate(schema.params) if p.is_list]
-        self.out_words = ""
-        self.quick: Callable | None = None  # the plain call, of `arity` arguments, see `fast`
-        self.arity = 0
-        self.older = False
-        self.result_type: Any = tuple
         if node is not None:
             self.saves = [
                 (n, None if n in node.results else keeps.get(n) or _source(n, schema), user)
@@ -66,11 +64,13 @@ class Op:
             ]
             self.wrapped = {schema.names[i] for i in self.tensors} if numbers else set()
         runs = {"fresh": self._run_fresh, "view": self._run_view, "views": self._run_views, "write": self.inplace,
-                "composite": self._run_composite, "turn": self._turn}  # fmt: skip
+                "composite": kernel.__call__, "turn": self._turn}  # fmt: skip
         self.run: Callable = runs[kernel.kind]
         self.on_arrays: Callable | None = None  # what a call on arrays comes to, unless it writes to them
         if kernel.kind not in ("write", "turn"):
             self.on_arrays = kernel.function if type(kernel).__call__ is Kernel.__call__ else kernel
+        self.quick = fast.quick(self)  # the plain call, of `arity` arguments
+        self.arity = sum(p.default is REQUIRED for p in schema.params) if self.quick else -1
 
     def __repr__(self) -> str:
         return f"<op {self.schema.text}>"
@@ -89,15 +89,16 @@ class Op:
             values += defaults[given:]
         first = values[0][0] if type(values[0]) in (list, tuple) and values[0] else values[0]
         if isinstance(first, (ndarray, np.generic)) or (type(first) is not Tensor and _on_arrays(values)):
-            kernel = self.kernel
-            if kernel.kind in ("write", "turn"):
-                first = np.asarray(first)  # of an operation on 0-d arrays NumPy gives a number
-                data = kernel.written(first, *values[1:])
-                if data is not None:
-                    store(first, data)
-                return first
-            return kernel(*values)
+            return self._on_array(*values) if self.on_arrays is None else self.kernel(*values)
         return self.run(*values)
+
+    def _on_array(self, target: Any, *rest: Any) -> Any:
+        """Write into an array; of an operation on 0-d arrays NumPy gives a number."""
+        target = np.asarray(target)
+        data = self.kernel.written(target, *rest)
+        if data is not None:
+            store(target, data)
+        return target
 
     # histories -----------------------------------------------------------------------------------------------------------
 
@@ -171,7 +172,9 @@ class Op:
 
                 return as_device(None)
         tensors = [x for i in self.tensors if isinstance(x := values[i], TensorBase)]
-        tensors += [x for i in self.lists if schema.params[i].kind == "Tensor[]" for x in values[i]]  # indices may be on the CPU
+        tensors += [
+            x for i in self.lists if schema.params[i].kind == "Tensor[]" for x in values[i]
+        ]  # indices may be on the CPU
         common = CPU
         for t in tensors:
             storage = t._storage
@@ -190,16 +193,12 @@ class Op:
         fn = self.node_for(values) if self.wants_grad(values) else None
         where = self.device(values)
         data = MODES.here.run(self.kernel, *_arrays(values))
-        if not self.several:
-            out: Any = (
-                fresh(data, where)
-                if type(data) is not ndarray or (not data.size and data.base is None)
-                else over(data, where)
-            )
-        elif type(data) in (tuple, list):
-            out = self.result_type([fresh(d, where) if d.size or d.base is None else over(d, where) for d in data])
-        else:
+        if type(data) in (tuple, list):
+            out: Any = self.result_type([fresh(d, where) if d.size or d.base is None else over(d, where) for d in data])
+        elif type(data) is not ndarray or (not data.size and data.base is None):
             out = fresh(data, where)
+        else:
+            out = over(data, where)
         if fn is not None:
             self.recorded(fn, tuple(out) if self.several else out)
         elif self.kernel.copies and values[0].is_inference() and not MODES.here.inference:
@@ -229,9 +228,6 @@ class Op:
             self.recorded(fn, tuple(outs))
         return self.result_type(outs)
 
-    def _run_composite(self, *values: Any) -> Any:
-        return self.kernel(*values)
-
     def _turn(self, *values: Any) -> Any:
         """Have the tensor itself look at its memory in another way."""
         target = values[0]
@@ -254,11 +250,7 @@ class Op:
             values += self.schema.defaults[len(values) :]
         target = values[0]
         if isinstance(target, (ndarray, np.generic)):
-            target = np.asarray(target)
-            data = self.kernel.written(target, *values[1:])
-            if data is not None:
-                store(target, data)
-            return target
+            return self._on_array(*values)
         fn = None
         if self.wants_grad(values):
             check_inplace(target)
@@ -412,182 +404,49 @@ def _source(name: str, schema: Schema) -> Callable[[tuple], Any]:
 # declaring ---------------------------------------------------------------------------------------------------------------
 
 
-class _Overloads:
-    """What one name may be called with, and how it runs."""
-
-    def __init__(self, name: str, inplace: bool) -> None:
-        self.name, self.inplace, self.ops = name, inplace, []  # type: ignore[var-annotated]
-        self.plain: dict[int, list] = {}  # by number of arguments: operation, types that need no further look, defaults
-        self.with_out: list[bool] = []
-        self.methods: list[bool] = []
-
-    def add(self, made: Op, out: bool, method: bool) -> None:
-        """One more overload."""
-        self.ops.append(made)
-        self.methods.append(method and made.schema.has_self)
-        self.with_out.append(out)
-        schema = made.schema
-        run = made.inplace if self.inplace else made.run
-        plain = [p.plain | {int, float, bool} if made.numbers and p.is_tensor else p.plain for p in schema.params]
-        least = sum(p.default is REQUIRED for p in schema.params if not p.named)
-        if not any(p.named and p.default is REQUIRED for p in schema.params):
-            for n in range(least, schema.positional + 1):
-                again = n == made.arity and not self.inplace and len(self.ops) > 1  # the first one's plain call is tried before
-                entry = (made, plain[:n], ()) if again else (run, plain[:n], schema.defaults[n:])
-                self.plain.setdefault(n, []).append(entry)
-
-    def called(self, method: bool) -> Callable:
-        """What a user calls: finds the overload, and hands it its arguments."""
-        signatures: list[Signature] = []
-        first = self.ops[0]
-        many = any(p.kind in ("int[]", "SymInt[]") for p in first.schema.params)  # whose elements are to be looked at
-        quick, arity = (fast.written(first), 2) if self.inplace else (None, -1) if many else (first.quick, first.arity)
-        arity = -1 if quick is None else arity
-        table, name = self.plain, self.name
-        sized, most = self.sized(method)
-
-        def call(*args: Any, **named: Any) -> Any:
-            if not named:
-                n = len(args)
-                if sized is not None and 1 < n <= most:
-                    sizes = args[1:] if type(args[1]) is int else args[1]
-                    if type(sizes) is tuple and (n == 2 or sizes is not args[1]):
-                        for k in sizes:
-                            if type(k) is not int:
-                                break
-                        else:
-                            made = sized(args[0], sizes)
-                            if made is not None:
-                                return made
-                elif n == arity:
-                    made = quick(*args)  # type: ignore[misc]
-                    if made is not None:
-                        return made
-                for run, plain, rest in table.get(n, ()):
-                    for x, kinds in zip(args, plain):  # noqa: B905 - as many by construction
-                        if type(x) not in kinds and not (isinstance(x, Tensor) and Tensor in kinds):
-                            break
-                    else:
-                        return run(*args, *rest)
-            return self.bound(signatures, method, args, named)
-
-        call.__name__ = name
-        call.__qualname__ = f"Tensor.{name}" if method else name
-        call.__module__ = "tinytorch"
-        call.__doc__ = _document(first, self.inplace)
-        call.overloads = self.ops  # type: ignore[attr-defined]
-        return call
-
-    def sized(self, method: bool) -> tuple[Callable | None, int]:
-        """The plain call of what takes sizes or dimensions: one by one or as a tuple, with how many arguments at most."""
-        kinds = [o.schema.params[1].kind for o in self.ops if o.schema.positional > 1]
-        if not self.inplace and "int" not in kinds:  # which one number would mean
-            for o in self.ops:
-                p = o.schema.params
-                if o.schema.positional > 1 and p[1].kind in ("int[]", "SymInt[]"):
-                    if p[1].one and p[1].default is REQUIRED:
-                        return o.quick, 2
-                    if method and o.schema.positional == 2 and not p[1].one:
-                        return o.quick, 1 << 63
-        return None, 0
-
-    def bound(self, signatures: list[Signature], method: bool, args: tuple, named: dict) -> Any:
-        """Call as torch's parser reads the arguments. TypeError, in its words, if they fit no overload."""
-        if method and not (args and isinstance(args[0], Tensor)):
-            if not args:
-                raise TypeError(f"unbound method TensorBase.{self.name}() needs an argument")
-            kind = type(args[0]).__name__
-            raise TypeError(
-                f"descriptor '{self.name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object"
-            )
-        if not signatures:
-            for o, out, own in zip(self.ops, self.with_out, self.methods, strict=True):
-                if own or not method:
-                    signature = Signature(o.schema, self.name, method, out and not method, o.numbers)
-                    signature.run = (o, o.inplace if self.inplace else o.run)  # type: ignore[attr-defined]
-                    signature.older = o.older
-                    signatures.append(signature)
-        for signature in signatures:  # first by types that need no further look
-            values = signature.plain(args, named)
-            if values is None:
-                break
-            if values:
-                o, run = signature.run
-                return _finished(run(*values[:-1]), values[-1]) if o.schema.is_factory else run(*values)
-        for signature in signatures:
-            try:
-                found = signature.match(args[method:], named)
-            except MisfitError:
-                continue
-            signature.unpack(found)
-            if method:
-                found["self"] = args[0]
-            o, run = signature.run
-            out, grad = found.pop("out", None), o.schema.is_factory and found.pop("requires_grad", False)
-            values = tuple([p.read(found[p.name]) if p.name in found else p.default for p in o.schema.params])
-            return _finished(run(*values), grad) if out is None else o.into(out, values)
-        raise mismatch(self.name, signatures, args[method:], named)
-
-
-def _finished(made: Any, requires_grad: bool | None) -> Any:
-    """What a creation gives, which may have been asked to require grad."""
-    if requires_grad:
-        if made._data.dtype.kind != "f":
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        made.requires_grad_()
-    return made
-
-
-_methods: dict[str, _Overloads] = {}
+FUNCTIONS: dict[str, Callable] = {}  # what `tinytorch` offers under its own name
+_names: dict[str, Overloads] = {}
 _recorded: dict[str, int] = {}  # how many overloads of an operation have a node, by which torch numbers them
 
 
 def op(
     schema: str, kernel: Any, *, aka: tuple[str, ...] = (), method: bool = True, function: bool = True,
     in_place: bool | None = None, out: bool | str | None = None, numbers: bool = False, operator: str = "", backward: str = "",
-    also: tuple[str, ...] = (), keeps: dict[str, Callable] | None = None, list_result: bool = False, node: Any = None, writes: int = 0,
-    doc: str = "", older: bool = False, **formulas: Callable | None,
+    also: tuple[str, ...] = (), keeps: dict[str, Callable] | None = None, node: Any = None, writes: int = 0,
+    older: bool = False, **formulas: Callable | None,
 ) -> Op:  # fmt: skip
     """Declare an operation, or one more overload of it.
 
     `aka`: other names. `numbers`: Python numbers stand for tensors, as in arithmetic. `in_place`: offer `name_`; by
-    default for what is pointwise. `out`: offer `out=`; a text, or a
-    name in OUT_WORDS, is said of an `out` of another dtype. `operator`: Python's, as in `__mul__`. `also`: what the node keeps
-    though no formula reads it; `keeps`: how values that are no arguments are read off a call. `node`: a kind of node of
-    its own. `writes`: how often torch's formulas write to the gradients that they make, which counts. `older`: torch takes
-    a form of old as well, of which its errors know.
+    default for what is pointwise. `out`: offer `out=`; a text, or a name in OUT_WORDS, is said of an `out` of another
+    dtype. `operator`: Python's, as in `__mul__`. `also`: what the node keeps though no formula reads it; `keeps`: how
+    values that are no arguments are read off a call. `node`: a kind of node of its own. `writes`: how often torch's
+    formulas write to the gradients that they make, which counts. `older`: torch takes a form of old as well, of which
+    its errors know.
     """
     read = Schema(schema)
     kernel = kernel if isinstance(kernel, Kernel) else Kernel(kernel)
     kernel.bind(read)
-    several = len(read.returns) > 1 or "[]" in read.returns[0]
     inputs = [read.names.index(n) for n in formulas]
+    known = _recorded.setdefault(read.name, 0)
     if formulas and node is None:
-        known = _recorded.setdefault(read.name, 0)
+        several = len(read.returns) > 1 or "[]" in read.returns[0]
         title = backward or f"{read.name.lstrip('_').title().replace('_', '')}Backward{known}"
         results = tuple([n or f"result{i}" for i, n in enumerate(read.result_names)]) if several else ("result",)
         spread = any(read.params[i].is_list for i in inputs)
         laid = isinstance(kernel, pointwise)
         node = kind_of_node(title, formulas, also, MultiNode if several else Node, spread, results, writes, laid)
-    if node is not None and not formulas:
-        inputs = [i for i, p in enumerate(read.params) if p.is_tensor]
     if node is not None:
-        _recorded[read.name] = _recorded.get(read.name, 0) + 1
-    made = Op(read, kernel, node, numbers, inputs, keeps or {})
-    made.out_words = OUT_WORDS.get(out, out) if isinstance(out, str) else ""
-    made.doc = doc  # type: ignore[attr-defined]
-    made.older = older
-    made.quick = fast.quick(made)
-    made.arity = made.quick and sum(p.default is REQUIRED for p in read.params)
-    if several:
-        made.result_type = list if list_result else _named(read)
+        inputs = inputs or [i for i, p in enumerate(read.params) if p.is_tensor]
+        _recorded[read.name] = known + 1
+    words = OUT_WORDS.get(out, out) if isinstance(out, str) else ""
+    made = Op(read, kernel, node, inputs, keeps or {}, numbers, older, words)
     OPS.append(made)
-    fresh_kernel = kernel.kind == "fresh"
-    out = fresh_kernel if out is None else out
+    out = kernel.kind == "fresh" if out is None else bool(out)
     in_place = (type(kernel) is pointwise and kernel.to != "bool") if in_place is None else in_place
-    inplace_schema = read.writes and read.name.endswith("_")
+    inplace_schema = read.writes and read.name.endswith("_") and kernel.kind == "write"
     for name in (read.name, *aka):
-        _offer(name, made, inplace_schema and kernel.kind == "write", function, method, out)
+        _offer(name, made, inplace_schema, function, method, out)
         if in_place and not read.writes:
             _offer(f"{name}_", made, True, False, True, False)
     if operator:
@@ -607,9 +466,7 @@ def _named(schema: Schema, what: str = "") -> Any:
 def _offer(name: str, made: Op, inplace: bool, function: bool, method: bool, out: bool) -> None:
     if not function and not method:  # for formulas alone
         return
-    group = _methods.get(name)
-    if group is None:
-        group = _methods[name] = _Overloads(name, inplace)
+    group = _names.setdefault(name, Overloads(name, inplace))
     group.add(made, out, method)
     if function or name in FUNCTIONS:
         FUNCTIONS[name] = group.called(False)
@@ -659,31 +516,10 @@ def python(
 
 def elsewhere(*made: Op, out: bool = False) -> Callable:
     """The function of an operation that torch offers in another module than its own, as `torch.nn.functional.linear`."""
-    group = _Overloads(made[0].name, False)
+    group = Overloads(made[0].name)
     for o in made:
-        group.add(o, out, False)
+        group.add(o, out)
     return group.called(False)
 
 
-def absent(*values: Any) -> Any:
-    """What an overload does that torch's texts name and that is not here."""
-    raise NotImplementedError("tinytorch has not this form of the operation; run the program with PyTorch")
-
-
-def _document(made: Op, inplace: bool) -> str:
-    what = (
-        made.doc
-        or {  # type: ignore[attr-defined]
-            "view": "A view: the same memory, the same version counter.",
-            "views": "Views: the same memory, the same version counter.",
-            "write": "Writes into its first argument, and counts the write.",
-            "turn": "Has the tensor itself look at its memory in another way.",
-            "composite": "Made of other operations.",
-            "fresh": "A result with memory of its own.",
-        }[made.kernel.kind]
-    )
-    what = "Writes the result into its first argument, and counts the write." if inplace else what
-    return f"{made.schema.text}\n\n{what} Source: `torch.{made.name}`."
-
-
-__all__ = ["FUNCTIONS", "OPS", "Op", "REQUIRED", "op", "python", "shared_memory", "type_name"]
+__all__ = ["FUNCTIONS", "OPS", "Op", "elsewhere", "op", "python"]

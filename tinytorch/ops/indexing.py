@@ -18,7 +18,7 @@ from ..storage import contiguous_strides
 from ..tensor import Tensor, device_of, fresh
 from .copies import alias, copy_
 from .creation import new_zeros, number_array
-from .define import absent, op, python
+from .define import op, python
 from .fast import view_of_all
 from .from_data import array_of as array_from
 from .kernels import write
@@ -44,7 +44,7 @@ def _places(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
         elif i.dtype.kind == "i" and i.dtype.itemsize >= 4:
             out.append(i if i.dtype == np.int64 else i.astype(np.int64))
         elif i.dtype == np.uint8:
-            absent()
+            raise NotImplementedError("tinytorch takes no bytes for a mask; use a mask of dtype torch.bool")
         else:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if len(out) > a.ndim:

@@ -9,7 +9,7 @@ import numpy as np
 from ..tensor import device_of, fresh
 from .copies import clone, contiguous_format
 from .creation import new_zeros
-from .define import absent, op, python
+from .define import op, python
 from .kernels import as_array, composite, result_dtype
 from .layout import (
     broadcast_error,
@@ -146,7 +146,12 @@ def _interleaved(self: Any, repeats: Any, dim: int | None, output_size: int | No
     shape = array_of(x).shape
     d = wrap_dim(dim or 0, len(shape))
     if not isinstance(repeats, int):
-        counts = np.broadcast_to(array_of(repeats), shape[d : d + 1])
+        counts = array_of(repeats)
+        if counts.size not in (1, shape[d]):
+            raise RuntimeError(
+                f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and input.size({d}) = {shape[d]}"
+            )
+        counts = np.broadcast_to(counts, shape[d : d + 1])
         return index_select(x, d, fresh(np.repeat(np.arange(counts.size), counts), device_of(self)))
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
@@ -156,7 +161,6 @@ def _interleaved(self: Any, repeats: Any, dim: int | None, output_size: int | No
 
 _TAIL = "int? dim=None, *, SymInt? output_size=None)"
 op(f"repeat_interleave(Tensor self, Tensor repeats, {_TAIL}", composite(_interleaved))
-op("repeat_interleave(Tensor repeats, *, SymInt? output_size=None)", absent, out=False)
 op(f"repeat_interleave(Tensor self, SymInt repeats, {_TAIL}", composite(_interleaved))
 
 # elsewhere ------------------------------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ masked_select = op("masked_select(Tensor self, Tensor mask)", _masked_select, wr
                    out="masked_select(): self and result must have the same scalar type")  # fmt: skip
 _masked_scatter_ = op(
     "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source)", write(_put_back), function=False, method=False,
-    self=lambda grad, mask: masked_fill(grad, mask, 0), source=lambda grad, mask: masked_select(grad, mask))  # fmt: skip
+    self=lambda grad, mask: masked_fill(grad, mask, 0), source=lambda grad, mask, source_sym_sizes: masked_select(grad, mask))  # fmt: skip
 
 # where and nonzero ----------------------------------------------------------------------------------------------------------------
 

@@ -56,7 +56,6 @@ def _sliced(a: np.ndarray, dim: int = 0, start: int | None = None, end: int | No
 
 def _narrowed(self: Any, dim: int, start: Any, length: int) -> Any:
     shape = array_of(self).shape
-    start = int(start)
     if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
@@ -143,8 +142,7 @@ def slice_(self: Any, dim: int, start: int, end: int, step: int) -> Any:
     return _slice(self, dim, start, end, step) if made is None else made
 
 
-narrow = op("narrow(Tensor(a) self, int dim, Tensor start, SymInt length)", composite(_narrowed))
-op("narrow(Tensor(a) self, int dim, SymInt start, SymInt length)", composite(_narrowed))
+narrow = op("narrow(Tensor(a) self, int dim, SymInt start, SymInt length)", composite(_narrowed))
 diagonal = op("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1)", looking(_diagonal),
               self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(
                   grad, self_sym_sizes, offset, dim1, dim2))  # fmt: skip

@@ -8,8 +8,8 @@ import numpy as np
 
 from .. import dtypes
 from .creation import new_zeros, number_array
-from .define import absent, op
-from .kernels import composite, write
+from .define import op
+from .kernels import write
 from .layout import check_no_overlap, check_overlap, result_layout, wrap_dim
 from .masks import in_copy
 from .views import expand, squeeze_dim
@@ -52,6 +52,8 @@ def _selected(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
     if index.dtype not in _INDICES:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     x = np.atleast_1d(a)
+    if not x.shape[d] and index.size and x.ndim > 1:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if x.ndim > 1 and (d == 1 or not a.size):
         _check(index, x.shape[d], f"INDICES element is out of DATA bounds, id={{}} axis_dim={x.shape[d]}", RuntimeError)
     else:
@@ -165,25 +167,20 @@ def _both(name: str, rest: str, f: Any, **how: Any) -> tuple[Any, Any]:
             op(f"{name}_(Tensor(a!) self, {rest})", write(f), function=False, **how))  # fmt: skip
 
 
-def _reducing(kind: str) -> None:
-    for head in "scatter(Tensor self", "scatter_(Tensor(a!) self":
-        op(f"{head}, int dim, Tensor index, {kind}, *, str reduce)", composite(absent), function=head[7] == "(")
-
-
 def _index_add_back(grad: Any, source: Any, dim: int, index: Any, source_dim: int, alpha: Any) -> Any:
+    from .pointwise import times
+
     if source_dim > 0:
         grad = expand(index_select(grad, dim, index), tuple(source.shape))
     else:
         grad = index_select(grad, dim, squeeze_dim(index, 0))
-    return grad if alpha == 1 else grad * alpha
+    return grad if alpha == 1 else times(grad, alpha)
 
 
 _ZERO = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
 _GATHER = {"src": lambda grad, dim, index: gather(grad, dim, index)}
 scatter_from, _ = _both("scatter", "int dim, Tensor index, Tensor src", _scattered, backward="ScatterBackward0", **_ZERO, **_GATHER)  # fmt: skip
-_reducing("Tensor src")
 scatter, _ = _both("scatter", "int dim, Tensor index, Scalar value", _scattered, backward="ScatterBackward1", **_ZERO)
-_reducing("Scalar value")
 _, scatter_add_ = _both("scatter_add", "int dim, Tensor index, Tensor src", lambda *args: _scattered(*args, add=True),
                         backward="ScatterAddBackward0", self=lambda grad: grad, **_GATHER)  # fmt: skip
 _, index_add_ = _both("index_add", "int dim, Tensor index, Tensor source, *, Scalar alpha=1", _added,

@@ -267,7 +267,7 @@ def _expanded_with_care(a: np.ndarray, size: tuple) -> np.ndarray:
     """`expand` with sizes that are kept (-1), or 0, or 1 in front, and with those that do not fit."""
     n, lead = a.ndim, len(size) - a.ndim
     if lead < 0:
-        name = f"torch.{dtypes.BY_NUM[a.dtype.num].tensor_type}"
+        name = f"torch.{dtypes.BY_NUM[a.dtype.num].tensor_type}" if a.dtype != bool else "CPUBoolType"
         raise RuntimeError(
             f"expand({name}{{{list(a.shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor ({n})"
         )
