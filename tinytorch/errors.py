@@ -52,8 +52,6 @@ _always = False
 def set_warn_always(b: bool, /) -> None:
     """Give every time the warnings that torch gives once a process. Source: `torch.set_warn_always`."""
     global _always  # noqa: PLW0603 - torch's switch is one for the process
-    if not isinstance(b, bool):
-        raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type_name(b)}")
     _always = b
 
 

@@ -115,15 +115,11 @@ class UntypedStorage(metaclass=ShownAs):
 
     def fill_(self, value: int) -> UntypedStorage:
         """Set every byte."""
-        if not _is_int(value):
-            raise RuntimeError(f"fill_ expects int, but got {type_name(value)}")
         self._bytes()[...] = int(value) % 256
         return self
 
     def copy_(self, source: Any, non_blocking: bool = False) -> UntypedStorage:
         """Copy another storage's bytes into this one. RuntimeError for another size."""
-        if not hasattr(source, "untyped"):
-            raise TypeError(f"copy_(): argument 'src' (position 1) must be torch.Storage, not {type_name(source)}")
         theirs, n = source.untyped().nbytes(), self.nbytes()
         if theirs != n:
             raise RuntimeError(f"size does not match, self was {n} bytes but src was {theirs} bytes")
@@ -146,8 +142,6 @@ class UntypedStorage(metaclass=ShownAs):
 
         RuntimeError for memory that is not ours to resize (shared with a NumPy array).
         """
-        if not _is_int(nbytes):
-            raise RuntimeError(f"resize_ expects an int, but got {type_name(nbytes)}")
         if not self._resizable:
             raise RuntimeError("Trying to resize storage that is not resizable")
         old, start = self._bytes(), address(self.buffer)
@@ -187,7 +181,7 @@ def _reach(a: np.ndarray) -> int:
 
 
 def _bytes_of(given: Any) -> np.ndarray:
-    """New bytes: that many, or those of a sequence of ints. RuntimeError, in torch's words, for anything else."""
+    """New bytes: that many, or those of a sequence of ints."""
     if _is_int(given):
         if given < 0:
             raise RuntimeError(f"[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with negative number: {2**64 + int(given)}")  # fmt: skip

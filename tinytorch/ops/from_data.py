@@ -85,8 +85,6 @@ def _dtype_of(values: list) -> dtypes.dtype:
         elif isinstance(v, (int, float)):
             d = dtypes.of_number(v)
         elif isinstance(v, (list, tuple)):
-            if any(x is v for x in v):
-                raise TypeError("new(): self-referential lists are incompatible")
             d = _dtype_of(list(v))
         elif isinstance(v, complex):
             raise NotImplementedError("tinytorch has no complex dtypes")
@@ -161,8 +159,6 @@ def _check_array(a: np.ndarray) -> dtypes.dtype:
         return found
     if any(s < 0 for s in a.strides):
         raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. (You can probably work around this by making a copy of your array  with array.copy().) ")  # fmt: skip
-    if any(s % a.itemsize for s in a.strides):
-        raise ValueError("given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.")  # fmt: skip
     return found
 
 

@@ -118,13 +118,9 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
     _look_at(self, storage, shape, strides, storage_offset * n)
 
 
-op("set_(Tensor(a!) self)", composite(_set), function=False)
-op("set_(Tensor(a!) self, Storage source)", composite(_set), function=False)
-op("set_(Tensor(a!) self, Storage source, SymInt storage_offset, SymInt[] size, SymInt[] stride=[])", composite(_set),
-   function=False)  # fmt: skip
-op("set_(Tensor(a!) self, Tensor source)", composite(_set), function=False)
-op("set_(Tensor(a!) self, Tensor source, SymInt storage_offset, SymInt[] size, SymInt[] stride=[])", composite(_set),
-   function=False)  # fmt: skip
+_PLACE = "SymInt storage_offset, SymInt[] size, SymInt[] stride=[]"
+for _source in ("", ", Storage source", f", Storage source, {_PLACE}", ", Tensor source", f", Tensor source, {_PLACE}"):
+    op(f"set_(Tensor(a!) self{_source})", composite(_set), function=False)
 
 
 def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
