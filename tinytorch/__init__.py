@@ -31,19 +31,8 @@ from .tensor import Layout as layout
 from .tensor import Size, Tensor, strided
 
 from .ops import copies as _copies  # isort: skip
-from .ops import (
-    views,
-    creation,
-    filling,
-    legacy,
-    memory,
-    indexing,
-    joining,
-    linalg as _,
-    pointwise,
-    reductions,
-    sorting,
-)  # isort: skip
+from .ops import creation, filling, indexing, joining, legacy, memory, pointwise, reductions, sorting, views  # isort: skip
+from .ops import linalg as _  # isort: skip
 from .ops.copies import MemoryFormat as memory_format, contiguous_format, preserve_format  # isort: skip
 from .ops.define import FUNCTIONS as _FUNCTIONS  # isort: skip
 from . import _C, alias as _alias, autograd, cuda  # isort: skip
@@ -82,5 +71,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_MODULES, *_LATER})
 
 
-__all__ = [n for n in globals() if not n.startswith("_") and n not in ("Any", "annotations", "math")]
-__all__ += [*_LATER, *_MODULES]
+__all__ = [n for n in (*globals(), *_LATER, *_MODULES) if n[0] != "_" and n not in ("Any", "annotations", "math")]

@@ -105,7 +105,7 @@ def getattr_static(cls: type, name: str) -> Any:
     return next((vars(k)[name] for k in cls.__mro__ if name in vars(k)), None)
 
 
-class readonly(property):  # noqa: N801 - stands where `property` does
+class readonly(property):  # stands where `property` does
     """What can be read off a tensor, and not be set or deleted."""
 
     def __set_name__(self, cls: type, name: str) -> None:

@@ -63,11 +63,12 @@ def _backward(
 ) -> None:
     """Compute the gradients of this tensor and add them to the leaves' `.grad`."""
     data, edge = self._data, self._edge
+    # the usual call, which needs no checks
     if (
         edge is not None and self._view is None and gradient is None and inputs is None and create_graph is False
         and not data.ndim and (retain_graph is None or type(retain_graph) is bool)
         and not (fn := edge[0])._several and not fn._leaf and fn._expects[:2] == ((), data.dtype)
-    ):  # fmt: skip - the usual call, which needs no checks
+    ):  # fmt: skip
         engine.go(engine.Task(retain_graph is True, True), edge, np.array(1, data.dtype))
     else:
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)

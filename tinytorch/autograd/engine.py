@@ -15,9 +15,20 @@ import numpy as np
 
 from ..devices import CPU
 from ..errors import warn_in_torch
-from ..ops.layout import is_dense, result_layout
+from ..ops.layout import is_dense
 from . import hooks
-from .gradients import accumulate, as_arrays, as_tensor, as_tensors, expected, fitted, laid, resolved, state_fitted, state_of
+from .gradients import (
+    accumulate,
+    as_arrays,
+    as_tensor,
+    as_tensors,
+    expected,
+    fitted,
+    laid,
+    resolved,
+    state_fitted,
+    state_of,
+)
 from .history import CopySlices
 from .meta import LAST, meta
 from .modes import MODES
@@ -257,7 +268,7 @@ def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: lis
                 known = outputs.states
             edges, several, made, grad = fn._edges, fn._several, fn._made, None
             first = grads[0]
-            for i, edge in enumerate(edges):
+            for i, edge in enumerate(edges):  # noqa: PLR1704 - the first one is in the graph by now
                 if edge is None:
                     continue
                 below, position = edge
@@ -277,7 +288,8 @@ def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: lis
                     elif known is not None:
                         state = known[i]
                     elif several or grad.base is not None or grad is first:
-                        state = given[0] if grad is first and len(outputs) == 1 else state_of(fn, grads, given, outputs, i)
+                        same = grad is first and len(outputs) == 1
+                        state = given[0] if same else state_of(fn, grads, given, outputs, i)
                 buffer = buffers.get(below)
                 if buffer is None:
                     if leaf and not left and alone and len(edges) < 4:  # nothing that waits goes before a leaf

@@ -121,7 +121,8 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         if raw:
             grads = [as_tensor(g, self._expects[nr][2]) for nr, g in enumerate(grads)]
         if self._materialize:
-            grads = [_zeros(*m) if g is None and m else g for g, m in zip(grads, self._zeros, strict=True)]
+            known: Any = self._zeros
+            grads = [_zeros(*m) if g is None and m else g for g, m in zip(grads, known, strict=True)]
         out = self._forward_cls.backward(self, *grads)
         out = out if isinstance(out, tuple) else (out,)
         name, wanted = type(self).__name__, len(self._takes)

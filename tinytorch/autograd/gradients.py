@@ -265,7 +265,7 @@ def _add_to_grad(leaf: Any, grad: Any, warnings: list) -> None:
     else:
         old.add_(as_tensor(grad, leaf.device))
     if not _obeys_layout(old._data, leaf._data):
-        message = "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance."
+        message = "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance."  # fmt: skip
         for name, t in (("grad", old), ("param", leaf)):
             message += f"\n{name}.sizes() = {list(t.shape)}, strides() = {list(t.stride())}"
         warnings.append((message, f"torch/csrc/autograd/functions/accumulate_grad.h:{282 if recorded else 252}", True))

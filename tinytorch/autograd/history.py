@@ -187,7 +187,7 @@ class CopySlices(Node):
 
     def apply(self, grads: list, raw: bool) -> list:
         """The gradients for the inputs, from those of the outputs."""
-        from ..ops.copies import clone, copy_, contiguous_format
+        from ..ops.copies import clone, contiguous_format, copy_
         from ..ops.creation import new_empty_strided
         from ..ops.filling import zero_
         from ..ops.views import as_strided

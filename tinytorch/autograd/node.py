@@ -455,13 +455,13 @@ def _apply_two(rules: list) -> Callable:
         x, seen, y, other = self._saved
         if left is None:
             a = None
-        elif raw and type(seen) is int and seen >= 0 and x._counter[0] == seen and ((m := x._meta) is None or not m.detached):
+        elif raw and type(seen) is int and 0 <= seen == x._counter[0] and ((m := x._meta) is None or not m.detached):
             a = first(grad, x._data)
         else:
             a = first(grad, read(self, 0, raw))
         if right is None:
             return [a, None]
-        if raw and type(other) is int and other >= 0 and y._counter[0] == other and ((m := y._meta) is None or not m.detached):
+        if raw and type(other) is int and 0 <= other == y._counter[0] and ((m := y._meta) is None or not m.detached):
             return [a, second(grad, y._data)]
         return [a, second(grad, read(self, 1, raw))]
 
@@ -480,5 +480,5 @@ def _apply_one(self: Any, grads: list, raw: bool) -> list:
     return [self.rules[0][0](grad, *_values(self, saved, raw))]
 
 
-__all__ = ["FREED", "AccumulateGrad", "Edge", "MultiNode", "Node", "NotImplementedNode", "expectation", "kind_of_node",
-           "is_tensor_kept", "next_number", "shown_edge"]  # fmt: skip
+__all__ = ["FREED", "AccumulateGrad", "Edge", "MultiNode", "Node", "NotImplementedNode", "expectation", "is_tensor_kept",
+           "kind_of_node", "next_number", "shown_edge"]  # fmt: skip

@@ -55,7 +55,7 @@ def quick(o: Any) -> Callable | None:
     return _two(o, rest) if o.tensors == [0, 1] and len(given) == 2 else None
 
 
-def _saver(o: Any) -> Callable | None:
+def _saver(o: Any) -> Any:
     """What a node of the operation saves of its arguments: `save(values, edges)`; None if that is nothing."""
     saves = [] if o.node is None else o.saves
     tensors = {o.schema.names[i] for i in o.tensors}

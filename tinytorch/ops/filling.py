@@ -210,4 +210,5 @@ def _dropped(input: Tensor, p: float, train: bool, times: str = "mul") -> Tensor
 
 
 dropout = op("dropout(Tensor input, float p, bool train)", composite(_dropped), method=False)
-dropout_ = op("dropout_(Tensor(a!) self, float p, bool train)", composite(lambda *args: _dropped(*args, "mul_")), method=False)
+dropout_ = op("dropout_(Tensor(a!) self, float p, bool train)",
+              composite(lambda self, p, train: _dropped(self, p, train, "mul_")), method=False)  # fmt: skip

@@ -60,7 +60,7 @@ def _wide(a: Any, dtype: Any) -> tuple:
 # sums, means and products ---------------------------------------------------------------------------------------------
 
 
-def _adding(ufunc: np.ufunc) -> Any:
+def _adding(ufunc: Any) -> Any:
     def reduce(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
         wide, kind = _wide(a, dtype)
         return np.asarray(ufunc.reduce(a, axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
@@ -211,7 +211,7 @@ cumsum, cumprod = _running("cumsum", np.add, _cumsum_backward), _running("cumpro
 # truth and counts -----------------------------------------------------------------------------------------------------
 
 
-def _truth(ufunc: np.ufunc) -> Any:
+def _truth(ufunc: Any) -> Any:
     def reduce(a: Any, dim: Any = None, keepdim: bool = False) -> Any:
         dims = dim if dim == () else wrap_dims(dim, a.ndim)  # no dimensions are none here, not all
         found = np.asarray(ufunc.reduce(a, axes(a, dims), np.bool_, None, keepdim))

@@ -67,7 +67,9 @@ def _int(x: Any) -> int:
 class _Type:
     """A type of a schema: torch's name for it in errors, what it takes, how that is read, what needs no further look."""
 
-    def __init__(self, shown: str, takes: Any, read: Callable = lambda x: x, plain: tuple = (), many: bool = False) -> None:
+    def __init__(
+        self, shown: str, takes: Any, read: Callable = lambda x: x, plain: tuple = (), many: bool = False
+    ) -> None:
         self.shown, self.read, self.plain, self.many = shown, read, frozenset(plain), many
         self.takes = takes if not isinstance(takes, tuple) else lambda x: isinstance(x, takes)
 
@@ -100,7 +102,15 @@ class _Anything(frozenset):
 
 
 _TYPES["PyObject"].plain = _Anything()
-_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other", "input": "self"}
+_NUMPY_NAMES = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "x": "self",
+    "a": "self",
+    "x1": "self",
+    "x2": "other",
+    "input": "self",
+}
 _DEFAULTS = {"True": True, "False": False, "None": None, "contiguous_format": None, "[]": ()}
 
 
@@ -224,7 +234,10 @@ class Signature:
         own = [Param(f"Tensor{'[]' if len(schema.returns) > 1 else ''}? out=None", True)] if out else []
         if schema.is_factory:  # what all such functions take comes last
             at = next(i for i, p in enumerate(self.params) if p.name == "dtype")
-            options, own = [*self.params[at : at + 4], Param("bool? requires_grad=False", True)], self.params[at + 4 :] + own
+            options, own = (
+                [*self.params[at : at + 4], Param("bool? requires_grad=False", True)],
+                self.params[at + 4 :] + own,
+            )
             self.params = [*self.params[:at], *own, *options]
         else:
             self.params += own
@@ -236,7 +249,7 @@ class Signature:
         lead = self.all.index(self.params[0]) if self.params else 0
         self.sizes = lead if self.positional == 1 and self.params[0].type is _INTS and not self.params[0].one else -1
 
-    def plain(self, args: tuple, named: dict) -> list | bool | None:
+    def plain(self, args: tuple, named: dict) -> Any:
         """The values of a call by types that need no further look, in the order of the schema, with `requires_grad` last.
 
         args: with the tensor itself, for a method. False if the call does not fit; None if it has to be looked at.
@@ -287,14 +300,20 @@ class Signature:
             else:
                 by_name = next((k for k in left if k == self.shown(p) or _NUMPY_NAMES.get(k) == p.name), None)
                 if by_name is None:
-                    if p.default is REQUIRED:  # torch names those given by name, too, and has its "s" the wrong way round
+                    if (
+                        p.default is REQUIRED
+                    ):  # torch names those given by name, too, and has its "s" the wrong way round
                         absent = [self.shown(q) for q in params[i:] if q.default is REQUIRED]
                         listed = ", ".join(f'"{a}"' for a in absent)
-                        self._no(f" missing {len(absent)} required positional argument{'s' * (len(absent) == 1)}: {listed}")
+                        self._no(
+                            f" missing {len(absent)} required positional argument{'s' * (len(absent) == 1)}: {listed}"
+                        )
                     continue
                 x = left.pop(by_name)
             if not (x is None and (p.none or p.default is None)) and (bad := p.fits(x, i, self.numbers)) is not None:
-                where = f": argument '{self.shown(p)}'{'' if by_name else f' (position {i + 1})'} must be {p.type.shown}, "
+                where = (
+                    f": argument '{self.shown(p)}'{'' if by_name else f' (position {i + 1})'} must be {p.type.shown}, "
+                )
                 if by_name or bad < 0:
                     self._no(f"{where}not {type_name(x)}")
                 self._no(f"{where}but found element of type {type_name(x[bad])} at pos {bad}")
@@ -317,7 +336,9 @@ class Signature:
             for i, n in enumerate(x if p.type is _INTS and isinstance(x, (tuple, list)) else ()):
                 if not (is_symint(n) or isinstance(n, bool)):
                     why = f'with error "type must be tuple of ints,but got {type_name(n)}"'
-                    raise TypeError(f"{self.name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} {why}")
+                    raise TypeError(
+                        f"{self.name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} {why}"
+                    )
 
     def _no(self, why: str) -> NoReturn:
         raise MisfitError(f"{self.name}(){why}")
@@ -347,7 +368,9 @@ def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -
     kinds = [p.kind for p in first.params]
     if len(signatures) == 1 and (not kinds or (kinds == ["PyObject"] and (n != 1 or named))):
         place = "TensorBase" if first.method else "torch._VariableFunctionsClass"
-        takes = "no keyword arguments" if named else f"{'exactly one argument' if kinds else 'no arguments'} ({n} given)"
+        takes = (
+            "no keyword arguments" if named else f"{'exactly one argument' if kinds else 'no arguments'} ({n} given)"
+        )
         return TypeError(f"{place}.{name}() takes {takes}")
     plausible = [s for s in signatures if s.least <= n <= len(s.params)]
     if len(plausible) == 1 or (len(signatures) == 1 and not first.older):
