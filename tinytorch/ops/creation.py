@@ -18,7 +18,7 @@ from ..autograd.modes import MODES, bump
 from ..devices import as_device
 from ..random import fma64
 from ..tensor import Tensor, device_of
-from .copies import counted, strides_of_copy
+from .copies import strides_of_copy
 from .define import op
 from .from_data import array_of, finish
 from .kernels import composite, number_array
@@ -104,28 +104,20 @@ class factory_like(_factory):
 class factory_new(_factory):
     """A kernel for `new_name(self, ...)`: `make(d, ...)` with the dtype and the device of `self`."""
 
-    def __init__(self, make: Callable, writes: bool = True) -> None:
-        super().__init__(make)
-        self.writes = writes
-
     def __call__(self, like: Any, *args: Any) -> Any:
         """The new tensor, or for an array a new array."""
         given, (dtype, _, device, _) = self.split(args)
         a = like if type(like) is np.ndarray else like._data
         made = self.function(dtype or dtypes.BY_NUM[a.dtype.num], *given)
-        if a is like:
-            return made
-        made = finish(made, device_of(like) if device is None else as_device(device))
-        return counted(made, like) if self.writes else made
+        return made if a is like else finish(made, device_of(like) if device is None else as_device(device))
 
 
 # one value --------------------------------------------------------------------------------------------------------------
 
 
 def _zeros(d: dtypes.dtype, size: tuple) -> np.ndarray:
-    for n in size:
-        if n < 0:
-            raise RuntimeError("zeros: Dimension size must be non-negative.")
+    if any(n < 0 for n in size):
+        raise RuntimeError("zeros: Dimension size must be non-negative.")
     return _empty(d, size)
 
 
@@ -149,8 +141,7 @@ def _full(d: dtypes.dtype, size: tuple, fill_value: Any) -> np.ndarray:
 
 def _empty_strided(d: dtypes.dtype, size: tuple, stride: tuple) -> np.ndarray:
     if len(size) != len(stride):
-        what = f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
-        raise RuntimeError(what)
+        raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})")
     check_size(size)
     if any(s < 0 for s in stride):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
@@ -177,10 +168,10 @@ full_like = op(f"full_like(Tensor self, Scalar fill_value, *, {OPTIONS_LIKE})", 
 
 new_zeros = op(f"new_zeros(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False)
 new_ones = op(f"new_ones(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_ones), function=False)
-new_empty = op(f"new_empty(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty, False), function=False)
+new_empty = op(f"new_empty(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False)
 new_full = op(f"new_full(Tensor self, SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory_new(_full), function=False)  # fmt: skip
 new_empty_strided = op(f"new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, {OPTIONS})",
-                       factory_new(_empty_strided, False), function=False)  # fmt: skip
+                       factory_new(_empty_strided), function=False)  # fmt: skip
 
 # evenly spaced numbers --------------------------------------------------------------------------------------------------
 
