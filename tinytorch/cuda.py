@@ -1,7 +1,7 @@
-"""The simulated second device as `torch.cuda`: enough for programs that choose their device by it, and seed it.
+"""The simulated second device as `torch.cuda`: nothing here runs on a GPU.
 
-Nothing here runs on a GPU. `.cuda()` and `device="cuda"` always work; `is_available()` says False, as PyTorch does where
-there is no GPU, so that a program which chooses its device by it runs alike on both. Source: `torch.cuda`.
+`.cuda()` and `device="cuda"` always work; `is_available()` says False, as PyTorch does where there is no GPU, so that a
+program which chooses its device by it runs alike on both.
 """
 
 from __future__ import annotations
@@ -21,15 +21,8 @@ def device_count() -> int:
     return 0
 
 
-def manual_seed(seed: int) -> None:
-    """Nothing: the simulated device draws from the CPU's generator, which `torch.manual_seed` seeds."""
-
-
-manual_seed_all = manual_seed
-
-
 def __getattr__(name: str) -> Any:
     raise missing("module 'torch.cuda' has no attribute '{}'", name)
 
 
-__all__ = ["device_count", "is_available", "manual_seed", "manual_seed_all"]
+__all__ = ["device_count", "is_available"]
