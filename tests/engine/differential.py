@@ -297,6 +297,7 @@ def _text(e: Any) -> str:
     text = f"{type(e).__name__}: {e}".partition("Traceback of forward call")[0]
     # where a leaf's accumulator was made depends on who held the last one
     text = text.partition(" No forward pass information")[0] if "AccumulateGrad" in text else text
+    text = text.replace("CPUBoolType", "torch.BoolTensor")  # as torch calls it in errors of `expand`
     return re.sub(r"\s*\(Triggered internally at [^)]*\)|0x[0-9a-f]+", "", text).replace("tinytorch", "torch").strip()
 
 

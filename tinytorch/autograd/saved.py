@@ -212,6 +212,8 @@ class SavedTensor:
 
         RuntimeError if there are hooks, if the tensor was freed, or if the pack hook writes to it.
         """
+        if self._version is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
         if self._hooks is not None:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.")  # fmt: skip
         if self._kept is None:
