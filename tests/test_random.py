@@ -149,9 +149,7 @@ def some_call(rng: random.Random) -> str:
         low, high = sorted((some_bound(rng), some_bound(rng)))
         return f"{t}.random_({low}, {high if rng.random() < 0.8 else None}, generator=g)"
     if name == "bernoulli_":
-        p = rng.choice(
-            ["0.0", "1.0", f"{rng.random()}", f"torch.linspace(0, {rng.random()}, t.numel()).view(t.shape)"]
-        )
+        p = rng.choice(["0.0", "1.0", f"{rng.random()}", f"torch.linspace(0, {rng.random()}, t.numel()).view(t.shape)"])
         return f"(t := {t}).bernoulli_({p}, generator=g)"
     if name == "randperm":
         return f"torch.randperm({rng.choice([rng.randint(0, 40), 1000])}, generator=g)"

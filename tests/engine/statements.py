@@ -217,7 +217,7 @@ class Writer:
         if statement.startswith(f"{found.get('a')}[-1]") and not target.dim():
             raise Unfilled
         if ".data =" in statement and target.requires_grad and self.leaf(target) is True:
-            given = self.names[statement.split()[2].split(".")[0]]
+            given = self.names[statement.split()[2].split(".", maxsplit=1)[0]]
             if (given.shape, given.dtype) != (target.shape, target.dtype):
                 raise Unfilled
         if "a" in found and found["a"] == found.get("z") and not (target.numel() and target.is_contiguous()):
