@@ -31,7 +31,20 @@ CALLS = [
 ]
 
 
-FEWER = ("addmm", "addmv", "argsort", "baddbmm", "div", "floor_divide", "narrow", "repeat_interleave", "round", "scatter", "std", "var")
+FEWER = (
+    "addmm",
+    "argsort",
+    "bmm",
+    "div",
+    "floor_divide",
+    "mm",
+    "narrow",
+    "repeat_interleave",
+    "round",
+    "scatter",
+    "std",
+    "var",
+)
 """What torch has more overloads of, or other ones, which its errors list."""
 
 

@@ -11,9 +11,8 @@ import numpy as np
 from ..dtypes import BY_NUM, cpp_name
 from ..tensor import Tensor
 from .comparisons import isnan, logical_or
-from .creation import new_ones
 from .define import elsewhere, op, python
-from .kernels import composite, row_major, write
+from .kernels import composite, row_major
 from .layout import broadcast_error, wrap_dims
 from .masks import masked_fill_
 from .pointwise import mul, sgn, times
@@ -38,17 +37,6 @@ def _check_mm(a: Any, b: Any) -> None:
     if a.shape[1] != b.shape[0]:
         (m, k), (j, n) = a.shape, b.shape
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {j}x{n})")
-
-
-def _check_bmm(a: Any, b: Any) -> None:
-    for x, name in ((a, "batch1"), (b, "batch2")):
-        if x.ndim != 3:
-            raise RuntimeError(f"{name} must be a 3D tensor")
-    if (a.shape[0], a.shape[2]) != b.shape[:2]:
-        want, got = [a.shape[0], a.shape[2]], list(b.shape[:2])
-        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {want} but got: {got}.")
-    if a.dtype is not b.dtype and a.dtype.num:
-        raise RuntimeError("expected scalar type {} but found {}".format(*_named(a, b)))
 
 
 def _mm(a: Any, b: Any) -> Any:
@@ -80,30 +68,15 @@ mm = op("mm(Tensor self, Tensor mat2)", _mm, out="exact",
         mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: _to_right(grad, self, mat2_sym_sizes, mat2_sym_strides))  # fmt: skip
 
 
-def _only_on_a_gpu(*values: Any) -> Any:
-    """The overloads with a dtype for the result, which torch names to whose call does not fit."""
-    raise NotImplementedError("Could not run an operation with 'out_dtype' with arguments from the 'CPU' backend.")
-
-
-op("mm(Tensor self, Tensor mat2, ScalarType out_dtype)", _only_on_a_gpu, method=False)
-
-
-def _check_mv(size: Any, mat: Any, vec: Any, start: Any) -> None:
-    if mat.ndim != 2 or vec.ndim != 1 or start.ndim > 1:
-        raise RuntimeError(f"vector + matrix @ vector expected, got {start.ndim}, {mat.ndim}, {vec.ndim}")
-    (m, k), n = mat.shape, vec.shape[0]
-    if k != n or size not in (1, m):
-        raise RuntimeError(f"size mismatch, got input ({size}), mat ({m}x{k}), vec ({n})")
-    if not start.dtype is mat.dtype is vec.dtype:
-        raise RuntimeError(
-            "addmv input tensors must have the same dtype, but got {}, {}, and {}".format(*_named(start, mat, vec))
-        )
-
-
 def _mv(mat: Any, vec: Any) -> Any:
-    if not mat.ndim:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    _check_mv(mat.shape[0], mat, vec, np.empty(1, vec.dtype))
+    if mat.ndim != 2 or vec.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {mat.ndim}, {vec.ndim}")
+    (m, k), n = mat.shape, vec.shape[0]
+    if k != n:
+        raise RuntimeError(f"size mismatch, got input ({m}), mat ({m}x{k}), vec ({n})")
+    if mat.dtype is not vec.dtype:
+        names = _named(vec, mat, vec)
+        raise RuntimeError("addmv input tensors must have the same dtype, but got {}, {}, and {}".format(*names))
     return product(mat, vec, "addmv_impl_cpu")
 
 
@@ -111,18 +84,23 @@ def _dot(a: Any, b: Any) -> Any:
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.dtype is not b.dtype:
-        said = "dot : expected both vectors to have same dtype, but found {} and {}"
-        raise RuntimeError(said.format(*_named(a, b)))
+        raise RuntimeError("dot : expected both vectors to have same dtype, but found {} and {}".format(*_named(a, b)))
     if a.size != b.size:
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of "
-            f"elements, but got {a.size} and {b.size} elements respectively"
+            f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of elements, but got {a.size} and {b.size} elements respectively"
         )
     return product(a, b, "dot")
 
 
 def _bmm(a: Any, b: Any) -> Any:
-    _check_bmm(a, b)
+    for x, name in ((a, "batch1"), (b, "batch2")):
+        if x.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if (a.shape[0], a.shape[2]) != b.shape[:2]:
+        want, got = [a.shape[0], a.shape[2]], list(b.shape[:2])
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {want} but got: {got}.")
+    if a.dtype is not b.dtype and a.dtype.num:
+        raise RuntimeError("expected scalar type {} but found {}".format(*_named(a, b)))
     return product(a, b, "bmm")
 
 
@@ -140,28 +118,14 @@ dot = op("dot(Tensor self, Tensor tensor)", _dot, out="result dtype {1} does not
 bmm = op("bmm(Tensor self, Tensor mat2)", _bmm, out="exact",
          self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
          mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad))  # fmt: skip
-op("bmm(Tensor self, Tensor mat2, ScalarType out_dtype)", _only_on_a_gpu, method=False)
 outer = op("outer(Tensor self, Tensor vec2)", composite(_outer), out=True)
-
-# products added to something ------------------------------------------------------------------------------------------
 
 
 def _times(x: Any, factor: Any) -> Any:
     return x if factor == 1 else times(x, factor)
 
 
-def _added(self: Any, made: Any, beta: Any, alpha: Any) -> Any:
-    """`beta * self + alpha * made`, `self` being stretched to the shape of `made`; `made` may be written to."""
-    if alpha != 1:
-        made = made * made.dtype.type(alpha)
-    if self.shape != made.shape and self.shape != made.shape[1:]:
-        self = expand(self, made.shape)
-    if not beta:
-        return made
-    return np.add(self if beta == 1 else self * self.dtype.type(beta), made, made if made.ndim else None)
-
-
-def _addmm(self: Any, a: Any, b: Any) -> Any:
+def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
     if not self.dtype is a.dtype is b.dtype:
         name, other = ("self", self) if self.dtype is not b.dtype else ("mat1", a)
         raise RuntimeError("{} and mat2 must have the same dtype, but got {} and {}".format(name, *_named(other, b)))
@@ -169,63 +133,21 @@ def _addmm(self: Any, a: Any, b: Any) -> Any:
         if x.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
     _check_mm(a, b)
-    return product(a, b, "addmm_impl_cpu_")
+    made = product(a, b, "addmm_impl_cpu_")
+    if alpha != 1:
+        made = made * made.dtype.type(alpha)
+    if self.shape != made.shape and self.shape != made.shape[1:]:
+        self = expand(self, made.shape)
+    return np.add(self if beta == 1 else self * self.dtype.type(beta), made, made) if beta else made
 
 
-def _addmv(self: Any, mat: Any, vec: Any) -> Any:
-    _check_mv(self.shape[0] if self.ndim else 1, mat, vec, self)
-    return product(mat, vec, "addmv_impl_cpu")
-
-
-def _baddbmm(self: Any, a: Any, b: Any) -> Any:
-    wrap_dims((2,), b.ndim)
-    expand(self, (a.shape[0], a.shape[1], b.shape[2]))
-    if self.dtype is not a.dtype:
-        names = [cpp_name(BY_NUM[x.dtype.num]) for x in (self, a, b)]
-        raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
-    _check_bmm(a, b)
-    return product(a, b, "baddbmm")
-
-
-def _with_in_place(schema: Any, product_of: Any, **options: Any) -> Any:
-    """An op that adds a product to something, and its form in place, which gives its target no other shape."""
-
-    def kernel(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
-        return _added(self, product_of(self, a, b), beta, alpha)
-
-    def written(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
-        data = product_of(self, a, b)
-        if data.shape != self.shape:
-            sizes = f"input tensor size {list(self.shape)} and output tensor size {list(data.shape)}"
-            raise RuntimeError(f"Bad in-place call: {sizes} should match")
-        return _added(self, data, beta, alpha)
-
-    made = op(schema, kernel, out="exact", **options)
-    name = schema.partition("(")[0]
-    if schema.count("mat2") or schema.count("batch2"):
-        op(schema.replace(", *", ", ScalarType out_dtype, *"), _only_on_a_gpu, method=False)
-    op(schema.replace("(Tensor self", "_(Tensor(a!) self"), write(written), function=False,
-       backward=f"{name.capitalize()}Backward0", **options)  # fmt: skip
-    return made
-
-
-addmm = _with_in_place(
-    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)", _addmm,
+addmm = op(
+    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)", _addmm, out="exact",
     self=lambda grad, beta: _times(grad, beta),
     mat1=lambda grad, alpha, mat2, mat1_sym_sizes, mat1_sym_strides:
         _times(_to_left(grad, mat2, mat1_sym_sizes, mat1_sym_strides), alpha),
     mat2=lambda grad, alpha, mat1, mat2_sym_sizes, mat2_sym_strides:
         _times(_to_right(grad, mat1, mat2_sym_sizes, mat2_sym_strides), alpha))  # fmt: skip
-_with_in_place(
-    "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1)", _addmv,
-    self=lambda grad, beta: _times(grad, beta), mat=lambda grad, alpha, vec: _times(outer(grad, vec), alpha),
-    vec=lambda grad, alpha, mat: _times(mv(t(mat), grad), alpha))  # fmt: skip
-_with_in_place(
-    "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1)", _baddbmm,
-    self=lambda grad, beta: _times(grad, beta),
-    batch1=lambda grad, alpha, batch2: _times(bmm(grad, transpose(batch2, 1, 2)), alpha),
-    batch2=lambda grad, alpha, batch1: _times(bmm(transpose(batch1, 1, 2), grad), alpha))  # fmt: skip
-
 
 # matmul ---------------------------------------------------------------------------------------------------------------
 
@@ -293,31 +215,17 @@ python("__rmatmul__", lambda self, other: _matmul(other, self) if isinstance(oth
 
 
 def _triangle(name: str, part: Any) -> Any:
-    def keep(a: Any, diagonal: int) -> Any:
+    def kernel(a: Any, diagonal: int) -> Any:
         if a.ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        return part(np.ones(a.shape[-2:], np.bool_), diagonal)
+        keep = part(np.ones(a.shape[-2:], np.bool_), diagonal)
+        return np.asarray(np.where(keep, a, a.dtype.type(0)), order="C")
 
-    def clear(a: Any, diagonal: int) -> None:  # what lies outside is set, whatever shares its memory
-        a[..., ~keep(a, diagonal)] = 0
-
-    made = op(f"{name}(Tensor self, SymInt diagonal=0)",
-              lambda a, diagonal: np.asarray(np.where(keep(a, diagonal), a, a.dtype.type(0)), order="C"),
-              self=lambda grad, diagonal: made(grad, diagonal))  # fmt: skip
-    op(f"{name}_(Tensor(a!) self, SymInt diagonal=0)", write(clear), function=False,
-       backward=f"{name.capitalize()}Backward0", self=lambda grad, diagonal: made(grad, diagonal))  # fmt: skip
+    made = op(f"{name}(Tensor self, SymInt diagonal=0)", kernel, self=lambda grad, diagonal: made(grad, diagonal))
     return made
 
 
-def _trace(a: Any) -> Any:
-    if a.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {a.ndim}")
-    return np.trace(a, dtype=np.int64 if a.dtype.kind in "iub" else a.dtype)
-
-
 tril, triu = _triangle("tril", np.tril), _triangle("triu", np.triu)
-op("trace(Tensor self)", _trace, out=False, writes=2,
-   self=lambda grad, self_sym_sizes: grad * triu(tril(new_ones(grad, self_sym_sizes))))  # fmt: skip
 
 # norms ----------------------------------------------------------------------------------------------------------------
 
