@@ -151,6 +151,9 @@ class Node:
         saved = self._saved
         if not saved:
             return
+        if len(saved) == 4 and saved[3] is None is saved[2] and type(saved[1]) is int and saved[1] != OBJECT:
+            self._saved = (None, GONE, None, None)
+            return
         versions = saved[1::2]
         if OBJECT not in versions and None not in versions:
             self._saved = (None, GONE) * len(versions)

@@ -51,13 +51,18 @@ class Overloads:
         """What a user calls: finds the overload, and hands it its arguments."""
         first, table = self.ops[0], self.plain
         many = any(p.kind in ("int[]", "SymInt[]") for p in first.schema.params)  # whose elements are to be looked at
-        quick, arity = (None, -1) if self.inplace or many else (first.quick, first.arity)
-        sized = self._sized() if method else None
+        quick, arity = (first.written, 2) if self.inplace else (None if many else first.quick, first.arity)
+        arity = -1 if quick is None else arity
+        sized, most = self._sized(method)
 
         def call(*args: Any, **named: Any) -> Any:
             if not named:
                 n = len(args)
-                if sized is not None and n > 1:
+                if n == 2 and sized is not None and type(args[1]) is int:
+                    made = sized(args[0], args[1:])
+                    if made is not None:
+                        return made
+                elif sized is not None and 1 < n <= most:
                     sizes = args[1:] if type(args[1]) is int else args[1]
                     if type(sizes) is tuple and (n == 2 or sizes is not args[1]):
                         for k in sizes:
@@ -90,15 +95,18 @@ class Overloads:
         call.overloads = self.ops  # type: ignore[attr-defined]
         return call
 
-    def _sized(self) -> Callable | None:
-        """The plain call of a method that takes sizes, one by one or as a tuple; None if this is none."""
+    def _sized(self, method: bool) -> tuple[Callable | None, int]:
+        """The plain call of what takes sizes or dimensions, one by one or as a tuple, and of how many arguments at most."""
         kinds = [o.schema.params[1].kind for o in self.ops if o.schema.positional > 1]
         if not self.inplace and "int" not in kinds:  # which one number would mean
             for o in self.ops:
                 p = o.schema.params
-                if o.schema.positional == 2 and p[1].kind in ("int[]", "SymInt[]") and not p[1].one:
-                    return o.quick
-        return None
+                if o.schema.positional > 1 and p[1].kind in ("int[]", "SymInt[]"):
+                    if p[1].one and p[1].default is REQUIRED:
+                        return o.quick, 2
+                    if method and o.schema.positional == 2 and not p[1].one:
+                        return o.quick, 1 << 63
+        return None, 0
 
     def _signatures(self, method: bool) -> list:
         if method not in self.signatures:

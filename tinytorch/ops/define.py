@@ -71,6 +71,7 @@ class Op:
             self.on_arrays = kernel.function if type(kernel).__call__ is Kernel.__call__ else kernel
         self.quick = fast.quick(self)  # the plain call, of `arity` arguments
         self.arity = sum(p.default is REQUIRED for p in schema.params) if self.quick else -1
+        self.written = fast.written(self)  # that of `name_`
 
     def __repr__(self) -> str:
         return f"<op {self.schema.text}>"

@@ -401,7 +401,7 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
     bare, sized = node.saved_names == (), node.saved_names == ("self_sym_sizes",)
 
     def call(x: Any, *args: Any) -> Any:
-        if not isinstance(x, Tensor) or type(x._counter) is not list:
+        if not isinstance(x, Tensor) or type(counter := x._counter) is not list:
             return None
         if args:
             if type(args[0]) not in first:
@@ -411,27 +411,31 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
                     if type(value) not in kinds:
                         return None
         here, fn, source, a = MODES.here, None, x._view, x._data
+        creation = DEFAULT
         if here.grad:
             edge = x._edge
             if source is not None:
-                edge = _edge(x)
+                if (edge := _edge(x)) is _NOWHERE:
+                    return None
             elif edge is None and (m := x._meta) is not None and m.requires_grad:
                 edge = (x, 0)
             if edge is not None:
-                if HOOKS or MADE or edge is _NOWHERE:
+                if HOOKS or MADE:
                     return None
                 fn = _new(node)
                 fn._edges = (edge,)
                 fn._saved = () if bare else (a.shape, None) if sized else save((None, a.shape, *args, *rest))
+        else:
+            creation = INFERENCE if here.inference else NO_GRAD
         storage = x._storage
         data = function(a) if not wide else function(a, *args, *rest) if rest else function(a, *args)
         out = _new(Tensor)
         out._data = data
         out._storage = storage = x._own_storage() if storage is None else storage
-        out._counter = counter = x._counter
+        out._counter = counter
         out._edge = out._meta = None
         if source is None:
-            out._view = (x, counter[0], DEFAULT if here.grad else INFERENCE if here.inference else NO_GRAD)
+            out._view = (x, counter[0], creation)
         else:
             view_of(out, x)
         if fn is not None:
