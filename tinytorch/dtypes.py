@@ -161,7 +161,7 @@ class finfo(metaclass=ShownAs):
     def __init__(self, d: dtype | None = None) -> None:
         d = _Default.dtype if d is None else d
         if not d.is_floating_point:
-            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")  # fmt: skip
         i = np.finfo(d.np)
         self.bits, self.dtype, self.resolution = i.bits, d.called, 10.0**-i.precision
         self.eps, self.max, self.min, self.tiny = float(i.eps), float(i.max), float(i.min), float(i.tiny)

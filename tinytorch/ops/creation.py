@@ -141,7 +141,7 @@ def _full(d: dtypes.dtype, size: tuple, fill_value: Any) -> np.ndarray:
 
 def _empty_strided(d: dtypes.dtype, size: tuple, stride: tuple) -> np.ndarray:
     if len(size) != len(stride):
-        raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})")
+        raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})")  # fmt: skip
     check_size(size)
     if any(s < 0 for s in stride):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")

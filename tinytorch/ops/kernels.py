@@ -97,6 +97,7 @@ class Kernel:
         """Look at the schema of the operation that this is the kernel of."""
 
     def __call__(self, *values: Any) -> Any:
+        """What the function gives for arrays."""
         return self.function(*values)
 
     def written(self, a: ndarray, *values: Any) -> Any:
@@ -118,6 +119,7 @@ class row_major(Kernel):
         self.in_dtype_of_out = in_dtype_of_out
 
     def __call__(self, *values: Any) -> Any:
+        """What the function gives, row by row."""
         out = self.function(*values)
         return tuple([result_layout(x) for x in out]) if type(out) is tuple else result_layout(out)
 
@@ -147,7 +149,8 @@ class pointwise(Kernel):
     def bind(self, schema: Any) -> None:
         """See which arguments are operands: tensors, and numbers that meet them in one dtype."""
         self.count = max([i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in _OPERANDS])
-        self.wrapped = [p.is_tensor or p.name == "other" for p in schema.params[: self.count]]  # where a number is a tensor
+        # where a number stands for a tensor
+        self.wrapped = [p.is_tensor or p.name == "other" for p in schema.params[: self.count]]
         self.straight = {  # the dtypes for which the kernel alone is all there is to do
             n for n, d in dtypes.BY_NUM.items()
             if LETTER[n] in self.takes and d.np != HALF and (d.is_floating_point or (self.to != "float" and d.np.kind != "b"))
@@ -172,13 +175,13 @@ class pointwise(Kernel):
                 out.append(x)
             elif x is None:
                 out.append(x)
-            elif (type(x) is int and -1 << 63 <= x < 1 << 63 and kind.char in "fdl") or (type(x) is float and kind.kind == "f"):
+            elif (type(x) is int and -1 << 63 <= x < 1 << 63 and kind.char in "fdl") or (type(x) is float and kind.kind == "f"):  # fmt: skip
                 out.append(np.array(x, kind))
             else:
                 return None
         return out
 
-    def operands(self, values: tuple, target: ndarray | None = None) -> list[ndarray]:
+    def operands(self, values: tuple, target: ndarray | None = None) -> list:
         """The operands in the dtype they meet in. RuntimeError and NotImplementedError where torch has no kernel.
 
         `target`: what the result is to be written into, for which there are checks that come first.
@@ -223,11 +226,12 @@ class pointwise(Kernel):
             raise
 
     def __call__(self, *values: Any) -> ndarray:
+        """The result for operands as they were given."""
         a = values[0]
         if self.count == 1 and type(a) is ndarray and a.dtype.num in self.straight:
             return result_layout(self.function(*values), a)
         arrays = self.operands(values)
-        tensors = [y for x, y, n in zip(values, arrays, self.wrapped) if isinstance(x, ndarray) or (n and y is not None)]  # noqa: B905 - the rest are no operands
+        tensors = [y for x, y, n in zip(values, arrays, self.wrapped) if isinstance(x, ndarray) or (n and y is not None)]  # noqa: B905 - the rest are no operands  # fmt: skip
         return result_layout(self.compute(arrays, values[self.count :]), *tensors)
 
     def written(self, a: ndarray, *values: Any) -> ndarray:
@@ -254,6 +258,7 @@ class reduction(Kernel):
         self.rest = [i for i in range(1, len(names)) if i not in (self.dim, self.keepdim)]
 
     def __call__(self, a: ndarray, *values: Any) -> Any:
+        """The result, or several, over the dimensions that were asked for."""
         if not self.dim:  # of all elements
             out = self.function(a, (0,) if a.ndim == 1 else tuple(range(a.ndim)), False, *values)
             return np.asarray(out) if type(out) is not tuple else tuple([np.asarray(x) for x in out])

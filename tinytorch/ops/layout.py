@@ -264,7 +264,7 @@ def shared_memory(a: ndarray, b: ndarray) -> str:
 def check_overlap(target: ndarray, *sources: Any) -> None:
     """Raise torch's error if elements of `target` share memory, with each other or partly with a source."""
     if is_expanded(target):
-        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
+        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")  # fmt: skip
     for s in sources:
         aside = type(s) is ndarray and s is not target and (target.base is not None or s.base is not None)
         if aside and shared_memory(target, s) == "partial":
@@ -281,9 +281,9 @@ def check_no_overlap(target: ndarray, *sources: Any) -> None:
 def broadcast_error(a: tuple, b: tuple) -> RuntimeError:
     """torch's words for two shapes that do not broadcast."""
     n = max(len(a), len(b))
-    for i, x, y in zip(range(n - 1, -1, -1), (*a[::-1], *[1] * (n - len(a))), (*b[::-1], *[1] * (n - len(b))), strict=True):
+    for i, x, y in zip(range(n - 1, -1, -1), (*a[::-1], *[1] * (n - len(a))), (*b[::-1], *[1] * (n - len(b))), strict=True):  # fmt: skip
         if x != y and 1 not in (x, y):
-            return RuntimeError(f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}")
+            return RuntimeError(f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}")  # fmt: skip
     return RuntimeError("shapes do not broadcast")
 
 

@@ -181,7 +181,7 @@ _ZERO = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
 _GATHER = {"src": lambda grad, dim, index: gather(grad, dim, index)}
 scatter_from, _ = _both("scatter", "int dim, Tensor index, Tensor src", _scattered, backward="ScatterBackward0", **_ZERO, **_GATHER)  # fmt: skip
 scatter, _ = _both("scatter", "int dim, Tensor index, Scalar value", _scattered, backward="ScatterBackward1", **_ZERO)
-_, scatter_add_ = _both("scatter_add", "int dim, Tensor index, Tensor src", lambda *args: _scattered(*args, add=True),
+_, scatter_add_ = _both("scatter_add", "int dim, Tensor index, Tensor src", lambda a, dim, index, src: _scattered(a, dim, index, src, True),
                         backward="ScatterAddBackward0", self=lambda grad: grad, **_GATHER)  # fmt: skip
 _, index_add_ = _both("index_add", "int dim, Tensor index, Tensor source, *, Scalar alpha=1", _added,
                       backward="IndexAddBackward0", self=lambda grad: grad, source=_index_add_back)  # fmt: skip

@@ -98,7 +98,7 @@ unsafe_view = op("_unsafe_view(Tensor self, SymInt[] size)", lambda a, size: _vi
                  self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes))  # fmt: skip
 
 
-def array_of(x: Any) -> np.ndarray:
+def array_of(x: Any) -> Any:
     """The array of what a composite operation was given: a tensor, or in a formula an array."""
     return x if isinstance(x, (np.ndarray, np.generic)) else x._data
 
