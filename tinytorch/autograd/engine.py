@@ -246,7 +246,6 @@ def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: lis
             if fn._leaf:
                 _at_leaf(fn, grads[0], given[0], task, buffers, ())
                 continue
-            known: Any = None
             if careful or fn._hooks is not None or fn._on_tensors:
                 given = [resolved(s, g, buffers) for s, g in zip(given, grads, strict=True)]
                 if careful or fn._hooks is not None:
@@ -264,8 +263,7 @@ def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: lis
                     outputs = _hooked(fn, settled(fn, grads, given, outputs, raw), [], [], raw)
                 if not keep_graph:
                     fn.release()
-            if type(outputs) is Outputs:
-                known = outputs.states
+            known = outputs.states if type(outputs) is Outputs else None
             edges, several, made, grad = fn._edges, fn._several, fn._made, None
             first = grads[0]
             for i, edge in enumerate(edges):  # noqa: PLR1704 - the first one is in the graph by now

@@ -151,7 +151,7 @@ class Node:
         saved = self._saved
         if not saved:
             return
-        if len(saved) == 4 and saved[3] is None is saved[2] and type(saved[1]) is int and saved[1] != OBJECT:
+        if saved[-1] is saved[-2] is None and len(saved) == 4 and type(version := saved[1]) is int and version != OBJECT:
             self._saved = (None, GONE, None, None)
             return
         versions = saved[1::2]
@@ -460,6 +460,8 @@ def _apply_two(rules: list) -> Callable:
             a = None
         elif raw and type(seen) is int and 0 <= seen == x._counter[0] and ((m := x._meta) is None or not m.detached):
             a = first(grad, x._data)
+        elif seen == NUMBER:
+            a = first(grad, x)
         else:
             a = first(grad, read(self, 0, raw))
         if right is None:

@@ -396,7 +396,6 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
     function, node, save = o.kernel.function, o.node, _picker(o)
     if node is None or save is None:
         return lambda *args: None
-    wide = bool(plain or rest)
     first, others = (plain[0], plain[1:]) if plain else (frozenset(), [])
     bare, sized = node.saved_names == (), node.saved_names == ("self_sym_sizes",)
 
@@ -428,7 +427,7 @@ def _view(o: Any, plain: list, rest: tuple) -> Callable:
         else:
             creation = INFERENCE if here.inference else NO_GRAD
         storage = x._storage
-        data = function(a) if not wide else function(a, *args, *rest) if rest else function(a, *args)
+        data = function(a, *args, *rest) if rest else function(a, *args)
         out = _new(Tensor)
         out._data = data
         out._storage = storage = x._own_storage() if storage is None else storage
