@@ -41,13 +41,11 @@ STORED = [
     ("empty(1003, dtype=torch.float64).normal_(0.5, 2.0, generator=g).float()", "df68120e59d1d882", 2038),
     ("empty(1003, dtype=torch.float16).normal_(0.5, 2.0, generator=g)", "dac721c6d2571b72", 1008),
     ("empty(20, 50).t().normal_(generator=g)", "0a24f630b3be85c7", 2000),
-    ("empty(1000).exponential_(2.0, generator=g)", "fbf8355850344364", 2000),
     ("empty(1000).bernoulli_(0.3, generator=g)", "f982a44bee19ffbe", 2000),
     ("empty(1000, dtype=torch.int64).random_(-5, 2**40, generator=g)", "d387ac861aa390bd", 2000),
     ("randint(10, (1000,), generator=g)", "6a1cb665df1d111c", 1000),
     ("empty(1000, dtype=torch.int32).random_(generator=g)", "81dc125836cf832b", 1000),
     ("randperm(1000, generator=g)", "f1da82586e18309a", 999),
-    ("multinomial(torch.arange(1, 9).double(), 500, True, generator=g)", "3224be1d2732eba8", 1000),
 ]
 """What is drawn, the digest of its bytes, the number of draws it takes."""
 
@@ -135,16 +133,13 @@ def some_tensor(rng: random.Random, dtypes: list[str]) -> str:
 
 def some_call(rng: random.Random) -> str:
     """A call that draws from `g`."""
-    name = rng.choice(["normal_"] * 3 + ["uniform_", "exponential_", "random_", "random_from_", "bernoulli_"] * 2
-                      + ["randperm", "multinomial"])  # fmt: skip
-    t = some_tensor(rng, FLOATS if name in {"normal_", "uniform_", "exponential_"} else NUMBERS)
+    name = rng.choice(["normal_"] * 3 + ["uniform_", "random_", "random_from_", "bernoulli_"] * 2 + ["randperm"])
+    t = some_tensor(rng, FLOATS if name in {"normal_", "uniform_"} else NUMBERS)
     if name == "uniform_":
         low, high = rng.choice([(0.0, 1.0), sorted((some_number(rng), some_number(rng)))])
         return f"{t}.uniform_({low}, {high}, generator=g)"
     if name == "normal_":
         return f"{t}.normal_({some_number(rng)}, {abs(some_number(rng))}, generator=g)"
-    if name == "exponential_":
-        return f"{t}.exponential_({rng.choice([1.0, 2.5, abs(some_number(rng))])}, generator=g)"
     if name == "random_from_":
         low, high = sorted((some_bound(rng), some_bound(rng)))
         return f"{t}.random_({low}, {high if rng.random() < 0.8 else None}, generator=g)"
@@ -153,9 +148,6 @@ def some_call(rng: random.Random) -> str:
         return f"(t := {t}).bernoulli_({p}, generator=g)"
     if name == "randperm":
         return f"torch.randperm({rng.choice([rng.randint(0, 40), 1000])}, generator=g)"
-    if name == "multinomial":
-        weights = f"torch.linspace(0.01, 1, 9, dtype=torch.{rng.choice(FLOATS[:2])}).repeat({rng.randint(1, 3)}, 1)"
-        return f"torch.multinomial({weights}, {rng.randint(1, 9)}, {rng.random() < 0.5}, generator=g)"
     return f"{t}.random_(generator=g)"
 
 

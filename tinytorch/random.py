@@ -264,16 +264,6 @@ def uniform_(a: np.ndarray, low: float, high: float, gen: Generator) -> np.ndarr
     return _fill(a, values)
 
 
-def exponential_(a: np.ndarray, rate: float, gen: Generator) -> np.ndarray:
-    """Fill from the exponential distribution, as `Tensor.exponential_`."""
-    if not rate > 0.0:
-        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
-    if a.size and a.dtype.kind != "f":
-        must = "dtype must be a floating point but you specified " + BY_NUM[a.dtype.num].scalar_name
-        raise RuntimeError(f"Exponential distribution is a continuous probability distribution. {must}")
-    return _fill(a, (-1.0 / rate) * np.array([math.log1p(-u) for u in unit(gen, a.size).tolist()]))
-
-
 def normal_(a: np.ndarray, mean: float, std: float, gen: Generator) -> np.ndarray:
     """Fill from the normal distribution; contiguous arrays of 16 elements and more take another way than all else."""
     if not std >= 0.0:
@@ -387,32 +377,3 @@ def bernoulli_(a: np.ndarray, p: float | np.ndarray, gen: Generator) -> np.ndarr
         hint = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
         raise RuntimeError(f"Expected p_in >= 0 && p_in <= 1 to be true, but got false.  {hint}")
     return _fill(a, unit(gen, a.size, p.dtype) < limits)
-
-
-def multinomial(weights: np.ndarray, n: int, replacement: bool, gen: Generator) -> np.ndarray:
-    """Draw `n` indices a row with the probabilities that the row's weights stand in, as `torch.multinomial`."""
-    if weights.ndim not in {1, 2}:
-        raise RuntimeError("prob_dist must be 1 or 2 dim")
-    if weights.dtype.kind != "f":
-        name = BY_NUM[weights.dtype.num].scalar_name
-        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {name}")
-    if n <= 0:
-        raise RuntimeError("cannot sample n_sample <= 0 samples")
-    one_pass = n == 1 or not replacement
-    if one_pass and n > weights.shape[-1]:
-        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    rows = weights.reshape(-1, weights.shape[-1])
-    if one_pass:
-        if rows.size and not (rows.max() < np.inf and rows.min() >= 0):
-            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-        if (rows.sum(1) == 0).any():
-            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-        ranks = rows / exponential_(np.empty_like(weights), 1.0, gen).reshape(rows.shape)
-        return np.argsort(-ranks, axis=1, kind="stable")[:, :n].reshape(*weights.shape[:-1], n)
-    out = np.empty((len(rows), n), np.int64)
-    for row, target in zip(rows.astype(np.float64 if rows.itemsize == 8 else np.float32), out, strict=True):
-        reached = np.cumsum(row)
-        reached = reached / reached[-1]
-        reached[-1] = 1
-        target[...] = np.searchsorted(reached.astype(np.float64), unit(gen, n), side="left")
-    return out.reshape(*weights.shape[:-1], n)

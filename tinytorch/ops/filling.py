@@ -85,8 +85,6 @@ op(f"uniform_(Tensor(a!) self, float from=0., float to=1., *, {_GENERATOR})", _f
    backward="UniformBackward0", self=nothing)  # fmt: skip
 op(f"normal_(Tensor(a!) self, float mean=0., float std=1., *, {_GENERATOR})", _floats(random.normal_), function=False,
    backward="NormalBackward0", self=nothing)  # fmt: skip
-op(f"exponential_(Tensor(a!) self, float lambd=1., *, {_GENERATOR})", _floats(random.exponential_), function=False,
-   backward="ExponentialBackward0", self=nothing)  # fmt: skip
 op(f"random_(Tensor(a!) self, *, {_GENERATOR})", _drawn(random.random_, True), function=False,
    backward="RandomBackward2", self=nothing)  # fmt: skip
 op(f"random_(Tensor(a!) self, int from, int? to, *, {_GENERATOR})", _drawn(random.random_from_to_, True), function=False,
@@ -119,8 +117,6 @@ def _bernoulli(a: np.ndarray, generator: Any) -> np.ndarray:
 op(f"bernoulli(Tensor self, *, {_GENERATOR})", _bernoulli, self=nothing)
 op(f"bernoulli(Tensor self, float p, *, {_GENERATOR})", lambda a, p, generator: random.bernoulli_(
     np.empty(a.shape, a.dtype), float(p), random.source(generator)), out=False)  # fmt: skip
-op(f"multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, {_GENERATOR})",
-   lambda a, n, replacement, generator: random.multinomial(a, n, replacement, random.source(generator)))  # fmt: skip
 
 
 def _room(d: dtypes.dtype, size: tuple) -> np.ndarray:

@@ -13,15 +13,15 @@ import numpy as np
 
 from .. import dtypes
 from ..errors import warn_in_torch
+from .choosing import masked_fill_, where
 from .copies import converted, to_copy
-from .creation import new_zeros, ones_like, zeros_like
+from .creation import zeros_like
 from .define import op
 from .joining import cat, flip
 from .kernels import check_kernel, composite, reduction, row_major, write
 from .layout import check_overlap, wrap_dim, wrap_dims
-from .masks import masked_fill_, where
-from .parts import narrow, select
-from .pointwise import add, exp, exp_of, over, times
+from .parts import narrow
+from .pointwise import exp, exp_of, over, times
 from .views import expand, reshape, unsqueeze
 
 # gradients back in the shape that was reduced -------------------------------------------------------------------------
@@ -113,10 +113,8 @@ def _products_of_others(grad: Any, t: Any, dim: int) -> Any:
     n = t.shape[dim]
     if n < 2:
         return grad if n else zeros_like(t)
-    one = ones_like(narrow(t, dim, 0, 1))
-    before = cumprod(cat([one, narrow(t, dim, 0, n - 1)], dim), dim)
-    after = flip(cumprod(cat([one, flip(narrow(t, dim, 1, n - 1), (dim,))], dim), dim), (dim,))
-    return grad * (before * after)
+    rest = [cat([narrow(t, dim, 0, k), narrow(t, dim, k + 1, n - k - 1)], dim) for k in range(n)]
+    return grad * cat([prod_along(others, dim, True) for others in rest], dim)
 
 
 def _in_dtype(t: Any, d: Any) -> Any:
@@ -145,41 +143,27 @@ op("prod(Tensor self, *, ScalarType? dtype=None)", reduction(_product), out=Fals
 prod_along = op("prod(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_product),
                 backward="ProdBackward1", self=_prod_along_backward)  # fmt: skip
 
-# running sums and products --------------------------------------------------------------------------------------------
+# running sums ---------------------------------------------------------------------------------------------------------
 
 
-def _running(name: str, ufunc: np.ufunc, formula: Any) -> Any:
-    """`cumsum` or `cumprod`, and its in-place form."""
+def _added_up(a: Any, dim: int, dtype: Any) -> Any:
+    wide, kind = _wide(a, dtype)
+    d = wrap_dim(dim, a.ndim)
+    if not a.ndim:
+        return a.astype(kind)
+    if a.size:
+        check_kernel(kind, "iwf", "cumsum_out_cpu")
+    return np.add.accumulate(a, d, np.float64 if wide.char == "f" else wide).astype(kind, copy=False)  # as torch does
 
-    def run(a: Any, dim: int, dtype: Any) -> Any:
-        wide, kind = _wide(a, dtype)
-        d = wrap_dim(dim, a.ndim)
-        if not a.ndim:
-            return a.astype(kind)
-        if a.size:
-            check_kernel(kind, "iwf", f"{name}_out_cpu")
-        return ufunc.accumulate(a, d, np.float64 if wide.char == "f" else wide).astype(
-            kind, copy=False
-        )  # as torch does
 
-    def written(a: Any, dim: int, dtype: Any) -> Any:
-        own = dtypes.BY_NUM[a.dtype.num]
-        if dtype not in (None, own):
-            both = f"input tensor dtype {dtypes.cpp_name(own)} and output tensor dtype {dtypes.cpp_name(dtype)}"
-            raise RuntimeError(f"Bad in-place call: {both} should match")
-        data = run(a, dim, own)
-        check_overlap(a)
-        return data
-
-    rest = "int dim, *, ScalarType? dtype=None)"
-    op(
-        f"{name}_(Tensor(a!) self, {rest}",
-        write(written),
-        function=False,
-        backward=f"{name.title()}Backward0",
-        self=formula,
-    )
-    return op(f"{name}(Tensor self, {rest}", row_major(run, True), self=formula)
+def _added_up_in_place(a: Any, dim: int, dtype: Any) -> Any:
+    own = dtypes.BY_NUM[a.dtype.num]
+    if dtype not in (None, own):
+        both = f"input tensor dtype {dtypes.cpp_name(own)} and output tensor dtype {dtypes.cpp_name(dtype)}"
+        raise RuntimeError(f"Bad in-place call: {both} should match")
+    data = _added_up(a, dim, own)
+    check_overlap(a)
+    return data
 
 
 def _reversed_cumsum(t: Any, dim: int) -> Any:
@@ -191,24 +175,11 @@ def _cumsum_backward(grad: Any, dim: int, _self_dtype: Any) -> Any:
     return grad if math.prod(grad.shape) <= 1 or grad.shape[dim] == 1 else _reversed_cumsum(grad, dim)
 
 
-def _cumprod_backward(grad: Any, self: Any, dim: int, result: Any, _self_dtype: Any) -> Any:
-    grad = _in_dtype(grad, _self_dtype)
-    if math.prod(self.shape) <= 1 or self.shape[dim] == 1:
-        return grad
-    if not (self == 0).any():
-        return _reversed_cumsum(result * grad, dim) / self
-    # each element is part of the products from its own on: those products without it, times their gradients, added up
-    n, out = self.shape[dim], new_zeros(self, self.shape)
-    for k in range(n):
-        after = cumprod(cat([ones_like(narrow(self, dim, k, 1)), narrow(self, dim, k + 1, n - k - 1)], dim), dim)
-        before = prod_along(narrow(self, dim, 0, k), dim, True)
-        add.inplace(select(out, dim, k), sum_dims(narrow(grad, dim, k, n - k) * (before * after), (dim,)))
-    return out
+cumsum = op("cumsum(Tensor self, int dim, *, ScalarType? dtype=None)", row_major(_added_up, True), self=_cumsum_backward)
+op("cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None)", write(_added_up_in_place), function=False,
+   backward="CumsumBackward0", self=_cumsum_backward)  # fmt: skip
 
-
-cumsum, cumprod = _running("cumsum", np.add, _cumsum_backward), _running("cumprod", np.multiply, _cumprod_backward)
-
-# truth and counts -----------------------------------------------------------------------------------------------------
+# truth ----------------------------------------------------------------------------------------------------------------
 
 
 def _truth(ufunc: Any) -> Any:
@@ -225,9 +196,6 @@ for _name, _kernel in (("all", _truth(np.logical_and)), ("any", _truth(np.logica
     op(f"{_name}(Tensor self)", _kernel, out=_words)
     op(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False)", _kernel, out=_words)
     op(f"{_name}(Tensor self, int dim, bool keepdim=False)", _kernel, out=_words)
-_nonzero = reduction(lambda a, dims, keepdim: np.asarray(np.add.reduce(a != 0, axes(a, dims), np.int64)))
-op("count_nonzero(Tensor self, int? dim=None)", _nonzero, out=False)
-op("count_nonzero(Tensor self, int[] dim)", _nonzero, out=False)
 
 # variances ------------------------------------------------------------------------------------------------------------
 
