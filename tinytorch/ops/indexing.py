@@ -16,6 +16,7 @@ from ..devices import CPU
 from ..errors import type_name, warn_in_torch
 from ..storage import contiguous_strides
 from ..tensor import Tensor, device_of, fresh
+from .choosing import fill_where, in_copy
 from .copies import alias, copy_
 from .creation import new_zeros, number_array
 from .define import op, python
@@ -23,7 +24,6 @@ from .fast import view_of_all
 from .from_data import array_of as array_from
 from .kernels import write
 from .layout import check_no_overlap, is_expanded, laid_out, torch_strides, view_strides
-from .masks import fill_where, in_copy
 from .parts import END, select, slice_
 from .views import expand, unsqueeze, view
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import device_of, fresh
 from .copies import clone, contiguous_format
 from .creation import new_zeros
 from .define import op, python
@@ -26,22 +25,22 @@ from .views import array_of, expand, flatten, reshape, unsqueeze
 # one after the other --------------------------------------------------------------------------------------------------
 
 
-def _meeting(arrays: list[np.ndarray], all_of_them: list[np.ndarray]) -> list[np.ndarray]:
+def _meeting(arrays: list[np.ndarray]) -> list[np.ndarray]:
     """The arrays in the dtype in which all of them meet."""
-    if all(a.dtype is all_of_them[0].dtype for a in all_of_them):
+    if all(a.dtype is arrays[0].dtype for a in arrays):
         return arrays
-    d = result_dtype(*all_of_them)
+    d = result_dtype(*arrays)
     return [as_array(a, d) for a in arrays]
 
 
 def _cat(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    used, shape = tensors, tensors[0].shape
+    used, shape = _meeting(tensors), tensors[0].shape
     if not shape or shape == (0,) or any(a.shape != shape for a in tensors):
-        used = _that_can_be_joined(tensors, dim)
+        used = _that_can_be_joined(used, dim)
     d = wrap_dim(dim, used[0].ndim) if used[0].shape != (0,) else 0
-    return result_layout(np.concatenate(_meeting(used, tensors), d))
+    return result_layout(np.concatenate(used, d))
 
 
 def _that_can_be_joined(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]:
@@ -90,7 +89,7 @@ def _stack(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(a.shape)} at entry {i}"
             )
-    arrays = _meeting(tensors, tensors)
+    arrays = _meeting(tensors)
     if d < len(first):  # torch joins along the next dimension, which it splits then
         return result_layout(np.concatenate(arrays, d)).reshape(*first[:d], len(arrays), *first[d:])
     return result_layout(np.stack(arrays, d))
@@ -124,8 +123,7 @@ def _repeat_back(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
     lead = len(repeats) - len(self_sym_sizes)
     for _ in range(lead):
         grad = sum_dims(grad, (0,))
-    shape: list[int] = []
-    dims: list[int] = []
+    shape, dims = [], []  # type: ignore[var-annotated]
     for times, n in zip(repeats[lead:], self_sym_sizes, strict=True):
         if times != 1:
             dims.append(len(shape))
@@ -139,49 +137,34 @@ op("tile(Tensor self, SymInt[] dims)",
    composite(lambda self, dims: repeat(self, (1,) * (array_of(self).ndim - len(dims)) + dims)))  # fmt: skip
 
 
-def _interleaved(self: Any, repeats: Any, dim: int | None, output_size: int | None) -> Any:
-    from .scatter import index_select
-
+def _interleaved(self: Any, repeats: int, dim: int | None, output_size: int | None) -> Any:
     x = flatten(self) if dim is None else self
     shape = array_of(x).shape
     d = wrap_dim(dim or 0, len(shape))
-    if not isinstance(repeats, int):
-        counts = array_of(repeats)
-        if counts.size not in (1, shape[d]):
-            raise RuntimeError(
-                f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and input.size({d}) = {shape[d]}"
-            )
-        counts = np.broadcast_to(counts, shape[d : d + 1])
-        return index_select(x, d, fresh(np.repeat(np.arange(counts.size), counts), device_of(self)))
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
     wide = expand(unsqueeze(x, d + 1), (*shape[: d + 1], repeats, *shape[d + 1 :]))
     return flatten(clone(wide, contiguous_format), d, d + 1)
 
 
-_TAIL = "int? dim=None, *, SymInt? output_size=None)"
-op(f"repeat_interleave(Tensor self, Tensor repeats, {_TAIL}", composite(_interleaved))
-op(f"repeat_interleave(Tensor self, SymInt repeats, {_TAIL}", composite(_interleaved))
+op(
+    "repeat_interleave(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None)",
+    composite(_interleaved),
+)
 
 # elsewhere ------------------------------------------------------------------------------------------------------------
 
 
 def _flipped(a: np.ndarray, dims: tuple) -> np.ndarray:
     at = wrap_dims(dims, a.ndim) if dims else ()
-    if a.dtype == bool:
-        a = a.view(np.uint8) != 0  # memory read as bools may hold any byte
     out = empty_like_strides(a.shape, a.dtype, dense_strides(a))
     out[...] = np.flip(a, at)
     return out
 
 
 def _rolled(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
-    if not shifts:
-        raise RuntimeError("`shifts` required")
     if len(shifts) != len(dims) and not (len(shifts) == 1 and not dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    if dims and not a.ndim:
-        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     if not a.size:
         return laid_out(a.copy(), dense_strides(a))
     return result_layout(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))

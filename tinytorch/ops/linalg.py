@@ -10,11 +10,11 @@ import numpy as np
 
 from ..dtypes import BY_NUM, cpp_name
 from ..tensor import Tensor
+from .choosing import masked_fill_
 from .comparisons import isnan, logical_or
 from .define import elsewhere, op, python
 from .kernels import composite, row_major
 from .layout import broadcast_error, wrap_dims
-from .masks import masked_fill_
 from .pointwise import mul, sgn, times
 from .reductions import sum_all, sum_dims
 from .views import expand, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze

@@ -1,8 +1,7 @@
-"""Views of a part: one index, a range, a diagonal, sliding windows; and several parts at once."""
+"""Views of a part: one index, a range, a diagonal; and several parts at once."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -80,22 +79,6 @@ def _diagonal(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int = 1) -> n
                     start)  # fmt: skip
 
 
-def _windows(a: np.ndarray, dimension: int, size: int, step: int) -> np.ndarray:
-    d = wrap_dim(dimension, a.ndim)
-    n, stride = (a.shape[d], a.strides[d]) if a.ndim else (1, a.itemsize)
-    if size < 0:
-        raise RuntimeError(f"size is {size} but must be >= 0")
-    if size > n:
-        raise RuntimeError(f"maximum size for tensor at dimension {d} is {n} but size is {size}")
-    if step <= 0:
-        raise RuntimeError(f"step is {step} but must be > 0")
-    shape, strides = (*a.shape, size), (*a.strides, stride)
-    if a.ndim:
-        shape = (*shape[:d], (n - size) // step + 1, *shape[d + 1 :])
-        strides = (*strides[:d], step * stride, *strides[d + 1 :])
-    return restride(a, shape, strides)
-
-
 def _placed(look: Callable) -> Callable:
     """The gradient of a partial view: zeros, with the gradient where the view lies."""
 
@@ -105,12 +88,6 @@ def _placed(look: Callable) -> Callable:
         return data
 
     return kernel
-
-
-def _windows_placed(grad: np.ndarray, sizes: tuple, dim: int, size: int, step: int) -> np.ndarray:
-    data, cells = np.zeros(sizes, grad.dtype), np.arange(math.prod(sizes)).reshape(sizes)
-    np.add.at(data.reshape(-1), _windows(cells, dim, size, step), grad)
-    return data
 
 
 _select_backward = op(
@@ -123,10 +100,6 @@ _slice_backward = op(
 _diagonal_backward = op(
     "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2)", _placed(_diagonal),
     **_hidden, grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))  # fmt: skip
-_unfold_backward = op(
-    "unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step)", _windows_placed, **_hidden,
-    grad_in=lambda grad, dim, size, step: unfold(grad, dim, size, step))  # fmt: skip
-
 select = op("select(Tensor(a) self, int dim, SymInt index)", looking(_selected),
             self=lambda grad, self_sym_sizes, dim, index: _select_backward(grad, self_sym_sizes, dim, index))  # fmt: skip
 _slice = op(
@@ -146,34 +119,24 @@ narrow = op("narrow(Tensor(a) self, int dim, SymInt start, SymInt length)", comp
 diagonal = op("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1)", looking(_diagonal),
               self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(
                   grad, self_sym_sizes, offset, dim1, dim2))  # fmt: skip
-unfold = op("unfold(Tensor(a) self, int dimension, int size, int step)", looking(_windows), function=False,
-            self=lambda grad, self_sym_sizes, dimension, size, step: _unfold_backward(
-                grad, self_sym_sizes, dimension, size, step))  # fmt: skip
-
-
 # several views at once ------------------------------------------------------------------------------------------------
 
 
-def _defined(grads: tuple, shapes: list) -> list:
-    """Zeros for the outputs that no gradient came for."""
-    from .creation import new_zeros
-
-    like = next(g for g in grads if g is not None)
-    return [new_zeros(like, s) if g is None else g for g, s in zip(grads, shapes, strict=True)]
-
-
 def _joined(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Any:
+    from .creation import new_zeros
     from .joining import cat
 
-    d = dim % len(sizes)
-    return cat(_defined(grads, [(*sizes[:d], n, *sizes[d + 1 :]) for n in lengths]), d)
+    d, like = dim % len(sizes), next(g for g in grads if g is not None)
+    shapes = [(*sizes[:d], n, *sizes[d + 1 :]) for n in lengths]
+    return cat([new_zeros(like, s) if g is None else g for g, s in zip(grads, shapes, strict=True)], d)
 
 
 def _stacked(grads: tuple, dim: int) -> Any:
+    from .creation import new_zeros
     from .joining import stack
 
     like = next(g for g in grads if g is not None)
-    return stack(_defined(grads, [tuple(like.shape)] * len(grads)), dim)
+    return stack([new_zeros(like, tuple(like.shape)) if g is None else g for g in grads], dim)
 
 
 def _lengths(n: int, split_size: int) -> list[int]:
@@ -243,17 +206,12 @@ _split_by_size = op(
 _split_by_sizes = op(
     "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]", views(_split_with_sizes),
     **_hidden, self=lambda grads, self_sym_sizes, split_sizes, dim: _joined(grads, self_sym_sizes, split_sizes, dim))  # fmt: skip
-_split_in_c = elsewhere(_split_by_size, op(
-    "split(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
-    composite(lambda self, split_size, dim: _split_by_sizes(self, split_size, dim)), **_hidden))  # fmt: skip
-_split_with_sizes_in_c = elsewhere(_split_by_sizes)
+_split_in_c, _split_with_sizes_in_c = elsewhere(_split_by_size), elsewhere(_split_by_sizes)
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple:
     """Views of `split_size_or_sections` indices each (the last may be shorter), or of the lengths given in a list."""
     size = split_size_or_sections
-    if isinstance(size, Tensor) and size._data.size == 1:
-        size = int(size)
     return (_split_in_c if isinstance(size, int) else _split_with_sizes_in_c)(tensor, size, dim)
 
 

@@ -15,12 +15,12 @@ import numpy as np
 from .. import dtypes
 from ..autograd.node import not_differentiable
 from ..tensor import Tensor
+from .choosing import masked_fill_, where
 from .comparisons import logical_and, logical_or, reflected
 from .creation import new_zeros, zeros_like
 from .define import op, python
 from .kernels import Kernel, check_kernel, composite, pointwise, result_dtype, write
 from .layout import contiguous_strides, laid_out, result_layout
-from .masks import masked_fill_, where
 
 # one operand ----------------------------------------------------------------------------------------------------------
 

@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from .choosing import masked_fill_with_, scatter_from
 from .comparisons import isnan
 from .creation import new_zeros
 from .define import op
 from .kernels import Kernel, composite, row_major
 from .layout import dense_strides, laid_out, wrap_dim, wrap_dims
-from .masks import masked_fill_with_
 from .pointwise import maximum, minimum
 from .reductions import axes, sum_all, sum_dims
-from .scatter import scatter_from
 from .views import reshape, unsqueeze
 
 # extremes -------------------------------------------------------------------------------------------------------------

@@ -340,10 +340,10 @@ def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, 
 
     The same operations as torch's `as_strided_backward`, so that the graph of a second derivative is the same.
     """
+    from .choosing import index_add_
     from .creation import new_ones, new_zeros
     from .filling import zero_
     from .reductions import sum_dims
-    from .scatter import index_add_
 
     source = _geometry
     if 0 in source.shape or 0 in size:
