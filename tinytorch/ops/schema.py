@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import numbers
-from collections.abc import Callable
+import re
 from typing import Any, NoReturn
 
 import numpy as np
@@ -67,9 +67,7 @@ def _int(x: Any) -> int:
 class _Type:
     """A type of a schema: torch's name for it in errors, what it takes, how that is read, what needs no further look."""
 
-    def __init__(
-        self, shown: str, takes: Any, read: Callable = lambda x: x, plain: tuple = (), many: bool = False
-    ) -> None:
+    def __init__(self, shown: str, takes: Any, read: Any = lambda x: x, plain: tuple = (), many: bool = False) -> None:
         self.shown, self.read, self.plain, self.many = shown, read, frozenset(plain), many
         self.takes = takes if not isinstance(takes, tuple) else lambda x: isinstance(x, takes)
 
@@ -102,15 +100,8 @@ class _Anything(frozenset):
 
 
 _TYPES["PyObject"].plain = _Anything()
-_NUMPY_NAMES = {
-    "axis": "dim",
-    "keepdims": "keepdim",
-    "x": "self",
-    "a": "self",
-    "x1": "self",
-    "x2": "other",
-    "input": "self",
-}
+_NUMPY_NAMES = dict(axis="dim", keepdims="keepdim", x="self", a="self", x1="self", x2="other", input="self")  # noqa: C408
+_PARAM = re.compile(r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)")  # `Tensor(a!)[]? name=default`
 _DEFAULTS = {"True": True, "False": False, "None": None, "contiguous_format": None, "[]": ()}
 
 
@@ -118,17 +109,12 @@ class Param:
     """One parameter of a schema, such as `SymInt[] size` or `Tensor(a!) self`."""
 
     def __init__(self, text: str, named: bool) -> None:
-        kind, _, rest = text.rpartition(" ")
-        self.name, _, self.default_text = rest.partition("=")
-        self.named = named
-        head, bracket, tail = kind.partition("(")
-        mark, _, tail = tail.partition(")") if bracket else ("", "", "")
-        kind = head + tail
+        groups = [g or "" for g in _PARAM.fullmatch(text).groups()]  # type: ignore[union-attr]
+        kind, mark, brackets, count, none, self.name, self.default_text = groups
+        self.named, self.none = named, bool(none)
         self.shared, self.written = bool(mark), mark.endswith("!")
-        self.none = kind.endswith("?")
-        kind = kind.removesuffix("?")
-        self.one = kind[-1:] == "]" and kind[-2:-1].isdigit()  # `int[1]`: one number will do
-        self.kind = kind[: kind.index("[")] + "[]" if self.one else kind
+        self.one = bool(count)  # `int[1]`: one number will do
+        self.kind = kind + brackets.replace(count, "")
         self.type = _TYPES[self.kind]
         self.is_tensor = self.kind == "Tensor"
         self.is_list = self.kind in ("Tensor[]", "Tensor?[]")
@@ -234,11 +220,8 @@ class Signature:
         own = [Param(f"Tensor{'[]' if len(schema.returns) > 1 else ''}? out=None", True)] if out else []
         if schema.is_factory:  # what all such functions take comes last
             at = next(i for i, p in enumerate(self.params) if p.name == "dtype")
-            options, own = (
-                [*self.params[at : at + 4], Param("bool? requires_grad=False", True)],
-                self.params[at + 4 :] + own,
-            )
-            self.params = [*self.params[:at], *own, *options]
+            options, rest = self.params[at : at + 4], self.params[at + 4 :]
+            self.params = [*self.params[:at], *rest, *own, *options, Param("bool? requires_grad=False", True)]
         else:
             self.params += own
         self.least = sum(p.default is REQUIRED for p in self.params)
@@ -300,23 +283,15 @@ class Signature:
             else:
                 by_name = next((k for k in left if k == self.shown(p) or _NUMPY_NAMES.get(k) == p.name), None)
                 if by_name is None:
-                    if (
-                        p.default is REQUIRED
-                    ):  # torch names those given by name, too, and has its "s" the wrong way round
-                        absent = [self.shown(q) for q in params[i:] if q.default is REQUIRED]
-                        listed = ", ".join(f'"{a}"' for a in absent)
-                        self._no(
-                            f" missing {len(absent)} required positional argument{'s' * (len(absent) == 1)}: {listed}"
-                        )
+                    if p.default is REQUIRED:
+                        self._missing(params[i:])
                     continue
                 x = left.pop(by_name)
             if not (x is None and (p.none or p.default is None)) and (bad := p.fits(x, i, self.numbers)) is not None:
-                where = (
-                    f": argument '{self.shown(p)}'{'' if by_name else f' (position {i + 1})'} must be {p.type.shown}, "
-                )
-                if by_name or bad < 0:
-                    self._no(f"{where}not {type_name(x)}")
-                self._no(f"{where}but found element of type {type_name(x[bad])} at pos {bad}")
+                place, bad = ("", -1) if by_name else (f" (position {i + 1})", bad)
+                what = f"not {type_name(x)}"
+                what = what if bad < 0 else f"but found element of type {type_name(x[bad])} at pos {bad}"
+                self._no(f": argument '{self.shown(p)}'{place} must be {p.type.shown}, {what}")
             found[p.name] = x
         if left:
             self._unknown(named, n)
@@ -335,13 +310,17 @@ class Signature:
                 raise ValueError("Overflow when unpacking long long")
             for i, n in enumerate(x if p.type is _INTS and isinstance(x, (tuple, list)) else ()):
                 if not (is_symint(n) or isinstance(n, bool)):
+                    what = f"argument '{p.name}' failed to unpack the object at pos {i + 1}"
                     why = f'with error "type must be tuple of ints,but got {type_name(n)}"'
-                    raise TypeError(
-                        f"{self.name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} {why}"
-                    )
+                    raise TypeError(f"{self.name}(): {what} {why}")
 
     def _no(self, why: str) -> NoReturn:
         raise MisfitError(f"{self.name}(){why}")
+
+    def _missing(self, rest: list[Param]) -> NoReturn:
+        absent = [f'"{self.shown(q)}"' for q in rest if q.default is REQUIRED]  # those given by name, too
+        s = "s" * (len(absent) == 1)  # torch's, the wrong way round
+        self._no(f" missing {len(absent)} required positional argument{s}: {', '.join(absent)}")
 
     def _unknown(self, named: dict, n: int) -> NoReturn:
         known = [self.shown(p) for p in self.params]
@@ -368,10 +347,8 @@ def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -
     kinds = [p.kind for p in first.params]
     if len(signatures) == 1 and (not kinds or (kinds == ["PyObject"] and (n != 1 or named))):
         place = "TensorBase" if first.method else "torch._VariableFunctionsClass"
-        takes = (
-            "no keyword arguments" if named else f"{'exactly one argument' if kinds else 'no arguments'} ({n} given)"
-        )
-        return TypeError(f"{place}.{name}() takes {takes}")
+        takes = "exactly one argument" if kinds else "no arguments"
+        return TypeError(f"{place}.{name}() takes {'no keyword arguments' if named else f'{takes} ({n} given)'}")
     plausible = [s for s in signatures if s.least <= n <= len(s.params)]
     if len(plausible) == 1 or (len(signatures) == 1 and not first.older):
         try:
@@ -438,6 +415,3 @@ def _described(line: str, args: tuple, named: dict, options: list[str]) -> str:
         shown = (f"{options[i]}=" if by_name else "") + shown
         out.append(shown if fits else f"!{shown}!")
     return f"({', '.join(out)}{', ' if out and not args else ''})"
-
-
-__all__ = ["REQUIRED", "MisfitError", "Param", "Schema", "Signature", "Size", "is_number", "is_symint", "mismatch"]
