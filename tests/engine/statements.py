@@ -198,7 +198,9 @@ class Writer:
     def check(self, statement: str, found: dict[str, str], kind: str) -> None:
         """Keep out what torch leaves undefined: Unfilled."""
         operands = [self.names[v] for v in found.values() if v in self.names]
-        if "//" in statement and any(t.requires_grad and safely(lambda t=t: t.grad_fn) is None and t._base is not None for t in operands):
+        if "//" in statement and any(
+            t.requires_grad and safely(lambda t=t: t.grad_fn) is None and t._base is not None for t in operands
+        ):
             raise Unfilled
         if seen := re.search(r"= (x\d+)\.view\(torch\.(float\d+)\)$", statement):
             bits = self.names[seen[1]].detach()

@@ -151,7 +151,7 @@ class Node:
         saved = self._saved
         if not saved:
             return
-        if saved[-1] is saved[-2] is None and len(saved) == 4 and type(version := saved[1]) is int and version != OBJECT:
+        if saved[-1] is saved[-2] is None and len(saved) == 4 and type(version := saved[1]) is int and version != OBJECT:  # fmt: skip
             self._saved = (None, GONE, None, None)
             return
         versions = saved[1::2]
