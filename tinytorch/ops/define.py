@@ -23,10 +23,10 @@ from ..autograd.meta import TensorBase, needs_grad
 from ..autograd.modes import MODES, bump
 from ..autograd.node import MultiNode, Node, kind_of_node
 from ..autograd.saved import NUMBER, kept
-from ..devices import CPU, device
-from ..dtypes import BY_NUM, cpp_name, dtype
+from ..devices import CPU, as_device, device
+from ..dtypes import BY_NUM, can_cast, cpp_name, dtype
 from ..errors import warn_in_torch
-from ..tensor import Size, Tensor, device_of, fresh, over
+from ..tensor import Tensor, device_of, fresh, over
 from . import fast, layout
 from .calling import Overloads
 from .kernels import Kernel, cannot_cast, pointwise
@@ -34,8 +34,6 @@ from .layout import check_overlap, store
 from .schema import REQUIRED, Schema, is_number
 
 ndarray = np.ndarray
-_new = object.__new__
-_SIZES = (tuple, Size, list)
 OUT_WORDS = {
     "exact": "Expected out tensor to have dtype {2}, but got {3} instead",
     "found": "Found dtype {1} but expected {0}",
@@ -163,24 +161,15 @@ class Op:
 
     def device(self, values: tuple) -> device:
         """Where the result lies: where the operands do. RuntimeError in torch's words if they lie on two devices."""
-        schema = self.schema
-        if "device" in schema.names:
-            where = values[schema.names.index("device")]
-            if where is not None:
-                return where
-            if not self.tensors:
-                from ..devices import as_device
-
-                return as_device(None)
+        names = self.schema.names
+        where = values[names.index("device")] if "device" in names else None
+        if where is not None or ("device" in names and not self.tensors):
+            return as_device(where)
         tensors = [x for i in self.tensors if isinstance(x := values[i], TensorBase)]
-        tensors += [
-            x for i in self.lists if schema.params[i].kind == "Tensor[]" for x in values[i]
-        ]  # indices may be on the CPU
-        common = CPU
-        for t in tensors:
-            storage = t._storage
-            if storage is not None and storage.device is not CPU:
-                common = storage.device
+        for i in self.lists:
+            tensors += values[i] if self.schema.params[i].kind == "Tensor[]" else []  # indices may be on the CPU
+        places = [device_of(t) for t in tensors if t._storage is not None]
+        common = next((d for d in places if d is not CPU), CPU)
         if common is not CPU:
             for t in tensors:
                 where = device_of(t)
@@ -331,15 +320,12 @@ def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
     if layout_too:  # else torch resizes it before it looks
         check_overlap(out._data, *others)
     target = BY_NUM[out._data.dtype.num]
-    if not _may_cast(d, target):
+    if not can_cast(d, target):
         raise cannot_cast(d, target)
     if out._data.shape != data.shape:
         if out._data.size:
             warn_in_torch(
-                f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not "
-                f"match the required output shape {list(data.shape)}. This behavior is deprecated, and in a future "
-                "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse "
-                "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+                f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the required output shape {list(data.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
                 "aten/src/ATen/native/Resize.cpp:30",
             )
         from .memory import resized
@@ -353,12 +339,6 @@ def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
     check_overlap(out._data, *others)
     MODES.here.run(store, out._data, data)
     bump(out)
-
-
-def _may_cast(d: dtype, target: dtype) -> bool:
-    return not (d.is_floating_point and not target.is_floating_point) and not (
-        target.called == "bool" and d.called != "bool"
-    )
 
 
 def _arrays(values: tuple) -> list:
@@ -485,11 +465,14 @@ def _offer_operators(operator: str, made: Op, in_place: bool) -> None:
 
     quick = made.quick or (lambda self, other: None)
 
+    def takes(other: Any) -> bool:
+        return isinstance(other, Tensor) or is_number(other)
+
     def forward(self: Any, other: Any) -> Any:
         out = quick(self, other)
         if out is not None:
             return out
-        return call(self, other) if isinstance(other, Tensor) or is_number(other) else NotImplemented
+        return call(self, other) if takes(other) else NotImplemented
 
     def reflected(self: Any, other: Any) -> Any:
         return made.run(other, self, *made.schema.defaults[2:]) if is_number(other) else NotImplemented
@@ -499,8 +482,9 @@ def _offer_operators(operator: str, made: Op, in_place: bool) -> None:
         setattr(Tensor, f"__r{operator}__", forward if operator in ("add", "mul") else reflected)
         if in_place:
             write = getattr(Tensor, f"{name}_")
-            setattr(Tensor, f"__i{operator}__",
-                    lambda self, other: write(self, other) if isinstance(other, Tensor) or is_number(other) else NotImplemented)  # fmt: skip
+            setattr(
+                Tensor, f"__i{operator}__", lambda self, other: write(self, other) if takes(other) else NotImplemented
+            )
 
 
 def python(

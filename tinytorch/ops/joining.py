@@ -165,6 +165,8 @@ def _flipped(a: np.ndarray, dims: tuple) -> np.ndarray:
 def _rolled(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
     if len(shifts) != len(dims) and not (len(shifts) == 1 and not dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if dims and not a.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     if not a.size:
         return laid_out(a.copy(), dense_strides(a))
     return result_layout(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))

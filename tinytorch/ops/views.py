@@ -24,7 +24,6 @@ from .layout import address, owner, reach, restride, view_strides, wrap_dim, wra
 
 _FILE = "aten/src/ATen/native/TensorShape.cpp"
 
-
 # other shapes of the same elements ------------------------------------------------------------------------------------
 
 
@@ -168,9 +167,9 @@ def _inverse(dims: tuple) -> tuple:
     return tuple([at.index(d) for d in range(len(dims))])
 
 
-transpose = op("transpose(Tensor(a) self, int dim0, int dim1)", looking(_transposed),
-               self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))  # fmt: skip
 t = op("t(Tensor(a) self)", looking(_matrix_transposed), self=lambda grad: t(grad))
+op("t_(Tensor(a!) self)", turn(lambda a: _matrix_transposed(a, "t_")), function=False, backward="TBackward1",
+   self=lambda grad: t(grad))  # fmt: skip
 permute = op(
     "permute(Tensor(a) self, int[] dims)", looking(_permuted), self=lambda grad, dims: permute(grad, _inverse(dims))
 )
@@ -180,13 +179,14 @@ def _reversed(self: Tensor) -> Tensor:
     """All dimensions in reverse order."""
     n = self._data.ndim
     if n == 0:
-        warn_in_torch("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.",
-                      f"{_FILE}:4321", once=True)  # fmt: skip
-    elif n != 2:
         warn_in_torch(
-            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
-            f"{_FILE}:4314", once=True,
-        )  # fmt: skip
+            "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.",
+            f"{_FILE}:4321",
+            once=True,
+        )
+    elif n != 2:
+        what = "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+        warn_in_torch(what, f"{_FILE}:4314", once=True)
     return permute(self, tuple(range(n - 1, -1, -1)))
 
 
@@ -194,8 +194,11 @@ def _matrices_transposed(self: Tensor) -> Tensor:
     """The last two dimensions swapped."""
     n = self._data.ndim
     if n == 0:
-        warn_in_torch("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.",
-                      f"{_FILE}:4373", once=True)  # fmt: skip
+        warn_in_torch(
+            "Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.",
+            f"{_FILE}:4373",
+            once=True,
+        )
         return self
     if n == 1:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
@@ -232,17 +235,28 @@ def _unsqueeze_to(grad: Any, sizes: tuple, dims: Any) -> Any:
     return grad
 
 
-_BACK = (
-    lambda grad, self_sym_sizes: _unsqueeze_to(grad, self_sym_sizes, range(len(self_sym_sizes))),
-    lambda grad, self_sym_sizes, dim: _unsqueeze_to(grad, self_sym_sizes, (dim,)),
-    lambda grad, self_sym_sizes, dim: _unsqueeze_to(grad, self_sym_sizes, dim),
+def _with_in_place(schema: str, look: Any, numbers: tuple[int, int], back: Any, **options: Any) -> Any:
+    """A view, and its form in place: the tensor itself looks at its memory in another way."""
+    title = schema.partition("(")[0].title().replace("_", "") + "Backward"
+    made = op(schema, looking(look), backward=f"{title}{numbers[0]}", self=back, **options)
+    op(schema.replace("(Tensor(a) self", "_(Tensor(a!) self"), turn(look), backward=f"{title}{numbers[1]}", self=back,
+       **(options or {"function": False}))  # fmt: skip
+    return made
+
+
+transpose = _with_in_place("transpose(Tensor(a) self, int dim0, int dim1)", _transposed, (0, 1),
+                           lambda grad, dim0, dim1: transpose(grad, dim0, dim1))  # fmt: skip
+unsqueeze = _with_in_place(
+    "unsqueeze(Tensor(a) self, int dim)", _unsqueezed, (0, 1), lambda grad, dim: squeeze_dim(grad, dim)
 )
-unsqueeze = op(
-    "unsqueeze(Tensor(a) self, int dim)", looking(_unsqueezed), self=lambda grad, dim: squeeze_dim(grad, dim)
-)
-squeeze = op("squeeze(Tensor(a) self)", looking(np.ndarray.squeeze), self=_BACK[0])
-squeeze_dim = op("squeeze(Tensor(a) self, int dim)", looking(_squeezed), backward="SqueezeBackward1", self=_BACK[1])
-op("squeeze(Tensor(a) self, int[] dim)", looking(_squeezed), backward="SqueezeBackward2", self=_BACK[2])
+squeeze = _with_in_place(
+    "squeeze(Tensor(a) self)", np.ndarray.squeeze, (0, 3),
+    lambda grad, self_sym_sizes: _unsqueeze_to(grad, self_sym_sizes, range(len(self_sym_sizes))))  # fmt: skip
+squeeze_dim = _with_in_place(
+    "squeeze(Tensor(a) self, int dim)", _squeezed, (1, 4),
+    lambda grad, self_sym_sizes, dim: _unsqueeze_to(grad, self_sym_sizes, (dim,)))  # fmt: skip
+_with_in_place("squeeze(Tensor(a) self, int[] dim)", _squeezed, (2, 5),
+               lambda grad, self_sym_sizes, dim: _unsqueeze_to(grad, self_sym_sizes, dim))  # fmt: skip
 
 
 def _expanded(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndarray:
@@ -374,20 +388,7 @@ def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, 
     return as_strided(memory, source.shape, source.stride, source.offset - start)
 
 
-_GEOMETRY: dict = {"writes": 1, "keeps": {"_geometry": lambda values: Geometry.of(values[0])}, "self": as_strided_grad}
-_strides_schema = "SymInt[] size, SymInt[] stride, SymInt? storage_offset=None)"
-as_strided = op(f"as_strided(Tensor(a) self, {_strides_schema}", looking(strided), **_GEOMETRY)
+as_strided = _with_in_place(
+    "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None)", strided, (0, 1),
+    as_strided_grad, writes=1, keeps={"_geometry": lambda values: Geometry.of(values[0])})  # fmt: skip
 as_strided.node._made += VIEW - ALONE  # torch's formula gives a view of what it wrote to
-
-# in place: the tensor itself looks at its memory in another way -------------------------------------------------------
-
-op("t_(Tensor(a!) self)", turn(lambda a: _matrix_transposed(a, "t_")), function=False, backward="TBackward1",
-   self=lambda grad: t(grad))  # fmt: skip
-transpose_ = op("transpose_(Tensor(a!) self, int dim0, int dim1)", turn(_transposed), function=False,
-                backward="TransposeBackward1", self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))  # fmt: skip
-op("unsqueeze_(Tensor(a!) self, int dim)", turn(_unsqueezed), function=False, backward="UnsqueezeBackward1",
-   self=lambda grad, dim: squeeze_dim(grad, dim))  # fmt: skip
-op("squeeze_(Tensor(a!) self)", turn(np.ndarray.squeeze), function=False, backward="SqueezeBackward3", self=_BACK[0])
-op("squeeze_(Tensor(a!) self, int dim)", turn(_squeezed), function=False, backward="SqueezeBackward4", self=_BACK[1])
-op("squeeze_(Tensor(a!) self, int[] dim)", turn(_squeezed), function=False, backward="SqueezeBackward5", self=_BACK[2])
-op(f"as_strided_(Tensor(a!) self, {_strides_schema}", turn(strided), backward="AsStridedBackward1", **_GEOMETRY)
