@@ -4,7 +4,8 @@ _DIMS = ("", "0", "-1", "1, True", "dim=0, keepdim=True")
 _TUPLES = ("(0, 1)", "(0, -1), True", "()", "axis=0, keepdims=True", "2")
 ROWS = [f"x.{f}({d})" for f in ("sum", "mean", "amax", "amin", "std", "var", "any", "all")
         for d in (*_DIMS, *_TUPLES)]  # fmt: skip
-ROWS += [f"x.{f}({d})" for f in ("prod", "max", "min", "argmax", "argmin") for d in _DIMS]
+ROWS += [f"p.prod({d})" for d in _DIMS]
+ROWS += [f"x.{f}({d})" for f in ("max", "min", "argmax", "argmin") for d in _DIMS]
 ROWS += [f"i.{f}({d})" for f in ("sum", "prod", "max", "any", "argmax", "amin") for d in ("", "0")]
 ROWS += ["x.sum(dtype=torch.float64)", "x.sum(0, dtype=torch.float32)", "x.mean(dtype=torch.float64)", "i.sum(dtype=torch.int32)",
          "i.mean()", "i.mean(dtype=torch.float32)", "x.prod(dtype=torch.float64)", "x.sum(dtype=torch.int64)",

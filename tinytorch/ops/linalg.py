@@ -239,6 +239,10 @@ def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
     dims = wrap_dims(dim, a.ndim)
     size = np.abs(a if a.itemsize > 2 else a.astype(np.float32))
     if math.isinf(ord):
+        if not size.size and (not dim or 0 in [size.shape[d] for d in dims]):
+            where = f"the dimension {dim[0]}because this dimension is empty and" if dim else "an empty tensor because"
+            what = f"{ord} norm on {where} the operation does not have an identity"
+            raise RuntimeError(f"linalg.vector_norm cannot compute the {what}")
         made = (np.maximum if ord > 0 else np.minimum).reduce(size, dims, keepdims=keepdim)
     else:
         terms = size if ord == 1 else size * size if ord == 2 else size != 0 if ord == 0 else np.power(size, ord)

@@ -84,14 +84,6 @@ relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)
           self=lambda grad, result: threshold_backward(grad, result, 0))  # fmt: skip
 
 
-def _relu_(input: Tensor) -> Tensor:
-    """`relu`, written into its argument."""
-    return relu.inplace(input)
-
-
-python("relu_", _relu_, method=False)
-
-
 def _unless_whole(ufunc: np.ufunc) -> Any:
     return lambda a: ufunc(a) if a.dtype.kind == "f" else a.copy()
 
@@ -313,19 +305,13 @@ def _shared(grad: Any, self: Any, other: Any, lost: Any) -> Any:
     return masked_fill_(where(self == other, over(grad, 2), grad), lost, 0)
 
 
-def _clamped(*stubs: str) -> Any:
-    """Both bounds or one; `stubs`: torch's kernels for both, for the lower and for the upper."""
-
-    def clamp(a: Any, low: Any, high: Any) -> Any:
-        if low is None and high is None:
-            raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-        stub = stubs[1 if high is None else 2 if low is None else 0]
-        if stub:
-            check_kernel(a.dtype, "if", stub)
-        a = a if low is None else np.maximum(a, low)
-        return a if high is None else np.minimum(a, high)
-
-    return clamp
+def _clamp(a: Any, low: Any, high: Any) -> Any:
+    if low is None and high is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if low is not None and high is not None:
+        check_kernel(a.dtype, "if", "clamp_cpu")
+    a = a if low is None else np.maximum(a, low)
+    return a if high is None else np.minimum(a, high)
 
 
 def _fitting_bounds(a: Any, *bounds: Any) -> None:
@@ -334,10 +320,6 @@ def _fitting_bounds(a: Any, *bounds: Any) -> None:
     d = result_dtype(a, *given)
     for x in given:
         dtypes.check_range(x, d, in_c=True)
-
-
-def _bounded(kernel: Any, **how: Any) -> pointwise:
-    return pointwise(kernel, check=_fitting_bounds, in_c=True, **how)
 
 
 def _inside(grad: Any, self: Any, min: Any, max: Any) -> Any:
@@ -362,10 +344,10 @@ maximum = op("maximum(Tensor self, Tensor other)", _largest, in_place=False, wri
 minimum = op("minimum(Tensor self, Tensor other)", _smallest, in_place=False, writes=1,
              self=lambda grad, self, other: _shared(grad, self, other, self > other),
              other=lambda grad, self, other: _shared(grad, self, other, self < other))  # fmt: skip
-op("clamp(Tensor self, Tensor? min=None, Tensor? max=None)", pointwise(_clamped("clamp_cpu", "", "")),
-   aka=("clip",), backward="ClampBackward0", self=_inside, min=_below, max=_above)  # fmt: skip
-op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", _bounded(
-    _clamped(*[f"clamp_{n}scalar_cpu" for n in ("", "min_", "max_")])), out="found", aka=("clip",),
+op("clamp(Tensor self, Tensor? min=None, Tensor? max=None)", pointwise(_clamp), aka=("clip",),
+   backward="ClampBackward0", self=_inside, min=_below, max=_above)  # fmt: skip
+op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", pointwise(
+    _clamp, takes="if", stub="clamp_scalar_cpu", check=_fitting_bounds, in_c=True), out="found", aka=("clip",),
    backward="ClampBackward1", self=_inside)  # fmt: skip
-clamp_min = op("clamp_min(Tensor self, Scalar min)", _bounded(np.maximum), backward="ClampMinBackward0", **_HIDDEN,
+clamp_min = op("clamp_min(Tensor self, Scalar min)", pointwise(np.maximum), backward="ClampMinBackward0", **_HIDDEN,
                self=lambda grad, self, min: where(self >= min, grad, 0))  # fmt: skip

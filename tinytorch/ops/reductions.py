@@ -175,7 +175,8 @@ def _cumsum_backward(grad: Any, dim: int, _self_dtype: Any) -> Any:
     return grad if math.prod(grad.shape) <= 1 or grad.shape[dim] == 1 else _reversed_cumsum(grad, dim)
 
 
-cumsum = op("cumsum(Tensor self, int dim, *, ScalarType? dtype=None)", row_major(_added_up, True), self=_cumsum_backward)
+cumsum = op("cumsum(Tensor self, int dim, *, ScalarType? dtype=None)", row_major(_added_up, True),
+            self=_cumsum_backward)  # fmt: skip
 op("cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None)", write(_added_up_in_place), function=False,
    backward="CumsumBackward0", self=_cumsum_backward)  # fmt: skip
 
@@ -199,8 +200,7 @@ for _name, _kernel in (("all", _truth(np.logical_and)), ("any", _truth(np.logica
 
 # variances ------------------------------------------------------------------------------------------------------------
 
-_FEW = ("{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
-        "divided by output numel).")  # fmt: skip
+_FEW = "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output numel)."
 
 
 def _variance(name: str) -> Any:

@@ -14,7 +14,7 @@ from .choosing import masked_fill_with_, scatter_from
 from .comparisons import isnan
 from .creation import new_zeros
 from .define import op
-from .kernels import Kernel, composite, row_major
+from .kernels import composite, row_major
 from .layout import dense_strides, laid_out, wrap_dim, wrap_dims
 from .pointwise import maximum, minimum
 from .reductions import axes, sum_all, sum_dims
@@ -55,8 +55,7 @@ def _not_empty(name: str, a: Any, dim: int) -> None:
         raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
 
 
-_EMPTY = ("{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
-          "argument.")  # fmt: skip
+_EMPTY = "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
 _MATCH = "Expected the dtype for input and out to match, but got {0} for input's dtype and {1} for out's dtype."
 
 
@@ -109,13 +108,7 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
 _extreme("max", np.maximum, np.argmax, maximum)
 _extreme("min", np.minimum, np.argmin, minimum)
 
-
 # sorting --------------------------------------------------------------------------------------------------------------
-
-_CHOSEN: dict[str, Any] = {
-    "self": lambda grads, dim, indices, self_sym_sizes: _to_chosen(grads, dim, indices, self_sym_sizes, True),
-    "writes": 2,
-}
 
 
 def _order(a: Any, dim: int, descending: bool) -> Any:
@@ -125,26 +118,11 @@ def _order(a: Any, dim: int, descending: bool) -> Any:
     return np.flip(a.shape[dim] - 1 - np.argsort(np.flip(a, dim), dim, kind="stable"), dim)
 
 
-class like_input(Kernel):
-    """A function whose results, one or several, lie as its first array does."""
-
-    def __call__(self, a: Any, *values: Any) -> Any:
-        """The results of the function, laid out."""
-        out = self.function(a, *values)
-        if type(out) is not tuple:
-            return laid_out(out, dense_strides(a, out.itemsize))
-        return tuple([laid_out(x, dense_strides(a, x.itemsize)) for x in out])
-
-
 def _sort(a: Any, dim: int, descending: bool) -> tuple:
     d = wrap_dim(dim, a.ndim)
-    a = a if a.dtype.kind != "b" else a.view(np.uint8) != 0  # memory read as bools may hold any byte
-    return _chosen(a, d, True, _order(a, d, descending))
-
-
-def _argsort(a: Any, dim: int, descending: bool) -> Any:
-    a = a if a.dtype.kind != "b" else a.view(np.uint8) != 0
-    return _order(a, wrap_dim(dim, a.ndim), descending)
+    x = a if a.dtype.kind != "b" else a.view(np.uint8) != 0  # memory read as bools may hold any byte
+    chosen = _chosen(x, d, True, _order(x, d, descending))
+    return tuple([laid_out(x, dense_strides(a, x.itemsize)) for x in chosen])
 
 
 def _topk(a: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple:
@@ -156,12 +134,16 @@ def _topk(a: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple:
     return _chosen(a, d, True, np.take(_order(a, d, largest), range(k), d) if a.ndim else None)
 
 
+def _to_sorted(grads: tuple, dim: int, indices: Any, self_sym_sizes: tuple) -> Any:
+    return _to_chosen(grads, dim, indices, self_sym_sizes, True)
+
+
 op(f"sort(Tensor self, *, bool? stable, int dim=-1, bool descending=False) {_PAIR}",
-   like_input(lambda a, stable, dim, descending: _sort(a, dim, descending)), backward="SortBackward1",
-   **_CHOSEN)  # fmt: skip
-op(f"sort(Tensor self, int dim=-1, bool descending=False) {_PAIR}", like_input(_sort), backward="SortBackward0",
-   **_CHOSEN)  # fmt: skip
+   lambda a, stable, dim, descending: _sort(a, dim, descending), backward="SortBackward1", writes=2, self=_to_sorted)  # fmt: skip
+op(f"sort(Tensor self, int dim=-1, bool descending=False) {_PAIR}", _sort, backward="SortBackward0", writes=2,
+   self=_to_sorted)  # fmt: skip
 op("argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False)",
-   like_input(lambda a, stable, dim, descending: _argsort(a, dim, descending)))  # fmt: skip
-op("argsort(Tensor self, int dim=-1, bool descending=False)", like_input(_argsort))
-op(f"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) {_PAIR}", row_major(_topk), **_CHOSEN)
+   lambda a, stable, dim, descending: _sort(a, dim, descending)[1])  # fmt: skip
+op("argsort(Tensor self, int dim=-1, bool descending=False)", lambda a, dim, descending: _sort(a, dim, descending)[1])
+op(f"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) {_PAIR}", row_major(_topk), writes=2,
+   self=_to_sorted)  # fmt: skip
