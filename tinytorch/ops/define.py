@@ -353,12 +353,8 @@ def _arrays(values: tuple) -> list:
 
 def _on_arrays(values: tuple) -> bool:
     """Whether an operation was called on arrays, its first argument being a number or missing."""
-    for x in values:
-        if isinstance(x, TensorBase):
-            return False
-        if isinstance(x, (ndarray, np.generic)):
-            return True
-    return False
+    first = next((x for x in values if isinstance(x, (TensorBase, ndarray, np.generic))), None)
+    return first is not None and not isinstance(first, TensorBase)
 
 
 def _source(name: str, schema: Schema) -> Callable[[tuple], Any]:

@@ -212,17 +212,17 @@ def _setitem(self: Tensor, item: Any, value: Any) -> None:
     value = _as_value(self, value)
     if item is False:
         return
-    kind = type(item)
-    if kind is int or isinstance(item, np.integer):
-        _assign(_select(self, 0, int(item), 0), value)
-        return
-    if kind is slice or item is Ellipsis:
-        _assign(self if item is Ellipsis else _slice(self, 0, item, keep=True), value)
-        return
-    if item is None or item is True:
-        _assign(unsqueeze(self, 0), value)
-        return
-    part, indices = _worked_off(self, _as_tuple(item))
+    indices: list = []
+    if type(item) is int:
+        part = _select(self, 0, item, 0)
+    elif type(item) is slice:
+        part = _slice(self, 0, item, keep=True)
+    elif item is Ellipsis:
+        part = self
+    elif item is None or item is True:
+        part = unsqueeze(self, 0)
+    else:
+        part, indices = _worked_off(self, _as_tuple(item))
     if not indices:
         _assign(part, value)
         return
@@ -264,12 +264,10 @@ def _assign(part: Tensor, value: Tensor) -> None:
 
 def _as_tuple(item: Any) -> tuple:
     """The items of an index; torch takes a short list that holds more than numbers for a tuple, and warns."""
-    if type(item) is tuple:
+    if isinstance(item, tuple):
         return item
     if isinstance(item, (Tensor, np.ndarray)) or not _is_sequence(item):
         return (item,)
-    if isinstance(item, tuple):
-        return tuple(item)
     if len(item) < 32 and any(x is None or x is ... or isinstance(x, (slice, Tensor)) or _is_sequence(x) for x in item):
         warn_in_torch(
             "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error or a different result",
@@ -300,16 +298,14 @@ def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
     step = 1 if s.step is None else _slice_number(s.step)
     if step == 0:
         raise ValueError("slice step cannot be zero")
-    start, end = 0 if s.start is None else _cut_off(s.start), END if s.stop is None else _cut_off(s.stop)
+    start, end = (
+        none if x is None else max(min(_slice_number(x), END), -END) for x, none in ((s.start, 0), (s.stop, END))
+    )
     if step < 0:
         raise ValueError("step must be greater than zero")
     if keep and start == 0 and step == 1 and self._data.ndim and end >= self._data.shape[d]:
         return self
     return slice_(self, d, start, end, step)
-
-
-def _cut_off(x: Any) -> int:
-    return max(min(_slice_number(x), END), -END)
 
 
 def _slice_number(x: Any) -> int:
@@ -376,6 +372,4 @@ def _as_index_tensor(item: Any) -> Tensor:
     if isinstance(item, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type_name(item)}'")
     made = fresh(array_from(item if isinstance(item, np.ndarray) else list(item), None))
-    if made._data.dtype == bool:
-        return made
-    return made.long()
+    return made if made._data.dtype == bool else made.long()
