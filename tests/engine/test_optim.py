@@ -14,7 +14,7 @@ CASES = [
                            {"lr": 0.1, "momentum": 0.9, "dampening": 0.3}, {"lr": 0.1, "weight_decay": 0.01},
                            {"lr": 0.1, "maximize": True})],
     *[("Adam", o) for o in ({}, {"lr": 0.01, "betas": (0.8, 0.99)}, {"lr": 0.1, "eps": 1e-3}, {"weight_decay": 0.1},
-                            {"amsgrad": True, "lr": 0.1}, {"maximize": True, "lr": 0.1})],
+                            {"maximize": True, "lr": 0.1})],
 ]  # fmt: skip
 
 

@@ -4,25 +4,14 @@ from typing import Any
 
 from ..errors import missing
 from . import functional, init, parameter, utils  # noqa: F401 - offered under torch's names, as all that follows
-from .containers import ModuleDict, ModuleList, Sequential  # noqa: F401
-from .layers import (  # noqa: F401  # noqa: F401
-    BCELoss,
-    BCEWithLogitsLoss,
-    CrossEntropyLoss,
-    Dropout,
-    Flatten,
-    Identity,
-    L1Loss,
-    Linear,
-    MSELoss,
-    NLLLoss,
-    ReLU,
-    Sigmoid,
-    Softmax,
-    Tanh,
-)
+from .layers import (  # noqa: F401
+    BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, Dropout, Flatten, Identity, L1Loss, Linear, ModuleList, MSELoss, NLLLoss,
+    ReLU, Sequential, Sigmoid, Softmax, Tanh,
+)  # fmt: skip
 from .module import Module  # noqa: F401
-from .parameter import Buffer, Parameter  # noqa: F401
+from .parameter import Parameter  # noqa: F401
+
+__all__ = [name for name in dir() if name[0] != "_" and name not in ("Any", "missing")]
 
 
 def __getattr__(name: str) -> Any:

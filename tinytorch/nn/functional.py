@@ -20,7 +20,6 @@ from ..ops.linalg import addmm, matmul
 from ..ops.pointwise import clamp_min, log, over, times
 from ..ops.pointwise import sigmoid as _sigmoid
 from ..ops.reductions import log_softmax as _log_softmax
-from ..ops.reductions import sum_all
 from ..ops.views import reshape, t, view
 from ..tensor import Tensor, fresh
 
@@ -55,22 +54,21 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 relu_, sigmoid, tanh = Tensor.relu_, Tensor.sigmoid, Tensor.tanh
 
 
-def _implicit(name: str, dim: int | None, ndim: int) -> int:
-    if dim is not None:
-        return dim
-    said = "Change the call to include dim=X as an argument."
-    warn_user(f"Implicit dimension choice for {name} has been deprecated. {said}")
-    return 0 if ndim in (0, 1, 3) else 1
+def _along(name: str, input: Tensor, dim: int | None, dtype: Any) -> Tensor:
+    if dim is None:
+        warn_user(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
+        dim = 0 if input.dim() in (0, 1, 3) else 1
+    return getattr(input, name)(dim, dtype=dtype)
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """exp(x) scaled to sum to 1 along a dimension."""
-    return input.softmax(_implicit("softmax", dim, input.dim()), dtype=dtype)
+    return _along("softmax", input, dim, dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The logarithm of softmax."""
-    return input.log_softmax(_implicit("log_softmax", dim, input.dim()), dtype=dtype)
+    return _along("log_softmax", input, dim, dtype)
 
 
 _dropout, _dropout_ = elsewhere(_filling.dropout), elsewhere(_filling.dropout_)
@@ -86,12 +84,10 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 def _one_hot(a: np.ndarray, num_classes: int) -> np.ndarray:
     if a.dtype.char not in "lq":
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if not a.size and num_classes <= 0:
-        raise RuntimeError("Can not infer total number of classes from empty tensor.")
-    if a.size and a.min() < 0:
+    if a.min(initial=0) < 0:
         raise RuntimeError("Class values must be non-negative.")
-    n = int(a.max()) + 1 if num_classes == -1 else num_classes
-    if a.size and a.max() >= n:
+    n = int(a.max(initial=-1)) + 1 if num_classes == -1 else num_classes
+    if a.max(initial=-1) >= n:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return (a[..., None] == np.arange(n)).astype(np.int64)
 
@@ -117,10 +113,6 @@ def _reduced(losses: np.ndarray, reduction: int) -> np.ndarray:
     return total / losses.dtype.type(losses.size) if reduction == _MEAN else total
 
 
-def _averaged(x: Any, reduction: int, n: int) -> Any:
-    return over(x, n) if reduction == _MEAN else x
-
-
 def _mse(a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
     kind = result_dtype(a, b)
     check_kernel(kind.np, "f", "mse_cpu")
@@ -128,37 +120,19 @@ def _mse(a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
     return _reduced(np.multiply(d, d, d if d.ndim else None), reduction)
 
 
-def _mse_slope(grad: np.ndarray, a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
-    d = np.subtract(a, b)
-    return (d * (d.dtype.type(2 / d.size if reduction == _MEAN else 2) * grad)).astype(a.dtype, copy=False)
+def _mse_slope(grad: Any, a: Any, b: Any, reduction: int) -> Any:
+    return (a - b) * (over(grad, math.prod(a.shape) / 2) if reduction == _MEAN else times(grad, 2))
 
 
-def _to_gradient(slope: Any, reduction: int) -> Any:
-    return slope if reduction == _NONE else sum_all(slope)
-
-
-_mse_backward = op(
-    "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction)", _mse_slope, **_HIDDEN,
-    backward="MseLossBackwardBackward0",
-    grad_output=lambda grad, self, target, reduction: _to_gradient(_mse_backward(grad, self, target, reduction), reduction),
-    self=lambda grad, grad_output, reduction: _averaged(times(grad * grad_output, 2), reduction, math.prod(grad.shape)),
-    target=lambda grad, grad_output, reduction: -_averaged(times(grad * grad_output, 2), reduction, math.prod(grad.shape)),
-)  # fmt: skip
-_mse_loss = op(
-    "mse_loss(Tensor self, Tensor target, int reduction=1)", _mse, **_HIDDEN,
-    self=lambda grad, self, target, reduction: _mse_backward(grad, self, target, reduction),
-    target=lambda grad, self, target, reduction: _mse_backward(grad, target, self, reduction),
-)  # fmt: skip
+_mse_loss = op("mse_loss(Tensor self, Tensor target, int reduction=1)", _mse, **_HIDDEN,
+               self=lambda grad, self, target, reduction: _mse_slope(grad, self, target, reduction),
+               target=lambda grad, self, target, reduction: _mse_slope(grad, target, self, reduction))  # fmt: skip
 
 
 def _alike(input: Tensor, target: Tensor) -> tuple:
-    """Two tensors of one shape, with torch's warning if they had to be stretched."""
     if target.shape == input.shape:
         return input, target
-    warn_user(
-        f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely "
-        "lead to incorrect results due to broadcasting. Please ensure they have the same size."
-    )
+    warn_user(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.")  # fmt: skip
     return broadcast_tensors(input, target)
 
 
@@ -176,7 +150,7 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 
 def _bce(p: np.ndarray, y: np.ndarray, weight: Any, reduction: int) -> np.ndarray:
     for a, what in ((p, "input"), (y, "target")):
-        if a.size and not ((a >= 0) & (a <= 1)).all():
+        if not ((a >= 0) & (a <= 1)).all():
             raise RuntimeError(f"all elements of {what} should be between 0 and 1")
     losses = (y - 1) * np.maximum(np.log1p(-p), p.dtype.type(-100)) - y * np.maximum(np.log(p), p.dtype.type(-100))
     return _reduced(losses if weight is None else losses * weight, reduction)
@@ -184,43 +158,24 @@ def _bce(p: np.ndarray, y: np.ndarray, weight: Any, reduction: int) -> np.ndarra
 
 def _slope(slope: Any, grad: Any, weight: Any, reduction: int) -> Any:
     slope = slope * grad if weight is None else slope * grad * weight
-    return _averaged(slope, reduction, math.prod(slope.shape))
+    return over(slope, math.prod(slope.shape)) if reduction == _MEAN else slope
 
 
-def _bce_slope(grad: Any, p: Any, y: Any, weight: Any, reduction: int) -> Any:
-    return _slope((p - y) / clamp_min((1 - p) * p, 1e-12), grad, weight, reduction)
-
-
-_bce_backward = op(
-    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1)",
-    _bce_slope, **_HIDDEN, backward="BinaryCrossEntropyBackwardBackward0",
-    grad_output=lambda grad, self, target, weight, reduction: _to_gradient(
-        _bce_slope(grad, self, target, weight, reduction), reduction),
-    self=lambda grad, grad_output, self, target, weight, reduction: _slope(
-        (self * self - 2 * (self * target) + target) / clamp_min((1 - self) * self, 1e-12) ** 2,
-        grad * grad_output, weight, reduction),
-    target=lambda grad, grad_output, self, weight, reduction: _slope(
-        -1 / clamp_min((1 - self) * self, 1e-12), grad * grad_output, weight, reduction))  # fmt: skip
 _bce_loss = op(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1)", _bce, **_HIDDEN,
-    self=lambda grad, self, target, weight, reduction: _bce_backward(grad, self, target, weight, reduction),
+    self=lambda grad, self, target, weight, reduction: _slope(
+        (self - target) / clamp_min((1 - self) * self, 1e-12), grad, weight, reduction),
     target=lambda grad, self, weight, reduction: _slope(-(log(self) - log(1 - self)), grad, weight, reduction),
 )  # fmt: skip
 
 
-def binary_cross_entropy(
-    input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean"
-) -> Tensor:  # fmt: skip
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean") -> Tensor:
     """The cross entropy of probabilities with targets between 0 and 1. ValueError for shapes that differ."""
-    how = _number(reduction)
     if target.size() != input.size():
-        raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
-            "Please ensure they have the same size."
-        )
+        raise ValueError(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. Please ensure they have the same size.")  # fmt: skip
     if input.dtype is not target.dtype:
         raise RuntimeError(f"Found dtype {target.dtype.scalar_name} but expected {input.dtype.scalar_name}")
-    return _bce_loss(input, target, weight, how)
+    return _bce_loss(input, target, weight, _number(reduction))
 
 
 def _logits(x: np.ndarray, y: np.ndarray, weight: Any, pos_weight: Any, reduction: int) -> np.ndarray:
@@ -247,9 +202,8 @@ _logits_loss = op(
 
 
 def binary_cross_entropy_with_logits(
-    input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean",
-    pos_weight: Any = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean", pos_weight: Any = None
+) -> Tensor:
     """The cross entropy of sigmoid(input) with targets between 0 and 1. ValueError for shapes that differ."""
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
@@ -260,54 +214,39 @@ def binary_cross_entropy_with_logits(
 
 
 def _check_classes(a: np.ndarray, y: np.ndarray, weight: Any) -> None:
-    if a.ndim == 0:
-        raise ValueError(f"Expected 1 or more dimensions (got {a.ndim})")
-    if a.ndim == 1 and y.ndim == 1 and y.shape[0] != 1:
-        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {y.shape[0]}")
     batch = y.shape[0] if y.ndim else 0
-    if a.ndim > 1 and a.shape[0] != batch:
+    if a.shape[:-1] != y.shape and a.ndim == 2:
         raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({batch}).")
-    if a.ndim > 2 or y.ndim > 1:
+    if a.ndim not in (1, 2) or y.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if y.dtype.char not in "lqB":
-        name = BY_NUM[y.dtype.num].scalar_name
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {name}")
-    classes = a.shape[a.ndim > 1]
-    if weight is not None and weight.shape != (classes,):
-        raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
-            f"shape: {list(weight.shape)}"
-        )
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {BY_NUM[y.dtype.num].scalar_name}")
+    if weight is not None and weight.shape != a.shape[-1:]:
+        raise RuntimeError(f"weight tensor should be defined either for all {a.shape[-1]} classes or no classes but got weight tensor of shape: {list(weight.shape)}")  # fmt: skip
 
 
 def _picked(a: np.ndarray, y: np.ndarray, weight: Any, ignore_index: int) -> tuple:
-    """Along the dimension of classes: where the right ones are, and what each counts. IndexError for one that is not."""
-    ignore_index -= (ignore_index >> 63 == 1) << 64  # saved as torch shows it, without a sign
-    index = y.reshape(1) if a.ndim == 1 else np.expand_dims(y, 1)
-    kept = index != ignore_index
-    bad = kept & ((index < 0) | (index >= a.shape[a.ndim > 1]))
+    """Where the right classes are in rows of the input, and what each counts (None: 1). IndexError for one that is not."""
+    index = y.reshape(-1).astype(np.int64, copy=False)
+    if weight is None and (index.view(np.uint64) < a.shape[-1]).all() and not 0 <= ignore_index < a.shape[-1]:
+        return (np.arange(index.size), index), None
+    ignored = index == ignore_index - ((ignore_index >> 63 == 1) << 64)  # saved as torch shows it, without a sign
+    bad = ((index < 0) | (index >= a.shape[-1])) & ~ignored
     if bad.any():
         raise IndexError(f"Target {int(index[bad][0])} is out of bounds.")
-    index = np.where(kept, index, 0).astype(np.int64)
-    return index, kept.astype(a.dtype) if weight is None else weight[index] * kept
-
-
-def _usual(a: np.ndarray, y: np.ndarray, weight: Any, ignore_index: int) -> bool:
-    """Whether rows are classified without weights, and none is to be left out."""
-    if weight is not None or a.ndim != 2 or y.ndim != 1 or not 0 < y.size == len(a):
-        return False
-    return a.dtype.kind == "f" and y.dtype.char == "l" and not 0 <= ignore_index < a.shape[1]
+    index = np.where(ignored, 0, index)
+    return (np.arange(index.size), index), ~ignored * (a.dtype.type(1) if weight is None else weight[index])
 
 
 def _nll(a: np.ndarray, y: np.ndarray, weight: Any, reduction: int, ignore_index: int) -> np.ndarray:
-    if reduction == _MEAN and _usual(a, y, weight, ignore_index) and y.min() >= 0 and y.max() < a.shape[1]:
-        return np.add.reduce(a[np.arange(y.size), y]) / -a.dtype.type(y.size)
     _check_classes(a, y, weight)
-    index, counts = _picked(a, y, weight, ignore_index)
-    losses = np.where(counts, -np.take_along_axis(a, index, int(a.ndim > 1)) * counts, a.dtype.type(0))
-    if reduction == _NONE:
-        return losses.reshape(y.shape)
-    return np.add.reduce(losses, None) / (np.add.reduce(counts, None) if reduction == _MEAN else a.dtype.type(1))
+    where, counts = _picked(a, y, weight, ignore_index)
+    losses = -a.reshape(-1, a.shape[-1])[where]
+    if counts is not None:
+        losses = np.where(counts, losses * counts, a.dtype.type(0))
+    if reduction == _MEAN and counts is not None:
+        return np.add.reduce(losses) / np.add.reduce(counts)
+    return _reduced(losses.reshape(y.shape), reduction)
 
 
 def _total_weight(values: tuple) -> Tensor:
@@ -319,14 +258,10 @@ def _total_weight(values: tuple) -> Tensor:
 
 
 def _nll_slope(grad: Any, a: Any, y: Any, weight: Any, reduction: int, ignore_index: int, total: Any) -> np.ndarray:
-    if reduction == _MEAN and total == y.size and _usual(a, y, weight, ignore_index):
-        out = np.zeros(a.shape, a.dtype)
-        out[np.arange(y.size), y] = grad / -total
-        return out
-    index, counts = _picked(a, y, weight, ignore_index)
-    grad = grad / total if reduction == _MEAN else grad.reshape(index.shape) if reduction == _NONE else grad
+    where, counts = _picked(a, y, weight, ignore_index)
+    grad = -grad.reshape(-1) / (total if reduction == _MEAN else 1)
     out = np.zeros(a.shape, a.dtype)
-    np.put_along_axis(out, index, np.where(counts, -grad * counts, a.dtype.type(0)), int(a.ndim > 1))
+    out.reshape(-1, a.shape[-1])[where] = grad if counts is None else np.where(counts, grad * counts, a.dtype.type(0))
     return out
 
 
@@ -356,6 +291,10 @@ def cross_entropy(
     """The cross entropy of softmax(input) with classes: input (N, C) or (C), target int64 (N) or ()."""
     logp = _log_softmax(input, 0 if input._data.ndim == 1 else 1)
     return _nll_loss(logp, target, weight, _number(reduction), ignore_index)
+
+
+__all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "l1_loss", "linear",
+           "log_softmax", "mse_loss", "nll_loss", "one_hot", "relu", "relu_", "sigmoid", "softmax", "tanh"]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

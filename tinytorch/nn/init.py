@@ -9,17 +9,16 @@ from ..autograd.modes import no_grad
 from ..errors import missing, warn_user
 from ..tensor import Tensor
 
+_GAINS = {"linear": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 0.75}
+
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """The recommended gain of a nonlinearity. ValueError for an unknown one."""
     if nonlinearity == "leaky_relu":
-        if param is not None and (isinstance(param, bool) or not isinstance(param, (int, float))):
-            raise ValueError(f"negative_slope {param} not a valid number")
         return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
-    gains = {"linear": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 0.75}
-    if nonlinearity not in gains:
+    if nonlinearity not in _GAINS:
         raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
-    return gains[nonlinearity]
+    return _GAINS[nonlinearity]
 
 
 def _fans(tensor: Tensor) -> tuple[int, int]:
@@ -47,10 +46,9 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
     return tensor.fill_(val)
 
 
-@no_grad()
 def zeros_(tensor: Tensor) -> Tensor:
     """Fill with zeros."""
-    return tensor.zero_()
+    return constant_(tensor, 0.0)
 
 
 def ones_(tensor: Tensor) -> Tensor:
@@ -64,34 +62,26 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
     return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Fill normally so that variance keeps its size forward and backward (Glorot)."""
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_fans(tensor)))), generator)
+def _deviation(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    return calculate_gain(nonlinearity, a) / math.sqrt(_fans(tensor)[("fan_in", "fan_out").index(mode)])
 
 
-def _kaiming(fill: Any, tensor: Tensor, a: float, mode: str, nonlinearity: str, generator: Any) -> Tensor:
+def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None) -> Tensor:  # fmt: skip
+    """Fill uniformly, scaled for a rectifier (He)."""
     if 0 in tensor.shape:
         warn_user("Initializing zero-element tensors is a no-op")
         return tensor
-    if mode.lower() not in ("fan_in", "fan_out"):
-        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_fans(tensor)[mode.lower() == "fan_out"])
-    low, high = (0.0, std) if fill is normal_ else (-math.sqrt(3.0) * std, math.sqrt(3.0) * std)
-    return fill(tensor, low, high, generator)
+    bound = math.sqrt(3.0) * _deviation(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound, generator)
 
 
-def kaiming_uniform_(
-    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
-) -> Tensor:
-    """Fill uniformly, scaled for a rectifier (He)."""
-    return _kaiming(uniform_, tensor, a, mode, nonlinearity, generator)
-
-
-def kaiming_normal_(
-    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
-) -> Tensor:
+def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None) -> Tensor:  # fmt: skip
     """Fill normally, scaled for a rectifier (He)."""
-    return _kaiming(normal_, tensor, a, mode, nonlinearity, generator)
+    return normal_(tensor, 0.0, _deviation(tensor, a, mode, nonlinearity), generator)
+
+
+__all__ = ["calculate_gain", "constant_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "uniform_",
+           "xavier_uniform_", "zeros_"]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -1,11 +1,13 @@
-"""Layers and losses as modules: each calls a function of `functional` with its options. Source: `torch.nn.modules`."""
+"""Layers, losses and containers: each layer calls a function of `functional`. Source: `torch.nn.modules`."""
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from operator import index
+from typing import Any, Self
 
 from ..ops.creation import empty
 from ..ops.define import elsewhere
@@ -18,33 +20,16 @@ from .parameter import Parameter
 _empty = elsewhere(empty)
 
 
-class Identity(Module):
-    """Gives its input back."""
-
-    _place = "linear"
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The input itself."""
-        return input
-
-
 class Linear(Module):
     """`x @ weight.T + bias`: x (..., in_features), weight (out_features, in_features), bias (out_features)."""
 
     _place = "linear"
 
-    def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
-    ) -> None:
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:  # fmt: skip
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(_empty((out_features, in_features), dtype=dtype, device=device))
-        self.register_parameter(
-            "bias", Parameter(_empty((out_features,), dtype=dtype, device=device)) if bias else None
-        )
+        self.register_parameter("bias", Parameter(_empty((out_features,), dtype=dtype, device=device)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -63,78 +48,158 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
-def _layer(
-    name: str,
-    place: str,
-    what: str,
-    forward: Callable,
-    shown: str = "",
-    check: Any = None,
-    base: str = "",
-    **options: Any,
-) -> type:
-    """A module without parameters of its own. `shown` says which of its options it prints, `inplace` only if it is on."""
-    takes = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v) for n, v in options.items()]
-    signature = inspect.Signature(takes)
+class Dropout(Module):
+    """In training, zeroes elements at random. ValueError for p outside [0, 1]."""
+
+    _place = "dropout"
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        if p < 0 or p > 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p, self.inplace = p, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with elements zeroed, or in evaluation mode as it is."""
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        """The options, as the layer prints them."""
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+def _layer(name: str, place: str, what: str, forward: Callable, show: bool = True, **options: Any) -> type:
+    """A module without parameters of its own, whose options are attributes; it prints all but `inplace=False`."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    signature = inspect.Signature([inspect.Parameter(n, kind, default=v) for n, v in options.items()])
 
     def construct(self: Any, *args: Any, **kwargs: Any) -> None:
         Module.__init__(self)
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{base or name}.__init__() {error}") from None
+            raise TypeError(f"{name}.__init__() {error}") from None
         bound.apply_defaults()
-        values = check(bound.arguments) if check else bound.arguments
-        for option, value in values.items():
+        for option, value in bound.arguments.items():
             self.register_buffer(option, value) if option.endswith("weight") else setattr(self, option, value)
 
     def extra_repr(self: Any) -> str:
-        if shown == "inplace":
-            return "inplace=True" if self.inplace else ""
-        return ", ".join([f"{n}={vars(self)[n]}" for n in shown.split()])
+        """The options, as the layer prints them."""
+        return ", ".join([f"{n}={v}" for n in options if show and ((v := getattr(self, n)) or n != "inplace")])
 
-    forward.__doc__, extra_repr.__doc__ = what, "The options, as the layer prints them."
-    forward.__name__, forward.__qualname__ = "forward", f"{name}.forward"
-    construct.__name__, construct.__qualname__ = "__init__", f"{name}.__init__"
-    extra_repr.__qualname__, construct.__signature__ = f"{name}.extra_repr", signature  # type: ignore[attr-defined]
+    forward.__doc__, forward.__name__, forward.__qualname__ = what, "forward", f"{name}.forward"
+    construct.__signature__ = signature  # type: ignore[attr-defined]
     body = {"__init__": construct, "forward": forward, "extra_repr": extra_repr, "_place": place, "__doc__": what}
     return type(name, (Module,), {**body, "__module__": __name__})
 
 
-def _probability(options: dict[str, Any]) -> dict[str, Any]:
-    if options["p"] < 0 or options["p"] > 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {options['p']}")
-    return options
-
-
-ReLU = _layer("ReLU", "activation", "x where positive, else 0.", lambda self, input: F.relu(input, self.inplace), "inplace",
-              inplace=False)  # fmt: skip
-Sigmoid = _layer("Sigmoid", "activation", "1 / (1 + exp(-x)).", lambda self, input: input.sigmoid())
-Tanh = _layer("Tanh", "activation", "Hyperbolic tangent.", lambda self, input: input.tanh())
-Softmax = _layer("Softmax", "activation", "exp(x) scaled to sum to 1 along a dimension.",
-                 lambda self, input: F.softmax(input, self.dim), "dim", dim=None)  # fmt: skip
-Flatten = _layer("Flatten", "flatten", "Several dimensions into one.",
-                 lambda self, input: input.flatten(self.start_dim, self.end_dim), "start_dim end_dim", start_dim=1, end_dim=-1)  # fmt: skip
-Dropout = _layer("Dropout", "dropout", "In training, zeroes elements at random.",
-                 lambda self, input: F.dropout(input, self.p, self.training, self.inplace), "p inplace", _probability,
-                 "_DropoutNd", p=0.5, inplace=False)  # fmt: skip
-
-
-def _loss(function: Callable, name: str, what: str, base: str = "", **options: Any) -> type:
-    """A loss, whose function gets all its options."""
-
+def _loss(function: Callable, name: str, what: str, **options: Any) -> type:
     def forward(self: Any, input: Tensor, target: Tensor) -> Tensor:
         return function(input, target, **{n: getattr(self, n) for n in options})
 
-    return _layer(name, "loss", what, forward, "", None, base, **options)
+    return _layer(name, "loss", what, forward, False, **options)
 
 
-MSELoss = _loss(F.mse_loss, "MSELoss", "Squared differences.", "_Loss", reduction="mean")
-L1Loss = _loss(F.l1_loss, "L1Loss", "Absolute differences.", "_Loss", reduction="mean")
+# fmt: off
+Identity = _layer("Identity", "linear", "Gives its input back.", lambda self, input: input)
+ReLU = _layer("ReLU", "activation", "x where positive, else 0.", lambda self, input: F.relu(input, self.inplace), inplace=False)
+Sigmoid = _layer("Sigmoid", "activation", "1 / (1 + exp(-x)).", lambda self, input: input.sigmoid())
+Tanh = _layer("Tanh", "activation", "Hyperbolic tangent.", lambda self, input: input.tanh())
+Softmax = _layer("Softmax", "activation", "exp(x) scaled to sum to 1 along a dimension.",
+                 lambda self, input: F.softmax(input, self.dim), dim=None)
+Flatten = _layer("Flatten", "flatten", "Several dimensions into one.",
+                 lambda self, input: input.flatten(self.start_dim, self.end_dim), start_dim=1, end_dim=-1)
+MSELoss = _loss(F.mse_loss, "MSELoss", "Squared differences.", reduction="mean")
+L1Loss = _loss(F.l1_loss, "L1Loss", "Absolute differences.", reduction="mean")
 BCELoss = _loss(F.binary_cross_entropy, "BCELoss", "Cross entropy of probabilities.", weight=None, reduction="mean")
 BCEWithLogitsLoss = _loss(F.binary_cross_entropy_with_logits, "BCEWithLogitsLoss", "Cross entropy of sigmoid(input).",
-                          weight=None, reduction="mean", pos_weight=None)  # fmt: skip
+                          weight=None, reduction="mean", pos_weight=None)
 NLLLoss = _loss(F.nll_loss, "NLLLoss", "Minus the log-probability of the right class.", weight=None, ignore_index=-100,
-                reduction="mean")  # fmt: skip
+                reduction="mean")
 CrossEntropyLoss = _loss(F.cross_entropy, "CrossEntropyLoss", "Cross entropy of softmax(input).", weight=None,
-                         ignore_index=-100, reduction="mean")  # fmt: skip
+                         ignore_index=-100, reduction="mean")
+# fmt: on
+
+
+class _Numbered(Module):
+    """What Sequential and ModuleList share: modules by their position."""
+
+    _place = "container"
+
+    def _name_at(self, i: int) -> str:
+        if not -len(self) <= index(i) < len(self):
+            raise IndexError(f"index {i} is out of range")
+        return list(self._modules)[i]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def __getitem__(self, i: int | slice) -> Any:
+        return self._sliced(i) if isinstance(i, slice) else self._modules[self._name_at(i)]
+
+    def __setitem__(self, i: int, module: Module) -> None:
+        setattr(self, self._name_at(i), module)
+
+    def __delitem__(self, i: int | slice) -> None:
+        for name in list(self._modules)[i] if isinstance(i, slice) else [self._name_at(i)]:
+            delattr(self, name)
+        rest = list(self)
+        self._modules.clear()
+        self.extend(rest)
+
+    def append(self, module: Module) -> Self:
+        """Add a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> Self:
+        """Add modules at the end."""
+        for m in list(modules):
+            self.append(m)
+        return self
+
+
+class Sequential(_Numbered):
+    """Modules one after another: given in order, or as an OrderedDict with names."""
+
+    _place = "container"
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        named = len(args) == 1 and isinstance(args[0], OrderedDict)
+        for name, module in args[0].items() if named else ((str(i), m) for i, m in enumerate(args)):
+            self.add_module(name, module)
+
+    def forward(self, input: Any) -> Any:
+        """Call the modules one after another, each on what the one before returned."""
+        for module in self._modules.values():
+            input = module(input)
+        return input
+
+    def _sliced(self, i: slice) -> Sequential:
+        return type(self)(OrderedDict(list(self._modules.items())[i]))
+
+
+class ModuleList(_Numbered):
+    """Modules in a list that registers them."""
+
+    _place = "container"
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        self.extend(() if modules is None else modules)
+
+    def _sliced(self, i: slice) -> ModuleList:
+        return type(self)(list(self)[i])
+
+    def _shown(self) -> list[str]:
+        runs: list[list] = []  # equal modules in a row print as one
+        for i, text in enumerate(map(repr, self)):
+            if runs and runs[-1][2] == text:
+                runs[-1][1] = i
+            else:
+                runs.append([i, i, text])
+        return [f"({i}): {text}" if i == j else f"({i}-{j}): {j - i + 1} x {text}" for i, j, text in runs]

@@ -11,8 +11,8 @@ from ..autograd.hooks import RemovableHandle
 from ..autograd.modes import no_grad
 from ..devices import device as Device
 from ..tensor import Tensor
-from .backward_hooks import BackwardHooks
-from .parameter import Buffer, Parameter
+from .backward_hooks import with_backward_hooks
+from .parameter import Parameter
 
 
 class ModuleMeta(type):
@@ -46,98 +46,68 @@ _GROUPS = {
 class Module(metaclass=ModuleMeta):
     """The base of all networks: a subclass assigns parameters and modules as attributes and defines `forward`."""
 
-    _place, _version = "module", 1
+    _place = "module"
     training: bool
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        for wrong in kwargs:
-            raise TypeError(f"{self._get_name()}.__init__() got an unexpected keyword argument '{wrong}'")
-        if args:
-            given = len(args) + 1
-            raise TypeError(f"{self._get_name()}.__init__() takes 1 positional argument but {given} were given")
+    def __init__(self) -> None:
         vars(self).update(training=True, _parameters={}, _buffers={}, _modules={}, _non_persistent_buffers_set=set())
-        for name in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_with_kwargs"):
-            vars(self)[name] = OrderedDict()
+        vars(self).update({f"_{when}_hooks": OrderedDict() for when in ("forward", "forward_pre", "backward")})
 
     def _forward_unimplemented(self, *input: Any) -> None:
         """What the module computes; every subclass defines it."""
         raise NotImplementedError(f'Module [{self._get_name()}] is missing the required "forward" function')
 
     forward: Callable[..., Any] = _forward_unimplemented
-    _forward_unimplemented.__qualname__ = "_forward_unimplemented"  # which `module.forward` prints
 
     # calling ----------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` with the hooks around it."""
-        if not (self._backward_hooks or self._backward_pre_hooks or self._forward_hooks or self._forward_pre_hooks):
+        if not (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks):
             return self.forward(*args, **kwargs)
-        for n, hook in list(self._forward_pre_hooks.items()):
-            if n not in self._with_kwargs:
-                new = hook(self, args)
-                args = args if new is None else new if isinstance(new, tuple) else (new,)
-            elif (new := hook(self, args, kwargs)) is not None:
-                args, kwargs = new
-        around = BackwardHooks(self) if self._backward_hooks or self._backward_pre_hooks else None
-        args = around.around_inputs(args) if around else args
-        out = self.forward(*args, **kwargs)
-        for n, hook in list(self._forward_hooks.items()):
-            new = hook(self, args, kwargs, out) if n in self._with_kwargs else hook(self, args, out)
-            out = out if new is None else new
-        return around.around_output(out) if around else out
+        for hook in list(self._forward_pre_hooks.values()):
+            new = hook(self, args)
+            args = args if new is None else new if isinstance(new, tuple) else (new,)
 
-    def _register(self, hooks: OrderedDict, hook: Callable, prepend: bool, with_kwargs: bool) -> RemovableHandle:
-        handle = RemovableHandle(hooks, hook, (self._with_kwargs,))
-        if with_kwargs:
-            self._with_kwargs[handle.id] = True
-        if prepend:
-            hooks.move_to_end(handle.id, last=False)
-        return handle
+        def run(args: tuple) -> Any:
+            out = self.forward(*args, **kwargs)
+            for hook in list(self._forward_hooks.values()):
+                new = hook(self, args, out)
+                out = out if new is None else new
+            return out
 
-    def register_forward_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> Any:
+        return with_backward_hooks(self, args, run) if self._backward_hooks else run(args)
+
+    def register_forward_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
-        return self._register(self._forward_hooks, hook, prepend, with_kwargs)
+        return RemovableHandle(self._forward_hooks, hook)
 
-    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> Any:
+    def register_forward_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
-        return self._register(self._forward_pre_hooks, hook, prepend, with_kwargs)
+        return RemovableHandle(self._forward_pre_hooks, hook)
 
-    def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> Any:
+    def register_full_backward_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are there; it may replace them."""
-        return self._register(self._backward_hooks, hook, prepend, False)
-
-    def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> Any:
-        """Call `hook(module, grad_output)` when the outputs' gradients are there; it may replace them."""
-        return self._register(self._backward_pre_hooks, hook, prepend, False)
+        return RemovableHandle(self._backward_hooks, hook)
 
     # attributes -------------------------------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
-        kinds = (("_parameters", Parameter), ("_modules", Module), ("_buffers", Buffer))
-        kind = next((group for group, cls in kinds if isinstance(value, cls)), None)
-        if "_parameters" not in own:
-            if kind in ("_parameters", "_modules"):
-                what = "parameters" if kind == "_parameters" else "module"
-                raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-            return object.__setattr__(self, name, value)
-        held = next((group for group in _GROUPS if name in own[group]), None)
+        kind = "_parameters" if isinstance(value, Parameter) else "_modules" if isinstance(value, Module) else None
+        if kind is not None and "_parameters" not in own:
+            what = "parameters" if kind == "_parameters" else "module"
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+        held = next((group for group in _GROUPS if name in own.get(group, ())), None)
         if kind is None and held is None:
             return object.__setattr__(self, name, value)
-        if kind is None or (held == "_parameters" and kind == "_modules"):
+        if kind is None and value is not None and not (held == "_buffers" and isinstance(value, Tensor)):
             what, wanted = _GROUPS[held]
-            if value is not None and not (held == "_buffers" and isinstance(value, Tensor)):
-                raise TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({wanted} expected)")
-            kind = held
+            raise TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({wanted} expected)")
         own.pop(name, None)
-        if held not in (None, kind):
+        if held not in (None, kind) and kind is not None:
             del own[held][name]
-        if kind == "_parameters":
-            return self.register_parameter(name, value)
-        if kind == "_buffers":
-            kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
-            return self.register_buffer(name, value, kept)
-        own["_modules"][name] = value
+        own[kind or held][name] = value
         return None
 
     def __getattr__(self, name: str) -> Any:
@@ -156,14 +126,11 @@ class Module(metaclass=ModuleMeta):
         object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:
-        names = {*object.__dir__(self), *self._parameters, *self._buffers, *self._modules}
-        return sorted(n for n in names if not n[0].isdigit())
+        return [*object.__dir__(self), *self._parameters, *self._buffers, *self._modules]
 
     def _register_as(self, group: str, what: str, name: str, value: Any) -> None:
         if "_parameters" not in self.__dict__:
             raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-        if not isinstance(name, str):
-            raise TypeError(f"{what} name should be a string. Got {typename(name)}")
         if "." in name:
             raise KeyError(f'{what} name can\'t contain "."' + (f", got: {name}" if what == "module" else ""))
         if name == "":
@@ -171,21 +138,13 @@ class Module(metaclass=ModuleMeta):
         if hasattr(self, name) and name not in self.__dict__[group]:
             raise KeyError(f"attribute '{name}' already exists")
         if group == "_parameters" and not isinstance(value, (Parameter, type(None))):
-            said = f"object to parameter '{name}' (torch.nn.Parameter or None required)"
-            raise TypeError(f"cannot assign '{typename(value)}' {said}")
-        if group == "_parameters" and value is not None and value.grad_fn is not None:
-            raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
-                f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
-            )
+            raise TypeError(f"cannot assign '{typename(value)}' object to parameter '{name}' (torch.nn.Parameter or None required)")
         if group == "_buffers" and not isinstance(value, (Tensor, type(None))):
-            raise TypeError(
-                f"cannot assign '{typename(value)}' object to buffer '{name}' (torch Tensor or None required)"
-            )
+            raise TypeError(f"cannot assign '{typename(value)}' object to buffer '{name}' (torch Tensor or None required)")
         self.__dict__[group][name] = value
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Add a parameter under a name. KeyError for bad or taken names, ValueError for a non-leaf."""
+        """Add a parameter under a name. KeyError for bad or taken names."""
         self._register_as("_parameters", "parameter", name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -201,9 +160,7 @@ class Module(metaclass=ModuleMeta):
 
     # walking ----------------------------------------------------------------------------------------------------------
 
-    def named_modules(
-        self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple]:
+    def named_modules(self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple]:
         """Yield this module and all below it, with dotted names."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -217,31 +174,24 @@ class Module(metaclass=ModuleMeta):
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The direct children, with names."""
-        seen: set = {None}
-        for name, child in self._modules.items():
-            if child not in seen:
-                seen.add(child)
-                yield name, child
+        first = {child: name for name, child in reversed(self._modules.items()) if child is not None}
+        yield from ((name, child) for name, child in self._modules.items() if first.get(child) == name)
 
-    def _named(self, group: str, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
+    def _named(self, group: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
         seen = {id(None)}
-        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
-        for path, module in modules:
+        for path, module in self.named_modules(prefix=prefix) if recurse else [(prefix, self)]:
             for name, value in getattr(module, group).items():
                 if id(value) not in seen:
-                    if remove_duplicate:
-                        seen.add(id(value))
+                    seen.add(id(value))
                     yield f"{path}.{name}" if path else name, value
 
-    def named_parameters(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple]:
+    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple]:
         """The parameters, with dotted names."""
-        yield from self._named("_parameters", prefix, recurse, remove_duplicate)
+        yield from self._named("_parameters", prefix, recurse)
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple]:
+    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple]:
         """The buffers, with dotted names."""
-        yield from self._named("_buffers", prefix, recurse, remove_duplicate)
+        yield from self._named("_buffers", prefix, recurse)
 
     def modules(self) -> Iterator[Module]:
         """The module itself and all below it."""
@@ -321,8 +271,6 @@ class Module(metaclass=ModuleMeta):
 
     def train(self, mode: bool = True) -> Module:
         """Training mode on or off, here and below."""
-        if not isinstance(mode, bool):
-            raise ValueError("training mode is expected to be boolean")
         self.training = mode
         for child in self.children():
             child.train(mode)
@@ -344,61 +292,47 @@ class Module(metaclass=ModuleMeta):
 
     # state dicts ------------------------------------------------------------------------------------------------------
 
-    def _own_state(self) -> dict[str, Tensor]:
-        kept = {n: b for n, b in self._buffers.items() if n not in self._non_persistent_buffers_set}
-        return {n: t for n, t in (self._parameters | kept).items() if t is not None}
+    def _state(self) -> Iterator[tuple]:
+        """Parameters and persistent buffers: dotted name, module, name in it, tensor."""
+        for path, module in self.named_modules(remove_duplicate=False):
+            for name, t in (module._parameters | module._buffers).items():
+                if t is not None and name not in module._non_persistent_buffers_set:
+                    yield f"{path}.{name}" if path else name, module, name, t
 
-    def state_dict(self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict:
         """Parameters and persistent buffers by dotted name, detached: they share memory and version counter."""
-        if destination is None:
-            destination = OrderedDict()
-            destination._metadata = OrderedDict()
-        if hasattr(destination, "_metadata"):
-            destination._metadata[prefix[:-1]] = {"version": self._version}
-        destination.update({prefix + n: t if keep_vars else t.detach() for n, t in self._own_state().items()})
-        for name, child in self._modules.items():
-            if child is not None:
-                child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        return destination
+        return OrderedDict((prefix + key, t if keep_vars else t.detach()) for key, _, _, t in self._state())
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """Copy a state dict's values in (or, with `assign`, take its tensors).
-
-        RuntimeError for names or shapes that differ, TypeError for what is no mapping.
-        """
+        """Copy a state dict's values in (or, with `assign`, take its tensors). RuntimeError for other names or shapes."""
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        here = {f"{path}.{name}" if path else name: (module, name, current)
-                for path, module in self.named_modules(remove_duplicate=False)
-                for name, current in module._own_state().items()}  # fmt: skip
-        problems: list[str] = []
-        for key, (module, name, current) in here.items():
-            if key in state_dict:
-                module._load(name, key, current, state_dict[key], assign, problems)
+        here = {key: rest for key, *rest in self._state()}
         missing, unexpected = [k for k in here if k not in state_dict], [k for k in state_dict if k not in here]
-        for wrong, word in ((unexpected, "Unexpected"), (missing, "Missing")):
+        problems = []
+        for wrong, word in ((missing, "Missing"), (unexpected, "Unexpected")):
             if strict and wrong:
-                problems.insert(0, f"{word} key(s) in state_dict: " + ", ".join(f'"{k}"' for k in wrong) + ". ")
+                problems.append(f"{word} key(s) in state_dict: " + ", ".join(f'"{k}"' for k in wrong) + ". ")
+        for key, (module, name, current) in here.items():
+            new = state_dict.get(key, current)
+            if new.shape != current.shape:
+                problems.append(f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape in current model is {current.shape}.")
+            elif new is not current:
+                module._load(name, current, new, assign)
         if problems:
             raise RuntimeError(f"Error(s) in loading state_dict for {self._get_name()}:\n\t" + "\n\t".join(problems))
         return _IncompatibleKeys(missing, unexpected)
 
     @no_grad()
-    def _load(self, name: str, key: str, current: Tensor, new: Any, assign: bool, problems: list[str]) -> None:
-        if not isinstance(new, Tensor):
-            said = "expected torch.Tensor or Tensor-like object from checkpoint but received"
-            problems.append(f'While copying the parameter named "{key}", {said} {type(new)}')
-        elif new.shape != current.shape:
-            said = f"copying a param with shape {new.shape} from checkpoint, the shape in current model is"
-            problems.append(f"size mismatch for {key}: {said} {current.shape}.")
-        elif not assign:
+    def _load(self, name: str, current: Tensor, new: Tensor, assign: bool) -> None:
+        if not assign:
             current.copy_(new)
-        else:
-            if isinstance(new, Parameter):
-                new.requires_grad_(current.requires_grad)
-            elif isinstance(current, Parameter):
-                new = Parameter(new, current.requires_grad)
-            (self._parameters if name in self._parameters else self._buffers)[name] = new
+            return
+        if isinstance(new, Parameter):
+            new.requires_grad_(current.requires_grad)
+        elif isinstance(current, Parameter):
+            new = Parameter(new, current.requires_grad)
+        (self._parameters if name in self._parameters else self._buffers)[name] = new
 
     # printing ---------------------------------------------------------------------------------------------------------
 
@@ -409,13 +343,15 @@ class Module(metaclass=ModuleMeta):
     def _get_name(self) -> str:
         return type(self).__name__
 
+    def _shown(self) -> list[str]:
+        return [f"({name}): {module!r}" for name, module in self._modules.items()]
+
     def __repr__(self) -> str:
         extra = self.extra_repr()
-        lines = extra.split("\n") if extra else []
-        children = [f"({n}): {m!r}".replace("\n", "\n  ") for n, m in self._modules.items()]
-        if not children and len(lines) < 2:
+        lines = [*(extra.split("\n") if extra else ()), *[text.replace("\n", "\n  ") for text in self._shown()]]
+        if not self._modules and len(lines) < 2:
             return f"{self._get_name()}({extra})"
-        return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
 
 def forget_grads(parameters: Any, set_to_none: bool) -> None:

@@ -1,4 +1,4 @@
-"""Parameters and buffers: tensors that a module knows by name. Source: `torch.nn.parameter`."""
+"""Parameters: tensors that a module knows by name. Source: `torch.nn.parameter`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor, TensorMeta, fresh
+from ..tensor import Tensor, fresh
 
 
 class Parameter(Tensor):
@@ -37,22 +37,3 @@ class Parameter(Tensor):
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
         return Parameter, (self.data, self.requires_grad), *((dict(self.__dict__),) if self.__dict__ else ())
-
-
-class _BufferMeta(TensorMeta):
-    """Any tensor that `Buffer` marked answers `isinstance`: a buffer's class is Tensor, in torch as well."""
-
-    def __instancecheck__(cls, obj: Any) -> bool:  # noqa: N805 - of a metaclass
-        return isinstance(obj, Tensor) and obj.__dict__.get("_is_buffer", False)
-
-
-class Buffer(Tensor, metaclass=_BufferMeta):
-    """A tensor that registers itself as a buffer when set as a module's attribute."""
-
-    __slots__ = ()
-
-    def __new__(cls, data: Any, *, persistent: bool = True) -> Any:
-        """Mark a tensor that shares the memory of `data`."""
-        made = data.detach().requires_grad_(data.requires_grad)
-        made._is_buffer, made.persistent = True, persistent
-        return made
