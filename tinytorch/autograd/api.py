@@ -15,7 +15,6 @@ from ..ops.creation import zeros_like
 from ..ops.define import python
 from ..tensor import Tensor, fresh
 from . import engine
-from .gradients import know
 from .history import edge_of
 from .hooks import retain_grad
 
@@ -128,7 +127,6 @@ def _start_gradients(outputs: tuple, grads: Any) -> list:
         if isinstance(g, Tensor):
             if g.shape != out.shape:  # `index` compares tensors by value, and fails as torch's does
                 raise RuntimeError(f"Mismatch in shape: grad_output[{given.index(g)}] has a shape of {g.shape} and output[{outputs.index(out)}] has a shape of {out.shape}.")  # fmt: skip
-            know(g)
         elif g is not None:
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif out.requires_grad:

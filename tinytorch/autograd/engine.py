@@ -24,6 +24,7 @@ from .gradients import (
     as_tensors,
     expected,
     fitted,
+    know,
     laid,
     resolved,
     state_fitted,
@@ -157,12 +158,12 @@ def run(
     raw = not create_graph
     task = Task(keep_graph, raw)
     starts = [g if g is None else fitted(None, i, g, expected(edges[i])) for i, g in enumerate(grads)]
-    if raw:
-        starts = [g if g is None else g._data for g in starts]
+    know(*starts)  # hooks are given the very tensors
+    arrays = [g if g is None or not raw else g._data for g in starts]
     if create_graph and accumulate:
         task.warnings.append((_CYCLE, "torch/csrc/autograd/engine.cpp:1307", True))
-    edge, first = (edges[0], starts[0]) if len(edges) == 1 else ((_Root(edges, starts), 0), None)
-    del starts
+    edge, first = (edges[0], arrays[0]) if len(edges) == 1 else ((_Root(edges, arrays), 0), None)
+    del arrays
     go(task, edge, first, inputs, accumulate)
     return task.captured
 

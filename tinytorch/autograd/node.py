@@ -370,6 +370,7 @@ def kind_of_node(
         "saved_names": tuple(names),
         "inputs": tuple(formulas),
         "rules": tuple(zip(rules, wanted, strict=True)),
+        "order": tuple(sorted([i for i, f in enumerate(rules) if f], key=[*formulas].__getitem__)),  # torch's
         "users": tuple(users),
         "spread": spread,
         "_made": ALONE + VERSION * writes,
@@ -435,14 +436,11 @@ def _apply(self: Any, grads: list, raw: bool) -> list:
     values = _values(self, saved, raw) if saved else ()
     if self.spread:
         return list(self.rules[0][0](grad, *[values[i] for i in self.rules[0][1]]))
-    out: list = []
-    for (rule, wanted), edge in zip(self.rules, edges):  # noqa: B905 - one for each by construction
-        if edge is None or rule is None:
-            out.append(None)
-        elif len(wanted) == 1:
-            out.append(rule(grad, values[wanted[0]]))
-        else:
-            out.append(rule(grad, *[values[i] for i in wanted]))
+    out: list = [None] * len(edges)
+    for i in self.order:
+        if edges[i] is not None:
+            rule, wanted = self.rules[i]
+            out[i] = rule(grad, values[wanted[0]]) if len(wanted) == 1 else rule(grad, *[values[k] for k in wanted])
     return out
 
 
@@ -456,19 +454,19 @@ def _apply_two(rules: list) -> Callable:
             return [None, None]
         left, right = self._edges
         x, seen, y, other = self._saved
-        if left is None:
-            a = None
-        elif raw and type(seen) is int and 0 <= seen == x._counter[0] and ((m := x._meta) is None or not m.detached):
-            a = first(grad, x._data)
-        elif seen == NUMBER:
-            a = first(grad, x)
-        else:
-            a = first(grad, read(self, 0, raw))
-        if right is None:
-            return [a, None]
-        if raw and type(other) is int and 0 <= other == y._counter[0] and ((m := y._meta) is None or not m.detached):
-            return [a, second(grad, y._data)]
-        return [a, second(grad, read(self, 1, raw))]
+        b = None
+        if left is not None:
+            if raw and type(seen) is int and 0 <= seen == x._counter[0] and ((m := x._meta) is None or not m.detached):
+                x = x._data
+            elif seen != NUMBER:
+                x = read(self, 0, raw)
+        if right is not None:  # its name goes before the other's
+            if raw and type(other) is int and 0 <= other == y._counter[0] and ((m := y._meta) is None or not m.detached):
+                y = y._data
+            else:
+                y = read(self, 1, raw)
+            b = second(grad, y)
+        return [None if left is None else first(grad, x), b]
 
     return apply
 
