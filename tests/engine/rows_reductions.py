@@ -14,9 +14,9 @@ ROWS += ["x.sum(dtype=torch.float64)", "x.sum(0, dtype=torch.float32)", "x.mean(
          "x.max(0).values", "x.max(0)[0]", "x.max(0).indices", "x.max(other=y)"]  # fmt: skip
 ROWS += ["x.std(unbiased=False)", "x.var(0, unbiased=False)", "x.std(0, False)", "x.std(dim=0, correction=0)", "x.var(correction=2)",
          "x.std(False)", "x.var((0, 1), correction=0.5)", "torch.std(x, dim=1, correction=1)"]  # fmt: skip
-ROWS += [f"p.norm({a})" for a in ("", "1", "2", "3", "0", "inf", "-inf", "0.5", "1.5", "2, 0", "1, 0, True", "3, (0, 1)", "dim=0",
-                                  "'fro'", "'fro', (0, 1)", "inf, 0", "2.5, -1")]  # fmt: skip
-ROWS += ["x.norm()", "x.norm(1)", "x.norm(inf)", "x.norm(3)", "x.norm(1, 0)", "x.norm(2, 0)", "i.norm()", "x.norm(p='nucular')"]  # fmt: skip
+ROWS += [f"p.norm({a})" for a in ("", "1", "2", "inf", "-inf", "2, 0", "1, 0, True", "dim=0",
+                                  "'fro'", "'fro', (0, 1)", "inf, 0")]  # fmt: skip
+ROWS += ["x.norm()", "x.norm(1)", "x.norm(inf)", "x.norm(1, 0)", "x.norm(2, 0)", "i.norm()", "x.norm(p='nucular')"]  # fmt: skip
 ROWS += [f"x.cumsum({a})" for a in ("0", "-1", "1", "2")]
 ROWS += ["i.cumsum(0)", "b.cumsum(0)", "x.cumsum(0, dtype=torch.float64)", "i.cumsum(0, dtype=torch.int32)"]  # fmt: skip
 ROWS += [

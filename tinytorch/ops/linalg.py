@@ -235,6 +235,8 @@ def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
                     (dtype, "dtype should be floating point or complex, but got")):  # fmt: skip
         if d is not None and not d.is_floating_point:
             raise RuntimeError(f"linalg.vector_norm: {what} {d.scalar_name}")
+    if ord not in (1, 2, math.inf, -math.inf):
+        raise NotImplementedError(f"tinytorch has no norm of order {ord}; run the program with PyTorch")
     a = a if dtype is None else a.astype(dtype.np)
     dims = wrap_dims(dim, a.ndim)
     size = np.abs(a if a.itemsize > 2 else a.astype(np.float32))
@@ -245,9 +247,8 @@ def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
             raise RuntimeError(f"linalg.vector_norm cannot compute the {what}")
         made = (np.maximum if ord > 0 else np.minimum).reduce(size, dims, keepdims=keepdim)
     else:
-        terms = size if ord == 1 else size * size if ord == 2 else size != 0 if ord == 0 else np.power(size, ord)
-        made = np.add.reduce(terms, dims, size.dtype, keepdims=keepdim)
-        made = np.sqrt(made) if ord == 2 else made if ord in (0, 1) else np.power(made, size.dtype.type(1 / ord))
+        made = np.add.reduce(size if ord == 1 else size * size, dims, size.dtype, keepdims=keepdim)
+        made = np.sqrt(made) if ord == 2 else made
     return np.asarray(made, a.dtype)
 
 
@@ -256,20 +257,12 @@ def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, kee
     if dim is not None and not keepdim:
         for d in sorted(wrap_dims(dim, self.ndim)):
             grad, result = unsqueeze(grad, d), unsqueeze(result, d)
-    if ord == 0:
-        return None
     if ord == 1:
         return sgn(self) * grad
     if ord == 2:
         return grad * masked_fill_(self / result, result == 0, 0)
-    size = abs(self)
-    if math.isinf(ord):
-        mask = logical_or(size == result, isnan(size))
-        return sgn(self) * ((grad / (sum_all(mask) if dim is None else sum_dims(mask, dim, True))) * mask)
-    if ord < 1:
-        return sgn(self) * masked_fill_(size ** (ord - 1), self == 0, 0) * grad * result ** (1 - ord)
-    scaled = sgn(self) * size ** (ord - 1) if ord < 2 else self * (size if ord == 3 else size ** (ord - 2))
-    return scaled * masked_fill_(grad / result ** (ord - 1), result == 0, 0)
+    mask = logical_or(abs(self) == result, isnan(self))
+    return sgn(self) * ((grad / (sum_all(mask) if dim is None else sum_dims(mask, dim, True))) * mask)
 
 
 vector_norm = op(
