@@ -96,7 +96,7 @@ class Optimizer(metaclass=ShownAs):
         if len(groups) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(own["params"]) != len(g["params"]) for own, g in zip(self.param_groups, groups, strict=True)):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")  # fmt: skip
         params = dict(zip([n for g in groups for n in g["params"]], self._params(), strict=True))
         for own, g in zip(self.param_groups, groups, strict=True):
             g["params"] = own["params"]

@@ -461,7 +461,7 @@ def _apply_two(rules: list) -> Callable:
             elif seen != NUMBER:
                 x = read(self, 0, raw)
         if right is not None:  # its name goes before the other's
-            if raw and type(other) is int and 0 <= other == y._counter[0] and ((m := y._meta) is None or not m.detached):
+            if raw and type(other) is int and 0 <= other == y._counter[0] and ((m := y._meta) is None or not m.detached):  # fmt: skip
                 y = y._data
             else:
                 y = read(self, 1, raw)

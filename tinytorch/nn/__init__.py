@@ -3,13 +3,11 @@
 from typing import Any
 
 from ..errors import missing
-from . import functional, init, parameter, utils  # noqa: F401 - offered under torch's names, as all that follows
-from .layers import (  # noqa: F401
-    BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, Dropout, Flatten, Identity, L1Loss, Linear, ModuleList, MSELoss, NLLLoss,
-    ReLU, Sequential, Sigmoid, Softmax, Tanh,
-)  # fmt: skip
-from .module import Module  # noqa: F401
-from .parameter import Parameter  # noqa: F401
+from . import functional, init, parameter, utils
+from .layers import BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, L1Loss, MSELoss, NLLLoss  # isort: skip
+from .layers import Dropout, Flatten, Identity, Linear, ModuleList, ReLU, Sequential, Sigmoid, Softmax, Tanh  # isort: skip
+from .module import Module
+from .parameter import Parameter
 
 __all__ = [name for name in dir() if name[0] != "_" and name not in ("Any", "missing")]
 

@@ -56,7 +56,7 @@ relu_, sigmoid, tanh = Tensor.relu_, Tensor.sigmoid, Tensor.tanh
 
 def _along(name: str, input: Tensor, dim: int | None, dtype: Any) -> Tensor:
     if dim is None:
-        warn_user(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
+        warn_user(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")  # fmt: skip
         dim = 0 if input.dim() in (0, 1, 3) else 1
     return getattr(input, name)(dim, dtype=dtype)
 

@@ -29,7 +29,7 @@ class Linear(Module):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(_empty((out_features, in_features), dtype=dtype, device=device))
-        self.register_parameter("bias", Parameter(_empty((out_features,), dtype=dtype, device=device)) if bias else None)
+        self.register_parameter("bias", Parameter(_empty((out_features,), dtype=dtype, device=device)) if bias else None)  # fmt: skip
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

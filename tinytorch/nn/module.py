@@ -138,9 +138,9 @@ class Module(metaclass=ModuleMeta):
         if hasattr(self, name) and name not in self.__dict__[group]:
             raise KeyError(f"attribute '{name}' already exists")
         if group == "_parameters" and not isinstance(value, (Parameter, type(None))):
-            raise TypeError(f"cannot assign '{typename(value)}' object to parameter '{name}' (torch.nn.Parameter or None required)")
+            raise TypeError(f"cannot assign '{typename(value)}' object to parameter '{name}' (torch.nn.Parameter or None required)")  # fmt: skip
         if group == "_buffers" and not isinstance(value, (Tensor, type(None))):
-            raise TypeError(f"cannot assign '{typename(value)}' object to buffer '{name}' (torch Tensor or None required)")
+            raise TypeError(f"cannot assign '{typename(value)}' object to buffer '{name}' (torch Tensor or None required)")  # fmt: skip
         self.__dict__[group][name] = value
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
@@ -160,7 +160,7 @@ class Module(metaclass=ModuleMeta):
 
     # walking ----------------------------------------------------------------------------------------------------------
 
-    def named_modules(self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple]:
+    def named_modules(self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple]:  # fmt: skip
         """Yield this module and all below it, with dotted names."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -316,7 +316,7 @@ class Module(metaclass=ModuleMeta):
         for key, (module, name, current) in here.items():
             new = state_dict.get(key, current)
             if new.shape != current.shape:
-                problems.append(f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape in current model is {current.shape}.")
+                problems.append(f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape in current model is {current.shape}.")  # fmt: skip
             elif new is not current:
                 module._load(name, current, new, assign)
         if problems:
