@@ -68,15 +68,17 @@ class Optimizer(metaclass=ShownAs):
                 loss = closure()
         run = MODES.here.run
         for group in self.param_groups:
+            decays = group.get("maximize") or group.get("weight_decay")
+            update = self._decayed if decays else self._update
             for p in group["params"]:
                 if (grad := p.grad) is not None:
-                    run(self._decayed, p, grad._data, group)
+                    run(update, p, grad._data, group)
         return loss
 
     def _decayed(self, p: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
-        if group.get("maximize"):
+        if group["maximize"]:
             grad = -grad
-        if group.get("weight_decay"):
+        if group["weight_decay"]:
             grad = grad + p._data * group["weight_decay"]
         self._update(p, grad, group)
 
