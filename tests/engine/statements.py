@@ -20,6 +20,7 @@ POOL = 7
 # - what is left of a vector after `max(0)`: its one index reads sizes that are no longer there;
 # - `sgn`, whose gradient in torch is a tensor without memory, which cannot be written to; programs that differentiate
 #   `abs` twice and so come to it end there (`differential.Machine.compare`);
+# - second derivatives of `mse_loss`, and of products with zeros: tinytorch has other nodes for them; programs end there;
 # - bool matrices, and vectors times matrices with `out=`: the order in which shapes and dtypes are looked at;
 # - `x[-1]` of a tensor without dimensions: torch reads the size that its first dimension had before, if it had one;
 # - `sum` with an expanded `out=`, which it takes: in which order its one cell is written to;
