@@ -282,7 +282,7 @@ def deepcopied(self: Tensor, memo: dict) -> Tensor:
         out = over_storage(_copy.deepcopy(self._own_storage(), memo), _place(self), self.requires_grad)
         out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
         if self._meta is not None and self._meta.grad is not None:
-            meta(out).grad = _copy.deepcopy(self._meta.grad, memo)
+            out.grad = _copy.deepcopy(self._meta.grad, memo)
     memo[id(self)] = out
     return out
 
