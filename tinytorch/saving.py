@@ -7,9 +7,11 @@ saved together keep what they share. Loading makes tensors and plain containers,
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import pickle
+import sys
 import zipfile
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
@@ -117,11 +119,15 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
             self.write(pickle.GLOBAL + f"{place[0]}\n{place[1]}\n".encode())
             self.memoize(obj)
             return
+        called, home = name or obj.__qualname__, sys.modules.get(obj.__module__)
         try:
-            super().save_global(obj, name)  # type: ignore[misc]
-        except pickle.PicklingError:  # which the pickler in C says in other words
-            where = f"attribute lookup {name or obj.__qualname__} on {obj.__module__} failed"
+            found = functools.reduce(getattr, called.split("."), home)
+        except AttributeError:  # which the pickler in Python says in other words, for which it prints the module
+            found = None
+        if found is None:
+            where = f"attribute lookup {called} on {obj.__module__} failed"
             raise pickle.PicklingError(f"Can't pickle {obj!r}: {where}") from None
+        super().save_global(obj, name)  # type: ignore[misc]
 
     dispatch = pickle._Pickler.dispatch | {FunctionType: save_global}  # type: ignore[attr-defined]
 

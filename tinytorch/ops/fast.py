@@ -303,7 +303,7 @@ def written(o: Any) -> Callable | None:
     """The plain call of `name_`: floats that one ufunc writes where the first operand lies; None if there is none."""
     kernel, numbers = o.kernel, o.numbers
     ufunc = type(kernel) is pointwise and (kernel.plain or kernel.function)
-    if not isinstance(ufunc, np.ufunc) or ufunc.nin != 2 or kernel.to == "bool" or o.tensors != [0, 1]:
+    if not isinstance(ufunc, np.ufunc) or ufunc.nargs != 3 or kernel.to == "bool" or o.tensors != [0, 1]:
         return None
 
     def call(x: Any, y: Any) -> Any:

@@ -287,6 +287,16 @@ def _pow_of_number(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
 
 
 _powers = pointwise(_power, takes="if", stub="pow")
+def _of_one_dtype(a: Any, end: Any) -> None:
+    if end.dtype != a.dtype:
+        mine, its = (dtypes.cpp_name(dtypes.BY_NUM[x.dtype.num]) for x in (a, end))
+        raise RuntimeError(f"expected dtype {mine} for `end` but got dtype {its}")
+
+
+op("lerp(Tensor self, Tensor end, Scalar weight)", in_place=True, backward="LerpBackward0",
+   kernel=pointwise(lambda a, b, t: a + t * (b - a) if abs(t) < 0.5 else b - (b - a) * (1 - t), takes="f", stub="lerp_kernel_scalar",
+                    check=_of_one_dtype),
+   self=lambda grad, weight: times(grad, 1.0 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
 power_of = op("pow(Tensor self, Tensor exponent)", _powers, operator="pow",
               backward="PowBackward1", self=_pow_self, exponent=_pow_exponent)  # fmt: skip
 of_number = op("pow(Scalar self, Tensor exponent)", _row_by_row, method=False, backward="PowBackward2",
