@@ -287,6 +287,8 @@ def _pow_of_number(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
 
 
 _powers = pointwise(_power, takes="if", stub="pow")
+
+
 def _of_one_dtype(a: Any, end: Any) -> None:
     if end.dtype != a.dtype:
         mine, its = (dtypes.cpp_name(dtypes.BY_NUM[x.dtype.num]) for x in (a, end))
