@@ -17,7 +17,7 @@ from ..autograd.node import not_differentiable
 from ..tensor import Tensor
 from .choosing import masked_fill_, where
 from .comparisons import logical_and, logical_or, reflected
-from .creation import new_zeros, zeros_like
+from .creation import full_like, new_zeros, zeros_like
 from .define import op, python
 from .kernels import Kernel, check_kernel, composite, pointwise, result_dtype, write
 from .layout import contiguous_strides, laid_out, result_layout
@@ -289,15 +289,23 @@ def _pow_of_number(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
 _powers = pointwise(_power, takes="if", stub="pow")
 
 
-def _of_one_dtype(a: Any, end: Any) -> None:
-    if end.dtype != a.dtype:
-        mine, its = (dtypes.cpp_name(dtypes.BY_NUM[x.dtype.num]) for x in (a, end))
-        raise RuntimeError(f"expected dtype {mine} for `end` but got dtype {its}")
+def _of_one_dtype(a: Any, end: Any, weight: Any = None) -> None:
+    for name, x in (("end", end), ("weight", weight)):
+        if x is not None and x.dtype != a.dtype and (x is end or x.ndim):
+            mine, its = (dtypes.cpp_name(dtypes.BY_NUM[y.dtype.num]) for y in (a, x))
+            raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
 
 
+def _lerp(a: Any, end: Any, weight: Any) -> Any:
+    return np.where(np.abs(weight) < 0.5, a + weight * (end - a), end - (end - a) * (1 - weight))
+
+
+op("lerp(Tensor self, Tensor end, Tensor weight)", in_place=True, out="found", backward="LerpBackward1",
+   kernel=pointwise(_lerp, takes="f", stub="lerp_kernel_tensor", check=_of_one_dtype),
+   self=lambda grad, weight: grad * sub.inplace(full_like(weight, 1), weight), end=lambda grad, weight: grad * weight,
+   weight=lambda grad, self, end: grad * (end - self))  # fmt: skip
 op("lerp(Tensor self, Tensor end, Scalar weight)", in_place=True, backward="LerpBackward0",
-   kernel=pointwise(lambda a, b, t: a + t * (b - a) if abs(t) < 0.5 else b - (b - a) * (1 - t), takes="f", stub="lerp_kernel_scalar",
-                    check=_of_one_dtype),
+   kernel=pointwise(_lerp, takes="f", stub="lerp_kernel_scalar", check=_of_one_dtype),
    self=lambda grad, weight: times(grad, 1.0 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
 power_of = op("pow(Tensor self, Tensor exponent)", _powers, operator="pow",
               backward="PowBackward1", self=_pow_self, exponent=_pow_exponent)  # fmt: skip
