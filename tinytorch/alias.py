@@ -12,6 +12,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from .errors import HAS_NOT
+
 _SPECS: dict[str, ModuleSpec | None] = {}  # of modules that are just being imported under the other name
 
 
@@ -31,7 +33,9 @@ class TorchImporter:
         try:
             module = importlib.import_module(__package__ + spec.name.removeprefix("torch"))
         except ModuleNotFoundError:
-            raise ModuleNotFoundError(f"No module named '{spec.name}'", name=spec.name) from None
+            error = ModuleNotFoundError(f"No module named '{spec.name}'", name=spec.name)
+            error.add_note(HAS_NOT.format(spec.name))
+            raise error from None
         _SPECS[spec.name] = module.__spec__
         return module
 

@@ -80,13 +80,14 @@ def warn_in_torch(message: str, place: str, once: bool = False) -> None:
 # Names that are not here.
 
 
+HAS_NOT = "tinytorch has no '{}'; if PyTorch has, run the program with PyTorch: the pictures and widgets work on its tensors too."
+
+
 def missing(template: str, name: str) -> AttributeError:
     """An AttributeError in torch's words; a note, shown in tracebacks, says in one sentence what to do."""
     error = AttributeError(template.format(name))
     if not name.startswith("__"):
-        error.add_note(
-            f"tinytorch has no '{name}'; if PyTorch has, run the program with PyTorch: the pictures and widgets work on its tensors too."
-        )
+        error.add_note(HAS_NOT.format(name))
     return error
 
 
