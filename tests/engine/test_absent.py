@@ -25,3 +25,12 @@ def test_an_absent_name_says_so_and_is_no_attribute() -> None:
     with pytest.raises(AttributeError, match="module 'torch' has no attribute 'svd'") as caught:
         tinytorch.svd(x)
     assert "tinytorch has no 'svd'" in caught.value.__notes__[0]
+
+
+def test_what_would_be_another_value_is_refused() -> None:
+    a = tinytorch.arange(6.0).view(3, 2).t()
+    row = a.split(1, 0)[1]
+    with pytest.raises(NotImplementedError, match="clone"):
+        row.data.index_put_((tinytorch.tensor([0, 0]),), row, accumulate=True)
+    assert a.tolist() == [[0, 2, 4], [1, 3, 5]]
+    assert row.index_put((tinytorch.tensor([0, 0]),), row.clone(), accumulate=True).tolist() == [[3, 9, 15]]

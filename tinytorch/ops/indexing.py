@@ -148,7 +148,11 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
         return
     try:
         if accumulate:
-            np.add.at(a, _whole(places), values.copy() if np.may_share_memory(a, values) else values)
+            if np.may_share_memory(a, values) and np.shares_memory(a, values):  # of which torch reads what it wrote before
+                raise NotImplementedError(
+                    "tinytorch does not add elements of a tensor to the tensor itself by index. Please clone() the values first."
+                )
+            np.add.at(a, _whole(places), values)
         else:
             a[_whole(places)] = values
     except IndexError:
