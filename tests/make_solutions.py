@@ -19,10 +19,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from copylab.answers import shown
-from copylab.exercise import Exercise
-from copylab.predict import Prediction
-from copylab.prose import plain
+from copylab.quiz.answers import shown
+from copylab.quiz.exercises import Exercise
+from copylab.quiz.prediction import Prediction
+from copylab.ui.markup import plain
 from execute_notebooks import METADATA, NOTEBOOKS, execute, lessons, normalise, read
 
 import tinytorch

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 SIGN = """
 import ipywidgets
-from copylab.exhibit import Exhibit, Panel
+from copylab.ui.exhibit import Exhibit, Panel
 
 class Sign(Exhibit, ipywidgets.VBox):
     text = "Keep off the grass."

@@ -32,8 +32,11 @@ def step_through(page: Page, player: Locator) -> list[str]:
     return said
 
 
+MOMENT = "(p) => [p.dataset.line, p.querySelector('[role=status]').innerText]"
+
+
 def check_step(player: Locator, number: int, count: int) -> str:
-    line, status = player.evaluate("(p) => [p.dataset.line, p.querySelector('[role=status]').innerText]")  # of one moment
+    line, status = map(str, player.evaluate(MOMENT))
     assert status.startswith(f"Step {number} of {count}, line {line}: ")
     marked = player.locator("li[aria-current=step]")
     assert marked.count() == 1

@@ -9,25 +9,23 @@ tensors as they are now, and `explain` says what backward would do. Nothing is l
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tinytorch.viz import explain, graph, memory, snapshot
 
-    from .compare import Comparison, compare
-    from .exercise import Exercise, exercise
-    from .facts import Fact, Facts, facts
-    from .lab import CopyLab
-    from .methods import METHODS, Method, method
-    from .misconceptions import Misconception, misconception
-    from .overview import Progress, progress
-    from .predict import Prediction, predict
-    from .questions import Question
-    from .race import Race, race
-    from .sources import Source
-    from .stepping import Steps, steps
+    from .copying.comparison import Comparison, compare
+    from .copying.facts import Fact, Facts, facts
+    from .copying.methods import METHODS, Method, method
+    from .copying.sources import Source
+    from .course.overview import Progress, progress
+    from .lab.explorer import CopyLab
+    from .player.steps import Steps, steps
+    from .quiz.exercises import Exercise, Wrong, exercise, wrong
+    from .quiz.misconceptions import Misconception, misconception
+    from .quiz.prediction import Prediction, predict
+    from .quiz.questions import Question
+    from .timing.race import Race, race
 
 __all__ = [
     "METHODS",
@@ -44,6 +42,7 @@ __all__ = [
     "Race",
     "Source",
     "Steps",
+    "Wrong",
     "compare",
     "exercise",
     "explain",
@@ -57,42 +56,45 @@ __all__ = [
     "race",
     "snapshot",
     "steps",
+    "wrong",
 ]
 
 _HOMES = {
-    "CopyLab": ".lab",
-    "Comparison": ".compare",
-    "Exercise": ".exercise",
-    "Fact": ".facts",
-    "Facts": ".facts",
-    "METHODS": ".methods",
-    "Method": ".methods",
-    "Misconception": ".misconceptions",
-    "Prediction": ".predict",
-    "Progress": ".overview",
-    "Question": ".questions",
-    "Race": ".race",
-    "race": ".race",
-    "Source": ".sources",
-    "Steps": ".stepping",
-    "compare": ".compare",
-    "exercise": ".exercise",
+    "CopyLab": ".lab.explorer",
+    "Comparison": ".copying.comparison",
+    "Exercise": ".quiz.exercises",
+    "Fact": ".copying.facts",
+    "Facts": ".copying.facts",
+    "METHODS": ".copying.methods",
+    "Method": ".copying.methods",
+    "Misconception": ".quiz.misconceptions",
+    "Prediction": ".quiz.prediction",
+    "Progress": ".course.overview",
+    "Question": ".quiz.questions",
+    "Race": ".timing.race",
+    "race": ".timing.race",
+    "Source": ".copying.sources",
+    "Steps": ".player.steps",
+    "Wrong": ".quiz.exercises",
+    "compare": ".copying.comparison",
+    "exercise": ".quiz.exercises",
     "explain": "tinytorch.viz",
-    "facts": ".facts",
+    "facts": ".copying.facts",
     "graph": "tinytorch.viz",
     "memory": "tinytorch.viz",
-    "method": ".methods",
-    "misconception": ".misconceptions",
-    "predict": ".predict",
-    "progress": ".overview",
+    "method": ".copying.methods",
+    "misconception": ".quiz.misconceptions",
+    "predict": ".quiz.prediction",
+    "progress": ".course.overview",
     "snapshot": "tinytorch.viz",
-    "steps": ".stepping",
+    "steps": ".player.steps",
+    "wrong": ".quiz.exercises",
 }
 
 
 def load_ipython_extension(shell: Any) -> None:
     """Bring `%%steps` and `%memory` into a notebook or IPython: this is what `%load_ext copylab` calls."""
-    from .magics import load
+    from .course.magics import load
 
     load(shell)
 
@@ -107,15 +109,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
-
-
-class _Package(ModuleType):
-    """A package in which `facts` is the function, whether or not the module of the same name has been loaded."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (isinstance(value, ModuleType) and name in _HOMES):  # import leaves each loaded module here
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
+    return sorted(__all__)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from copylab.exercise import Wrong, exercise, wrong
 from copylab.looks import is_tensor, same_storage, values
-from copylab.misconceptions import Misconception
-from copylab.predict import predict
 from copylab.questions import count, same_tensor, value, version
+from copylab.quiz.exercises import Wrong, exercise, wrong
+from copylab.quiz.misconceptions import Misconception
+from copylab.quiz.prediction import predict
 
 FOLLOWS = Misconception(
     "a name follows a name",

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from copylab.exercise import Wrong, exercise
-from copylab.facts import Answer, facts
+from copylab.copying.facts import Answer, facts
+from copylab.copying.methods import METHODS, method
 from copylab.looks import is_tensor, same_storage, values
-from copylab.methods import METHODS, method
-from copylab.predict import predict
 from copylab.questions import count, gets_gradient, node, same_counter, value, version
 from copylab.questions import same_storage as shared
+from copylab.quiz.exercises import Wrong, exercise
+from copylab.quiz.prediction import predict
 
 rows = predict(
     """

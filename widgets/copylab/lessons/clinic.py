@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from copylab.exercise import Exercise, Wrong, exercise
 from copylab.looks import is_tensor, same_storage, values
-from copylab.predict import predict
 from copylab.questions import ENDS, gradient, outcome, value, version
+from copylab.quiz.exercises import Exercise, Wrong, exercise
+from copylab.quiz.prediction import predict
 
 _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith torch.no_grad():\n    layer.weight.fill_(1.0)\n"
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from copylab.exercise import Wrong
 from copylab.lessons.clinic import patient
 from copylab.looks import grad, is_tensor, values
+from copylab.quiz.exercises import Wrong
 
 
 def _near(a: Any, b: list[float]) -> bool:

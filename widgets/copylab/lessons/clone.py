@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from copylab.exercise import Wrong, exercise
 from copylab.looks import grad, is_tensor, same_storage, values
-from copylab.misconceptions import Misconception
-from copylab.predict import predict
 from copylab.questions import (
     Question,
     gradient,
@@ -20,7 +17,10 @@ from copylab.questions import (
     value,
 )
 from copylab.questions import same_storage as shared
-from copylab.runs import Run
+from copylab.quiz.exercises import Wrong, exercise
+from copylab.quiz.misconceptions import Misconception
+from copylab.quiz.prediction import predict
+from copylab.quiz.runs import Run
 
 seven = predict(
     """

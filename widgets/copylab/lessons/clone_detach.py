@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from copylab.exercise import Wrong, exercise
 from copylab.looks import grad, is_tensor, same_storage, values
-from copylab.misconceptions import Misconception
-from copylab.predict import predict
 from copylab.questions import count, is_leaf, node, requires_grad, value, version
 from copylab.questions import same_storage as shared
+from copylab.quiz.exercises import Wrong, exercise
+from copylab.quiz.misconceptions import Misconception
+from copylab.quiz.prediction import predict
 
 ORDER = Misconception(
     "the order changes the result",

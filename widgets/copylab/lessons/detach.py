@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from copylab.exercise import Wrong, exercise, wrong
 from copylab.looks import grad, is_tensor, node_of, same_storage, values
-from copylab.predict import predict
 from copylab.questions import (
     gets_gradient,
     gradient,
@@ -19,6 +17,8 @@ from copylab.questions import (
     version,
 )
 from copylab.questions import same_storage as shared
+from copylab.quiz.exercises import Wrong, exercise, wrong
+from copylab.quiz.prediction import predict
 
 cut = predict(
     """

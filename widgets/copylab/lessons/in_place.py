@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from copylab.exercise import Wrong, exercise
 from copylab.looks import grad, is_tensor, values
-from copylab.misconceptions import Misconception
-from copylab.predict import predict
-from copylab.question import Question
 from copylab.questions import node, version
-from copylab.runs import Run
+from copylab.quiz.exercises import Wrong, exercise
+from copylab.quiz.misconceptions import Misconception
+from copylab.quiz.prediction import predict
+from copylab.quiz.question import Question
+from copylab.quiz.runs import Run
 
 ALWAYS = Misconception(
     "every write breaks backward",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from copylab.exercise import Wrong, exercise
 from copylab.looks import is_tensor, same_storage, values
-from copylab.misconceptions import Misconception
-from copylab.predict import predict
-from copylab.question import Question
 from copylab.questions import requires_grad, value
 from copylab.questions import same_storage as shared
+from copylab.quiz.exercises import Wrong, exercise
+from copylab.quiz.misconceptions import Misconception
+from copylab.quiz.prediction import predict
+from copylab.quiz.question import Question
 
 DATA = Misconception(
     "the data decides the dtype",

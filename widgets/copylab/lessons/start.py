@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from copylab.exercise import Wrong, exercise
 from copylab.looks import grad, is_tensor, node_of, same_storage
-from copylab.predict import predict
 from copylab.questions import count, gradient, names_showing, names_that, value, version
+from copylab.quiz.exercises import Wrong, exercise
+from copylab.quiz.prediction import predict
 
 shared = predict(
     """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from copylab.exercise import Wrong, exercise
 from copylab.looks import grad, is_tensor, values
-from copylab.misconceptions import Misconception
-from copylab.predict import predict
 from copylab.questions import gradient, on_graph, requires_grad, value
+from copylab.quiz.exercises import Wrong, exercise
+from copylab.quiz.misconceptions import Misconception
+from copylab.quiz.prediction import predict
 
 ZERO = Misconception(
     "no gradient is a zero",

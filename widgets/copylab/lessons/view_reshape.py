@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from copylab.exercise import Wrong, exercise
 from copylab.looks import is_tensor, same_storage, values
-from copylab.predict import predict
 from copylab.questions import count, same_tensor, value, version
 from copylab.questions import same_storage as shared
+from copylab.quiz.exercises import Wrong, exercise
+from copylab.quiz.prediction import predict
 
 shapes = predict(
     """

@@ -1,0 +1,226 @@
+"""The lessons as they lie in notebooks/: stored runs, form, links, predictions and exercises as they are defined."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from copylab.quiz.exercises import Exercise
+from copylab.quiz.prediction import Prediction
+from execute_notebooks import NOTEBOOKS, lessons, normalise, read
+
+LESSONS = lessons()
+each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+
+_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+MOST_LEFT_OUT = 1
+CLINIC = NOTEBOOKS / "14_clinic.ipynb"  # exercises from one end to the other
+GIVE_NONE = {"append", "backward", "extend", "filterwarnings", "simplefilter", "step", "zero_grad"}
+PARTS = (
+    "**The question.**",
+    "**What you need.**",
+    "**Time.**",
+    "Compare",
+    "Modify",
+    "Make",
+)
+
+
+def cells(path: Path, kind: str) -> list[SimpleNamespace]:
+    """Give the cells of one kind, sources and texts joined."""
+    return [
+        SimpleNamespace(**cell | {"source": "".join(cell["source"])})
+        for cell in read(path)["cells"]
+        if cell["cell_type"] == kind
+    ]
+
+
+def code(path: Path) -> list[SimpleNamespace]:
+    return cells(path, "code")
+
+
+def prose(path: Path) -> str:
+    return "\n".join(cell.source for cell in cells(path, "markdown"))
+
+
+def data(output: dict[str, Any], kind: str) -> str:
+    """Give what an output holds of one kind; of a stream, its text."""
+    return "".join(output.get("text", []) if kind == "text" else output.get("data", {}).get(kind, []))
+
+
+def shows_something(source: str) -> bool:
+    """Say whether the cell ends in a bare expression or prints at top level."""
+    body = ast.parse(source).body
+    calls = [node for node in ast.walk(ast.Module(body, [])) if isinstance(node, ast.Call)]
+    defines = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+    if all(isinstance(statement, defines) for statement in body):
+        return False
+    prints = any(isinstance(call.func, ast.Name) and call.func.id == "print" for call in calls)
+    last = body[-1].value if isinstance(body[-1], ast.Expr) else None
+    silent = isinstance(last, ast.Call) and isinstance(last.func, ast.Attribute) and last.func.attr in GIVE_NONE
+    return prints or (last is not None and not silent)
+
+
+@each_lesson
+def test_every_cell_that_shows_something_has_its_output(path: Path) -> None:
+    silent = [c.id for c in code(path) if shows_something(c.source) and not c.outputs]
+    assert not silent, f"these cells show something and have no stored output: {silent}"
+    assert any(shows_something(c.source) for c in code(path))
+
+
+@each_lesson
+def test_outputs_are_the_same_for_everybody(path: Path) -> None:
+    for c in code(path):
+        for output in c.outputs:
+            assert output["output_type"] != "error", f"{c.id} ends in an error"
+            assert output.get("name") != "stderr", f"{c.id} prints a warning"
+            text = data(output, "text") + data(output, "text/plain")
+            assert not re.search(r" at 0x[0-9a-f]+|ipykernel_|/site-packages/", text), c.id
+
+
+@each_lesson
+def test_stored_form(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == normalise(read(path)), "run: python tests/execute_notebooks.py"
+
+
+@each_lesson
+def test_few_cells_are_left_out_on_torch(path: Path) -> None:
+    tags = [tag for c in code(path) for tag in c.metadata.get("tags", [])]
+    assert tags.count("tinytorch-only") <= MOST_LEFT_OUT
+
+
+@each_lesson
+def test_engine_import_is_a_cell_of_its_own(path: Path) -> None:
+    assert [c.source for c in code(path) if "tinytorch" in c.source] == ["import tinytorch as torch"]
+
+
+@each_lesson
+def test_every_link_inside_the_folder_leads_somewhere(path: Path) -> None:
+    links = [link for link in _LINK.findall(prose(path)) if not link.startswith("https://")]
+    assert links
+    for link in links:
+        assert (path.parent / link).is_file(), link
+
+
+@each_lesson
+def test_every_picture_has_alt_text(path: Path) -> None:
+    pages = [data(output, "text/html") for c in code(path) for output in c.outputs]
+    images = [image for page in pages for image in re.findall(r"<img\b[^>]*>", page)]
+    assert images, "a lesson without a picture"
+    for image in images:
+        assert re.search(r'\balt="[^"]{10,}"', image), image[:200]
+
+
+@each_lesson
+def test_parts_of_the_template_are_there(path: Path) -> None:
+    text = prose(path)
+    for part in PARTS[:3] if path == CLINIC else PARTS:
+        assert part in text, part
+    assert "README.md" in text
+    assert "https://docs.pytorch.org/" in text
+
+
+def test_every_lesson_is_listed() -> None:
+    listed = re.findall(
+        r"^\| \[.*?\]\((\d\d_\w+\.ipynb)\)", (NOTEBOOKS / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert listed == [p.name for p in LESSONS]
+
+
+# ---- predictions and exercises: what is shown is what the package defines and test_lesson_definitions.py verifies
+
+
+def defined(path: Path) -> dict[str, Any]:
+    """Give the predictions and exercises that a lesson imports from its own module, by name."""
+    names: dict[str, Any] = {}
+    for node in (n for c in code(path) for n in ast.walk(ast.parse(c.source)) if isinstance(n, ast.ImportFrom)):
+        if (node.module or "").startswith("copylab.lessons."):
+            module = importlib.import_module(str(node.module))
+            names |= {alias.asname or alias.name: getattr(module, alias.name) for alias in node.names}
+    return {name: thing for name, thing in names.items() if isinstance(thing, Prediction | Exercise)}
+
+
+@each_lesson
+def test_a_lesson_has_a_prediction_and_two_exercises_and_shows_all_it_imports(path: Path) -> None:
+    things = defined(path)
+    shown = [c.source.strip() for c in code(path)]
+    assert sum(isinstance(thing, Prediction) for thing in things.values()) >= 1
+    assert sum(isinstance(thing, Exercise) for thing in things.values()) >= 2
+    assert [name for name in things if name not in shown] == []
+
+
+@each_lesson
+def test_below_each_exercise_stand_its_start_and_its_check(path: Path) -> None:
+    sources = [c.source.strip() for c in code(path)]
+    for name, exercise in defined(path).items():
+        if isinstance(exercise, Exercise):
+            at = sources.index(name)
+            answer, *between, check = sources[at + 1 : sources.index(f"{name}.check()") + 1]
+            assert len(between) <= 1, "a look at the answer may stand in between"
+            assert ast.dump(ast.parse(answer)) == ast.dump(ast.parse(exercise.start)), f"{name}: not its start"
+            assert check == f"{name}.check()"
+
+
+@each_lesson
+def test_stored_exercises_are_not_attempted_and_predictions_not_answered(path: Path) -> None:
+    outputs = {c.source.strip(): c.outputs for c in code(path)}
+    for name, thing in defined(path).items():
+        told = "".join(data(output, "text/plain") for output in outputs[name])
+        assert thing.text in told, "run: python tests/execute_notebooks.py"
+        if isinstance(thing, Exercise):
+            (verdict,) = outputs[f"{name}.check()"]
+            assert data(verdict, "text/plain").startswith("Not attempted: ")
+
+
+# ---- the tools above can fail
+
+
+def test_the_stored_form_leaves_out_what_differs_between_two_runs() -> None:
+    cell = {
+        "cell_type": "code",
+        "id": "a",
+        "execution_count": 7,
+        "metadata": {
+            "execution": {"iopub.status.busy": "2024"},
+            "jupyter": {"source_hidden": True},
+            "tags": ["hide-input"],
+        },
+        "outputs": [
+            {
+                "output_type": "execute_result",
+                "execution_count": 7,
+                "metadata": {"x": 1},
+                "data": {"application/vnd.jupyter.widget-view+json": {"model_id": "a widgets id"}},
+            }
+        ],
+        "source": "1 +\\\n1",
+    }
+    sample = {"cells": [cell], "metadata": {"language_info": {"version": "3.12.1"}, "widgets": {}}}
+    text = normalise(sample)
+    assert not re.search(r"iopub|3\.12|widgets|\b7\b|\"x\"", text)
+    assert '"source_hidden": true' in text
+    assert '"hide-input"' in text
+    assert normalise(sample) == text
+
+
+@pytest.mark.parametrize(
+    ("source", "shows"),
+    [
+        ("x", True),
+        ("print(x)", True),
+        ("for x in y:\n    print(x)", True),
+        ("x = 1", False),
+        ("y.backward()", False),
+        ("x.add_(1)", True),
+        ("f(x)", True),
+        ("import torch", False),
+        ("def f():\n    print(1)", False),
+    ],
+)
+def test_what_counts_as_showing_something(source: str, shows: bool) -> None:
+    assert shows_something(source) is shows

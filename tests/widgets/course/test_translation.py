@@ -1,0 +1,100 @@
+"""The course in other languages: what is out of date is noticed, code and outputs stay as they are."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from copylab.course.translation import (
+    FOLDER,
+    OPEN,
+    Entry,
+    digest,
+    faults,
+    languages,
+    main,
+    read,
+    renew,
+    translate,
+    translated_texts,
+    write,
+)
+
+NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
+CATALOGUES = sorted(NOTEBOOKS.glob(f"{FOLDER}/*/*.md"))
+
+
+def book() -> dict[str, Any]:
+    return {
+        "cells": [
+            {"id": "title", "cell_type": "markdown", "source": ["# Start\n", "\n", "Two names."]},
+            {"id": "code", "cell_type": "code", "source": ["x = 1"], "outputs": [{"text": ["1"]}]},
+            {"id": "end", "cell_type": "markdown", "source": ["The end."]},
+        ]
+    }
+
+
+GERMAN = {"title": Entry(digest("# Start\n\nTwo names."), "# Anfang\n\nZwei Namen."), "end": Entry(OPEN, "The end.")}
+
+
+def test_a_catalogue_reads_back() -> None:
+    assert read(write(GERMAN)) == GERMAN
+    assert read("") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("abc\n<!-- cell a 1 -->\nx", "in front of"), ("<!-- cell a 1 -->\nx\n<!-- cell a 2 -->\ny", "twice")],
+)
+def test_a_broken_catalogue_is_an_error(text: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        read(text)
+
+
+def test_only_prose_changes_and_open_texts_stay_english() -> None:
+    made = translate(book(), GERMAN)
+    assert "".join(made["cells"][0]["source"]) == "# Anfang\n\nZwei Namen."
+    assert made["cells"][1:] == book()["cells"][1:]
+
+
+def test_faults_are_named() -> None:
+    assert faults(book(), GERMAN) == ["end: not translated"]
+    changed = book()
+    changed["cells"][0]["source"] = ["# Start\n", "\n", "Three names."]
+    assert faults(changed, GERMAN) == ["title: the English text has changed", "end: not translated"]
+    assert "".join(translate(changed, GERMAN)["cells"][0]["source"]) == "# Start\n\nThree names."
+    assert faults({"cells": []}, GERMAN)[0] == "title: the lesson has no such text"
+
+
+def test_a_renewed_catalogue_keeps_what_was_translated() -> None:
+    renewed = renew(book(), {"title": GERMAN["title"]})
+    assert renewed == GERMAN
+
+
+def test_a_translator_starts_with_the_english_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "00_start.ipynb").write_text(json.dumps(book()), "utf-8")
+    monkeypatch.setattr("copylab.course.translation.lessons", lambda: tmp_path)
+    assert main(["de", "00_start"]) == 1
+    assert capsys.readouterr().out == "00_start, title: not translated\n00_start, end: not translated\n"
+    catalogue = tmp_path / FOLDER / "de" / "00_start.md"
+    assert "Two names." in catalogue.read_text("utf-8")
+    catalogue.write_text(write(GERMAN), "utf-8")
+    assert main(["de", "00_start"]) == 1
+    assert read(catalogue.read_text("utf-8")) == GERMAN
+    assert languages(tmp_path) == ["de"]
+    (text,) = [text for _, text in translated_texts(tmp_path, "de")]
+    assert "Anfang" in text
+    with pytest.raises(ValueError, match="it is in: en, de"):
+        list(translated_texts(tmp_path, "fr"))
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_stored_translations_are_complete_and_up_to_date(path: Path) -> None:
+    lesson = json.loads((NOTEBOOKS / f"{path.stem}.ipynb").read_text("utf-8"))
+    entries = read(path.read_text("utf-8"))
+    assert faults(lesson, entries) == [], f"python -m copylab.course.translation {path.parent.name} {path.stem}"
+    made = translate(lesson, entries)
+    code = [cell for cell in made["cells"] if cell["cell_type"] == "code"]
+    assert code == [cell for cell in lesson["cells"] if cell["cell_type"] == "code"]

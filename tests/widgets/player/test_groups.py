@@ -1,0 +1,121 @@
+"""Steps of one loop, of one round, of one call stand together, in the text and in the static form."""
+
+import re
+
+import pytest
+from copylab import Steps, steps
+from copylab.player.groups import Group, Part
+from copylab.player.static import script
+
+import tinytorch
+
+
+def tree(parts: tuple[Part, ...]) -> list[object]:
+    """The titles of groups and the numbers of steps, nested as they are."""
+    return [[part.title, *tree(part.parts)] if isinstance(part, Group) else part.number for part in parts]
+
+
+def made(code: str) -> Steps:
+    return steps(code, engine=tinytorch)
+
+
+def test_a_loop_and_its_rounds() -> None:
+    found = made("for i in range(2):\n    a = i\n    b = i\nc = 1")
+    assert tree(found.parts) == [
+        [
+            "Loop on line 1: 2 rounds",
+            ["Round 1 of the loop on line 1", 1, 2, 3],
+            ["Round 2 of the loop on line 1", 4, 5, 6],
+            7,
+        ],
+        8,
+    ]
+    loop = found.parts[0]
+    assert isinstance(loop, Group)
+    assert (loop.first, loop.last, loop.changes) == (1, 7, ("i = 1", "a = 1", "b = 1"))
+    assert isinstance(loop.parts[1], Group)
+    assert loop.parts[1].changes == ("i = 1", "a = 1", "b = 1")
+
+
+def test_loops_in_loops_and_again() -> None:
+    found = made("for i in range(2):\n    for j in range(1):\n        a = 1\nn = 1\nwhile n:\n    n = 0")
+    inner = "Loop on line 2: 1 round"
+    assert tree(found.parts) == [
+        [
+            "Loop on line 1: 2 rounds",
+            ["Round 1 of the loop on line 1", 1, [inner, ["Round 1 of the loop on line 2", 2, 3], 4]],
+            ["Round 2 of the loop on line 1", 5, [inner, ["Round 1 of the loop on line 2", 6, 7], 8]],
+            9,
+        ],
+        10,
+        ["Loop on line 5: 1 round", ["Round 1 of the loop on line 5", 11, 12], 13],
+    ]
+
+
+def test_calls() -> None:
+    found = made("def g(n):\n    return n\ndef f(n):\n    return g(n)\nx = f(1) + g(2)\nwhile f(0):\n    pass")
+    assert tree(found.parts) == [
+        1,
+        2,
+        ["Call of f() and g() on line 5", 3, ["Call of g() on line 4", 4, 5, 6], 7, 8],
+        ["Call of f() on line 6", 9, ["Call of g() on line 4", 10, 11, 12]],
+        13,
+    ]
+
+
+def test_recursion_and_generators_nest() -> None:
+    found = made("def f(n):\n    return f(n - 1) if n else 0\nf(2)")
+    found = made("def f(n):\n    return f(n - 1) if n else 0\nf(2)")
+    inner = ["Call of f() on line 2", 3, ["Call of f() on line 2", 4, 5, 6], 7]
+    assert tree(found.parts) == [1, ["Call of f() on line 3", 2, inner, 8]]
+    found = made("def g():\n    yield 1\n    yield 2\nfor x in g():\n    a = x")
+    assert re.findall(r"Round (\d) of the loop on line 4", found.text) == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for i in range(9):\n    if i == 1: break",
+        "for i in []:\n    pass",
+        "while 0: pass",
+        "for i in range(3):\n    1 / (1 - i)",
+        "def f():\n    for i in range(2):\n        if i: return i\nfor j in range(2): f()",
+        "def g():\n    for i in range(2):\n        yield i\nfor x in g():\n    for y in g():\n        x = y\n[*g()]",
+        "while True:\n    a = 1",
+        "def f(n):\n    for i in range(n):\n        f(n - 1)\nf(3)",
+        "class A:\n    def __init__(self):\n        for i in range(2): self.i = i\nxs = [A() for _ in range(2)]",
+        "try:\n    for i in range(3):\n        raise ValueError\nexcept ValueError:\n    for i in range(2): pass",
+        "async def f():\n    for i in range(2): pass\nf().close()",
+        "",
+        "b = = 1",
+    ],
+)
+def test_every_step_stands_once_and_in_order(code: str) -> None:
+    found = made(code)
+
+    def numbers(parts: tuple[Part, ...]) -> list[int]:
+        flat: list[int] = []
+        for part in parts:
+            flat += numbers(part.parts) if isinstance(part, Group) else [part.number]
+        return flat
+
+    assert numbers(found.parts) == list(range(1, len(found) + 1))
+    assert re.findall(r"^Step (\d+), ", found.text, re.MULTILINE) == [str(n) for n in range(1, len(found) + 1)]
+    html = found.html.replace(script(), "")
+    assert html.count('<details class="cl-step"') == len(found)
+    assert html.count("<details") == html.count("</details>")
+
+
+def test_both_forms_tell_of_a_long_loop() -> None:
+    found = made("x = torch.ones(2)\nfor i in range(30):\n    x += 1")
+    assert "\nLoop on line 2: 30 rounds, steps 2 to 62\n" in found.text
+    assert "\nRound 30 of the loop on line 2, steps 60 to 61\n" in found.text
+    loop = re.search(
+        r'<details class="cl-group" data-kind="loop"[^>]*><summary>([^<]*)</summary>(.*?)</ul>', found.html
+    )
+    assert loop is not None
+    assert loop[1] == "Loop on line 2: 30 rounds, steps 2 to 62"
+    assert "the version counter of x went up, 0 -&gt; 30." in loop[2]
+    assert 'data-last="62" open' not in found.html, "a long loop is folded"
+    short = made("for i in range(3):\n    pass").html
+    assert 'data-first="1" data-last="7" open' in short

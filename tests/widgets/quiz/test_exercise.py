@@ -1,0 +1,369 @@
+"""Exercises: checks that never raise and change nothing, and that are tested themselves."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from copylab.looks import grad, node_of, same_counter, same_storage, values
+from copylab.quiz.exercises import Exercise, Verdict, Wrong, exercise, wrong
+from copylab.quiz.mutations import mutations
+
+START = "x = torch.arange(6)\nt = None"
+SOLUTION = "t = x[2:4].clone()"
+
+
+@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
+def engine(request: pytest.FixtureRequest) -> ModuleType:
+    return importlib.import_module(request.param)
+
+
+@pytest.fixture(autouse=True)
+def progress_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COPYLAB_PROGRESS", str(tmp_path / "kept.json"))
+    return tmp_path / "kept.json"
+
+
+def check(x: Any, t: Any) -> str | None:
+    if same_storage(x, t):
+        return "t still looks at the storage of x."
+    if values(t) != [2, 3]:
+        wrong(f"t shows {values(t)}.")
+    return None
+
+
+def make(check: Any = check, **changes: Any) -> Exercise:
+    given: dict[str, Any] = {
+        "hints": ["A slice picks a part.", "What `copies` a view?"],
+        "solution": SOLUTION,
+        "wrong": [Wrong("t = x[2:4]", says="storage of x"), Wrong("t = x[2:5].clone()", says="shows [2, 3, 4]")],
+        "start": START,
+    }
+    return exercise("mine/part", "`t` shall show **[2, 3]**.", ("x", "t"), check, **given | changes)
+
+
+# ---- the three verdicts
+
+
+def test_not_attempted_wrong_right(engine: ModuleType) -> None:
+    part = make(engine=engine)
+    x = engine.arange(6)
+    for names, said in [
+        ({}, "Not attempted: there is no variable x yet. Run your cell first."),
+        ({"x": x}, "Not attempted: there is no variable t yet. Run your cell first."),
+        ({"x": x, "t": None}, "Not attempted: t is still None."),
+        ({"x": x, "t": ...}, "Not attempted: t is still ..."),
+        ({"x": x, "t": x[2:4]}, "Not yet: t still looks at the storage of x."),
+        ({"x": x, "t": x[:2].clone()}, "Not yet: t shows [0, 1]."),
+        ({"x": x, "t": x[2:4].clone()}, "Right: that is what was asked for."),
+    ]:
+        assert repr(part.check(names)) == said
+    assert part.check({"x": x, "t": engine.tensor([2, 3])}).is_right
+
+
+def test_the_callers_variables_are_looked_at() -> None:
+    import tinytorch
+
+    names = {"part": make(), "torch": tinytorch}
+    exec(START + "\nfirst = part.check()\n" + SOLUTION + "\nlast = part.check()", names)
+    assert (names["first"].state, names["last"].state) == ("not attempted", "right")  # type: ignore[attr-defined]
+
+
+def test_as_at_the_start_is_not_attempted(engine: ModuleType) -> None:
+    start = "r = torch.zeros(2)\nkept = []\nfor _ in range(2):\n    r += 1\n    kept.append({})"
+    part = exercise(
+        "k",
+        "Keep both.",
+        ["r", "kept"],
+        lambda kept, r: "one storage" if same_storage(kept[0], r) else None,
+        start=start.format("r"),
+        solution=start.format("r.clone()"),
+        wrong=[Wrong(start.format("r.detach()"), says="one storage")],
+        engine=engine,
+    )
+    names: dict[str, Any] = {"torch": engine}
+    exec(start.format("r"), names)
+    assert repr(part.check(names)) == "Not attempted: everything is as it was at the start."
+    names = {"torch": engine}
+    exec(start.format("r.detach()"), names)
+    assert part.check(names).state == "wrong"
+    assert part.verify(engine)
+
+
+def _keeps(keep: Any, torch: Any) -> str | None:
+    x = torch.ones(1)
+    return "keep gives x itself" if keep(x) is x else None
+
+
+def test_a_function_of_the_start_is_known_again() -> None:
+    start = "def keep(x):\n    return x\n"
+    part = exercise(
+        "k",
+        "Mend keep.",
+        ["keep"],
+        _keeps,
+        start=start,
+        solution="def keep(x):\n    return x.clone()",
+        wrong=[Wrong("def keep(x):\n    y = x\n    return y", says="x itself")],
+    )
+    assert part.verify()
+    names: dict[str, Any] = {}
+    exec(start, names)
+    assert part.check(names).state == "not attempted"
+
+
+# ---- a check never raises, and changes nothing
+
+
+class Hostile:
+    def __eq__(self, _other: object) -> bool:
+        raise RuntimeError("no comparing <b>here</b>")
+
+    def __hash__(self) -> int:
+        raise RuntimeError("no hash")
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no repr")
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("no attributes")
+
+    def __iter__(self) -> Any:
+        raise SystemExit
+
+
+THINGS: list[Callable[[], Any]] = [
+    Hostile,
+    lambda: [Hostile()],
+    object,
+    str,
+    lambda: 3,
+    lambda: {"a": [1]},
+    lambda: lambda: 1,
+    lambda: type,
+    lambda: float("nan"),
+]
+
+
+@pytest.mark.parametrize("make_thing", THINGS)
+def test_whatever_learners_make_is_no_crash(make_thing: Callable[[], Any]) -> None:
+    thing = make_thing()
+
+    def picky(x: Any, t: Any) -> str | None:
+        return None if t[0] == x and sorted(t) else "no"
+
+    for part in (make(), make(picky)):
+        for names in ({"x": thing, "t": thing}, {"x": 1, "t": thing}):
+            verdict = part.check(names)
+            assert isinstance(verdict, Verdict)
+            assert verdict.state == "wrong"
+            assert " at 0x7" not in repr(verdict)
+
+
+def test_an_error_in_the_check_becomes_a_sentence() -> None:
+    verdict = make(lambda **names: names["t"].nothing).check({"x": 1, "t": 2})
+    assert repr(verdict) == "Not yet: looking at it raises AttributeError: 'int' object has no attribute 'nothing'"
+
+
+def test_a_check_is_quiet(capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder) -> None:
+    import warnings
+
+    def loud(x: Any, t: Any) -> None:
+        print(x, t)
+        warnings.warn("loud", stacklevel=1)
+
+    assert make(loud).check({"x": 1, "t": 2}).is_right
+    assert capsys.readouterr().out == ""
+    assert not recwarn.list
+
+
+def test_a_look_leaves_tensors_and_random_numbers_alone(engine: ModuleType) -> None:
+    x = engine.arange(6.0).requires_grad_()
+    t = x[2:4]
+    engine.manual_seed(1)
+    state = engine.get_rng_state().tolist()
+    make(engine=engine, start="x = torch.rand(6)\nt = None").check({"x": x, "t": t})
+    assert (x._version, t._version, x.grad, t.grad_fn.name()) == (0, 0, None, "SliceBackward0")
+    assert engine.get_rng_state().tolist() == state
+
+
+def test_looks(engine: ModuleType) -> None:
+    x = engine.ones(2, requires_grad=True)
+    y = x * 1
+    y.retain_grad()
+    y.sum().backward()
+    assert same_storage(x, x.detach())
+    assert not same_storage(x, x.clone())
+    assert not same_storage(x, 3)
+    assert same_counter(x, x.detach())
+    assert not same_counter(x, x.data)
+    assert grad(x) == grad(y) == [1.0, 1.0]
+    assert grad(x.clone()) is None
+    assert grad(7) is None
+    assert (node_of(y), node_of(x), node_of(None)) == ("MulBackward0", None, None)
+    assert values(x) == [1.0, 1.0]
+
+
+# ---- hints and solution
+
+
+def test_hints_in_stages_and_the_solution() -> None:
+    part = make()
+    said = [repr(part.hint()) for _ in range(3)]
+    assert said == ["Hint 1 of 2: A slice picks a part.", *["Hint 2 of 2: What `copies` a view?"] * 2]
+    assert repr(part.hint(1)) == said[0]
+    assert "<code>copies</code>" in part.hint(2)._repr_html_()
+    assert repr(part.solution()) == "One solution:\n\nt = x[2:4].clone()"
+    for number in (0, 3, -1):
+        with pytest.raises(ValueError, match="numbers 1 to 2"):
+            part.hint(number)
+    with pytest.raises(ValueError, match="no hints"):
+        make(hints=()).hint()
+
+
+def test_progress_is_noted(progress_file: Path, engine: ModuleType) -> None:
+    part = make(engine=engine)
+    x = engine.arange(6)
+    part.check({"x": x, "t": None})
+    part.verify(engine)
+    assert not progress_file.exists()
+    part.hint(2)
+    part.hint(1)
+    part.check({"x": x, "t": x})
+
+    def kept() -> Any:
+        return json.loads(progress_file.read_text("utf-8"))["exercises"]["mine/part"]
+
+    assert kept() == {"state": "wrong", "hints": 2}
+    part.check({"x": x, "t": x[2:4].clone()})
+    part.check({"x": x, "t": x})
+    part.solution()
+    assert kept() == {"state": "right", "hints": 2, "solution": True}
+
+
+# ---- verify finds what is wrong with an exercise
+
+
+def test_a_good_exercise_is_verified(engine: ModuleType) -> None:
+    found = make().verify(engine)
+    assert found, found
+    assert repr(found) == "Verified: start, solution, 2 wrong answers, 3 of 3 changed solutions noticed."
+
+
+def changes(x: Any, t: Any) -> str | None:
+    t.add_(0)
+    return check(x, t)
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [
+        ({"check": lambda **_: None}, "no change of the solution is noticed"),
+        ({"check": lambda **_: "never"}, "the solution does not pass: Not yet: never"),
+        ({"check": changes}, "the check changes what it looks at"),
+        ({"wrong": [Wrong("t = x[2:4]", says="shows")]}, "should be told 'shows'"),
+        ({"wrong": [Wrong("t = torch.tensor([2, 3])", says="storage")]}, "and gets: Right"),
+        ({"wrong": [Wrong("t = None", says="None")]}, "and gets: Not attempted"),
+        ({"wrong": [Wrong("t = x[2:4]", says="x"), Wrong("t = x[1:4]", says="x")]}, "get the same words"),
+        ({"start": "x = torch.arange(6)\nt = x"}, ""),
+        ({"solution": "raise ValueError"}, "the solution does not pass: Not attempted"),
+        ({"solution": "while True: pass"}, "the solution does not pass"),
+        ({"start": "x = torch.arange(6)\nt = None\nt = 3\nimport os\nt = os.urandom(9)"}, "the start is not seen"),
+    ],
+)
+def test_a_bad_exercise_is_found(
+    monkeypatch: pytest.MonkeyPatch, engine: ModuleType, changed: dict[str, Any], fault: str
+) -> None:
+    monkeypatch.setattr("copylab.quiz.attempts.SECONDS", 0.5)
+    found = make(**changed).verify(engine)
+    assert bool(found) is not bool(fault), found
+    assert fault in repr(found)
+
+
+def test_bad_definitions() -> None:
+    with pytest.raises(TypeError, match="check cannot be called with x, t"):
+        make(lambda x: x)
+    with pytest.raises(TypeError, match="check must be a function"):
+        make("x == t")
+    with pytest.raises(TypeError, match="names must be a list"):
+        exercise("k", "task", "xt", check, solution="t = 1")
+    with pytest.raises(SyntaxError):
+        make(solution="t = x[2:4].clone(")
+    with pytest.raises(SyntaxError):
+        make(wrong=[Wrong("t = (", says="x")])
+
+
+# ---- mutations
+
+
+def test_each_mutation_is_another_program() -> None:
+    code = "a = torch.ones(2, requires_grad=True)\nb = a.clone()\nb += 1\nif b.sum() > 2:\n    c = b ** 3\n"
+    found = dict(mutations(code))
+    texts = list(found.values())
+    assert len(set(texts)) == len(texts) >= 14
+    assert code.strip() not in texts
+    for text in texts:
+        compile(text, "<mutation>", "exec")
+    for what in ("without `.clone()`", "`b += 1` not in place", "`b ** 3` becomes `b * 3`", "without `requires_grad=`"):
+        assert any(what in name for name in found), what
+
+
+# ---- shown
+
+
+def test_the_twins_are_the_task_and_never_the_solution() -> None:
+    part = make(title="One <more>")
+    assert part.text.startswith("One <more>: `t` shall show [2, 3].")
+    assert "One &lt;more&gt;" in part.html
+    assert "<strong>[2, 3]</strong>" in part.html
+    assert part.html.count("<details>") == 2
+    for page in (part.text, part.html, repr(part)):
+        assert "x[2:4]" not in page
+    assert repr(part) == "Exercise('mine/part', 2 hints)"
+    before = part.text, part.html
+    part.hint()
+    part.check({"x": 1, "t": 2})
+    assert (part.text, part.html) == before
+
+
+def test_help_is_short(capsys: pytest.CaptureFixture[str]) -> None:
+    make().help()
+    assert "check()" in capsys.readouterr().out
+
+
+# ---- with buttons
+
+
+def press(view: Any, name: str) -> str:
+    (button,) = [b for b in view.children[1].children if b.description == name]
+    button.click()
+    return str(view.children[2].says)
+
+
+def test_the_live_view_does_the_same(monkeypatch: pytest.MonkeyPatch, engine: ModuleType) -> None:
+    names: dict[str, Any] = {}
+    monkeypatch.setattr("copylab.quiz.exercise_view.notebook_names", lambda: names)
+    part = make(title="One <more>", engine=engine)
+    view = part.live()
+    states = []
+    view.observe(lambda change: states.append(change.new), "state")
+    assert press(view, "Check") == "Not attempted: there is no variable x yet. Run your cell first."
+    names |= {"x": engine.arange(6), "t": engine.ones(1)}
+    assert press(view, "Check") == "Not yet: t shows [1.0]."
+    assert press(view, "Hint") == "Hint 1 of 2: A slice picks a part."
+    assert press(view, "Hint") == "Hint 2 of 2: What `copies` a view?"
+    assert "x[2:4].clone()" in press(view, "Solution")
+    names["t"] = names["x"][2:4].clone()
+    assert press(view, "Check") == "Right: that is what was asked for."
+    assert states == ["wrong", "right"]
+    assert "✔" in view.children[2].html
+    assert "One &lt;more&gt;" in view.children[0].html
+    assert (view.text, view.html, repr(view)) == (part.text, part.html, repr(part))
+    view.close()
+    assert view.comm is None
+    assert make(hints=()).live().children[1].children[1].disabled

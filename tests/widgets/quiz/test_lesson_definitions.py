@@ -1,0 +1,92 @@
+"""Every prediction and exercise of the lessons, verified under both engines: what is wrong is noticed and refuted."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+
+import copylab.lessons
+import pytest
+from copylab.quiz.exercises import Exercise
+from copylab.quiz.misconceptions import MISCONCEPTIONS
+from copylab.quiz.prediction import Prediction
+
+LESSONS = sorted(module.name for module in pkgutil.iter_modules(copylab.lessons.__path__))
+
+
+def things(lesson: str) -> dict[str, Prediction | Exercise]:
+    module = importlib.import_module(f"copylab.lessons.{lesson}")
+    return {name: thing for name, thing in vars(module).items() if isinstance(thing, Prediction | Exercise)}
+
+
+ALL = [pytest.param(lesson, name, id=f"{lesson}-{name}") for lesson in LESSONS for name in things(lesson)]
+engines = pytest.mark.parametrize("engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_noted(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COPYLAB_PROGRESS", f"{tmp_path}/progress.json")
+
+
+@engines
+@pytest.mark.parametrize(("lesson", "name"), ALL)
+def test_it_is_verified(lesson: str, name: str, engine: str) -> None:
+    found = things(lesson)[name].verify(importlib.import_module(engine))
+    assert found, repr(found)
+
+
+@pytest.mark.parametrize(("lesson", "name"), ALL)
+def test_it_has_what_a_lesson_needs(lesson: str, name: str) -> None:
+    thing = things(lesson)[name]
+    part, _, rest = (thing.key or "").partition("/")
+    assert lesson.startswith(part), thing.key
+    assert rest, "a key has two parts"
+    if isinstance(thing, Exercise):
+        assert len(thing.hints) >= 2, "staged hints"
+        assert len(thing.wrong) >= 3, "listed wrong answers"
+        assert thing.solution.__doc__
+        assert thing.code.strip()
+    else:
+        assert len(thing.questions) >= 3
+        assert any(question.wrong or question.suspect for question in thing.questions)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("lesson", "name"), [p for p in ALL if isinstance(things(str(p.values[0]))[str(p.values[1])], Prediction)]
+)
+def test_the_reveal_reads_the_same_under_both_engines(lesson: str, name: str) -> None:
+    prediction = things(lesson)[name]
+    assert isinstance(prediction, Prediction)
+    assert reveal(prediction, importlib.import_module("tinytorch")) == reveal(
+        prediction, importlib.import_module("torch")
+    )
+
+
+def reveal(prediction: Prediction, engine: ModuleType) -> str:
+    """What a learner reads who has every row wrong, as far as the choices allow."""
+    fresh = Prediction(prediction.code, prediction.questions, engine=engine)
+    run = fresh.run()
+    answers = []
+    for question in fresh.questions:
+        right = question.right(run)
+        listed = [*map(str, question.wrong), *(question.choices or ()), "something else"]  # type: ignore[misc]
+        answers.append(next(answer for answer in listed if not question.holds(question.read(answer), right)))
+    return fresh.commit(answers).text
+
+
+def test_keys_are_told_apart() -> None:
+    keys = [thing.key for lesson in LESSONS for thing in things(lesson).values()]
+    assert len(keys) == len(set(keys))
+    assert all(keys)
+
+
+def test_misconceptions_are_met() -> None:
+    met = set()
+    for lesson in LESSONS:
+        for thing in things(lesson).values():
+            if isinstance(thing, Prediction):
+                for question in thing.questions:
+                    met |= {wrong for wrong in question.wrong.values() if isinstance(wrong, str)}
+    assert len(met & set(MISCONCEPTIONS)) >= 12

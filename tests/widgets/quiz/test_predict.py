@@ -1,0 +1,490 @@
+"""Predictions: every answer found by running, every wrong one refuted with the run's facts, under both engines."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from copylab.questions import (
+    Question,
+    count,
+    gets_gradient,
+    gradient,
+    is_leaf,
+    names_showing,
+    names_that,
+    node,
+    on_graph,
+    outcome,
+    printed,
+    requires_grad,
+    same_counter,
+    same_storage,
+    same_tensor,
+    sees_write,
+    state_table,
+    value,
+    version,
+)
+from copylab.quiz.answers import shown
+from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception, misconception
+from copylab.quiz.prediction import Prediction, predict
+from copylab.quiz.runs import Run
+
+CLONE = """
+a = torch.tensor(1.0, requires_grad=True)
+y = a**2
+b = a.clone()
+z = b * 3
+y.backward()
+z.backward()
+b += 1
+"""
+VIEW = "x = torch.tensor([1.0, 2.0, 3.0])\ny = x[1:]\ny[0] = 50.0\nw = x * 2\nn = 3\nprint('sum', n)"
+ERROR = "x = torch.tensor(3.0, requires_grad=True)\ny = x * x\nwith torch.no_grad():\n    x += 1\ny.backward()"
+FROM_LEAF = "x = torch.ones(2, requires_grad=True) * 1\ny = {}"
+
+
+@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
+def engine(request: pytest.FixtureRequest) -> ModuleType:
+    return importlib.import_module(request.param)
+
+
+@pytest.fixture(autouse=True)
+def progress_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COPYLAB_PROGRESS", str(tmp_path / "kept.json"))
+    return tmp_path / "kept.json"
+
+
+# ---- right answers
+
+
+@pytest.mark.parametrize(
+    ("code", "question", "right"),
+    [
+        (CLONE, same_tensor("a", "b"), False),
+        ("x = torch.ones(1)\ny = x", same_tensor("x", "y"), True),
+        (CLONE, same_storage("a", "b"), False),
+        (VIEW, same_storage("x", "y"), True),
+        (VIEW, same_counter("x", "y"), True),
+        ("x = torch.ones(1)\ny = x.data", same_counter("x", "y"), False),
+        ("x = torch.ones(1)\ny = x.detach()", same_counter("x", "y"), True),
+        (CLONE, on_graph("b"), True),
+        (VIEW, on_graph("w"), False),
+        (CLONE, node("b", at=3), "CloneBackward0"),
+        (CLONE, node("b"), "AddBackward0"),
+        (CLONE, node("a"), "none"),
+        (CLONE, requires_grad("b"), True),
+        (CLONE, is_leaf("b"), False),
+        (CLONE, is_leaf("a"), True),
+        (VIEW, version("x"), 1),
+        (VIEW, version("x", at=2), 0),
+        (VIEW, value("x"), [1.0, 50.0, 3.0]),
+        (VIEW, value("x", at=1), [1.0, 2.0, 3.0]),
+        (VIEW, value("n"), 3),
+        (CLONE, gradient("a", at=4), None),
+        (CLONE, gradient("a", at=5), 2.0),
+        (CLONE, gradient("a"), 5.0),
+        (CLONE, gradient("b"), None),
+        (VIEW, sees_write("x", "y"), True),
+        (VIEW, sees_write("w", "y"), False),
+        ("x = torch.tensor([True, False])\ny = x.view(2)", sees_write("x", "y"), True),
+        ("x = torch.zeros(1)\ny = x.expand(3)", sees_write("x", "y"), True),
+        (CLONE, gets_gradient("a", "b"), True),
+        (FROM_LEAF.format("x.detach()"), gets_gradient("x", "y"), False),
+        (FROM_LEAF.format("x.clone()"), gets_gradient("x", "y"), True),
+        (CLONE, outcome(), "it runs to its end"),
+        (ERROR, outcome(), "line 5 raises an error"),
+        (VIEW, printed(6), "sum 3"),
+        (VIEW, count("names"), 3),
+        (VIEW, count("tensors"), 3),
+        (VIEW, count("storages"), 2),
+        (VIEW, count("counters"), 2),
+        (CLONE, count("storages"), 5),
+        (CLONE, names_that("is_leaf", "a", "b", "z"), {"a"}),
+        (CLONE, names_that("has_grad", "a", "b", "z"), {"a"}),
+        (CLONE, names_that("requires_grad", "a", "b"), {"a", "b"}),
+        (VIEW, names_that("on_graph", "x", "y"), set()),
+        (VIEW, names_showing(50, "x", "y", "w"), {"x", "y"}),
+        ("for i in range(3):\n    x = torch.full((1,), 1.0 * i)", value("x", at=2), [2.0]),
+    ],
+    ids=lambda v: v.name if isinstance(v, Question) else "",
+)
+def test_the_right_answer_is_found_by_running(engine: ModuleType, code: str, question: Question, right: Any) -> None:
+    p = predict(code, [question], engine=engine)
+    assert p.questions[0].right(p.run()) == (frozenset(right) if isinstance(right, set) else right)
+    reveal = p.commit([shown(frozenset(right)) if isinstance(right, set) else right])
+    assert reveal.right == 1, reveal.text
+    assert p.verify(engine)
+
+
+def test_the_answers_change_with_the_program(engine: ModuleType) -> None:
+    table = {
+        "x": "yes yes yes yes yes no yes yes",
+        "x[:]": "no yes yes yes yes no yes yes",
+        "x.clone()": "no no no yes yes no no yes",
+        "x.detach()": "no yes yes no no yes yes no",
+        "x.data": "no yes no no no yes yes no",
+        "x.detach().clone()": "no no no no no yes no no",
+    }
+    for copy, answers in table.items():
+        reveal = predict(FROM_LEAF.format(copy), engine=engine).commit(answers.split())
+        assert reveal.right == 8, (copy, reveal.text)
+
+
+# ---- wrong answers
+
+
+@pytest.mark.parametrize(
+    ("code", "question", "given", "name", "facts"),
+    [
+        ("x = torch.ones(1)\ny = x", same_tensor("x", "y"), "no", "a name is a copy", "`y is x` is True"),
+        ("x = torch.ones(1)\ny = x", same_storage("x", "y"), "no", "a name is a copy", "one storage, S1"),
+        (VIEW, same_storage("x", "y"), "no", "a view is a copy", "both look at S1"),
+        (CLONE, same_storage("a", "b"), "yes", "a copy shares memory", "S1 is the storage of `a`, S3 that of `b`"),
+        (FROM_LEAF.format("x.detach()"), same_storage("x", "y"), "no", "detach copies", "both look at S"),
+        (FROM_LEAF.format("x.data"), same_counter("x", "y"), "yes", "shared memory, shared counter", "although both"),
+        (
+            FROM_LEAF.format("x.detach()"),
+            same_counter("x", "y"),
+            "no",
+            "detach has its own counter",
+            "counts for `x` and",
+        ),
+        (VIEW, same_counter("x", "y"), "no", "a counter for each tensor", "C1 counts for"),
+        (CLONE, on_graph("b"), "no", "clone cuts the graph", "AddBackward0"),
+        (VIEW, on_graph("w"), "yes", "a plain copy has a node", "grad_fn` is None"),
+        (CLONE, is_leaf("b"), "yes", "a clone is a leaf", "no leaf"),
+        (CLONE, requires_grad("z"), "no", "grad is not inherited", "MulBackward0"),
+        (FROM_LEAF.format("x.detach()"), requires_grad("y"), "yes", "requires_grad is copied", "is False"),
+        (VIEW, sees_write("w", "y"), "yes", "a copy shares memory", "Tried: `y.fill_("),
+        (CLONE, gets_gradient("a", "b"), "no", "clone cuts the graph", "CloneBackward0, AccumulateGrad"),
+        (FROM_LEAF.format("x.detach()"), gets_gradient("x", "y"), "yes", "detach keeps the graph", "no node to begin"),
+        (FROM_LEAF.format("x.data"), gets_gradient("x", "y"), "yes", "memory joins graphs", "no node to begin"),
+        (VIEW, version("x"), 0, "a counter for each tensor", "1 after line 3 (`y[0] = 50.0`). C1 counts for `y`"),
+        (VIEW, version("w"), 1, "computing is writing", "0 after line 4"),
+        (VIEW, value("x"), [1, 2, 3], "a view is a copy", "[1, 50, 3] after line 3"),
+        (CLONE, gradient("a"), 3, "backward overwrites", "5 after line 6 (`z.backward()`)"),
+        (CLONE, gradient("b"), 3, "the copy has the gradient", "no leaf"),
+        (CLONE, gradient("a", at=4), 2, "the graph has the gradient", "no `backward` had reached"),
+    ],
+    ids=lambda v: v.name if isinstance(v, Question) else "",
+)
+def test_a_wrong_answer_meets_its_misconception_and_facts(
+    engine: ModuleType, code: str, question: Question, given: Any, name: str, facts: str
+) -> None:
+    reveal = predict(code, [question], engine=engine).commit([given])
+    (row,) = reveal.rows
+    assert row.refutation is not None
+    assert row.refutation.misconception is not None
+    assert row.refutation.misconception.name == name
+    assert facts in row.refutation.facts
+    assert row.refutation.facts in reveal.text
+    assert MISCONCEPTIONS[name].against(predict(code, [question], engine=engine).run()) in reveal.text.replace("**", "")
+    assert reveal.misconceptions == (name,)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("code", [CLONE, VIEW, ERROR])
+def test_both_engines_say_the_same_words(code: str) -> None:
+    asked = [outcome(), count("storages"), version("x" if "x =" in code else "a")]
+    texts = set()
+    for name in ("tinytorch", "torch"):
+        p = predict(code, asked, engine=importlib.import_module(name))
+        texts.add(p.commit(["line 1 raises an error", 99, 99]).text)
+    assert len(texts) == 1
+    assert "99" in texts.pop()
+
+
+def test_an_error_is_explained_by_its_line() -> None:
+    reveal = predict(ERROR, [outcome()]).commit(["it runs to its end"])
+    assert "Line 5 raises RuntimeError: one of the variables needed" in reveal.text
+    assert "line 4" in reveal.text.lower()
+
+
+def test_what_lies_in_unwritten_memory_is_not_told() -> None:
+    reveal = predict("x = torch.empty(2)\nx.fill_(3.0)", [value("x")]).commit([1])
+    assert "`x`: whatever lay there after line 1 (`x = torch.empty(2)`); [3, 3] after line 2" in reveal.text
+
+
+def test_a_misconception_is_explained_once() -> None:
+    reveal = predict(VIEW, [same_storage("x", "w"), sees_write("x", "w")]).commit(["yes", "yes"])
+    assert reveal.text.count(MISCONCEPTIONS["a copy shares memory"].says) == 1
+    assert "The same misconception again: a copy shares memory." in reveal.text
+
+
+def test_a_lesson_brings_its_own() -> None:
+    mine = Misconception("fifty", "It stays 50.", lambda run: f"It is {run.value('w')[1]:g}.")
+    question = value("w", wrong={"[2, 4, 6]": mine, "1": "a tensor is a formula", "2": "Two is what n was once."})
+    said = {}
+    for given in ("2, 4, 6", 1, "2", "3"):
+        (row,) = predict(VIEW, [question]).commit([given]).rows
+        assert row.refutation is not None
+        known = row.refutation.misconception
+        said[given] = (known.name if known else None, row.refutation.against)
+    assert said["2, 4, 6"] == ("fifty", "It is 100.")
+    assert said[1][0] == "a tensor is a formula"
+    assert said["2"] == (None, "Two is what n was once.")
+    assert said["3"] == (None, "")
+
+
+def test_the_catalogue() -> None:
+    assert len(MISCONCEPTIONS) >= 30
+    for name, entry in MISCONCEPTIONS.items():
+        assert entry.name == name
+        assert len(entry.says) > 10
+        assert len(str(entry.refutation)) > 40
+    assert len({entry.says for entry in MISCONCEPTIONS.values()}) == len(MISCONCEPTIONS)
+    assert misconception("detach copies").says.startswith("`detach`")
+    with pytest.raises(KeyError, match="did you mean 'clone cuts the graph'"):
+        misconception("clone cuts graph")
+
+
+# ---- committing
+
+
+def test_a_tensor_may_be_given_as_an_answer(engine: ModuleType) -> None:
+    p = predict("x = torch.ones(2)", [value("x")], engine=engine)
+    assert p.commit([engine.ones(2)]).right == 1
+
+
+def test_nothing_is_run_before_the_commit(tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    p = predict(f"open({str(mark)!r}, 'w').close()\nx = torch.ones(1)", [value("x")])
+    assert p.text
+    assert p.html
+    assert not mark.exists()
+    assert p.reveal is None
+    with pytest.raises(ValueError, match="fill in every row"):
+        p.commit([])
+    assert not mark.exists()
+    p.commit([1])
+    assert mark.exists()
+
+
+def test_all_rows_then_the_reveal_then_reset() -> None:
+    seen = []
+    p = predict(CLONE, [value("a"), value("b")])
+    p.observe(lambda change: seen.append((change.name, change.new)), ["answers", "committed"])
+    with pytest.raises(ValueError, match=r"1 of 2 are missing \(2\)"):
+        p.commit([1])
+    with pytest.raises(ValueError, match="is empty"):
+        p.commit([1, "  "])
+    with pytest.raises(ValueError, match="3 answers were given, and there are 2 rows"):
+        p.commit([1, 2, 3])
+    with pytest.raises(KeyError, match="no row is called 'c'"):
+        p.commit({"c": 1})
+    assert not p.committed
+    assert not seen
+    reveal = p.commit({"value(b)": 1, 1: 1})
+    assert (reveal.right, len(reveal.rows), p.committed, p.reveal) == (1, 2, True, reveal)
+    assert p.answers == {"value(a)": "1", "value(b)": "1"}
+    assert [name for name, _ in seen] == ["answers", "committed"]
+    with pytest.raises(ValueError, match="committed already"):
+        p.commit([1, 2])
+    p.reset()
+    assert (p.committed, p.answers, p.reveal) == (False, {}, None)
+    assert p.commit([1, 2]).headline == "All 2 right."
+
+
+def test_a_choice_has_to_be_one() -> None:
+    p = predict(CLONE, [is_leaf("b"), outcome()])
+    with pytest.raises(ValueError, match="'maybe' is no choice for"):
+        p.commit(["maybe", "it runs to its end"])
+    with pytest.raises(ValueError, match="did you mean 'line 3 raises an error'"):
+        p.commit([True, "line 3 raises error"])
+    assert p.commit([False, "It runs  to its end"]).right == 2
+
+
+def test_bad_questions_and_code() -> None:
+    with pytest.raises(SyntaxError):
+        predict("x = (")
+    with pytest.raises(TypeError, match="list of Question"):
+        predict("x = 1", ["is x one?"])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="not empty"):
+        predict("x = 1", [])
+    with pytest.raises(ValueError, match="two questions are called"):
+        predict("x = 1", [value("x"), value("x")])
+    with pytest.raises(ValueError, match="two names"):
+        predict("x = 1")
+    with pytest.raises(ValueError, match="at least two choices"):
+        predict("x = 1", [Question("?", ["a", "A"], lambda _: "a")])
+    with pytest.raises(TypeError, match="choices in a list"):
+        predict("x = 1", [Question("?", "ab", lambda _: "a")])
+    with pytest.raises(TypeError, match="engine must be a module"):
+        predict("x = 1", [value("x")], engine=json)
+    with pytest.raises(ValueError, match="count"):
+        count("graphs")
+    with pytest.raises(ValueError, match="needs a prompt"):
+        names_that(lambda _run, _name: True, "x")
+    p = predict("x = torch.ones(1)", [value("y")])
+    with pytest.raises(ValueError, match="no value called 'y' then; it has x"):
+        p.commit([1])
+
+
+def test_by_default_the_whole_state_table() -> None:
+    assert [q.name for q in predict(CLONE).questions] == [q.name for q in state_table("a", "y")]
+    assert [q.name for q in predict("b = 1\nx = torch.ones(1)\ny = x").questions] == [q.name for q in state_table()]
+    assert len(predict(CLONE).questions) == 8
+
+
+# ---- verify
+
+
+@pytest.mark.parametrize(
+    ("question", "fault"),
+    [
+        (value("nowhere"), "has no answer"),
+        (is_leaf("b", wrong={"no": "it is"}), "refutes its right answer"),
+        (is_leaf("b", wrong={"maybe": "it is"}), "which is no choice"),
+        (value("b", wrong={"2": "x"}), "refutes its right answer"),
+        (Question("?", ["a", "b"], lambda _: "c"), "not among its choices"),
+        (Question("?", ["a", "b"], lambda _: "a"), "nothing to say against 'b'"),
+        (Question("?", None, lambda _: 1, {"2": lambda run: run.value("nowhere")}), "cannot refute '2'"),
+        (Question("?", None, lambda _: 1 // 0), "ZeroDivisionError"),
+    ],
+)
+def test_a_bad_question_is_found(engine: ModuleType, question: Question, fault: str) -> None:
+    found = predict(CLONE, [question]).verify(engine)
+    assert not found
+    assert fault in repr(found)
+
+
+# ---- kept and shown
+
+
+def test_answers_are_kept_and_restored(progress_file: Path) -> None:
+    first = predict(CLONE, [value("a"), gradient("a")], key="clone/one")
+    first.commit([1, 3])
+    kept = json.loads(progress_file.read_text("utf-8"))["predictions"]["clone/one"]
+    assert kept["answers"] == {"value(a)": "1", "gradient(a)": "3"}
+    assert (kept["right"], kept["of"], kept["misconceptions"]) == (1, 2, ["backward overwrites"])
+    again = predict(CLONE, [value("a"), gradient("a")], key="clone/one")
+    pristine = again.text, again.html
+    assert again.restore()
+    assert again.reveal is not None
+    assert again.reveal.text == first.reveal.text  # type: ignore[union-attr]
+    assert (again.text, again.html) == pristine
+    assert not predict(CLONE, [value("a"), value("z")], key="clone/one").restore()
+    assert not predict(CLONE, [value("a"), gradient("a")]).restore()
+
+
+def test_without_a_key_nothing_is_kept(progress_file: Path) -> None:
+    predict(CLONE, [value("a")]).commit([1])
+    assert not progress_file.exists()
+
+
+def test_the_twins_are_whole_and_tell_no_answer(engine: ModuleType) -> None:
+    p = predict(CLONE, [*state_table("a", "b"), node("b", at=3)], key="k", title="Read <this>", engine=engine)
+    before = p.text, p.html
+    for question in p.questions:
+        assert question.prompt in p.text
+    assert "Read &lt;this&gt;" in p.html
+    assert "CloneBackward" not in p.text + p.html
+    left = 'style="text-align: left"'  # the pages of nbconvert set tables to the right
+    assert p.html.count(f'<th scope="row" {left}>') == 9
+    assert p.html.count(left) == p.html.count("<th ") + p.html.count("<td ") == 3 + 3 * 9
+    assert p.html.count("<pre><code>1  ") == 1
+    p.commit(["no"] * 8 + ["x"])
+    assert (p.text, p.html) == before
+    assert (repr(p), repr(p.reveal)) == ("Prediction('k', 9 questions)", "Reveal(5 of 9 right)")
+
+
+def test_what_users_write_is_escaped() -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    p = predict(f"x = 1  # {evil}", [Question(evil, [evil, "b"], lambda _: "b", {evil: evil}), value("x")], title=evil)
+    reveal = p.commit([evil, evil])
+    for page in (p.html, reveal.html):
+        assert "<img src=x" not in page
+        assert "&lt;img src=x" in page
+
+
+def test_the_reveal_has_the_run_to_step_through() -> None:
+    reveal = predict(CLONE, [value("a")]).commit([1])
+    assert len(reveal.steps) == 7
+    assert "Memory: 5 tensors in 5 storages." in reveal.text
+    assert "data:image/svg+xml" in reveal.html
+    assert reveal.rows[0].right == "1"
+
+
+def test_help_is_short_and_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    predict(CLONE).help()
+    said = capsys.readouterr().out
+    assert "Commit" in said
+    assert len(said.splitlines()) < 8
+
+
+def test_a_run_leaves_the_random_numbers_alone(engine: ModuleType) -> None:
+    engine.manual_seed(3)
+    expected = engine.rand(2).tolist()
+    engine.manual_seed(3)
+    p = predict("x = torch.rand(2)\ny = x", engine=engine)
+    p.commit(["yes"] * 8)
+    assert engine.rand(2).tolist() == expected
+
+
+def test_the_engine_is_the_callers(monkeypatch: pytest.MonkeyPatch) -> None:
+    import tinytorch
+
+    p = Prediction("x = torch.ones(1)\ny = x")
+    monkeypatch.setitem(globals(), "torch", tinytorch)
+    assert p.run().engine is tinytorch
+    assert isinstance(predict("x = 1\ny = 2", [value("x")]).run(), Run)
+
+
+# ---- the live view, from Python's side
+
+
+def test_the_form_commits_reveals_and_starts_again() -> None:
+    p = predict(CLONE, [value("a"), is_leaf("b"), outcome()], title="Clone")
+    view = p.live()
+    assert view is p.live(), "one view, wherever it is shown"
+    form = view.form
+    assert [row["choices"] and len(row["choices"]) for row in form.task["rows"]] == [None, 2, 8]
+    form.answers = {"value(a)": "1", "nobody": "x", "is_leaf(b)": ""}
+    assert p.answers == {"value(a)": "1"}
+    view._asked(form, {"do": "commit", "answers": {"value(a)": "1"}}, [])
+    assert "2 of 3 are missing" in form.problem
+    assert not p.committed
+    answers = {"value(a)": "1", "is_leaf(b)": "yes", "outcome": "it runs to its end"}
+    view._asked(form, {"do": "commit", "answers": answers}, [])
+    assert (form.problem, form.committed, form.headline[:11]) == ("", True, "2 of 3 righ")  # codespell:ignore righ
+    assert "a clone is a leaf" in form.reveal
+    assert "<svg" in form.reveal
+    view._asked(form, {"do": "commit", "answers": {"value(a)": "2"}}, [])
+    assert p.answers == form.answers == answers, "what is committed stays"
+    view._asked(form, {"do": "steps"}, [])
+    view._asked(form, {"do": "steps"}, [])
+    assert [type(child).__name__ for child in view.children] == ["PredictionForm", "StepsWidget"]
+    player = view.children[1]
+    view._asked(form, {"do": "reset"}, [])
+    assert (form.answers, form.committed, form.reveal, len(view.children)) == ({}, False, "", 1)
+    assert player.comm is None
+    p.commit([1, "no", "it runs to its end"])
+    assert form.headline == "All 3 right."
+    view.close()
+    assert form.comm is None
+    assert p.live() is not view
+
+
+def test_a_question_that_fails_is_said_and_loses_nothing() -> None:
+    p = predict(CLONE, [Question("?", None, lambda _: 1 // 0, name="q")])
+    form = p.live().form
+    form.answers = {"q": "1"}
+    form.commit()
+    assert form.problem == "These answers could not be judged. ZeroDivisionError: integer division or modulo by zero"
+    assert form.answers == {"q": "1"}
+
+
+def test_the_script_is_small_and_asks_for_nothing() -> None:
+    from copylab.ui.exhibit import style
+    from copylab.ui.theme import web
+
+    both = web("quiz/predict.js") + style("quiz/predict.css")
+    assert len(web("quiz/predict.js").encode()) < 25_000
+    for forbidden in ("http:", "https:", "import(", "eval(", "@import", "url("):
+        assert forbidden not in both

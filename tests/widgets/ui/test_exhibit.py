@@ -1,0 +1,87 @@
+"""What live widgets share: two outputs, a static twin that stays when the view goes, a panel that speaks."""
+
+from typing import Any
+
+import ipywidgets
+import pytest
+from copylab import compare, predict, steps
+from copylab.ui.exhibit import Exhibit, Panel, style
+from copylab.ui.theme import web
+
+import tinytorch
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+class Sign(Exhibit, ipywidgets.VBox):
+    """A widget that shows one sentence."""
+
+    @property
+    def text(self) -> str:
+        return "Keep off the grass."
+
+    @property
+    def html(self) -> str:
+        return "<p>Keep off the grass.</p>"
+
+    def __repr__(self) -> str:
+        return "Sign()"
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    bundles: list[dict[str, Any]] = []
+    monkeypatch.setattr("IPython.display.publish_display_data", bundles.append)
+    return bundles
+
+
+def test_a_view_and_below_it_the_twin(shown: list[dict[str, Any]]) -> None:
+    sign = Sign()
+    sign._ipython_display_()
+    view, twin = shown
+    assert view["text/plain"].startswith("Run this cell")
+    assert view[VIEW]["model_id"] == sign.model_id
+    assert twin["text/html"] == '<div class="copylab-twin"><p>Keep off the grass.</p></div>'
+    assert twin["text/plain"] == sign.text
+    assert "cl-live" in sign._dom_classes, "the style that hides the twin looks for it"
+    assert ".cl-live" in style()
+
+
+def test_a_closed_widget_is_shown_as_its_twin(shown: list[dict[str, Any]]) -> None:
+    sign = Sign()
+    sign.close()
+    sign._ipython_display_()
+    assert [set(bundle) for bundle in shown] == [{"text/plain", "text/html"}]
+
+
+def test_a_class_that_forgets_its_twins_is_told() -> None:
+    with pytest.raises(NotImplementedError):
+        _ = Exhibit().text
+    with pytest.raises(NotImplementedError):
+        _ = Exhibit().html
+
+
+def test_a_model_is_opened_with_all_that_its_view_is_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    states: dict[str, dict[str, Any]] = {}
+    real = ipywidgets.Widget.open
+
+    def opened(widget: Any) -> None:
+        states[type(widget).__name__] = widget.get_state()
+        real(widget)
+
+    monkeypatch.setattr(ipywidgets.Widget, "open", opened)
+    live = steps("x = torch.ones(2)", engine=tinytorch).live()
+    table = compare("clone", engine=tinytorch)
+    form = predict("x = torch.ones(2)\ny = x", engine=tinytorch).live().form
+    for widget, name in ((live, "form"), (table, "form"), (table, "kinds"), (table, "kind"), (form, "task")):
+        assert states[type(widget).__name__][name] == getattr(widget, name)
+        assert states[type(widget).__name__][name], name
+
+
+def test_panel() -> None:
+    panel = Panel(html="<p>abc</p>", says="abc", label="An example")
+    assert repr(panel) == "Panel(10 characters)"
+    assert {"html", "says", "label"} <= set(panel.keys)
+    for forbidden in ("http:", "https:", "import(", "eval(", "@import", "url("):
+        assert forbidden not in web("ui/panel.js") + style()
+    assert len(web("ui/panel.js").encode()) < 25_000

@@ -1,0 +1,5 @@
+"""`python -m copylab.course`: the command `copylab`."""
+
+from .command import main
+
+main()

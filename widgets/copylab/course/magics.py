@@ -1,0 +1,106 @@
+"""`%%steps` and `%memory`, for notebooks and IPython: `%load_ext copylab` brings them."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from types import ModuleType
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+from tinytorch.viz import memory
+from tinytorch.viz.naming import collect
+from tinytorch.viz.picture import Picture
+
+from ..player.steps import MAX_STEPS, SECONDS, Choice, Steps, step
+
+_NOTHING = object()
+
+
+def load(shell: Any) -> None:
+    """Register the magics with an IPython shell."""
+    shell.register_magics(CopylabMagics(shell))
+
+
+@magics_class
+class CopylabMagics(Magics):
+    """The two magics. They work on the names of the notebook."""
+
+    shell: Any
+
+    @magic_arguments()
+    @argument("--into", default="all", help="functions to step into: all (as it is without), none, or names: f,A.m")
+    @argument("--rounds", type=int, help="so many rounds of each loop are stepped, the rest runs in one go")
+    @argument("--max-steps", type=int, default=MAX_STEPS, help=f"end the run after so many steps ({MAX_STEPS})")
+    @argument("--seconds", type=float, default=SECONDS, help=f"end the run after so long ({SECONDS:g})")
+    @argument(
+        "--engine", choices=["torch", "tinytorch"], help="what the cell knows as torch; else the notebook's torch"
+    )
+    @cell_magic
+    def steps(self, line: str, cell: str) -> Steps:
+        """Run the cell statement by statement, and show memory and graph after each.
+
+        It runs over the notebook's own names, as any cell does: what it binds stays bound, what it writes stays
+        written, also when it ends in an error or at a limit. `torch` is known to the cell even where the notebook has
+        none, and is then gone again. Errors are shown at their line and not raised. The cell is plain Python: lines
+        with % or ! are syntax errors in it.
+        """
+        options = parse_argstring(self.steps, line)
+        names: dict[str, Any] = self.shell.user_ns
+        into = {"all": True, "none": False}.get(options.into, [name.strip() for name in options.into.split(",")])
+        engine = _module(options.engine) if options.engine else None
+        before = names.get("torch", _NOTHING)
+        choice = Choice(engine, names, into, options.rounds, options.max_steps, options.seconds, keep=True)
+        try:
+            return step(cell, (), {}, names, choice)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"%%steps: {error}") from None
+        finally:
+            if not _binds_torch(cell):
+                names.pop("torch", None) if before is _NOTHING else names.update(torch=before)
+
+    @line_magic
+    def memory(self, line: str) -> Picture | None:
+        """Show the memory of tensors: `%memory x y.grad net`, or `%memory` for all tensors of the notebook."""
+        names: dict[str, Any] = self.shell.user_ns
+        wanted = [written.strip(",") for written in line.split()]
+        if not wanted:
+            if not collect((names,), {}, None):
+                print("There is no tensor among the notebook's names.")
+                return None
+            return memory(names)
+        found = {}
+        for written in wanted:
+            try:
+                found[written] = self.shell.ev(written)
+            except Exception as error:  # noqa: BLE001  # whatever the expression raises is said
+                raise UsageError(f"%memory: {written}: {type(error).__name__}: {error}") from None
+        try:
+            return memory(**found)
+        except TypeError as error:
+            raise UsageError(f"%memory: {error}") from None
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise UsageError(f"%%steps: {name} is not installed in this environment") from None
+
+
+def _binds_torch(cell: str) -> bool:
+    try:
+        nodes = list(ast.walk(ast.parse(cell)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    imported = {
+        alias.asname or alias.name.partition(".")[0]
+        for node in nodes
+        for alias in getattr(node, "names", ())
+        if isinstance(alias, ast.alias)
+    }
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return "torch" in imported | stored

@@ -1,0 +1,153 @@
+"""The course in other languages: only the prose is translated; code and stored outputs exist once.
+
+For each language there is a folder `translations/LANGUAGE` beside the lessons, with one Markdown file per lesson. A
+line `<!-- cell ID DIGEST -->` begins the translation of the Markdown cell with that id; DIGEST stands for the English
+text that was translated, so that a text which has changed since is noticed.
+
+    python -m copylab.course.translation zh 02_clone      write the file for a translator, or bring it up to date
+    python -m copylab.course.translation zh               say what is missing or out of date in that language
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .folder import lessons
+
+FOLDER = "translations"
+OPEN = "untranslated"
+"""Stands in place of the digest where a translator has not been yet."""
+
+_MARK = re.compile(r"^<!-- cell (\S+) (\S+) -->[ \t]*\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The translation of one cell, and the digest of the English text that it was made from."""
+
+    digest: str
+    text: str
+
+
+def digest(source: str) -> str:
+    """Return what stands for an English text in a catalogue: eight digits."""
+    return hashlib.sha256(source.strip().encode()).hexdigest()[:8]
+
+
+def read(catalogue: str) -> dict[str, Entry]:
+    """Return the entries of a catalogue by the ids of their cells, in its order.
+
+    Raises ValueError if a cell is there twice, or if there is text in front of the first mark.
+    """
+    before, *parts = _MARK.split(catalogue)
+    if before.strip():
+        raise ValueError(f"text in front of the first <!-- cell ... --> line: {before.strip()[:60]!r}")
+    entries: dict[str, Entry] = {}
+    for name, said, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        if name in entries:
+            raise ValueError(f"the cell {name!r} is translated twice")
+        entries[name] = Entry(said, text.strip("\n"))
+    return entries
+
+
+def write(entries: dict[str, Entry]) -> str:
+    """Return the catalogue with these entries."""
+    return "\n".join(f"<!-- cell {name} {entry.digest} -->\n{entry.text}\n" for name, entry in entries.items())
+
+
+def prose(notebook: dict[str, Any]) -> dict[str, str]:
+    """Return the Markdown texts of a notebook by the ids of their cells."""
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    return {cell["id"]: "".join(cell["source"]) for cell in cells}
+
+
+def faults(notebook: dict[str, Any], entries: dict[str, Entry]) -> list[str]:
+    """Say what is missing, out of date or superfluous in a catalogue; an empty list if it is complete."""
+    texts = prose(notebook)
+    found = [f"{name}: the lesson has no such text" for name in entries if name not in texts]
+    for name, text in texts.items():
+        entry = entries.get(name)
+        if entry is None or entry.digest == OPEN:
+            found.append(f"{name}: not translated")
+        elif entry.digest != digest(text):
+            found.append(f"{name}: the English text has changed")
+    return found
+
+
+def renew(notebook: dict[str, Any], entries: dict[str, Entry]) -> dict[str, Entry]:
+    """Return the catalogue in the order of the lesson: translations kept, open texts in English."""
+    return {name: entries.get(name, Entry(OPEN, text)) for name, text in prose(notebook).items()}
+
+
+def translate(notebook: dict[str, Any], entries: dict[str, Entry]) -> dict[str, Any]:
+    """Return the lesson in the language of the catalogue; a text that is missing or out of date stays English."""
+    cells = []
+    for cell in notebook["cells"]:
+        entry = entries.get(cell["id"])
+        current = entry is not None and entry.digest == digest("".join(cell["source"]))
+        if cell["cell_type"] == "markdown" and entry is not None and current:
+            cells.append(cell | {"source": entry.text.splitlines(keepends=True)})
+        else:
+            cells.append(cell)
+    return notebook | {"cells": cells}
+
+
+def languages(folder: Path) -> list[str]:
+    """Return the languages into which something is translated."""
+    there = folder / FOLDER
+    return sorted(path.name for path in there.iterdir() if path.is_dir()) if there.is_dir() else []
+
+
+def translated_texts(folder: Path, language: str) -> Iterable[tuple[str, str]]:
+    """Yield the name and the text of every file of the course in a language, those that it has not in English.
+
+    Raises ValueError if there is no such language, or a catalogue cannot be read.
+    """
+    if language not in languages(folder):
+        there = ", ".join(["en", *languages(folder)])
+        raise ValueError(f"the course is not there in {language!r}; it is in: {there}")
+    for path in sorted(folder.glob("*.ipynb")):
+        catalogue = folder / FOLDER / language / f"{path.stem}.md"
+        if not catalogue.is_file():
+            continue
+        try:
+            entries = read(catalogue.read_text("utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{catalogue.name}: {error}") from error
+        lesson = translate(json.loads(path.read_text("utf-8")), entries)
+        yield path.name, json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write a catalogue for a translator, or say what is missing."""
+    parser = argparse.ArgumentParser(
+        prog="python -m copylab.course.translation", description="Catalogues for translators."
+    )
+    parser.add_argument("language", help="its code, for example zh or ko")
+    parser.add_argument("lesson", nargs="?", help="for example 02_clone; without it every lesson is looked at")
+    options = parser.parse_args(arguments)
+    status = 0
+    for path in sorted(lessons().glob(f"{options.lesson or '*'}.ipynb")):
+        notebook = json.loads(path.read_text("utf-8"))
+        catalogue = lessons() / FOLDER / options.language / f"{path.stem}.md"
+        entries = read(catalogue.read_text("utf-8")) if catalogue.is_file() else {}
+        if options.lesson:
+            catalogue.parent.mkdir(parents=True, exist_ok=True)
+            entries = renew(notebook, entries)
+            catalogue.write_text(write(entries), "utf-8")
+        for fault in faults(notebook, entries):
+            print(f"{path.stem}, {fault}")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""The player as a live widget: the same script over the same static form, with the step as a trait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from ..ui import exhibit
+from ..ui.theme import web
+from . import static
+
+if TYPE_CHECKING:
+    from .steps import Steps
+
+_HELP = """\
+A player of {steps}: the code, and after each line its memory, its graph and what changed.
+
+Next and Back, the slider, or with the focus in the player the arrow keys, Home and End, go through the steps.
+A loop can be gone through round by round or in one go, a call can be stepped over: choose it above the code.
+
+w.step              the step that is shown, from 1; set it and the player follows
+w.observe(f, 'step')    f is called whenever another step is shown
+w.steps             the run itself: w.steps[0].changes, w.steps.end, print(w.steps.text)
+w.close()           takes the widget away; its memory is given back
+
+Try first: go to the line that surprises you, and read what it changed before you look at the picture."""
+
+
+class StepsWidget(exhibit.Exhibit, anywidget.AnyWidget):
+    """The player of `Steps.live()`. `step` is the step that is shown, from 1; set it or observe it."""
+
+    _esm = static.script().replace("export default { render };\n", web("player/live.js"))
+    _css = exhibit.style() + static.style()
+    form = traitlets.Unicode(read_only=True, help="The static form that the player reads.").tag(sync=True)
+    step = traitlets.Int(1, help="The step that is shown, from 1.").tag(sync=True)
+
+    def __init__(self, steps: Steps, **traits: Any) -> None:
+        self._steps = steps  # before the model is opened, for a view may be made of what it has then
+        super().__init__(**traits)
+
+    @traitlets.default("form")
+    def _form(self) -> str:
+        return static.form(self._steps.code, *self._steps.shown)
+
+    @property
+    def steps(self) -> Steps:
+        """The run that the player shows."""
+        return self._steps
+
+    @property
+    def text(self) -> str:
+        """Everything in words: the code, each step, its changes, its output, its pictures."""
+        return self._steps.text
+
+    @property
+    def stored(self) -> str:
+        """The same, as far as a notebook has room for it."""
+        return self._steps.stored
+
+    @property
+    def html(self) -> str:
+        """The static form, which turns itself into the player where scripts run."""
+        return self._steps.html
+
+    def help(self) -> None:
+        """Say what the player can do and what to try first."""
+        print(_HELP.format(steps=self._steps.summary.partition(": ")[2] or "a program"))
+
+    @traitlets.validate("step")
+    def _within(self, proposal: Any) -> int:
+        steps = getattr(self, "_steps", None)
+        step = int(proposal["value"])
+        count = steps.last if steps is not None else step
+        if not 1 <= step <= max(count, 1):
+            raise traitlets.TraitError(f"step must be between 1 and {count}, not {step}")
+        return step
+
+    def __repr__(self) -> str:
+        return f"StepsWidget({self._steps!r}, step={self.step})"

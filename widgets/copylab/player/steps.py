@@ -1,0 +1,264 @@
+"""`steps(code)`: run code line by line and look at memory and graph after each line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from types import ModuleType
+from typing import Any, overload
+
+from ..run.ending import count, ending
+from ..run.source import from_code, from_function, tidy
+from ..run.trace import Trace, run, syntax_error
+from . import static
+from .changes import listed
+from .frames import Frame, Looker, make
+from .groups import Part, fold
+from .packing import stored_size
+
+_HELP = """\
+{summary}.
+
+In a notebook this is a player: Next and Back, the slider, or with the focus in the player the arrow keys, Home and End.
+A loop can be gone through round by round or in one go, a call can be stepped over: choose it above the code.
+
+s[0].changes            what the first step changed; s[0].output, s[0].error and s[0].pictures are its other parts
+s.end                   how the run ended, and what the code did besides
+print(s.text)           all of it in words
+s.save("page.html")     a page of its own
+s.live()                the same as a widget, whose step can be set and observed
+steps(code, rounds=2, into=False)    fewer steps: two rounds of each loop, and none inside of functions
+
+Try first: go to the line that surprises you, and read what it changed before you look at the picture."""
+
+MAX_STEPS = 200
+SECONDS = 10.0
+
+
+def steps(
+    code: str | Callable[..., Any],
+    *args: Any,
+    engine: ModuleType | None = None,
+    namespace: Mapping[str, Any] | None = None,
+    into: bool | str | Iterable[str] = True,
+    rounds: int | None = None,
+    max_steps: int = MAX_STEPS,
+    seconds: float = SECONDS,
+    **kwargs: Any,
+) -> Steps:
+    """Run `code` statement by statement and show, after each, its output, the memory and the graph.
+
+    `code` is a string, run in a namespace of its own, or a function, called with `args` and `kwargs`. Only code that
+    stands there is stepped, loops and calls of its own functions included; what it calls elsewhere runs in one go.
+    The player folds and unfolds loops and calls; `into` and `rounds` choose what becomes a step at all.
+
+    engine: the module that the code knows as `torch`; by default the caller's global `torch`, otherwise tinytorch.
+    namespace: variables that the code may use, for example `globals()`. It works on a copy of the mapping, so none of
+        your names is rebound; the tensors are your own, and code that writes into them does write into them.
+    into: the functions of the code to step into when they are called: True for all, False for none, or their names
+        (`"f"`, `["f", "Net.forward"]`). A call of another one is part of the line that calls.
+    rounds: so many rounds of each loop are stepped, the later ones run in one go; None for all.
+    max_steps, seconds: the run ends there, and says so. Interrupting it keeps the steps so far.
+
+    Returns a Steps, which a notebook shows as a player: buttons, a slider, the arrow keys, Home and End. `.live()`
+    gives the same as a widget, `print(s.text)` the same in words. Errors of the code, syntax errors included, are shown
+    at their line and not raised. Files written, random numbers drawn, threads started and the like are real, are not
+    undone, and are said at the end (`s.end`).
+
+    Raises:
+        TypeError: `code` is neither a string nor a function with a source, or `engine` is no module with a Tensor.
+        ValueError: a limit is not positive, or `into` names a function that the code does not define.
+
+    """
+    caller = sys._getframe(1).f_globals
+    return step(code, args, kwargs, caller, Choice(engine, namespace, into, rounds, max_steps, seconds))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a caller of `steps` can choose; see there."""
+
+    engine: ModuleType | None = None
+    namespace: Mapping[str, Any] | None = None
+    into: bool | str | Iterable[str] = True
+    rounds: int | None = None
+    max_steps: int = MAX_STEPS
+    seconds: float = SECONDS
+    keep: bool = False
+    """Run in `namespace` itself and not in a copy: what the code binds stays bound there."""
+
+
+def step(
+    code: str | Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    caller: Mapping[str, Any],
+    choice: Choice,
+) -> Steps:
+    """`steps` for those who know the caller's names: see there."""
+    engine, namespace, max_steps, seconds = choice.engine, choice.namespace, choice.max_steps, choice.seconds
+    rounds, into = choice.rounds, _functions(choice.into)
+    if max_steps < 1 or seconds <= 0 or (rounds is not None and rounds < 1):
+        more = "" if rounds is None else f", rounds={rounds}"
+        raise ValueError(f"the limits must be positive, not max_steps={max_steps}, seconds={seconds}{more}")
+    module = engine if engine is not None else _engine_of(caller)
+    if not isinstance(module, ModuleType) or not hasattr(module, "Tensor"):
+        raise TypeError(f"engine must be a module with a Tensor, such as torch or tinytorch, not {_kind(engine)}")
+    if isinstance(code, str):
+        if args or kwargs:
+            raise TypeError("code given as a string takes no arguments: pass variables with namespace={'x': x}")
+        code = tidy(code)
+        try:
+            program = from_code(code, namespace, into)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return Steps(syntax_error(code, error))
+    else:
+        if namespace is not None:
+            raise TypeError("a function has its own globals: namespace is for code given as a string")
+        program = from_function(code, args, kwargs, into)
+    if not isinstance(into, bool) and (missing := sorted(into - program.marked.functions)):
+        known = listed(sorted(program.marked.functions)) or "none"
+        raise ValueError(f"into names {listed(missing)}, but the functions that the code defines are: {known}")
+    if choice.keep and isinstance(namespace, dict):
+        program = replace(program, namespace=namespace)
+    trace = run(program, Looker(), engine=module, max_steps=max_steps, seconds=seconds, rounds=rounds)
+    return Steps(trace, ending(trace, max_steps=max_steps, seconds=seconds, caller=caller))
+
+
+def _functions(into: bool | str | Iterable[str]) -> bool | frozenset[str]:
+    if isinstance(into, bool):
+        return into
+    names = [into] if isinstance(into, str) else list(into)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"into must be True, False, or names of functions, not {into!r}")
+    return frozenset(names)
+
+
+def _engine_of(names: Mapping[str, Any]) -> ModuleType:
+    torch = names.get("torch")
+    if isinstance(torch, ModuleType) and hasattr(torch, "Tensor"):
+        return torch
+    import tinytorch
+
+    return tinytorch
+
+
+def _kind(thing: object) -> str:
+    return f"the module {thing.__name__}" if isinstance(thing, ModuleType) else type(thing).__name__
+
+
+class Steps(Sequence[Frame]):
+    """A run, step by step: a sequence of frames that a notebook shows as a player.
+
+    `s[0]` is the first step: `.line`, `.source`, `.output`, `.error`, `.changes`, and `.pictures["memory"]` and
+    `["graph"]`, each with `.svg` and `.text`. `s.ended` says how the run ended, `s.text` tells all of it in words,
+    `s.save(path)` writes a page, `s.live()` makes the widget.
+    """
+
+    def __init__(self, trace: Trace, end: str = "") -> None:
+        self._trace = trace
+        self.end = end
+        """How the run ended, in a sentence or two; empty where it simply finished."""
+
+    @property
+    def code(self) -> str:
+        """The code that was run."""
+        return self._trace.source
+
+    @property
+    def ended(self) -> str:
+        """How the run ended: finished, error, syntax, steps (the step limit), time (the time limit) or interrupted."""
+        return self._trace.ended
+
+    @cached_property
+    def frames(self) -> tuple[Frame, ...]:
+        """The frames; their pictures are drawn when they are first asked for."""
+        return make(self._trace)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The frames with those of each loop, round and call put together, as a tree."""
+        return fold(self._trace, self.frames)
+
+    def __len__(self) -> int:
+        return len(self._trace.steps)
+
+    @overload
+    def __getitem__(self, index: int) -> Frame: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Frame]: ...
+    def __getitem__(self, index: int | slice) -> Frame | Sequence[Frame]:
+        """One frame, counted from 0, or several."""
+        return self.frames[index]
+
+    def __iter__(self) -> Iterator[Frame]:
+        return iter(self.frames)
+
+    def __repr__(self) -> str:
+        return f"Steps({count(len(self._lines), 'line')}, {count(len(self), 'step')}, ended={self.ended!r})"
+
+    @property
+    def _lines(self) -> list[str]:
+        return self.code.splitlines()
+
+    @property
+    def summary(self) -> str:
+        """What this is, in half a sentence."""
+        if self.ended == "syntax":
+            return "Step-through: the code cannot be read, so nothing was run"
+        return f"Step-through: {count(len(self), 'step')} through {count(len(self._lines), 'line')} of code"
+
+    @cached_property
+    def text(self) -> str:
+        """Everything in words: the code, each step, its changes, its output, its pictures."""
+        return static.plain(self.code, self.parts, self.summary, self.end)
+
+    @cached_property
+    def html(self) -> str:
+        """The static form, which turns itself into the player where scripts run."""
+        return static.page(self.code, *self.shown)
+
+    @cached_property
+    def last(self) -> int:
+        """The number of the last step that is shown: all are, unless there are thousands."""
+        return static.how_many(self.parts)
+
+    @cached_property
+    def shown(self) -> tuple[tuple[Part, ...], str, str]:
+        """What of the run is shown: its parts, in half a sentence what this is, and how it ended."""
+        first = self.last
+        if first == len(self):
+            return self.parts, self.summary, self.end
+        left = f"Shown are the first {first:,} of {len(self):,} steps, to keep the page below 2 MB."
+        how = f"With s = steps(...), s[{first}] is the next one. With rounds=3, later rounds of loops run in one go."
+        parts = fold(self._trace, self.frames[:first])
+        return parts, f"{self.summary}, the first {first:,} shown", " ".join(filter(None, [self.end, left, how]))
+
+    @cached_property
+    def stored(self) -> str:
+        """Everything in words, as far as a notebook has room for it; says what it leaves out."""
+        return static.plain(self.code, *self.shown, room=static.LEVEL - stored_size(self.html))
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        return {"text/plain": self.stored, "text/html": self.html}
+
+    def help(self) -> None:
+        """Say what can be done with it and what to try first."""
+        print(_HELP.format(summary=self.summary))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a page of its own that needs no network: UTF-8 HTML. An existing file is replaced."""
+        head = (
+            '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        )
+        Path(path).write_text(f"{head}<title>Step-through</title>\n<body>{self.html}</body></html>\n", "utf-8")
+
+    def live(self) -> Any:
+        """The player as a widget: its trait `step` (from 1) can be set and observed."""
+        from .live import StepsWidget
+
+        return StepsWidget(self)

@@ -1,0 +1,88 @@
+"""A learner's variables, looked at: their values, and a print of them by which two states can be compared."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import textwrap
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any
+
+from tinytorch.viz import snapshot
+from tinytorch.viz.naming import collect
+
+from ..run.capture import describe_error
+from ..run.plain import execute
+from ..run.source import from_code
+from ..run.trace import run as trace
+from .runs import same_random_numbers
+
+STEPS = 5000
+SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The values of some variables, and a print of them: equal prints are equal states. None if there can be none."""
+
+    values: Mapping[str, Any]
+    print: Any
+
+    @contextlib.contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Keep what a check prints and warns from the learner."""
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+
+
+def look(found: Mapping[str, Any], names: Sequence[str]) -> Attempt:
+    """Look at the variables called `names`, as far as they are there."""
+    values = {name: found[name] for name in names if name in found}
+    return Attempt(values, _print(values))
+
+
+def _print(values: Mapping[str, Any]) -> Any:
+    """Plain data that is equal for equal states: tensors with all they share, plain values, code of functions."""
+    try:
+        tensors = dict(collect((dict(values),), {}, None))
+        shapes = {name: tensor.tolist() for name, tensor in tensors.items() if tensor.numel() <= 10_000}
+        rest = {name: _plain(value) for name, value in values.items() if name not in tensors}
+        return snapshot(dict(values)) if tensors else None, shapes, rest
+    except Exception:  # noqa: BLE001  # objects that will not be looked at are never "as at the start"
+        return None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, FunctionType):
+        return value.__code__.co_code, value.__code__.co_consts, value.__code__.co_names
+    if isinstance(value, list | tuple | set | dict):
+        return type(value).__name__, len(value), repr(value)[:10_000]
+    if isinstance(value, bool | int | float | complex | str | bytes | type(None) | type(...)):
+        return type(value).__name__, value
+    return type(value).__name__, sorted(getattr(value, "__dict__", ()))
+
+
+def play(start: str, code: str | None, engine: ModuleType) -> tuple[dict[str, Any], str]:
+    """The variables after `start`, run plainly, and then `code`, run with limits; an error ends that part alone.
+
+    Comes with what the last of the two that ran raised, or why it was stopped; empty if it came to its end.
+    """
+    names: Mapping[str, Any] = {}
+    error = ""
+    with same_random_numbers(engine):
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                names = execute(textwrap.dedent(start), engine)
+        except Exception as raised:  # noqa: BLE001  # it is said
+            error = describe_error(raised)
+        if code is not None:
+            program = from_code(textwrap.dedent(code), names)
+            made = trace(program, lambda _: None, engine=engine, max_steps=STEPS, seconds=SECONDS)
+            names = program.namespace
+            last = made.steps[-1].error if made.steps else None
+            error = error if made.ended == "finished" else last or "it does not come to its end"
+    return {name: value for name, value in names.items() if not name.startswith("__")}, error

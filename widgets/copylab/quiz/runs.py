@@ -1,0 +1,200 @@
+"""One program, run in a namespace of its own, and everything a question may ask about that run.
+
+A run keeps plain data only: what could be seen after each line, with the values of small tensors. Questions that have
+to do something (write, call backward) get fresh names of a run of their own, so no answer disturbs another.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tinytorch.viz.naming import collect, is_tensor
+from tinytorch.viz.quiet import quietly, undisturbed
+
+from ..player.frames import Looker, Seen
+from ..run.effects import RANDOM
+from ..run.ending import ending
+from ..run.plain import same_random_numbers
+from ..run.source import from_code, tidy
+from ..run.trace import Trace
+from ..run.trace import run as trace
+
+if TYPE_CHECKING:
+    from tinytorch.viz.records import Snapshot, Tensor
+
+    from ..player.steps import Steps
+
+MAX_STEPS = 500
+SECONDS = 10.0
+_MOST_VALUES = 1000
+_PLAIN = (bool, int, float, complex, str, type(None))
+
+
+@dataclass(frozen=True)
+class Moment(Seen):
+    """What a line left behind: a snapshot, the values of tensors and plain variables, and gradients, by name."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    grads: Mapping[str, Any] = field(default_factory=dict)
+
+
+class _Reader(Looker):
+    """Looks as the player of steps does, and notes the values as well."""
+
+    def __call__(self, names: Mapping[str, Any]) -> Moment:
+        seen = super().__call__(names)
+        known = {name for name, _ in seen.snapshot.names}
+        values: dict[str, Any] = {name: value for name, value in names.items() if type(value) in _PLAIN}
+        grads: dict[str, Any] = {}
+        with undisturbed(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for name, tensor in collect((names,), {}, None):
+                if name not in known:
+                    continue
+                values[name] = _listed(tensor)
+                if seen.snapshot.tensor(name).grad is not None:
+                    grads[name] = _listed(quietly(tensor, "grad"))
+        return Moment(seen.snapshot, seen.plain, values, grads)
+
+
+def _listed(tensor: Any) -> Any:
+    """The values as (nested) lists; None for what is too large to be asked for."""
+    try:
+        return tensor.tolist() if tensor.numel() <= _MOST_VALUES else None
+    except Exception:  # noqa: BLE001  # a tensor that will not tell its values can still be looked at
+        return None
+
+
+class Run:
+    """A program and what came of it, under one engine. Everything is computed when it is first asked for."""
+
+    def __init__(self, code: str, engine: ModuleType, *, max_steps: int = MAX_STEPS, seconds: float = SECONDS) -> None:
+        self.code = tidy(code)
+        self.engine = engine
+        self.tried: dict[tuple[Any, ...], tuple[bool, str]] = {}
+        """What probes found in runs of their own: each is made once."""
+        self._limits: dict[str, Any] = {"max_steps": max_steps, "seconds": seconds}
+
+    def __repr__(self) -> str:
+        return f"Run({len(self.lines)} lines, {self.engine.__name__})"
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the code."""
+        return self.code.splitlines()
+
+    @cached_property
+    def trace(self) -> Trace:
+        """The run, step by step. Raises SyntaxError if the code cannot be read, RuntimeError if it was interrupted."""
+        with same_random_numbers(self.engine):
+            made = trace(from_code(self.code, None), _Reader(), engine=self.engine, **self._limits)
+        if made.ended == "interrupted":  # half a run says nothing, and is not kept
+            raise RuntimeError("the run was interrupted, so there is nothing to compare with: commit again")
+        return made
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The run as the player shows it."""
+        from ..player.steps import Steps
+
+        return Steps(self.trace, ending(self.trace, caller={}, **self._limits))
+
+    @property
+    def error(self) -> str | None:
+        """The error that ended the run, as `Type: message`; None if it came to its end."""
+        steps = self.trace.steps
+        return steps[-1].error if steps and self.trace.ended == "error" else None
+
+    @property
+    def endless(self) -> bool:
+        """Whether the run was stopped at its limits, and so is taken not to end by itself."""
+        return self.trace.ended in ("steps", "time")
+
+    @property
+    def aftermath(self) -> tuple[str, ...]:
+        """Sentences on what the run did to files and the like. Random numbers are put back."""
+        return tuple(said for said in self.trace.effects if RANDOM not in said)
+
+    @property
+    def error_line(self) -> int | None:
+        """The line whose error ended the run."""
+        return self.trace.steps[-1].site.line if self.error is not None else None
+
+    def at(self, line: int | None = None) -> Moment:
+        """What could be seen after `line` ran (for the last time); None is the end. ValueError if it never ran."""
+        seen: list[Moment] = [step.seen for step in self.trace.steps if line is None or step.site.line == line]
+        if not seen:
+            if line is None:
+                raise ValueError("nothing of this code ran, so there is nothing to ask about")
+            raise ValueError(f"line {line} of the code did not run")
+        return seen[-1]
+
+    def snapshot(self, at: int | None = None) -> Snapshot:
+        """The snapshot after line `at`, or at the end."""
+        return self.at(at).snapshot
+
+    def tensor(self, name: str, at: int | None = None) -> Tensor:
+        """The record of the tensor called `name` after line `at`. ValueError if there is none."""
+        snapshot = self.snapshot(at)
+        try:
+            return snapshot.tensor(name)
+        except KeyError:
+            there = ", ".join(name for name, _ in snapshot.names) or "no tensor at all"
+            raise ValueError(f"the code has no tensor called {name!r} then; it has {there}") from None
+
+    def value(self, name: str, at: int | None = None) -> Any:
+        """The value of the tensor (as lists) or plain variable `name` after line `at`. ValueError if there is none."""
+        values = self.at(at).values
+        if name not in values:
+            raise ValueError(f"the code has no value called {name!r} then; it has {', '.join(values) or 'none'}")
+        return values[name]
+
+    def gradient(self, name: str, at: int | None = None) -> Any:
+        """The value of `name.grad` after line `at`, as lists; None if there is none."""
+        self.tensor(name, at)
+        return self.at(at).grads.get(name)
+
+    def printed(self, line: int) -> str:
+        """What `line` printed, in all its runs, without the last line break."""
+        parts = [
+            text for step in self.trace.steps if step.site.line == line for kind, text in step.output if kind == "out"
+        ]
+        return "".join(parts).rstrip("\n")
+
+    def history(self, ask: Callable[[Moment], Any], at: int | None = None) -> list[tuple[int, str, Any]]:
+        """Each step, up to line `at`, at which what `ask` tells changed: (line, its text, the new value).
+
+        Moments at which `ask` raises a KeyError, for there is no such name yet, are passed over.
+        """
+        told: list[tuple[int, str, Any]] = []
+        last = max((n for n, step in enumerate(self.trace.steps) if at in (None, step.site.line)), default=-1)
+        for step in self.trace.steps[: last + 1]:
+            try:
+                now = ask(step.seen)
+            except KeyError:
+                continue
+            if not told or told[-1][2] != now:
+                told.append((step.site.line, step.site.source.partition("\n")[0], now))
+        return told
+
+    def fresh(self, at: int | None = None) -> dict[str, Any]:
+        """The names of another run of the same code, up to line `at`: live objects, to write into and to call."""
+        program = from_code(self.code if at is None else head(self.code, at), None)
+        with same_random_numbers(self.engine):
+            trace(program, lambda _: None, engine=self.engine, **self._limits)
+        return program.namespace
+
+
+def head(code: str, line: int) -> str:
+    """The statements of `code` that begin at or before `line`."""
+    body = [statement for statement in ast.parse(code).body if statement.lineno <= line]
+    return "\n".join(code.splitlines()[: body[-1].end_lineno if body else 0])
+
+
+__all__ = ["Moment", "Run", "head", "is_tensor", "same_random_numbers"]

@@ -1,0 +1,298 @@
+"""The other end of the marks: turns what a running program reports into steps."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from threading import get_ident
+from types import FrameType, TracebackType
+from typing import Any
+
+from . import instrument
+from .capture import Output, describe_error
+from .instrument import Site
+from .limits import Stop, Watch
+from .rounds import Rounds
+from .source import FILENAME, Program
+
+Look = Callable[[Mapping[str, Any]], Any]
+_OPTIMIZED = 0x1  # inspect.CO_OPTIMIZED: the frame of a function, not of a module or a class body
+
+
+@dataclass(frozen=True)
+class Step:
+    """One executed line: where it stands, what it printed, the error it ended in, and what was seen after it.
+
+    kind: "ran"; "call" (it has called a function of the program, which now begins); "back" (such a function has come
+    back, and the line is done); "branch" (the line decides where to go on: if, while, for, match, except); "return";
+    "error"; "stopped" (limit or interrupt); "syntax".
+    calls: the functions of the program that run, the outermost first. round: which round of its loop a line that heads
+    one begins, from 1. folded: how many rounds of a loop ran before it without a step of their own.
+    """
+
+    kind: str
+    site: Site
+    output: tuple[tuple[str, str], ...] = ()
+    error: str | None = None
+    caught: bool = False
+    seen: Any = None
+    calls: tuple[str, ...] = ()
+    round: int = 0
+    folded: int = 0
+
+
+class Recorder:
+    """Gathers the steps of one run of `program`, at most `max_steps`, and of each loop at most `rounds` rounds."""
+
+    def __init__(self, program: Program, look: Look, watch: Watch, max_steps: int, rounds: int | None = None) -> None:
+        self.steps: list[Step] = []
+        self.output = Output()
+        self.full = False
+        self._sites = program.marked.sites
+        self._entry = program.entry
+        self._known = program.namespace.keys() - program.marked.mentioned  # the user's other names: not shown
+        self._look, self._watch, self._max = look, watch, max_steps
+        self._open_at: tuple[int, int] | None = None  # site and id of the frame of a line that has begun
+        self._open_calls: tuple[str, ...] = ()
+        self._thread: int | None = get_ident()
+        self._rounds = Rounds(self._sites, rounds)
+
+    def marks(self) -> dict[str, Callable[..., Any]]:
+        """The functions that the marks of the program call."""
+        return {
+            instrument.OPEN: self._guarded(self._begin),
+            instrument.DONE: self._guarded(self._done),
+            instrument.TURN: self._guarded(self._turn),
+            instrument.TEST: self._guarded(self._turn),
+            instrument.OVER: self._guarded(self._over),
+            instrument.RETURN: self._guarded(self._return),
+            instrument.CAUGHT: self._guarded(self._caught),
+            instrument.SHOW: self._show,
+        }
+
+    def _guarded(self, mark: Callable[..., None]) -> Callable[..., Any]:
+        """A mark as the program calls it: not torn by a signal, deaf to other threads, passing on a value."""
+
+        def call(site: int, value: Any = None) -> Any:
+            if get_ident() != self._thread:
+                return value
+            self._watch.busy = True
+            try:
+                if self.full:
+                    raise Stop
+                frame = sys._getframe(1)
+                if not self._folds(mark, site, frame):
+                    mark(site, frame, value)
+            finally:
+                self._watch.busy = False
+            self._watch.check()
+            return value
+
+        return call
+
+    def _folds(self, mark: Callable[..., None], site: int, frame: FrameType) -> bool:
+        """Whether this is part of a folded round, of which no step is made. Leaving the loop is one step."""
+        rounds = self._rounds
+        loop = rounds.folded
+        if loop is None:
+            return False
+        heads = site == loop and rounds.at_home(frame)
+        if heads and mark == self._turn:
+            rounds.again()
+            return True
+        ends = heads and mark == self._over
+        returns = rounds.at_home(frame) and mark == self._return
+        if rounds.inside(site, frame) and not ends and not returns:
+            return True
+        rounds.unfold(tested=ends)
+        if mark != self._caught:  # there the error comes first, and tells of the rounds
+            self._room()
+            self._record("branch", loop, frame)
+        return ends
+
+    def _begin(self, site: int, frame: FrameType, _: object) -> None:
+        self._rounds.begin(site, frame)
+        self._open(site, frame)
+
+    def _open(self, site: int, frame: FrameType, _: object = None) -> None:
+        self._leave(frame)
+        self._room()
+        self._open_at = (site, id(frame))
+        self._open_calls = self._calls(frame)
+
+    def _room(self) -> None:
+        if len(self.steps) >= self._max:
+            self.full = True
+            raise Stop
+
+    def _done(self, site: int, frame: FrameType, _: object) -> None:
+        here = self._open_at == (site, id(frame))
+        if not here:
+            self._leave(frame)
+        self._record("ran" if here else "back", site, frame)
+
+    def _turn(self, site: int, frame: FrameType, _: object) -> None:
+        number = self._rounds.turn(site, frame)
+        if self._rounds.folded is not None:
+            self._open_at = None
+            return
+        if self._open_at != (site, id(frame)):
+            self._open(site, frame)
+        self._record("branch", site, frame, number=number)
+
+    def _over(self, site: int, frame: FrameType, _: object) -> None:
+        """A loop has ended by itself: a step of a `for`; of a `while`, its last test was that step."""
+        if self._sites[site].loop == "while":
+            if self.steps and self.steps[-1].site is self._sites[site]:
+                self.steps[-1] = replace(self.steps[-1], round=0)
+            return
+        if self._open_at != (site, id(frame)):
+            self._open(site, frame)
+        self._record("branch", site, frame)
+
+    def _return(self, site: int, frame: FrameType, value: object) -> None:
+        if self._open_at != (site, id(frame)):
+            self._leave(frame)
+        if self._entry and not any(f is not frame for f in _functions(frame)):
+            self._show(value)
+        self._record("return", site, frame, extra={f"{self._sites[site].function}() returns": value})
+
+    def _caught(self, site: int, frame: FrameType, _: object) -> None:
+        error = sys.exc_info()[1]
+        self._fail(error, error, frame, caught=True)
+        self._open(site, frame)
+        self._record("branch", site, frame)
+
+    def _show(self, value: Any) -> Any:
+        """Show the value of a last line, as a notebook does; None shows nothing."""
+        if value is not None and get_ident() == self._thread:
+            self.output.add("value", repr(value))
+        return value
+
+    def _leave(self, frame: FrameType) -> None:
+        """The line that had begun goes on elsewhere: record where it is now."""
+        if self._open_at is None:
+            return
+        site, begun = self._open_at
+        home = next((f for f in _functions(frame, modules=True) if id(f) == begun), None)
+        self._record("branch" if home in (None, frame) else "call", site, frame, calls=self._open_calls)
+
+    def fail(self, error: BaseException | None, raised: BaseException) -> None:
+        """The program ended in `raised`; without an `error` of its own, it was stopped from outside."""
+        self._fail(error, raised, None)
+
+    def _fail(
+        self,
+        error: BaseException | None,
+        raised: BaseException | None,
+        frame: FrameType | None,
+        *,
+        caught: bool = False,
+    ) -> None:
+        trace = raised.__traceback__ if raised is not None else None
+        places = [(t.tb_frame, t.tb_lineno) for t in _walk(trace) if t.tb_frame.f_code.co_filename == FILENAME]
+        if places:
+            frame, site = self._place(places)
+        elif self._open_at is not None:
+            site = self._open_at[0]
+        else:  # raised between two lines: it belongs to the last that ran
+            site = self._sites.index(self.steps[-1].site) if self.steps else 0
+        if site is None or frame is None or not self._sites:
+            return
+        self._rounds.unfold()
+        text = describe_error(error) if error is not None else None
+        self._record("error" if error is not None else "stopped", site, frame, error=text, caught=caught)
+
+    def _place(self, places: Sequence[tuple[FrameType, int]]) -> tuple[FrameType, int | None]:
+        """The innermost of the places of a traceback that is stepped."""
+        for frame, line in reversed(places):
+            open_at = self._open_at
+            site = open_at[0] if open_at and open_at[1] == id(frame) else self._site_at(line)
+            if site is not None:
+                return frame, site
+        return places[-1][0], None
+
+    def _site_at(self, line: int) -> int | None:
+        near = [n for n, s in enumerate(self._sites) if s.line <= line <= s.end_line]
+        return min(near, key=lambda n: self._sites[n].end_line - self._sites[n].line, default=None)
+
+    def finish(self, names: Mapping[str, Any]) -> None:
+        """The program is over; functions of it that live on (a hook, say) run unwatched from here."""
+        output = self.output.take()
+        if self._open_at is not None and not self.full:
+            site, self._open_at = self._open_at[0], None
+            self.steps.append(Step("branch", self._sites[site], output, seen=self._look(self.globals(names))))
+        elif self._rounds.folded is not None and not self.full:
+            at = self._sites[self._rounds.folded]
+            unseen = self._rounds.take()
+            self.steps.append(Step("branch", at, output, seen=self._look(self.globals(names)), folded=unseen))
+        elif output and self.steps:  # printed after the last line was done, on leaving a `with` for example
+            last = self.steps[-1]
+            self.steps[-1] = replace(last, output=last.output + output)
+        self._thread = None
+        self._rounds.unfold()
+
+    def _record(
+        self,
+        kind: str,
+        site: int,
+        frame: FrameType,
+        *,
+        extra: Mapping[str, Any] | None = None,
+        error: str | None = None,
+        caught: bool = False,
+        number: int = 0,
+        calls: tuple[str, ...] | None = None,
+    ) -> None:
+        """Make a step of what can be seen from `frame`; `calls` if its line stands elsewhere."""
+        self._open_at = None
+        seen = self._look({**self._names(frame), **(extra or {})})
+        output, calls = self.output.take(), self._calls(frame) if calls is None else calls
+        step = Step(kind, self._sites[site], output, error, caught, seen, calls, number, self._rounds.take())
+        self.steps.append(step)
+
+    def _running(self, frame: FrameType) -> list[FrameType]:
+        return list(_functions(frame))[::-1]
+
+    def _calls(self, frame: FrameType) -> tuple[str, ...]:
+        """The functions that run, the outermost first; without the one that `steps` was called with."""
+        names = [f.f_code.co_qualname.rpartition("<locals>.")[2] for f in self._running(frame)]
+        return tuple(names[1:] if self._entry and names[:1] == [self._entry.rpartition(".")[2]] else names)
+
+    def globals(self, names: Mapping[str, Any]) -> dict[str, Any]:
+        """The program's own global names, and of the user's those that it mentions."""
+        return {k: v for k, v in names.items() if k not in self._known and not _private(k)}
+
+    def _names(self, frame: FrameType) -> dict[str, Any]:
+        """What can be seen from `frame`: globals, then the variables of the functions that run, the outermost first."""
+        names = self.globals(frame.f_globals)
+        counts: dict[str, int] = {}
+        for depth, function in enumerate(self._running(frame)):
+            name = function.f_code.co_name
+            counts[name] = counts.get(name, 0) + 1
+            place = "" if depth == 0 and name == self._entry else f" in {name}"
+            again = f" (call {counts[name]})" if counts[name] > 1 else ""
+            local = {k: v for k, v in function.f_locals.items() if not _private(k)}
+            names.update({f"{k}{place}{again}": v for k, v in local.items()})
+        return names
+
+
+def _private(name: str) -> bool:
+    return name == "_" or name.startswith((".", "__"))
+
+
+def _functions(frame: FrameType, *, modules: bool = False) -> Iterator[FrameType]:
+    """`frame` and those that called it, as far as they are functions of the program."""
+    at: FrameType | None = frame
+    while at is not None:
+        code = at.f_code
+        if code.co_filename == FILENAME and (modules or (code.co_flags & _OPTIMIZED and code.co_name[0] != "<")):
+            yield at
+        at = at.f_back
+
+
+def _walk(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next

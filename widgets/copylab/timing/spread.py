@@ -1,0 +1,82 @@
+"""What two rows of samples say: how many times as long one takes as the other, and whether that is certain.
+
+No assumption is made about how times scatter (they do so lopsidedly): everything comes from the order of the samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from .clock import Timing, quantile
+
+SURE = 0.99
+"""How often an interval holds the true ratio: with many pairs, 19 of 20 would let chance speak too often."""
+SMALL = 0.03
+"""A difference below this part is none: where code and memory happen to lie makes as much."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times as long one takes as another: in the middle, and the ends of the interval that is certain."""
+
+    low: float
+    middle: float
+    high: float
+
+    @property
+    def slower(self) -> bool:
+        """It certainly takes longer."""
+        return self.low > 1 + SMALL
+
+    @property
+    def faster(self) -> bool:
+        """It certainly takes less long."""
+        return self.high < 1 / (1 + SMALL)
+
+    @property
+    def apart(self) -> bool:
+        """The two can be told apart."""
+        return self.slower or self.faster
+
+
+def ratio(one: Timing, other: Timing) -> Ratio:
+    """How many times as long `one` takes as `other`, round against round.
+
+    The interval is that of the sign test for a median, sure in `SURE` of all cases; with fewer than 8 rounds nothing
+    can be that certain, and it reaches from 0 to infinity. Raises ValueError where either has no samples.
+    """
+    rounds = [a / b for a, b in zip(one.samples, other.samples, strict=False)]
+    middle = quantile(rounds, 0.5)
+    rank = _rank(len(rounds))
+    if rank < 0:
+        return Ratio(0.0, middle, math.inf)
+    ordered = sorted(rounds)
+    return Ratio(ordered[rank], middle, ordered[-1 - rank])
+
+
+def certain(timing: Timing) -> bool:
+    """Whether there are rounds enough for anything to be certain."""
+    return _rank(len(timing.samples)) >= 0
+
+
+@cache
+def _rank(count: int) -> int:
+    """How many samples may be left out at each end of the interval; -1 where even all of them are too few."""
+    rank, tail = -1, 0.0
+    while (tail := tail + math.comb(count, rank + 1) / 2**count) <= (1 - SURE) / 2:
+        rank += 1
+    return rank
+
+
+def ties(timings: Sequence[Timing]) -> list[list[Timing]]:
+    """The timings from the quickest on, together in one list where no two of them can be told apart."""
+    groups: list[list[Timing]] = []
+    for timing in sorted(timings, key=lambda one: one.median):
+        if groups and not any(ratio(timing, other).apart for other in groups[-1]):
+            groups[-1].append(timing)
+        else:
+            groups.append([timing])
+    return groups
