@@ -1,0 +1,54 @@
+"""The catalogue: English where it has nothing else, another language from a file, numbers in the right form."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+
+from tinytorch.viz import catalogue
+
+
+@pytest.fixture
+def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    made = Catalog(locale="de")
+    made.add("a new {what}", "ein neues {what}")
+    made.add(("{number} cell", "{number} cells"), ("{number} Zelle", "{number} Zellen"))
+    out = BytesIO()
+    write_mo(out, made)
+    folder = tmp_path / "de" / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    (folder / "copylab.mo").write_bytes(out.getvalue())
+    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
+    yield tmp_path
+    catalogue.use(None)
+
+
+@pytest.mark.usefixtures("german")
+def test_english_stands_in_the_code() -> None:
+    assert catalogue.gettext("a new {what}", what="x") == "a new x"
+    assert [catalogue.ngettext("{number} cell", "{number} cells", n) for n in (1, 2000)] == ["1 cell", "2,000 cells"]
+    assert catalogue.known() == {}
+
+
+@pytest.mark.usefixtures("german")
+def test_a_language_is_a_file() -> None:
+    catalogue.use("de")
+    assert catalogue.gettext("a new {what}", what="{x}") == "ein neues {x}"
+    assert catalogue.gettext("nothing of it") == "nothing of it"
+    assert [catalogue.ngettext("{number} cell", "{number} cells", n) for n in (1, 2)] == ["1 Zelle", "2 Zellen"]
+    assert catalogue.known()["a new {what}"] == "ein neues {what}"
+    catalogue.use("fr")
+    assert catalogue.gettext("a new {what}", what="x") == "a new x"
+
+
+def test_the_machine_does_not_choose() -> None:
+    code = "from tinytorch.viz import catalogue; print(catalogue.gettext('x'), catalogue.known())"
+    for env in ({"LANG": "de_DE.UTF-8", "LANGUAGE": "de"}, {"COPYLAB_LANGUAGE": "xx"}):
+        path = {"PYTHONPATH": ":".join(filter(None, sys.path))}
+        said = subprocess.run([sys.executable, "-c", code], env=env | path, capture_output=True, text=True, check=True)
+        assert said.stdout == "x {}\n"

@@ -1,0 +1,116 @@
+"""The tree of parts: its two forms say the same, escape what they are given, and may stand in Markdown."""
+
+import re
+from dataclasses import dataclass
+from html.parser import HTMLParser
+
+import pytest
+from copylab.doc import (
+    Alarm,
+    Box,
+    Cell,
+    Choice,
+    Code,
+    Fold,
+    InPage,
+    InText,
+    Items,
+    Paragraph,
+    Part,
+    Picture,
+    Table,
+    element,
+    paragraphs,
+)
+
+NASTY = "a <b> & \"c\"\n\n  \n`d` **e** 'f'"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    svg: str = "<svg></svg>"
+    text: str = "one cell\n\ntwo cells"
+
+
+EVERY: list[Part] = [
+    Paragraph(NASTY),
+    Code(NASTY),
+    Items([NASTY, Code(NASTY)]),
+    Fold(NASTY, Code(NASTY), opened=True),
+    Alarm(NASTY, Paragraph(NASTY)),
+    Table([NASTY, "b"], [[NASTY, NASTY], ["x", Cell(NASTY, part=Code(NASTY))]], caption=NASTY),
+    Picture(Drawn(), NASTY),
+    Picture(Drawn(text=NASTY), NASTY, words=False),
+    Choice(NASTY, [NASTY, "no"], name=NASTY, given="no"),
+    Choice(NASTY, hint=NASTY, given=NASTY),
+    paragraphs(f"{NASTY}\n\n```\n{NASTY}\n```\n"),
+    Box(Paragraph(NASTY), kind=NASTY, data_text=NASTY),
+]
+
+
+class Words(HTMLParser):
+    """What a page says to those who read it, and its tags."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.said, self.opened, self.tags = "", list[str](), list[str]()
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.tags.append(tag)
+        if tag not in ("br", "img", "input"):
+            self.opened.append(tag)
+        self.said += " ".join(str(value) for name, value in attrs if name in ("alt", "value"))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.opened.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.said += f" {data}"
+
+
+@pytest.mark.parametrize("part", EVERY, ids=lambda part: type(part).__name__)
+def test_html_stands_in_markdown_and_is_escaped(part: Part) -> None:
+    html = part.html()
+    assert not re.search(r"\n[ \t]*(\n|$)", html), "Markdown takes a blank line for the end of the HTML"
+    assert not re.search(r'<[^>]*\s[\w-]+="[^"]*\n', html), "an attribute with a line break"
+    read = Words(html)
+    assert read.opened == []
+    assert "b" not in read.tags
+
+
+@pytest.mark.parametrize("part", EVERY, ids=lambda part: type(part).__name__)
+def test_both_forms_say_the_same(part: Part) -> None:
+    words = set(re.findall(r"\w+", part.text()))
+    assert words
+    assert words <= set(re.findall(r"\w+", Words(part.html()).said))
+
+
+def test_a_broken_page_is_noticed() -> None:
+    assert Words("<p>a<b>c</b>").opened == ["p"]
+    with pytest.raises(AssertionError):
+        Words("<p>a</div>")
+
+
+def test_the_text_of_a_table() -> None:
+    rows = [["clone", "no"], ["detach()", "yes"]]
+    assert Table(["way", "shares"], rows).text() == "  way       shares\n  clone     no\n  detach()  yes"
+    told = Table(["way", "shares"], rows, told="rows").text()
+    assert told == "clone\n  shares: no\n\ndetach()\n  shares: yes"
+
+
+def test_text_is_put_together() -> None:
+    box = Box(Paragraph("**a**"), InText(Paragraph("b")), InPage("<hr>"), Fold("c", Code("d\n\ne")), None)
+    assert box.text() == "a\nb\nc:\n    d\n\n    e"
+    assert (
+        box.html()
+        == "<div><p><strong>a</strong></p><hr><details><summary>c</summary><pre>d&#10;\ne</pre></details></div>"
+    )
+    assert Box(Paragraph("a"), Paragraph("b"), apart=True).text() == "a\n\nb"
+
+
+def test_attributes() -> None:
+    assert (
+        element("p", class_="a", data_key=0, hidden=True, open=False, id=None)
+        == '<p class="a" data-key="0" hidden></p>'
+    )

@@ -1,0 +1,352 @@
+"""What a widget says, said once: a tree of parts, each with `.text()` and `.html()`.
+
+    Box(Paragraph("**y** shares memory with x."), Fold("How it was found", Code(program)))
+
+The text is complete: it is what a terminal shows, what a screen reader can be given, what a notebook's check compares.
+The HTML needs no script. All that it is given is escaped, and it may stand in Markdown as it is: no attribute holds a
+line break, and no blank line stands inside a tag, where Markdown would take it for the end of the HTML.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any, Protocol
+
+_MARKS = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
+_VOID = ("br", "img", "input")
+_FENCE = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
+
+
+class Drawn(Protocol):
+    """A picture with its text twin, as `tinytorch.viz` makes them."""
+
+    @property
+    def svg(self) -> str:
+        """The picture as an SVG document."""
+
+    @property
+    def text(self) -> str:
+        """The same in words."""
+
+
+def quoted(text: str) -> str:
+    """Text as the value of an attribute between double quotes."""
+    return escape(text).replace("\n", "&#10;")
+
+
+def unbroken(text: str) -> str:
+    """Text as HTML in which no line is blank, for `<pre>`."""
+    return re.sub(r"\n(?=[ \t]*(\n|$))", "&#10;", escape(text, quote=False))
+
+
+def element(tag: str, inside: str = "", /, **attributes: Any) -> str:
+    """An element of HTML. `class_` and `data_key` are written `class` and `data-key`; None and False are left out."""
+    written = "".join(
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{quoted(str(value))}"')
+        for key, value in attributes.items()
+        if value is not None and value is not False
+    )
+    return f"<{tag}{written}>" if tag in _VOID else f"<{tag}{written}>{inside}</{tag}>"
+
+
+def inline(text: str) -> str:
+    """Text as HTML on one line: `code` and **bold**, the rest escaped."""
+    text, out, at = re.sub(r"\s*\n\s*", " ", text), [], 0
+    for mark in _MARKS.finditer(text):
+        out.append(escape(text[at : mark.start()]))
+        code, bold = mark.groups()
+        out.append(f"<code>{escape(code)}</code>" if code is not None else f"<strong>{escape(bold)}</strong>")
+        at = mark.end()
+    return "".join([*out, escape(text[at:])])
+
+
+def plain(text: str) -> str:
+    """The same for reading as text: backticks stay, for they say what is code."""
+    return re.sub(r"\*\*([^*\n]+)\*\*", r"\1", text.strip())
+
+
+def indented(text: str, by: str = "  ") -> str:
+    """Text moved to the right; what is empty stays empty."""
+    return "\n".join(by + line if line else "" for line in text.split("\n"))
+
+
+class Part:
+    """Something that is said: in words by `text()`, as HTML by `html()`."""
+
+    def text(self) -> str:
+        """What this says, in words; empty for what says nothing."""
+        raise NotImplementedError
+
+    def html(self) -> str:
+        """The same as HTML that needs no script."""
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        return {"text/plain": self.text(), "text/html": self.html()}
+
+    def __repr__(self) -> str:
+        return self.text()
+
+
+class Paragraph(Part):
+    """A sentence or several, with `code` and **bold** in them. `mark` stands before it, and `kind` is its class."""
+
+    def __init__(
+        self, said: str, *, mark: str = "", kind: str | None = None, tag: str = "p", **attributes: Any
+    ) -> None:
+        self.said, self.mark, self.tag = said, mark, tag
+        self.attributes = {"class_": kind, **attributes}
+
+    def text(self) -> str:
+        """The sentences, without the stars of what is bold."""
+        return plain(f"{self.mark} {self.said}" if self.mark else self.said)
+
+    def html(self) -> str:
+        """A `<p>`."""
+        mark = f"<strong>{escape(self.mark)}</strong> " if self.mark else ""
+        return element(self.tag, mark + inline(self.said), **self.attributes)
+
+
+class Code(Part):
+    """Lines of code, or whatever keeps its line breaks."""
+
+    def __init__(self, source: str, *, by: str = "  ", **attributes: Any) -> None:
+        self.source, self.by, self.attributes = source, by, attributes
+
+    def text(self) -> str:
+        """The lines, moved to the right."""
+        return indented(self.source.rstrip("\n"), self.by)
+
+    def html(self) -> str:
+        """A `<pre>`."""
+        return element("pre", unbroken(self.source.rstrip("\n")), **self.attributes)
+
+
+class Box(Part):
+    """Parts one below the other; `apart`: with an empty line between them in the text."""
+
+    tag = "div"
+
+    def __init__(self, *parts: Part | None, apart: bool = False, kind: str | None = None, **attributes: Any) -> None:
+        self.parts = tuple(part for part in parts if part is not None)
+        self.apart = apart
+        self.attributes = {"class_": kind, **attributes}
+
+    def text(self) -> str:
+        """The texts of the parts that say something."""
+        return ("\n\n" if self.apart else "\n").join(filter(None, (part.text() for part in self.parts)))
+
+    def inside(self) -> str:
+        """The HTML of the parts."""
+        return "".join(part.html() for part in self.parts)
+
+    def html(self) -> str:
+        """A `<div>`."""
+        return element(self.tag, self.inside(), **self.attributes)
+
+
+class Items(Box):
+    """A list; each item is a part or a sentence."""
+
+    def __init__(
+        self, items: Iterable[Part | str], *, bullet: str = "  - ", tag: str = "ul", **attributes: Any
+    ) -> None:
+        super().__init__(*(Paragraph(one, tag="span") if isinstance(one, str) else one for one in items), **attributes)
+        self.bullet, self.tag = bullet, tag
+
+    def text(self) -> str:
+        """A line for each item, with a bullet before it."""
+        return "\n".join(
+            self.bullet + indented(part.text(), " " * len(self.bullet)).lstrip() for part in self.parts if part.text()
+        )
+
+    def inside(self) -> str:
+        """An `<li>` for each item."""
+        return "".join(
+            element("li", inline(part.said) if isinstance(part, Paragraph) else part.html()) for part in self.parts
+        )
+
+
+class Fold(Box):
+    """Parts that can be folded away under a title; the text has them all."""
+
+    def __init__(
+        self, title: str, *parts: Part | None, opened: bool = False, by: str = "  ", **attributes: Any
+    ) -> None:
+        super().__init__(*parts, **attributes)
+        self.title, self.opened, self.by = title, opened, by
+
+    def text(self) -> str:
+        """The title, and below it the parts, moved to the right."""
+        inside = super().text()
+        return f"{plain(self.title)}:\n{indented(inside, self.by)}" if inside else plain(self.title)
+
+    def html(self) -> str:
+        """A `<details>`."""
+        head = element("summary", inline(self.title))
+        return element("details", head + self.inside(), open=self.opened, **self.attributes)
+
+
+class Alarm(Box):
+    """What must not be missed: an error, a wrong gradient. `kind`: "error", "wrong" or "warning"."""
+
+    MARKS: Mapping[str, str] = {"error": "✖", "wrong": "⚠", "warning": "⚠"}
+
+    def __init__(self, title: str, *parts: Part | None, kind: str = "error", **attributes: Any) -> None:
+        super().__init__(*parts, kind=f"cl-alarm cl-{kind}", **attributes)
+        self.title, self.mark = title, self.MARKS[kind]
+
+    def text(self) -> str:
+        """The title, and below it the parts, moved to the right."""
+        return "\n".join(filter(None, [f"{plain(self.title)}:", indented(super().text())]))
+
+    def inside(self) -> str:
+        """The title, marked by more than its colour, and the parts."""
+        return f"<p><strong>{self.mark} {inline(self.title)}</strong></p>{super().inside()}"
+
+
+class Cell:
+    """A field of a table: what it says in the text; in the page, if that differs, `short` or a part."""
+
+    def __init__(
+        self, said: str, *, short: str | None = None, part: Part | None = None, head: bool = False, **attributes: Any
+    ) -> None:
+        self.said, self.short, self.part, self.head, self.attributes = said, short, part, head, attributes
+
+    def html(self) -> str:
+        """A `<td>`, or a `<th>` for a head of its row."""
+        inside = self.part.html() if self.part is not None else inline(self.said if self.short is None else self.short)
+        if self.head:
+            return element("th", inside, scope="row", **self.attributes)
+        return element("td", inside, **self.attributes)
+
+
+class Table(Part):
+    """Rows of fields below a head. The first field of a row is its head unless a Cell says otherwise.
+
+    told: "columns", a line for each row, the fields below each other; or "rows", a block for each row that says each
+    field after the name of its column.
+    """
+
+    def __init__(
+        self,
+        head: Sequence[str],
+        rows: Iterable[Sequence[Cell | str]],
+        *,
+        caption: str = "",
+        told: str = "columns",
+        **attributes: Any,
+    ) -> None:
+        self.head, self.caption, self.told, self.attributes = tuple(head), caption, told, attributes
+        self.rows = [
+            [one if isinstance(one, Cell) else Cell(one, head=not at) for at, one in enumerate(row)] for row in rows
+        ]
+
+    def text(self) -> str:
+        """The table in words, as `told` says."""
+        lines = [plain(self.caption)] if self.caption else []
+        if self.told == "rows":
+            for first, *rest in self.rows:
+                pairs = (f"{name}: {cell.said}" for name, cell in zip(self.head[1:], rest, strict=True))
+                lines += ["", plain(first.said), f"  {'; '.join(pairs)}"]
+            return "\n".join(lines).lstrip("\n")
+        said = [[plain(cell.said) for cell in row] for row in self.rows]
+        said = [list(self.head), *said] if any(self.head) else said
+        wide = [max(map(len, column)) for column in zip(*said, strict=True)]
+        rows = ["  ".join(f"{one:<{most}}" for one, most in zip(row, wide, strict=True)) for row in said]
+        return "\n".join([*lines, *(f"  {row}".rstrip() for row in rows)])
+
+    def html(self) -> str:
+        """A `<table>`."""
+        caption = element("caption", inline(self.caption)) if self.caption else ""
+        head = "".join(element("th", inline(name), scope="col") for name in self.head)
+        body = "".join(element("tr", "".join(cell.html() for cell in row)) for row in self.rows)
+        top = element("thead", element("tr", head)) if head else ""
+        return element("table", caption + top + element("tbody", body), **self.attributes)
+
+
+class Picture(Part):
+    """A picture with its words. `live`: drawn into a page that has the colours; otherwise an image, for any page."""
+
+    def __init__(self, drawn: Drawn, title: str, *, live: bool = False, words: bool = True, **attributes: Any) -> None:
+        self.drawn, self.title, self.live, self.words, self.attributes = drawn, title, live, words, attributes
+
+    def text(self) -> str:
+        """All that it shows."""
+        return self.drawn.text
+
+    def html(self) -> str:
+        """A `<figure>` with the picture, and its words folded below it."""
+        made = self.drawn.svg if self.live else self._image()
+        told = Fold(f"{self.title} in words", Code(self.drawn.text)).html() if self.words else ""
+        return element("figure", made + told, **self.attributes)
+
+    def _image(self) -> str:
+        data = base64.b64encode(self.drawn.svg.encode()).decode()
+        alt = f"{self.title}, told in words below" if self.words else self.drawn.text
+        return element("img", alt=alt, src=f"data:image/svg+xml;base64,{data}")
+
+
+class Choice(Part):
+    """A question with the answers to choose from, or with room for one's own. `name`: that of its field in a form."""
+
+    def __init__(
+        self, prompt: str, answers: Sequence[str] = (), *, name: str = "", hint: str = "", given: str = ""
+    ) -> None:
+        self.prompt, self.answers, self.name, self.hint, self.given = prompt, tuple(answers), name, hint, given
+
+    def text(self) -> str:
+        """The question, and what can be answered."""
+        tail = " / ".join(self.answers) or self.hint
+        return f"{plain(self.prompt)}  [{tail}]" if tail else plain(self.prompt)
+
+    def html(self) -> str:
+        """A `<fieldset>` with native controls."""
+        if self.answers:
+            fields = "".join(
+                element(
+                    "label",
+                    element("input", type="radio", name=self.name, value=one, checked=one == self.given) + inline(one),
+                )
+                for one in self.answers
+            )
+        else:
+            fields = element("input", type="text", name=self.name, value=self.given, placeholder=self.hint or None)
+        return element("fieldset", element("legend", inline(self.prompt)) + fields)
+
+
+class InText(Box):
+    """What only the text needs to say, for the page shows it in another way."""
+
+    def html(self) -> str:
+        """Nothing."""
+        return ""
+
+
+class InPage(Part):
+    """What only a page has: a style, a script, something to press. `markup` is HTML; whoever makes it escapes."""
+
+    def __init__(self, markup: str | Part) -> None:
+        self.markup = markup
+
+    def text(self) -> str:
+        """Nothing."""
+        return ""
+
+    def html(self) -> str:
+        """The markup."""
+        return self.markup.html() if isinstance(self.markup, Part) else self.markup
+
+
+def paragraphs(text: str) -> Box:
+    """A text of several paragraphs, parts of it between lines of three backticks as code."""
+    parts: list[Part] = []
+    for number, piece in enumerate(_FENCE.split(text.strip())):
+        if number % 2:
+            parts.append(Code(piece))
+        else:
+            parts += [Paragraph(one) for one in re.split(r"\n\s*\n", piece.strip()) if one.strip()]
+    return Box(*parts, apart=True)
