@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from tinytorch.viz.style import PALETTE
+from tinytorch.viz.draw.style import PALETTE
 
 _KIND = "[data-vscode-theme-kind=vscode-high-contrast{}]"
 _HOSTS = {
