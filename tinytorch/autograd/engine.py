@@ -9,6 +9,7 @@ standard library would let them.
 from __future__ import annotations
 
 import sys
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from ..devices import CPU
 from ..errors import warn_in_torch
 from ..ops.layout import is_dense
-from . import hooks
+from . import anomaly, hooks
 from .gradients import (
     accumulate,
     as_arrays,
@@ -30,11 +31,9 @@ from .gradients import (
     state_fitted,
     state_of,
 )
-from .history import CopySlices
 from .meta import LAST, meta
 from .modes import MODES
 from .node import ALONE, SHARED, TWICE, VERSION, Edge, MultiNode, Outputs, expectation, shown_edge
-from .saved import FREED, HOOKS, read
 
 ndarray = np.ndarray
 
@@ -45,44 +44,17 @@ class _Root(MultiNode):
     __slots__ = ("grads",)
 
     def __init__(self, edges: tuple, grads: list) -> None:
-        self._edges, self.grads, self._hooks, self._saved, self._seq, self._outputs = edges, grads, None, (), 0, 0
+        self._edges, self.grads, self._hooks, self._saved, self._seq, self._outputs = edges, grads, None, (), 0, 1
 
     def apply(self, grads: list, raw: bool) -> list:
         """The gradients that the walk starts with."""
         return Outputs(self.grads, [SHARED] * len(self.grads))
 
 
-def _push(heap: list, fn: Any) -> None:
-    heap.append(fn)
-    i, seq = len(heap) - 1, fn._seq
-    while i > 0 and heap[(i - 1) >> 1]._seq < seq:
-        heap[i] = heap[(i - 1) >> 1]
-        i = (i - 1) >> 1
-    heap[i] = fn
-
-
-def _pop(heap: list) -> Any:
-    top, last = heap[0], heap.pop()
-    n, i = len(heap), 0
-    while (child := 2 * i + 2) < n:
-        if heap[child]._seq < heap[child - 1]._seq:
-            child -= 1
-        heap[i] = heap[child]
-        i = child
-    if child == n:
-        heap[i] = heap[n - 1]
-        i = n - 1
-    while i > 0 and heap[(i - 1) >> 1]._seq < last._seq:
-        heap[i] = heap[(i - 1) >> 1]
-        i = (i - 1) >> 1
-    heap[i] = last
-    return top
-
-
-def _dependencies(root: Any) -> tuple[dict[Any, int], bool]:
-    """How many gradients each node below `root` waits for; and whether leaves are the only ones of their rank."""
+def _dependencies(root: Any) -> dict[Any, int]:
+    """How many gradients each node below `root` waits for."""
     waits: dict[Any, int] = {}
-    stack, alone = [root], True
+    stack = [root]
     while stack:
         for edge in stack.pop()._edges:
             if edge is not None:
@@ -93,9 +65,7 @@ def _dependencies(root: Any) -> tuple[dict[Any, int], bool]:
                     waits[fn] = 1
                     if fn._edges:
                         stack.append(fn)
-                        if fn._seq == LAST:
-                            alone = False
-    return waits, alone
+    return waits
 
 
 def _on_the_way(root: Any, goals: set) -> set:
@@ -123,7 +93,6 @@ class Task:
     captures: dict[Any, list] = {}
     captured: list[Any] = []
     needed: set | None = None
-    ends: set = frozenset()  # type: ignore[assignment] # those among them that run for the sake of their own gradient alone
 
     def __init__(self, keep_graph: bool, raw: bool) -> None:
         self.keep_graph, self.raw = keep_graph, raw
@@ -171,25 +140,23 @@ def run(
 def go(task: Task, edge: Edge, first: Any, inputs: tuple | None = None, accumulate: bool = True) -> None:
     """Walk from one edge with a gradient that fits it."""
     root = edge[0]
-    task.waits, alone = _dependencies(root)
+    task.waits = _dependencies(root)
     if inputs is not None:
         _aim(task, root, inputs, accumulate)
     here, raw = MODES.here, task.raw
     grad, quiet = here.grad, here.run
     here.grad = not raw
-    saving, changes = HOOKS.here() if HOOKS else [], HOOKS.changes
+    saving = here.saving
     through = False
     try:
         if raw and quiet is not _directly:  # the whole walk without NumPy's floating point warnings
             here.run = _directly
-            quiet(_walk, here, task, edge, first, alone, saving)
+            quiet(_walk, here, task, edge, first)
         else:
-            _walk(here, task, edge, first, alone, saving)
+            _walk(here, task, edge, first)
         through = True
     finally:
-        here.grad, here.run = grad, quiet
-        if HOOKS.changes != changes:
-            HOOKS.restore(saving)
+        here.grad, here.run, here.saving = grad, quiet, saving
         for said in task.warnings:
             _say(said, through)
 
@@ -218,56 +185,50 @@ def _aim(task: Task, root: Any, inputs: tuple, accumulate: bool) -> None:
             if not accumulate:
                 task.captures.setdefault(edge[0], []).append((edge[1], at))
     task.needed = _on_the_way(root, goals)
-    task.ends = goals - task.needed if accumulate else task.ends
-    task.needed |= task.ends
+    if accumulate:
+        task.needed |= goals
 
 
-def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: list) -> None:
+def _walk(here: Any, task: Task, edge: Any, first: Any) -> None:
     waits, needed, captures, raw = task.waits, task.needed, task.captures, task.raw
-    keep_graph, mode, watched = task.keep_graph, not raw, MODES.anomaly
-    careful, alone, warnings = watched or needed is not None, alone and not watched, task.warnings
+    watched = MODES.anomaly
+    careful, saving = watched or needed is not None, here.saving
     fn, nr = edge
-    following: Any = fn  # the one node that is ready, and what waits for it, so far as nothing else is
-    ahead: tuple = ([first], [SHARED]) if fn._outputs < 2 else ([None] * fn._outputs, [SHARED] * fn._outputs)
-    ahead[0][nr] = first
+    buffers: dict[Any, tuple] = {
+        fn: ([None] * fn._outputs, [SHARED] * fn._outputs)
+    }  # a gradient and its state an output
+    if first is not None:
+        buffers[fn][0][nr] = first
     del first
-    buffers: dict[Any, tuple] = {}  # what waits: for each output a gradient, its state
-    heap: list = []
-    changes = HOOKS.changes
+    heap: list = [(0, 0, fn)]  # what is ready
+    pushed = 0
     try:
-        while heap or following is not None:
-            if following is not None:
-                fn, (grads, given), following = following, ahead, None
-            else:
-                fn = heap.pop() if len(heap) == 1 else _pop(heap)
-                grads, given = buffers.pop(fn)
-            here.grad = mode  # whatever hooks of the node before have set
-            if HOOKS.changes != changes:
-                changes = HOOKS.restore(saving)
+        while heap:
+            fn = heappop(heap)[2]
+            grads, given = buffers.pop(fn)
+            here.grad, here.saving = not raw, saving  # whatever hooks of the node before have set
             if fn._leaf:
                 _at_leaf(fn, grads[0], given[0], task, buffers, ())
                 continue
             if careful or fn._hooks is not None or fn._on_tensors:
                 given = [resolved(s, g, buffers) for s, g in zip(given, grads, strict=True)]
                 if careful or fn._hooks is not None:
-                    outputs = _watched(fn, grads, given, task)
-                    if outputs is None:
+                    grads, given = _watched(fn, grads, given, task)
+                    if grads is None:
                         continue
-                else:
-                    outputs = _call(fn, grads, given, task)
-                here.grad = mode
+                outputs = anomaly.run(fn, _call, grads, given, task) if watched else _call(fn, grads, given, task)
+                here.grad = not raw
             else:
                 outputs = fn.apply(grads, raw)
                 if fn._laid and raw and (first := grads[0]) is not None and first.ndim > 1:
                     outputs = laid(fn, grads[0], outputs)
                 if fn._hooks is not None:  # since its formulas ran, and then without what they were given
                     outputs = _hooked(fn, settled(fn, grads, given, outputs, raw), [], [], raw)
-                if not keep_graph:
+                if not task.keep_graph:
                     fn.release()
             known = outputs.states if type(outputs) is Outputs else None
-            edges, several, made, grad = fn._edges, fn._several, fn._made, None
-            first = grads[0]
-            for i, edge in enumerate(edges):  # noqa: PLR1704 - the first one is in the graph by now
+            several, made, grad, first = fn._several, fn._made, None, grads[0]
+            for i, edge in enumerate(fn._edges):  # noqa: PLR1704 - the first one is in the graph by now
                 if edge is None:
                     continue
                 below, position = edge
@@ -289,35 +250,24 @@ def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: lis
                     elif several or grad.base is not None or grad is first:
                         same = grad is first and len(outputs) == 1
                         state = given[0] if same else state_of(fn, grads, given, outputs, i)
+                if needed is not None and below not in needed and below not in captures:
+                    continue
                 buffer = buffers.get(below)
                 if buffer is None:
-                    if leaf and not left and alone and len(edges) < 4:  # nothing that waits goes before a leaf
-                        m = below._meta
-                        if needed is None and m.accumulator is None and m.on_grad is None and not state & TWICE:
-                            accumulate(below, grad, state, warnings)
-                            here.grad = mode
-                        elif needed is None or below in needed or below in captures:
-                            outputs[i] = None
-                            _at_leaf(below, grad, state, task, buffers, outputs)
-                            here.grad = mode
+                    if (
+                        leaf and not left and not watched and (not heap or heap[0][0] != -LAST)
+                    ):  # nothing that waits goes before a leaf
+                        outputs[i] = None
+                        _at_leaf(below, grad, state, task, buffers, outputs)
+                        here.grad = not raw
                         continue
-                    if needed is not None and below not in needed and below not in captures:
-                        continue
-                    if below._outputs == 1:
-                        buffer = [grad], [state]
-                        if not left and following is None and not heap:
-                            following, ahead = below, buffer
-                            continue
-                        buffers[below] = buffer
-                        grad = None  # it is there
-                    else:
-                        buffer = buffers[below] = [None] * below._outputs, [SHARED] * below._outputs
-                if grad is not None:
-                    waiting, states = buffer
-                    before = waiting[position]
-                    if before is None:
-                        waiting[position], states[position] = grad, state
-                    elif not raw:
+                    buffer = buffers[below] = [None] * below._outputs, [SHARED] * below._outputs
+                waiting, states = buffer
+                before = waiting[position]
+                if before is None:
+                    waiting[position], states[position] = grad, state
+                elif grad is not None:
+                    if not raw:
                         waiting[position] = before + grad
                     else:
                         waiting[position] = None
@@ -327,15 +277,11 @@ def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: lis
                         else:
                             waiting[position], states[position] = np.asarray(before + grad), ALONE
                 if not left:
-                    if following is not None:
-                        heap.append(following)
-                        buffers[following], following = ahead, None
-                    _push(heap, below)
+                    pushed += 1
+                    heappush(heap, (-below._seq, pushed, below))
             del outputs, grads, grad, first
     except Exception:
-        if MODES.anomaly:
-            from . import anomaly
-
+        if watched:
             anomaly.explain(shown_edge((fn, 0))[0], task.warnings)
         raise
 
@@ -343,8 +289,8 @@ def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: lis
 # what is watched: hooks, ends, anomalies ----------------------------------------------------------------------------------
 
 
-def _watched(fn: Any, grads: list, states: list[int], task: Task) -> list | None:
-    """Run a node that hooks, the walk's goals or anomaly mode have to do with; None if the walk ends here."""
+def _watched(fn: Any, grads: list, states: list[int], task: Task) -> tuple:
+    """What a node that hooks or the walk's goals have to do with runs on, and its states; None if the walk ends here."""
     needed, raw = task.needed, task.raw
     aside = needed is not None and fn not in needed  # wanted for its own sake: hooks on the tensor come first
     if aside or fn in task.captures:
@@ -354,23 +300,18 @@ def _watched(fn: Any, grads: list, states: list[int], task: Task) -> list | None
         for position, at in task.captures.get(fn, ()):
             task.captured[at] = seen[position]
         if aside:
-            return None
+            return None, ()
         states = [s - s % VERSION for s in states]  # since somebody holds them now
-    if fn._hooks is not None:
-        seen = as_tensors(fn, grads, states, raw)
-        ids = set(map(id, seen))
-        found = list(hooks.before_node(fn, hooks.before(fn, seen)))
-        if raw:
-            del seen
-            found = as_arrays(found, grads, states, ids)
-            states = found.states
-        grads = found
-    call = _call_end if needed is not None and fn in task.ends else _call
-    if not MODES.anomaly:
-        return call(fn, grads, states, task)
-    from . import anomaly
-
-    return anomaly.run(fn, call, grads, states, task)
+    if fn._hooks is None:
+        return grads, states
+    seen = as_tensors(fn, grads, states, raw)
+    ids = set(map(id, seen))
+    found: list = list(hooks.before_node(fn, hooks.before(fn, seen)))
+    if not raw:
+        return found, states
+    del seen
+    outputs = as_arrays(found, grads, states, ids)
+    return outputs, outputs.states
 
 
 def _call(fn: Any, grads: list, states: list[int], task: Task) -> list:
@@ -420,22 +361,6 @@ def _hooked(fn: Any, outputs: Outputs, grads: list, states: list[int], raw: bool
     found = list(hooks.after_node(fn, seen, as_tensors(fn, grads, states, raw)))
     del seen
     return as_arrays(found, outputs, outputs.states, ids) if raw else found
-
-
-def _call_end(fn: Any, grads: list, states: list[int], task: Task) -> list:
-    """Run a node for the sake of its own gradient: nobody asked for those of its inputs, so its formulas do not run."""
-    inner: Any = fn.fn if type(fn) is CopySlices else fn
-    if inner is None:
-        raise RuntimeError(FREED)
-    if inner.computes_all:
-        return _call(fn, grads, states, task)
-    for at in range(len(inner._saved) // 2):
-        read(inner, at, False)  # all the same, so that it says what was freed or changed, and hooks see it
-    nothing = [None] * len(fn._edges)
-    outputs = _hooked(fn, Outputs(nothing, [SHARED] * len(nothing)), grads, states, task.raw)
-    if not task.keep_graph:
-        fn.release()
-    return outputs
 
 
 def _at_leaf(leaf: Any, grad: Any, state: int, task: Task, buffers: dict, outputs: Any) -> None:

@@ -19,11 +19,12 @@ from ..errors import type_name
 class _Here:
     """What holds in one thread. `run` calls NumPy without its floating point warnings."""
 
-    __slots__ = ("asked", "grad", "inference", "run")
+    __slots__ = ("asked", "grad", "inference", "run", "saving")
 
     def __init__(self) -> None:
         self.grad = True
         self.inference = False
+        self.saving: tuple = ()  # the hooks on what is saved that hold, pairs, the innermost last
         self.asked = False  # inside inference mode: whether grad mode was switched on, though nothing is recorded there
         # torch gives inf and nan in silence. A context of its own keeps the user's `np.errstate` as it is and costs a
         # tenth of what `np.errstate` costs.

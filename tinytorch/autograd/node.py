@@ -18,7 +18,7 @@ import numpy as np
 from ..dtypes import of_number
 from .hooks import RemovableHandle, hooks_of
 from .meta import LAST, TensorBase, accumulator_of
-from .saved import FREED, GONE, NUMBER, OBJECT, SavedTensor, is_tensor_kept, kept, kept_result, read
+from .saved import FREED, GONE, NUMBER, OBJECT, SavedTensor, is_tensor_kept, kept_result, read
 
 next_number = itertools.count().__next__
 Edge = tuple[Any, int]  # a node, or the leaf that ends the graph, and which of its outputs
@@ -271,11 +271,6 @@ class NotImplementedNode(Node):
         """Raise torch's RuntimeError."""
         raise RuntimeError(f"derivative for {self.what} is not implemented")
 
-    @classmethod
-    def keep(cls, edges: tuple, values: dict) -> tuple:
-        """Nothing is saved."""
-        return ()
-
 
 def not_differentiable(what: str) -> Any:
     """The kind of node of an operation that torch's table of derivatives does not name, by the name that the error says."""
@@ -376,7 +371,6 @@ def kind_of_node(
         "_made": ALONE + VERSION * writes,
         "_laid": laid,
         "apply": _apply_one if simple else _apply_two(rules) if pair else _apply,
-        "keep": classmethod(_keep),
         "keep_results": _keep_results,
         "results": {n: nr for nr, n in enumerate(results) if n in names},
     }
@@ -384,20 +378,6 @@ def kind_of_node(
         if n[0] != "_":
             body[f"_saved_{n}"], body[f"_raw_saved_{n}"] = _Saved(n, at), _Saved(n, at, raw=True)
     return type(name, (base,), body)
-
-
-def _keep(cls: Any, edges: tuple, values: dict) -> tuple:
-    """What a node of this kind saves of `values`, by name: what a formula that is needed reads; results come later."""
-    saved: list = []
-    for name, user in zip(cls.saved_names, cls.users, strict=True):
-        value = values.get(name)
-        if name in cls.results or (user is not None and edges[user] is None and isinstance(value, TensorBase)):
-            saved += (None, None)
-        elif name in _TENSORS and isinstance(value, (int, float, np.number)) and name in values.get("_numbers", ()):
-            saved += (value, NUMBER) if user is None or edges[user] is not None else (None, None)
-        else:
-            saved += kept(value)
-    return tuple(saved)
 
 
 def _keep_results(self: Any, outputs: tuple) -> None:

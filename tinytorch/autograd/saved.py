@@ -7,7 +7,6 @@ result do not hold each other, and is given its `grad_fn` back when it is read. 
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -23,35 +22,7 @@ FREED = "Trying to backward through the graph a second time (or directly access 
 NUMBER, OBJECT, GONE = -1, -2, -3
 
 
-class _HookStack(list[tuple[int, Callable, Callable]]):
-    """The pairs of hooks that hold now, innermost last, each with the thread it holds in.
-
-    Mostly empty, which is all that saving a tensor has to look at; `changes` is all that a walk backward looks at.
-    """
-
-    __slots__ = ("changes",)
-
-    def __init__(self) -> None:
-        self.changes = 0
-
-    def here(self) -> list[tuple[int, Callable, Callable]]:
-        """The pairs of this thread."""
-        me = threading.get_ident()
-        return [entry for entry in self if entry[0] == me]
-
-    def restore(self, mine: list[tuple[int, Callable, Callable]]) -> int:
-        """Have these hold in this thread, and no others; gives the number of changes to compare with later."""
-        me = threading.get_ident()
-        self[:] = [entry for entry in self if entry[0] != me] + mine
-        return self.changes
-
-
-HOOKS = _HookStack()
-
-
-def _hooks_here() -> tuple[Callable, Callable] | None:
-    me = threading.get_ident()
-    return next(((pack, unpack) for thread, pack, unpack in reversed(HOOKS) if thread == me), None)
+HOOKS: list = []  # hooks on what is saved, of all threads: mostly empty, which is all that saving a tensor has to look at
 
 
 # keeping -----------------------------------------------------------------------------------------------------------------
@@ -61,8 +32,8 @@ def kept(value: Any) -> tuple[Any, Any]:
     """A value as a node keeps it, and its version: tensors, sequences of tensors, and what is no tensor."""
     if isinstance(value, TensorBase):
         version = value._counter[0]  # which says that an inference tensor cannot be saved
-        if HOOKS and (pair := _hooks_here()) is not None:
-            return SavedTensor(value, version, pair), OBJECT
+        if HOOKS and (pairs := MODES.here.saving):
+            return SavedTensor(value, version, pairs[-1]), OBJECT
         return value, version
     many = type(value) in (tuple, list) and value and type(value[0]) is not int
     if many and any([isinstance(v, TensorBase) for v in value]):
@@ -76,8 +47,8 @@ def kept_result(out: TensorBase, nr: int = 0) -> tuple[Any, Any]:
     alias = out._alias()
     if out._view is not None:  # it was written to, and has the history of a view
         alias.source = weakref.ref(out._edge[0])  # type: ignore[attr-defined]
-    if HOOKS and (pair := _hooks_here()) is not None:
-        return SavedTensor(alias, out._counter[0], pair, nr, shown=out), OBJECT
+    if HOOKS and (pairs := MODES.here.saving):
+        return SavedTensor(alias, out._counter[0], pairs[-1], nr, shown=out), OBJECT
     return alias, out._counter[0]
 
 
@@ -266,11 +237,9 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
-        HOOKS.append((threading.get_ident(), self.pack_hook, self.unpack_hook))
-        HOOKS.changes += 1
+        HOOKS.append(self)
+        MODES.here.saving += ((self.pack_hook, self.unpack_hook),)
 
     def __exit__(self, *exc: object) -> None:
-        me = threading.get_ident()
-        mine = [i for i, hooks in enumerate(HOOKS) if hooks[0] == me]
-        del HOOKS[mine[-1]]
-        HOOKS.changes += 1
+        HOOKS.pop()
+        MODES.here.saving = MODES.here.saving[:-1]
