@@ -68,21 +68,19 @@ def _dependencies(root: Any) -> dict[Any, int]:
     return waits
 
 
-def _on_the_way(root: Any, goals: set) -> set:
+def _on_the_way(nodes: Any, goals: set) -> set:
     """The nodes from which a goal can be reached, the goals themselves left out unless one lies below."""
+    above: dict[Any, list] = {}
+    for fn in nodes:
+        for edge in fn._edges:
+            if edge is not None:
+                above.setdefault(edge[0], []).append(fn)
     needed: set = set()
-    seen = {root}
-    stack: list[tuple[Any, int]] = [(root, 0)]
+    stack = list(goals)
     while stack:
-        fn, i = stack.pop()
-        if i < len(fn._edges):
-            stack.append((fn, i + 1))
-            edge = fn._edges[i]
-            if edge is not None and edge[0] not in seen:
-                seen.add(edge[0])
-                stack.append((edge[0], 0))
-        elif any(e is not None and (e[0] in goals or e[0] in needed) for e in fn._edges):
-            needed.add(fn)
+        new = [fn for fn in above.get(stack.pop(), ()) if fn not in needed]
+        needed.update(new)
+        stack += new
     return needed
 
 
@@ -184,15 +182,14 @@ def _aim(task: Task, root: Any, inputs: tuple, accumulate: bool) -> None:
             goals.add(edge[0])
             if not accumulate:
                 task.captures.setdefault(edge[0], []).append((edge[1], at))
-    task.needed = _on_the_way(root, goals)
+    task.needed = _on_the_way((root, *task.waits), goals)
     if accumulate:
         task.needed |= goals
 
 
 def _walk(here: Any, task: Task, edge: Any, first: Any) -> None:
     waits, needed, captures, raw = task.waits, task.needed, task.captures, task.raw
-    watched = MODES.anomaly
-    careful, saving = watched or needed is not None, here.saving
+    watched, saving = MODES.anomaly, here.saving
     fn, nr = edge
     buffers: dict[Any, tuple] = {
         fn: ([None] * fn._outputs, [SHARED] * fn._outputs)
@@ -200,30 +197,29 @@ def _walk(here: Any, task: Task, edge: Any, first: Any) -> None:
     if first is not None:
         buffers[fn][0][nr] = first
     del first
-    heap: list = [(0, 0, fn)]  # what is ready
+    heap: list = [(0, 0, fn)] if needed is None or fn in needed or fn in captures else []  # what is ready
     pushed = 0
     try:
         while heap:
-            fn = heappop(heap)[2]
+            fn = (heap.pop() if len(heap) == 1 else heappop(heap))[2]
             grads, given = buffers.pop(fn)
             here.grad, here.saving = not raw, saving  # whatever hooks of the node before have set
             if fn._leaf:
                 _at_leaf(fn, grads[0], given[0], task, buffers, ())
                 continue
-            if careful or fn._hooks is not None or fn._on_tensors:
+            if watched or fn._hooks is not None or fn._on_tensors or fn in captures:
                 given = [resolved(s, g, buffers) for s, g in zip(given, grads, strict=True)]
-                if careful or fn._hooks is not None:
-                    grads, given = _watched(fn, grads, given, task)
-                    if grads is None:
-                        continue
+                grads, given = _met(fn, grads, given, task)
+                if grads is None:
+                    continue
                 outputs = anomaly.run(fn, _call, grads, given, task) if watched else _call(fn, grads, given, task)
                 here.grad = not raw
             else:
                 outputs = fn.apply(grads, raw)
                 if fn._laid and raw and (first := grads[0]) is not None and first.ndim > 1:
                     outputs = laid(fn, grads[0], outputs)
-                if fn._hooks is not None:  # since its formulas ran, and then without what they were given
-                    outputs = _hooked(fn, settled(fn, grads, given, outputs, raw), [], [], raw)
+                if fn._hooks is not None:  # since its formulas ran
+                    outputs = _hooked(fn, grads, given, outputs, task)
                 if not task.keep_graph:
                     fn.release()
             known = outputs.states if type(outputs) is Outputs else None
@@ -233,6 +229,8 @@ def _walk(here: Any, task: Task, edge: Any, first: Any) -> None:
                     continue
                 below, position = edge
                 left = waits[below] = waits[below] - 1
+                if needed is not None and below not in needed and below not in captures:
+                    continue
                 grad, state, leaf = outputs[i], made, below._leaf
                 if grad is not None:
                     if leaf:
@@ -250,32 +248,24 @@ def _walk(here: Any, task: Task, edge: Any, first: Any) -> None:
                     elif several or grad.base is not None or grad is first:
                         same = grad is first and len(outputs) == 1
                         state = given[0] if same else state_of(fn, grads, given, outputs, i)
-                if needed is not None and below not in needed and below not in captures:
-                    continue
                 buffer = buffers.get(below)
-                if buffer is None:
-                    if (
-                        leaf and not left and not watched and (not heap or heap[0][0] != -LAST)
-                    ):  # nothing that waits goes before a leaf
-                        outputs[i] = None
-                        _at_leaf(below, grad, state, task, buffers, outputs)
-                        here.grad = not raw
-                        continue
-                    buffer = buffers[below] = [None] * below._outputs, [SHARED] * below._outputs
-                waiting, states = buffer
-                before = waiting[position]
-                if before is None:
-                    waiting[position], states[position] = grad, state
-                elif grad is not None:
-                    if not raw:
-                        waiting[position] = before + grad
-                    else:
+                if buffer is None and leaf and not left and not watched and (not heap or heap[0][0] != -LAST):
+                    outputs[i] = None
+                    _at_leaf(below, grad, state, task, buffers, outputs)  # at once, as nothing goes before a leaf
+                    here.grad = not raw
+                    continue
+                if buffer is None and below._outputs == 1:
+                    buffers[below] = [grad], [state]
+                else:
+                    waiting, states = buffer or buffers.setdefault(below, _room(below))
+                    before = waiting[position]
+                    if before is None:
+                        waiting[position], states[position] = grad, state
+                    elif grad is not None:
                         waiting[position] = None
-                        state = resolved(states[position], before, buffers, outputs[i:])
-                        if state % VERSION == ALONE and (before.flags.forc or is_dense(before)):
-                            waiting[position], states[position] = np.add(before, grad, before), state + VERSION
-                        else:
-                            waiting[position], states[position] = np.asarray(before + grad), ALONE
+                        if raw:
+                            state = resolved(states[position], before, buffers, outputs[i:])
+                        waiting[position], states[position] = _added(before, grad, state)
                 if not left:
                     pushed += 1
                     heappush(heap, (-below._seq, pushed, below))
@@ -286,18 +276,32 @@ def _walk(here: Any, task: Task, edge: Any, first: Any) -> None:
         raise
 
 
+def _room(fn: Any) -> tuple[list, list]:
+    """Where the gradients of a node's outputs wait for the others, and their states."""
+    return [None] * fn._outputs, [SHARED] * fn._outputs
+
+
+def _added(before: Any, grad: Any, state: int) -> tuple:
+    """The sum of two gradients, and its state: added in place where nobody else holds the first, an array in `state`."""
+    if type(before) is not ndarray:
+        return before + grad, ALONE
+    if state % VERSION == ALONE and (before.flags.forc or is_dense(before)):
+        return np.add(before, grad, before), state + VERSION
+    return np.asarray(before + grad), ALONE
+
+
 # what is watched: hooks, ends, anomalies ----------------------------------------------------------------------------------
 
 
-def _watched(fn: Any, grads: list, states: list[int], task: Task) -> tuple:
-    """What a node that hooks or the walk's goals have to do with runs on, and its states; None if the walk ends here."""
+def _met(fn: Any, grads: list, states: list[int], task: Task) -> tuple:
+    """What a node will run on, and the states, after the walk's goals and hooks had it; None if the walk ends here."""
     needed, raw = task.needed, task.raw
-    aside = needed is not None and fn not in needed  # wanted for its own sake: hooks on the tensor come first
-    if aside or fn in task.captures:
+    if fn in task.captures:
+        aside = fn not in needed  # wanted for its own sake: hooks on the tensor come first
         seen = as_tensors(fn, grads, states, raw)
         if aside and fn._hooks is not None:
             seen = hooks.before(fn, seen)
-        for position, at in task.captures.get(fn, ()):
+        for position, at in task.captures[fn]:
             task.captured[at] = seen[position]
         if aside:
             return None, ()
@@ -327,40 +331,36 @@ def _call(fn: Any, grads: list, states: list[int], task: Task) -> list:
         outputs = fn.apply(grads, raw)
         if fn._laid and raw:
             outputs = laid(fn, grads[0], outputs)
-    if task.needed is not None and not fn.computes_all:  # what nobody asked for is not there to be checked
-        for i, edge in enumerate(fn._edges):
-            if edge is None or not task.will_run(edge[0]):
-                outputs[i] = None
-    outputs = _hooked(fn, settled(fn, given, states, outputs, raw), given, states, raw)
+    outputs = _hooked(fn, given, states, outputs, task)
     if not task.keep_graph:
         fn.release()
     return outputs
 
 
-def settled(fn: Any, grads: list, states: list[int], outputs: list, raw: bool) -> Outputs:
-    """What a node has computed, each gradient as the node that it goes to expects it, with its state."""
-    known = outputs.states if type(outputs) is Outputs else [
-        state_of(fn, grads, states, outputs, i) if raw and type(g) is ndarray else ALONE for i, g in enumerate(outputs)
-    ]  # fmt: skip
-    found = Outputs(outputs, known)
-    for i, edge in enumerate(fn._edges):
-        if edge is not None and outputs[i] is not None:
-            found[i] = fitted(fn, i, outputs[i], expected(edge, fn._seq))
-            if found[i] is not outputs[i]:
-                known[i] = state_fitted(outputs[i], found[i])
-    return found
-
-
-def _hooked(fn: Any, outputs: Outputs, grads: list, states: list[int], raw: bool) -> list:
-    """What the posthooks of a node make of what it has computed, from the gradients that it was given."""
+def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) -> list:
+    """What the posthooks of a node make of what it has computed, which they see as the nodes that it goes to expect it."""
     if fn._hooks is None or not fn._hooks.post:
         return outputs
-    devices = [CPU if e is None else expected(e)[2] for e in fn._edges]
-    seen = tuple([as_tensor(g, d, s) for g, d, s in zip(outputs, devices, outputs.states, strict=True)])
+    raw, found, tensors = task.raw, list(outputs), []
+    known = list(outputs.states) if type(outputs) is Outputs else [ALONE] * len(found)
+    for i, edge in enumerate(fn._edges):
+        device = CPU
+        if edge is not None and not fn.computes_all and not task.will_run(edge[0]):
+            found[i] = None  # nobody asked for it
+        elif edge is not None and (g := outputs[i]) is not None:
+            wanted = expected(edge, fn._seq)
+            found[i], device = fitted(fn, i, g, wanted), wanted[2]
+            if found[i] is not g:
+                known[i] = state_fitted(g, found[i])
+            elif type(outputs) is not Outputs and raw:
+                known[i] = state_of(fn, grads, states, outputs, i)
+        tensors.append(as_tensor(found[i], device, known[i]))
+    seen = tuple(tensors)
     ids = set(map(id, seen))
-    found = list(hooks.after_node(fn, seen, as_tensors(fn, grads, states, raw)))
+    del tensors
+    new = list(hooks.after_node(fn, seen, as_tensors(fn, grads, states, raw)))
     del seen
-    return as_arrays(found, outputs, outputs.states, ids) if raw else found
+    return as_arrays(new, found, known, ids) if raw else new
 
 
 def _at_leaf(leaf: Any, grad: Any, state: int, task: Task, buffers: dict, outputs: Any) -> None:
