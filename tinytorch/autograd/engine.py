@@ -9,6 +9,7 @@ standard library would let them.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from heapq import heappop, heappush
 from typing import Any
 
@@ -20,9 +21,9 @@ from ..ops.layout import is_dense
 from . import anomaly, hooks
 from .gradients import (
     accumulate,
-    as_arrays,
     as_tensor,
     as_tensors,
+    devices,
     expected,
     fitted,
     know,
@@ -30,6 +31,7 @@ from .gradients import (
     resolved,
     state_fitted,
     state_of,
+    through,
 )
 from .meta import LAST, meta
 from .modes import MODES
@@ -44,7 +46,8 @@ class _Root(MultiNode):
     __slots__ = ("grads",)
 
     def __init__(self, edges: tuple, grads: list) -> None:
-        self._edges, self.grads, self._hooks, self._saved, self._seq, self._outputs = edges, grads, None, (), 0, 1
+        self._edges, self.grads, self._hooks, self._saved, self._seq = edges, grads, None, (), 0
+        self.describe_all((None,))
 
     def apply(self, grads: list, raw: bool) -> list:
         """The gradients that the walk starts with."""
@@ -175,7 +178,7 @@ def _say(said: tuple, through: bool) -> None:
 
 def _aim(task: Task, root: Any, inputs: tuple, accumulate: bool) -> None:
     """Tell a task which nodes it is to come to: those on the way to `inputs`, and which gradients to catch there."""
-    task.captured, task.captures = [None] * len(inputs), {}
+    task.captured, task.captures = [None] * len(inputs), {root: []}  # whose tensor's hooks run in any case
     goals: set = set()
     for at, edge in enumerate(inputs):
         if edge is not None:
@@ -197,7 +200,7 @@ def _walk(here: Any, task: Task, edge: Any, first: Any) -> None:
     if first is not None:
         buffers[fn][0][nr] = first
     del first
-    heap: list = [(0, 0, fn)] if needed is None or fn in needed or fn in captures else []  # what is ready
+    heap: list = [(0, 0, fn)]  # what is ready
     pushed = 0
     try:
         while heap:
@@ -295,10 +298,10 @@ def _added(before: Any, grad: Any, state: int) -> tuple:
 
 def _met(fn: Any, grads: list, states: list[int], task: Task) -> tuple:
     """What a node will run on, and the states, after the walk's goals and hooks had it; None if the walk ends here."""
-    needed, raw = task.needed, task.raw
+    raw, places = task.raw, devices(fn)
     if fn in task.captures:
-        aside = fn not in needed  # wanted for its own sake: hooks on the tensor come first
-        seen = as_tensors(fn, grads, states, raw)
+        aside = fn not in task.needed  # type: ignore[operator] # wanted for its own sake: hooks on the tensor come first
+        seen = as_tensors(grads, states, places)
         if aside and fn._hooks is not None:
             seen = hooks.before(fn, seen)
         for position, at in task.captures[fn]:
@@ -306,27 +309,16 @@ def _met(fn: Any, grads: list, states: list[int], task: Task) -> tuple:
         if aside:
             return None, ()
         states = [s - s % VERSION for s in states]  # since somebody holds them now
-    if fn._hooks is None:
-        return grads, states
-    seen = as_tensors(fn, grads, states, raw)
-    ids = set(map(id, seen))
-    found: list = list(hooks.before_node(fn, hooks.before(fn, seen)))
-    if not raw:
-        return found, states
-    del seen
-    outputs = as_arrays(found, grads, states, ids)
-    return outputs, outputs.states
+    if fn._hooks is not None:
+        grads = through(lambda seen: hooks.before_node(fn, hooks.before(fn, seen)), grads, states, places, raw)
+    return grads, grads.states if type(grads) is Outputs else states
 
 
 def _call(fn: Any, grads: list, states: list[int], task: Task) -> list:
     """Run a node that is watched: its formulas, the check of what came out, its posthooks; then free what it saved."""
     raw, given = task.raw, list(grads)
     if raw and fn._on_tensors:
-        seen = list(as_tensors(fn, grads, states, raw))
-        ids = set(map(id, seen))
-        found = fn.apply(seen, False)
-        del seen
-        outputs = as_arrays(found, grads, states, ids)
+        outputs: list = through(partial(fn.apply, raw=False), grads, states, devices(fn), raw)
     else:
         outputs = fn.apply(grads, raw)
         if fn._laid and raw:
@@ -341,58 +333,47 @@ def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) 
     """What the posthooks of a node make of what it has computed, which they see as the nodes that it goes to expect it."""
     if fn._hooks is None or not fn._hooks.post:
         return outputs
-    raw, found, tensors = task.raw, list(outputs), []
+    raw, found, places = task.raw, list(outputs), [CPU] * len(outputs)
     known = list(outputs.states) if type(outputs) is Outputs else [ALONE] * len(found)
     for i, edge in enumerate(fn._edges):
-        device = CPU
         if edge is not None and not fn.computes_all and not task.will_run(edge[0]):
             found[i] = None  # nobody asked for it
         elif edge is not None and (g := outputs[i]) is not None:
             wanted = expected(edge, fn._seq)
-            found[i], device = fitted(fn, i, g, wanted), wanted[2]
+            found[i], places[i] = fitted(fn, i, g, wanted), wanted[2]
             if found[i] is not g:
                 known[i] = state_fitted(g, found[i])
             elif type(outputs) is not Outputs and raw:
                 known[i] = state_of(fn, grads, states, outputs, i)
-        tensors.append(as_tensor(found[i], device, known[i]))
-    seen = tuple(tensors)
-    ids = set(map(id, seen))
-    del tensors
-    new = list(hooks.after_node(fn, seen, as_tensors(fn, grads, states, raw)))
-    del seen
-    return as_arrays(new, found, known, ids) if raw else new
+    given = as_tensors(grads, states, devices(fn))
+    return through(lambda seen: hooks.after_node(fn, seen, given), found, known, places, raw)
 
 
 def _at_leaf(leaf: Any, grad: Any, state: int, task: Task, buffers: dict, outputs: Any) -> None:
     """A leaf's gradient is complete: its hooks, then its `.grad`, then the hooks of its accumulator."""
-    m, raw = leaf._meta, task.raw
+    m = leaf._meta
     if state & TWICE:
         state = resolved(state, grad, buffers, outputs)
-    if m.accumulator is None and m.on_grad is None and task.needed is None:
-        accumulate(leaf, grad, state, task.warnings)
-        return
-    grads = [grad]
-    node = m.accumulator and m.accumulator()
-    hooked = node is not None and node._hooks is not None
+    node, before = m.accumulator and m.accumulator(), m.on_grad
+    after = None if node is None else node._hooks
     wanted = task.needed is None or leaf in task.needed
-    if m.on_grad or hooked or not wanted:
-        seen = [as_tensor(grads[0], leaf.device, state)]
-        ids = {id(seen[0])}
-        if m.on_grad:
-            seen[0] = hooks.run_tensor_hooks(m.on_grad, seen[0])
-        if not wanted:
-            for _, at in task.captures.get(leaf, ()):
-                task.captured[at] = seen[0]
-            return
-        if hooked:
-            seen = list(hooks.before_node(node, hooks.before(node, tuple(seen))))
-        if raw:
-            seen = as_arrays(seen, grads, [state], ids)
-            state = seen.states[0]
-        grads = seen
-    accumulate(leaf, grads[0], state, task.warnings)
-    if hooked and node._hooks.post:
-        hooks.after_node(node, (), (as_tensor(grads[0], leaf.device, state),))
+
+    def hooked(seen: tuple) -> tuple:
+        if before:
+            seen = (hooks.run_tensor_hooks(before, seen[0]),)
+        return hooks.before_node(node, hooks.before(node, seen)) if after is not None and wanted else seen
+
+    if not wanted:
+        seen = hooked(as_tensors([grad], [state], [leaf.device]))
+        for _, at in task.captures[leaf]:
+            task.captured[at] = seen[0]
+        return
+    if before or after is not None:
+        found = through(hooked, [grad], [state], [leaf.device], task.raw)
+        grad, state = found[0], found.states[0] if type(found) is Outputs else state
+    accumulate(leaf, grad, state, task.warnings)
+    if after is not None and after.post:
+        hooks.after_node(node, (), (as_tensor(grad, leaf.device, state),))
 
 
 def accumulate_by_hand(leaf: Any, grad: Any) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -116,24 +117,32 @@ def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
     return t
 
 
-def as_tensors(fn: Any, grads: list, states: list[int], raw: bool) -> tuple:
-    """The gradients of a node's outputs as hooks see them."""
-    if not raw:
-        return tuple(grads)
-    return tuple([as_tensor(g, g if g is None else fn.expects(nr)[2], states[nr]) for nr, g in enumerate(grads)])
+def devices(fn: Any) -> list:
+    """Where the gradients of a node's outputs lie."""
+    return [fn.expects(nr)[2] for nr in range(fn._outputs)]
 
 
-def as_arrays(tensors: list, grads: list, states: list[int], seen: set[int]) -> Outputs:
-    """The arrays of tensors that hooks or a custom Function gave back for `grads`, and who else holds them.
+def as_tensors(grads: list, states: list[int], places: list) -> tuple:
+    """Gradients as hooks see them."""
+    return tuple([as_tensor(g, d, s) for g, s, d in zip(grads, states, places, strict=True)])
 
-    `seen`: the ids of the tensors that they were given. Empties the list, which is to be all by which the caller holds
-    the tensors.
+
+def through(call: Callable, grads: list, states: list[int], places: list, raw: bool) -> list:
+    """What `call` makes of gradients, which it is given and gives as tensors; if `raw`, arrays with who else holds them.
+
+    A tensor that is gone once nobody here holds it was the walk's alone.
     """
-    arrays = [None if t is None else t._data for t in tensors]
+    seen = as_tensors(grads, states, places)
+    if not raw:
+        return list(call(seen))
+    ids = set(map(id, seen))
+    tensors: list = list(call(seen))
+    del seen
     know(*tensors)
+    arrays = [None if t is None else t._data for t in tensors]
     memory = [None if a is None else owner(a) for a in arrays]
     twice = [t is not None and sum(t is other for other in tensors) > 1 for t in tensors]
-    same = [id(t) in seen for t in tensors]
+    same = [id(t) in ids for t in tensors]
     held = [
         None if t is None
         else (weakref.ref(t), None if t._storage is None else weakref.ref(t._storage), t._counter, VIEW if t._view else ALONE)
