@@ -354,6 +354,9 @@ def _at_leaf(leaf: Any, grad: Any, state: int, task: Task, buffers: dict, output
     m = leaf._meta
     if state & TWICE:
         state = resolved(state, grad, buffers, outputs)
+    if m.accumulator is None and m.on_grad is None and task.needed is None:
+        accumulate(leaf, grad, state, task.warnings)
+        return
     node, before = m.accumulator and m.accumulator(), m.on_grad
     after = None if node is None else node._hooks
     wanted = task.needed is None or leaf in task.needed

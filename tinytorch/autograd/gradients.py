@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..devices import CPU
 from ..dtypes import BY_NUM
 from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
-from ..tensor import fresh, over
+from ..tensor import device_of, fresh, over
 from . import hooks
 from .history import edge_of, view_of
 from .meta import TensorBase
@@ -225,15 +224,8 @@ def accumulate(leaf: Any, grad: Any, state: int, warnings: list) -> None:
             old = m.grad
             if old is None:
                 m.grad = _first_grad(leaf, grad, state)
-            elif (
-                type(grad) is ndarray and (a := old._data).strides == leaf._data.strides and a.shape == grad.shape
-                and a.dtype is grad.dtype and a.flags.c_contiguous and type(count := old._counter) is list
-                and old._storage is None and ((s := leaf._storage) is None or s.device is CPU) and not MODES.here.grad
-            ):  # fmt: skip
-                _add(a, grad, a)
-                count[0] += 1
             else:
-                _add_to_grad(leaf, grad, warnings)
+                _add_to_grad(leaf, old, grad, warnings)
     if m.after_accumulate:
         hooks.after_accumulate(leaf)
 
@@ -259,18 +251,16 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     return clone(grad, contiguous_format)
 
 
-def _add_to_grad(leaf: Any, grad: Any, warnings: list) -> None:
-    m, recorded = leaf._meta, MODES.here.grad
-    old = m.grad
-    a = old._data
+def _add_to_grad(leaf: Any, old: Any, grad: Any, warnings: list) -> None:
+    a, recorded = old._data, MODES.here.grad
     if (
         type(grad) is ndarray and not recorded and a.dtype is grad.dtype and a.shape == grad.shape and a.flags.forc
-        and type(old._counter) is list and old.device is leaf.device
+        and type(old._counter) is list and device_of(old) is device_of(leaf)
     ):  # fmt: skip
-        np.add(a, grad, out=a)
+        _add(a, grad, a)
         old._counter[0] += 1
     elif recorded:
-        m.grad = old = old + as_tensor(grad, leaf.device)
+        leaf._meta.grad = old = old + as_tensor(grad, leaf.device)
     else:
         old.add_(as_tensor(grad, leaf.device))
     if not _obeys_layout(old._data, leaf._data):
