@@ -20,8 +20,8 @@ from .gradients import as_tensor
 from .history import IN_FUNCTION, MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history
 from .meta import LAST, needs_grad
 from .modes import MODES, bump, no_grad
-from .node import MultiNode, expectation, saved_object
-from .saved import FREED, OBJECT, SavedTensor, kept, kept_result, read
+from .node import MultiNode, as_object, expectation
+from .saved import FREED, SavedTensor, kept, kept_result, read
 
 
 class FunctionCtx:
@@ -85,12 +85,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         """The saved tensors as objects, which know the tensor, its version and its hooks."""
         if self._saved is None:
             raise RuntimeError(FREED)
-        pairs = list(self._saved)
-        for i in range(0, len(pairs), 2):
-            if pairs[i + 1] != OBJECT:
-                pairs[i : i + 2] = saved_object(self, pairs[i], pairs[i + 1], self.result_nr(i // 2)), OBJECT
-        self._saved = tuple(pairs)
-        return tuple(pairs[::2])
+        return tuple([as_object(self, i) for i in range(len(self._saved) // 2)])
 
     def result_nr(self, at: int) -> int | None:
         """Which output of this node the saved tensor number `at` is; None for any other tensor."""

@@ -52,11 +52,6 @@ def kept_result(out: TensorBase, nr: int = 0) -> tuple[Any, Any]:
     return alias, out._counter[0]
 
 
-def is_tensor_kept(version: Any) -> bool:
-    """Whether what is kept under this version is a tensor."""
-    return version is not None and type(version) is not tuple
-
-
 # reading -----------------------------------------------------------------------------------------------------------------
 
 
