@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _HOME = {
     "anomaly": ("detect_anomaly", "set_detect_anomaly"),
     "api": ("Variable", "backward", "grad"),
-    "checking": ("gradcheck", "gradgradcheck"),  # no module of the name, which would stand in the function's place
+    "checking": ("gradcheck",),  # no module of the name, which would stand in the function's place
     "function": ("Function",),
     "modes": ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"),
     "saved": ("SavedTensor",),
@@ -25,7 +25,7 @@ _HOME = {
 _MODULES = {"anomaly_mode": "anomaly", "function": "function", "grad_mode": "modes", "graph": "graph"}
 __all__ = [
     "Function", "SavedTensor", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "function", "grad",
-    "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly",
+    "grad_mode", "gradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly",
     "set_grad_enabled",
 ]  # fmt: skip
 
