@@ -6,10 +6,9 @@ torch's `anomaly_mode.cpp`.
 
 from __future__ import annotations
 
-import traceback
+import os
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from .modes import MODES
 from .node import MADE
 
-_PACKAGE = str(Path(__file__).parent.parent)
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - `pathlib` takes long to load
 _running: list[Any] = []
 
 
@@ -71,6 +70,8 @@ class detect_anomaly(set_detect_anomaly):
 
 def _remember(node: Any) -> None:
     """Note on a new node where the user made it, and which node of a running backward did."""
+    import traceback
+
     frames = [frame for frame in traceback.extract_stack() if not frame.filename.startswith(_PACKAGE)]
     node.metadata["traceback_"] = traceback.StackSummary.from_list(frames).format()
     if _running:
