@@ -84,7 +84,12 @@ def bump(t: Any) -> None:
 class _Switch:
     """A mode that holds inside a `with` block or inside a decorated function."""
 
-    mode: bool  # whether operations are recorded
+    mode: bool  # whether operations are recorded; of inference mode, whether it holds
+
+    def __new__(cls, given: Any = None) -> Any:
+        """Make the switch, or decorate a function with it."""
+        switch = super().__new__(cls)
+        return switch(given) if callable(given) else switch
 
     def __call__(self, function: Callable) -> Callable:
         """Decorate a function, inside which the mode holds."""
@@ -99,19 +104,25 @@ class _Switch:
     def clone(self) -> _Switch:
         """Another switch to the same mode."""
         other = object.__new__(type(self))
-        other.mode, other._before = self.mode, is_grad_enabled()
+        other.mode = self.mode
+        other._before = _now()
         return other
 
     def __enter__(self) -> None:
-        self._before = is_grad_enabled()
-        _switch(self.mode)
+        self._before = _now()
+        self._turn()
 
     def __exit__(self, *exc: object) -> None:
-        _switch(self._before)
+        MODES.here.grad, MODES.here.inference, MODES.here.asked = self._before
+
+    def _turn(self) -> None:
+        here = MODES.here
+        here.asked, here.grad = self.mode, self.mode and not here.inference
 
 
-def _switch(grad: bool) -> None:
-    MODES.here.asked, MODES.here.grad = grad, grad and not MODES.here.inference
+def _now() -> tuple[bool, bool, bool]:
+    here = MODES.here
+    return here.grad, here.inference, here.asked
 
 
 class no_grad(_Switch):
@@ -120,13 +131,8 @@ class no_grad(_Switch):
     __module__ = "torch.autograd.grad_mode"
     mode = False
 
-    def __new__(cls, function: Callable | None = None) -> Any:
-        """Make the switch, or decorate a function with it."""
-        switch = super().__new__(cls)
-        return switch if function is None else switch(function)
 
-
-class enable_grad(no_grad):
+class enable_grad(_Switch):
     """Inside, operations are recorded, even where an outer `no_grad` holds."""
 
     __module__ = "torch.autograd.grad_mode"
@@ -142,16 +148,15 @@ class set_grad_enabled(_Switch):
         if not isinstance(mode, bool):
             raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}")
         self.mode = mode
-        self._before = is_grad_enabled()
-        _switch(mode)
+        super().__enter__()
 
     def __call__(self, function: Callable) -> Callable:
         """Decorate a function, inside which the mode holds."""
-        _switch(self._before)  # as a decorator it acts inside the function alone
+        self.__exit__()  # as a decorator it acts inside the function alone
         return super().__call__(function)
 
     def __enter__(self) -> None:
-        _switch(self.mode)
+        self._turn()
 
     def __repr__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
@@ -162,23 +167,11 @@ class inference_mode(_Switch):
 
     __module__ = "torch.autograd.grad_mode"
 
-    def __new__(cls, mode: bool | Callable = True) -> Any:
-        """Make the switch, or decorate a function with it."""
-        switch = super().__new__(cls)
-        if isinstance(mode, bool):
-            return switch
-        switch.mode = True
-        return switch(mode)
-
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
 
-    def __enter__(self) -> None:
-        self._all = (MODES.here.grad, MODES.here.inference, MODES.here.asked)
+    def _turn(self) -> None:
         MODES.here.grad, MODES.here.inference, MODES.here.asked = not self.mode, self.mode, not self.mode
-
-    def __exit__(self, *exc: object) -> None:
-        MODES.here.grad, MODES.here.inference, MODES.here.asked = self._all
 
 
 def is_grad_enabled() -> bool:
