@@ -166,6 +166,7 @@ class inference_mode(_Switch):
     """Like `no_grad`, and tensors made inside are inference tensors: no version counter, never in a graph."""
 
     __module__ = "torch.autograd.grad_mode"
+    mode = True
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
