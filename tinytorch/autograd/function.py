@@ -318,7 +318,7 @@ def once_differentiable(fn: Callable) -> Callable:
         found = [t if t is None else t.data for t in (outputs if isinstance(outputs, tuple) else (outputs,))]
         for t in found:
             if t is not None:
-                node = Error(())
+                node = Error(((t.detach().requires_grad_(), 0),))  # torch shows a leaf there, of which nobody knows
                 node.describe(t)
                 replace_history(t, node)
         return tuple(found) if isinstance(outputs, tuple) else found[0]
