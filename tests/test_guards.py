@@ -25,7 +25,6 @@ LAYERS: list[tuple[str, ...]] = [
     ("tinytorch.dtypes", "tinytorch.devices"),
     (
         "tinytorch.storage",
-        "tinytorch.typed_storage",
         "tinytorch.random",
         "tinytorch.printing",
         "tinytorch.return_types",

@@ -26,7 +26,7 @@ from .errors import is_warn_always_enabled, set_warn_always
 from .errors import missing as _missing
 from .printing import set_printoptions
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
-from .storage import UntypedStorage
+from .storage import TypedStorage, UntypedStorage
 from .tensor import Layout as layout
 from .tensor import Size, Tensor, strided
 
@@ -53,7 +53,7 @@ def is_tensor(obj: Any) -> bool:
 
 
 # what is loaded when it is first asked for, by where it stands
-_LATER = {"load": "saving", "save": "saving", "TypedStorage": "typed_storage"}
+_LATER = {"load": "saving", "save": "saving"}
 _MODULES = ("nn", "optim", "return_types", "viz")
 
 

@@ -12,7 +12,7 @@ from ..autograd.meta import needs_grad
 from ..autograd.modes import MODES, bump
 from ..autograd.node import exchanged, expectation, not_differentiable
 from ..dtypes import cpp_name
-from ..storage import contiguous_strides
+from ..storage import TypedStorage, contiguous_strides
 from ..tensor import Tensor, device_of, fresh
 from .define import op, python
 from .kernels import composite
@@ -135,9 +135,7 @@ op("is_set_to(Tensor self, Tensor tensor) -> bool", composite(_is_set_to), funct
 
 def storage(self: Tensor) -> Any:
     """The storage counted in elements; warns, once, that `untyped_storage()` replaces it. Source: `torch.Tensor.storage`."""
-    from ..typed_storage import storage_of
-
-    return storage_of(self)
+    return TypedStorage(wrap_storage=self._own_storage(), dtype=self.dtype)
 
 
 python("storage", storage, function=False)
