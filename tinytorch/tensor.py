@@ -115,6 +115,12 @@ class readonly(property):  # stands where `property` does
         self.__set__(t, None)
 
 
+def device_of(t: Any) -> device:
+    """Where the storage of a tensor lies."""
+    storage = t._storage
+    return CPU if storage is None else storage.device
+
+
 def reads(name: str, doc: str, read: Callable) -> Callable:
     """A method that only reads something off a tensor."""
     read.__name__, read.__qualname__, read.__doc__ = name, f"Tensor.{name}", doc
@@ -161,15 +167,10 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def detach(self) -> Tensor:
         """The same memory and version counter, without history."""
-        t = _new(Tensor)
-        t._data = self._data
-        storage = self._storage
-        t._storage = self._own_storage() if storage is None else storage
-        t._counter = counter = self._counter
-        t._edge = t._meta = t._view = None
+        counter = self._counter
         if type(counter) is InferenceCounter and not MODES.here.inference:
-            t._counter = DetachedCounter()
-        return t
+            counter = DetachedCounter()
+        return self._looking(self._data, counter)
 
     def _looking(self, data: np.ndarray, counter: Any = None) -> Tensor:
         """A tensor without history by another array over the same memory; shares the version counter if none is given."""
@@ -240,12 +241,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     )
     dtype = readonly(lambda self: dtypes.BY_NUM[self._data.dtype.num], doc="The element type.")
 
-    @readonly
-    def device(self) -> device:
-        """Where the storage lies."""
-        storage = self._storage
-        return CPU if storage is None else storage.device
-
+    device = readonly(device_of, doc="Where the storage lies.")
     is_cuda = readonly(lambda self: self.device is not CPU, doc="Whether the storage lies on the cuda device.")
     is_cpu = readonly(lambda self: self.device is CPU, doc="Whether the storage lies on the CPU.")
     is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = readonly(lambda self: False, doc="Never.")
@@ -337,15 +333,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     @property
     def data(self) -> Tensor:
         """The same memory without history, with a version counter of its own: autograd does not see its writes."""
-        if type(self._counter) is not list:
-            return self.detach()
-        t = _new(Tensor)
-        t._data = self._data
-        storage = self._storage
-        t._storage = self._own_storage() if storage is None else storage
-        t._counter = [0]
-        t._edge = t._meta = t._view = None
-        return t
+        return self._looking(self._data, [0]) if type(self._counter) is list else self.detach()
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -452,12 +440,6 @@ def _check_assigned_grad(t: Any, grad: Any) -> None:
         raise RuntimeError(f"attempting to assign a gradient located on device with type '{grad.device.type}' to a tensor located on device with type '{t.device.type}'. Please ensure that the gradient and the tensor are on the same device")  # fmt: skip
     if grad._data.shape != t._data.shape:
         raise RuntimeError(f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(t.shape)}'. Please ensure that the gradient and the tensor are the same size")  # fmt: skip
-
-
-def device_of(t: Any) -> device:
-    """Where the storage of a tensor lies."""
-    storage = t._storage
-    return CPU if storage is None else storage.device
 
 
 def fresh(data: Any, device: device = CPU) -> Tensor:
