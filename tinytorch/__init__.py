@@ -21,7 +21,7 @@ from .autograd.modes import (
     set_grad_enabled,
 )
 from .devices import device, get_default_device, set_default_device
-from .dtypes import dtype, finfo, get_default_dtype, iinfo, set_default_dtype
+from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import is_warn_always_enabled, set_warn_always
 from .errors import missing as _missing
 from .printing import set_printoptions
