@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import of_number
 from .hooks import RemovableHandle, hooks_of
 from .meta import LAST, TensorBase, accumulator_of
 from .saved import GONE, NUMBER, OBJECT, SavedTensor, kept_result, read
@@ -163,13 +162,6 @@ class Node:
     def result_nr(self, at: int) -> int | None:
         """Which of the node's outputs its saved value number `at` is; None if it is an input."""
         return self.results.get(self.saved_names[at])
-
-    @staticmethod
-    def number_tensor(number: Any) -> Any:
-        """A number as the 0-d tensor that torch saves."""
-        from ..tensor import fresh
-
-        return fresh(np.array(number, np.float64 if isinstance(number, float) else of_number(number).np))
 
     def __call__(self, *grads: Any) -> Any:
         """Run the node alone. TypeError for another number of gradients than outputs, and for what is no tensor."""
