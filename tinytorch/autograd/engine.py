@@ -18,7 +18,7 @@ import numpy as np
 from ..devices import CPU
 from ..errors import warn_in_torch
 from ..ops.layout import is_dense
-from . import anomaly, hooks
+from . import hooks
 from .gradients import (
     accumulate,
     as_tensor,
@@ -33,7 +33,7 @@ from .gradients import (
     through,
 )
 from .meta import LAST, meta
-from .modes import MODES
+from .modes import MODES, explain, run_watched
 from .node import ALONE, SHARED, TWICE, VERSION, Edge, MultiNode, Outputs, expectation, shown_edge
 
 ndarray = np.ndarray
@@ -214,7 +214,7 @@ def _walk(here: Any, task: Task, edge: Any, first: Any) -> None:
                 grads, given = _met(fn, grads, given, task)
                 if grads is None:
                     continue
-                outputs = anomaly.run(fn, _call, grads, given, task) if watched else _call(fn, grads, given, task)
+                outputs = run_watched(fn, _call, grads, given, task) if watched else _call(fn, grads, given, task)
                 here.grad = not raw
             else:
                 outputs = fn.apply(grads, raw)
@@ -272,7 +272,7 @@ def _walk(here: Any, task: Task, edge: Any, first: Any) -> None:
             del outputs, grads, grad, first
     except Exception:
         if watched:
-            anomaly.explain(shown_edge((fn, 0))[0], task.warnings)
+            explain(shown_edge((fn, 0))[0], task.warnings)
         raise
 
 

@@ -17,12 +17,12 @@ import numpy as np
 
 from .hooks import RemovableHandle, hooks_of
 from .meta import LAST, TensorBase, accumulator_of
+from .modes import MADE
 from .saved import GONE, NUMBER, OBJECT, SavedTensor, kept_result, read
 
 next_number = itertools.count().__next__
 Edge = tuple[Any, int]  # a node, or the leaf that ends the graph, and which of its outputs
 _new = object.__new__
-MADE: list[Callable] = []  # what anomaly mode has called with each new node
 
 
 _SHOWN: Any = weakref.WeakKeyDictionary()
