@@ -85,7 +85,8 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
             return getattr(obj, "called", None) or getattr(obj, "__qualname__", obj)
         if not isinstance(obj, Tensor):
             return NotImplemented
-        state, grads = dict(obj.__dict__), (obj.requires_grad, OrderedDict())
+        state = dict(obj.__dict__)
+        grads: tuple = obj.requires_grad, OrderedDict()
         if isinstance(obj, nn.Parameter):
             make, args = rebuild_parameter, (obj.data, *grads)
         else:

@@ -142,6 +142,14 @@ class Node:
         """Gradients for the inputs, from those of the outputs: arrays if `raw`, else tensors; None for none."""
         raise NotImplementedError
 
+    def keep_results(self, outputs: tuple) -> None:
+        """Save the node's own outputs, where formulas read them."""
+        saved = list(self._saved)
+        for name, nr in self.results.items():
+            at = self.saved_names.index(name)
+            saved[2 * at : 2 * at + 2] = kept_result(outputs[nr], nr)
+        self._saved = tuple(saved)
+
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
         versions = self._saved[1::2]
@@ -343,22 +351,12 @@ def kind_of_node(
         "spread": spread,
         "_made": ALONE + VERSION * writes,
         "apply": _apply_one if simple else _apply_two(rules) if pair else _apply,
-        "keep_results": _keep_results,
         "results": {n: nr for nr, n in enumerate(results) if n in names},
     }
     for at, n in enumerate(names):
         if n[0] != "_":
             body[f"_saved_{n}"], body[f"_raw_saved_{n}"] = _Saved(n, at), _Saved(n, at, raw=True)
     return type(name, (base,), body)
-
-
-def _keep_results(self: Any, outputs: tuple) -> None:
-    """Save the node's own outputs, where formulas read them."""
-    saved = list(self._saved)
-    for name, nr in self.results.items():
-        at = self.saved_names.index(name)
-        saved[2 * at : 2 * at + 2] = kept_result(outputs[nr], nr)
-    self._saved = tuple(saved)
 
 
 def _values(node: Any, saved: tuple, raw: bool) -> list:
