@@ -8,7 +8,6 @@ standard library would let them.
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from heapq import heappop, heappush
 from typing import Any
@@ -32,7 +31,7 @@ from .gradients import (
     state_of,
     through,
 )
-from .meta import LAST, meta
+from .meta import LAST
 from .modes import MODES, explain, run_watched
 from .node import ALONE, SHARED, TWICE, VERSION, Edge, MultiNode, Outputs, expectation, shown_edge
 
@@ -147,32 +146,20 @@ def go(task: Task, edge: Edge, first: Any, inputs: tuple | None = None, accumula
     grad, quiet = here.grad, here.run
     here.grad = not raw
     saving = here.saving
-    through = False
     try:
         if raw and quiet is not _directly:  # the whole walk without NumPy's floating point warnings
             here.run = _directly
             quiet(_walk, here, task, edge, first)
         else:
             _walk(here, task, edge, first)
-        through = True
     finally:
         here.grad, here.run, here.saving = grad, quiet, saving
         for said in task.warnings:
-            _say(said, through)
+            warn_in_torch(*said)
 
 
 def _directly(f: Any, *args: Any, **named: Any) -> Any:
     return f(*args, **named)
-
-
-def _say(said: tuple, through: bool) -> None:
-    """Warn of something; where warnings are errors and another one is on its way already, print it, as torch does."""
-    try:
-        warn_in_torch(*said)
-    except Warning as warning:
-        if through:
-            raise
-        print(f"{type(warning).__name__}: {warning}", file=sys.stderr)
 
 
 def _aim(task: Task, root: Any, inputs: tuple, accumulate: bool) -> None:
@@ -372,14 +359,3 @@ def _at_leaf(leaf: Any, grad: Any, state: int, task: Task, buffers: dict, output
     accumulate(leaf, grad, state, task.warnings)
     if after is not None and after.post:
         hooks.after_node(node, (), (as_tensor(grad, leaf.device, state),))
-
-
-def accumulate_by_hand(leaf: Any, grad: Any) -> None:
-    """What calling a leaf's AccumulateGrad does."""
-    if grad is not None and grad.shape != leaf.shape:
-        leaf.detach() + grad  # for its error
-    meta(leaf)
-    accumulate(leaf, grad, SHARED, [])
-
-
-__all__ = ["LAST", "Task", "go", "run"]

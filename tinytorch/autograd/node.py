@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .hooks import RemovableHandle, hooks_of
-from .meta import LAST, TensorBase, accumulator_of
+from .meta import LAST, TensorBase, meta
 from .modes import MADE
 from .saved import GONE, NUMBER, OBJECT, SavedTensor, kept_result, read
 
@@ -215,9 +215,12 @@ class AccumulateGrad(Node):
 
     def apply(self, grads: list, raw: bool) -> list:
         """Add to the leaf's `.grad`, when somebody runs the node by hand."""
-        from .engine import accumulate_by_hand
+        from .gradients import accumulate
 
-        accumulate_by_hand(self.variable, grads[0])
+        leaf, grad = self.variable, grads[0]
+        if grad is not None and grad.shape != leaf.shape:
+            leaf.detach() + grad  # for its error
+        accumulate(leaf, grad, SHARED, [])
         return []
 
 
@@ -237,9 +240,14 @@ def exchanged(leaf: Any, before: tuple, anyway: bool = False) -> None:
 
 def shown_edge(edge: Any) -> tuple[Any, int]:
     """An edge as those outside see it: to the AccumulateGrad of a leaf, (None, 0) for none."""
-    if edge is None:
-        return (None, 0)
-    return (accumulator_of(edge[0], AccumulateGrad), 0) if edge[0]._leaf else edge
+    if edge is None or not edge[0]._leaf:
+        return edge or (None, 0)
+    m = meta(edge[0])
+    node = m.accumulator and m.accumulator()
+    if node is None:
+        node = AccumulateGrad(edge[0])  # which keeps the leaf alive; the leaf finds it by a weak reference
+        m.accumulator = weakref.ref(node)
+    return (node, 0)
 
 
 class NotImplementedNode(Node):
