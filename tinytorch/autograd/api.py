@@ -72,7 +72,7 @@ def _backward(
         and not data.ndim and (retain_graph is None or type(retain_graph) is bool)
         and not (fn := edge[0])._several and not fn._leaf and fn._expects[:2] == ((), data.dtype)
     ):  # fmt: skip
-        engine.go(engine.Task(retain_graph is True, True), edge, np.array(1, data.dtype))
+        engine.go(engine.Task(fn, retain_graph is True, True), fn, edge[1], np.array(1, data.dtype))
     else:
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 

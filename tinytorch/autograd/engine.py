@@ -33,7 +33,7 @@ from .gradients import (
 )
 from .meta import LAST
 from .modes import MODES, explain, run_watched
-from .node import ALONE, SHARED, TWICE, VERSION, Edge, MultiNode, Outputs, expectation, shown_edge
+from .node import ALONE, SHARED, TWICE, VERSION, MultiNode, Outputs, expectation, shown_edge
 
 ndarray = np.ndarray
 
@@ -43,8 +43,8 @@ class _Root(MultiNode):
 
     __slots__ = ("grads",)
 
-    def __init__(self, edges: tuple, grads: list) -> None:
-        self._edges, self.grads, self._hooks, self._saved, self._seq = edges, grads, None, (), 0
+    def __init__(self, edges: list, grads: list) -> None:
+        self._edges, self.grads, self._hooks, self._saved, self._seq = tuple(edges), grads, None, (), 0
         self.describe_all((None,))
 
     def apply(self, grads: list, raw: bool) -> list:
@@ -86,16 +86,26 @@ def _on_the_way(nodes: Any, goals: set) -> set:
 
 
 class Task:
-    """One walk: what it was asked for, and which nodes it will run."""
+    """One walk down from a root: what it was asked for, and which nodes it will run.
 
-    waits: dict[Any, int]
-    captures: dict[Any, list] = {}
-    captured: list[Any] = []
-    needed: set | None = None
+    `inputs`: edges to stop at, whose gradients are caught unless they are to be accumulated; None for every leaf.
+    """
 
-    def __init__(self, keep_graph: bool, raw: bool) -> None:
-        self.keep_graph, self.raw = keep_graph, raw
+    def __init__(
+        self, root: Any, keep_graph: bool, raw: bool, inputs: list | None = None, accumulate: bool = True
+    ) -> None:
+        self.keep_graph, self.raw, self.waits = keep_graph, raw, _dependencies(root)
         self.warnings: list = []  # what torch's engine has to say comes when the walk is over
+        self.captured: list[Any] = []
+        self.captures: dict[Any, list] = {}
+        self.needed: set | None = None
+        if inputs is not None:
+            self.captured, self.captures = [None] * len(inputs), {root: []}  # whose tensor's hooks run in any case
+            goals = {edge[0] for edge in inputs if edge is not None}
+            self.needed = _on_the_way((root, *self.waits), goals) | (goals if accumulate else set())
+            for at, edge in enumerate(inputs):
+                if edge is not None and not accumulate:
+                    self.captures.setdefault(edge[0], []).append((edge[1], at))
 
     def will_run(self, fn: Any) -> bool:
         """Whether this walk comes to a node, or to a leaf."""
@@ -111,47 +121,37 @@ _CYCLE = (
 
 
 def run(
-    edges: tuple[Edge, ...],
-    grads: tuple,
-    keep_graph: bool,
-    create_graph: bool,
-    inputs: tuple | None = None,
-    accumulate: bool = True,
-) -> list[Any]:
+    edges: list, grads: list, keep_graph: bool, create_graph: bool, inputs: list | None = None, accumulate: bool = True
+) -> list[Any]:  # fmt: skip
     """Walk backward from `edges` with `grads` (tensors); gradients of `inputs` are returned, or accumulated into leaves.
 
     `inputs`: edges to stop at, or None for every leaf. Returns one gradient (or None) for each of `inputs` if not
     `accumulate`.
     """
     raw = not create_graph
-    task = Task(keep_graph, raw)
     starts = [g if g is None else fitted(None, i, g, expected(edges[i])) for i, g in enumerate(grads)]
     know(*starts)  # hooks are given the very tensors
     arrays = [g if g is None or not raw else g._data for g in starts]
+    (root, nr), first = (edges[0], arrays[0]) if len(edges) == 1 else ((_Root(edges, arrays), 0), None)
+    del arrays
+    task = Task(root, keep_graph, raw, inputs, accumulate)
     if create_graph and accumulate:
         task.warnings.append((_CYCLE, "torch/csrc/autograd/engine.cpp:1307", True))
-    edge, first = (edges[0], arrays[0]) if len(edges) == 1 else ((_Root(edges, arrays), 0), None)
-    del arrays
-    go(task, edge, first, inputs, accumulate)
+    go(task, root, nr, first)
     return task.captured
 
 
-def go(task: Task, edge: Edge, first: Any, inputs: tuple | None = None, accumulate: bool = True) -> None:
-    """Walk from one edge with a gradient that fits it."""
-    root = edge[0]
-    task.waits = _dependencies(root)
-    if inputs is not None:
-        _aim(task, root, inputs, accumulate)
+def go(task: Task, fn: Any, nr: int, first: Any) -> None:
+    """Walk from one output of a node with a gradient that fits it."""
     here, raw = MODES.here, task.raw
-    grad, quiet = here.grad, here.run
+    grad, quiet, saving = here.grad, here.run, here.saving
     here.grad = not raw
-    saving = here.saving
     try:
         if raw and quiet is not _directly:  # the whole walk without NumPy's floating point warnings
             here.run = _directly
-            quiet(_walk, here, task, edge, first)
+            quiet(_walk, here, task, fn, nr, first)
         else:
-            _walk(here, task, edge, first)
+            _walk(here, task, fn, nr, first)
     finally:
         here.grad, here.run, here.saving = grad, quiet, saving
         for said in task.warnings:
@@ -162,24 +162,9 @@ def _directly(f: Any, *args: Any, **named: Any) -> Any:
     return f(*args, **named)
 
 
-def _aim(task: Task, root: Any, inputs: tuple, accumulate: bool) -> None:
-    """Tell a task which nodes it is to come to: those on the way to `inputs`, and which gradients to catch there."""
-    task.captured, task.captures = [None] * len(inputs), {root: []}  # whose tensor's hooks run in any case
-    goals: set = set()
-    for at, edge in enumerate(inputs):
-        if edge is not None:
-            goals.add(edge[0])
-            if not accumulate:
-                task.captures.setdefault(edge[0], []).append((edge[1], at))
-    task.needed = _on_the_way((root, *task.waits), goals)
-    if accumulate:
-        task.needed |= goals
-
-
-def _walk(here: Any, task: Task, edge: Any, first: Any) -> None:
+def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
     waits, needed, captures, raw = task.waits, task.needed, task.captures, task.raw
     watched, saving = MODES.anomaly, here.saving
-    fn, nr = edge
     buffers: dict[Any, tuple] = {
         fn: ([None] * fn._outputs, [SHARED] * fn._outputs)
     }  # a gradient and its state an output
@@ -211,7 +196,7 @@ def _walk(here: Any, task: Task, edge: Any, first: Any) -> None:
                     fn.release()
             known = outputs.states if type(outputs) is Outputs else None
             several, made, grad, first = fn._several, fn._made, None, grads[0]
-            for i, edge in enumerate(fn._edges):  # noqa: PLR1704 - the first one is in the graph by now
+            for i, edge in enumerate(fn._edges):
                 if edge is None:
                     continue
                 below, position = edge
