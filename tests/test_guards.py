@@ -25,7 +25,6 @@ LAYERS: list[tuple[str, ...]] = [
     ("tinytorch.dtypes", "tinytorch.devices"),
     (
         "tinytorch.storage",
-        "tinytorch.typed_storage",
         "tinytorch.random",
         "tinytorch.printing",
         "tinytorch.return_types",
@@ -72,7 +71,7 @@ NOT_SAID: dict[str, set[str]] = {
     "sys._current_frames": set(),
     "inspect.currentframe": set(),
     "inspect.stack": set(),
-    "traceback.extract_stack": {"tinytorch/autograd/anomaly.py"},  # which says where a node was made
+    "traceback.extract_stack": {"tinytorch/autograd/modes.py"},  # which says where a node was made
     "sys.getrefcount": set(),
     "gc.get_referrers": {"tinytorch/storage.py"},  # tensors follow to memory that was resized
     "exec": set(),

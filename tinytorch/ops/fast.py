@@ -15,8 +15,8 @@ import numpy as np
 
 from ..autograd.history import DEFAULT, INFERENCE, NO_GRAD, edge_of, view_of
 from ..autograd.meta import TensorBase, needs_grad
-from ..autograd.modes import MODES, InferenceCounter
-from ..autograd.node import MADE, next_number
+from ..autograd.modes import MADE, MODES, InferenceCounter
+from ..autograd.node import next_number
 from ..autograd.saved import HOOKS, NUMBER
 from ..devices import CPU
 from ..storage import contiguous_strides
