@@ -508,12 +508,17 @@ def device_of(t: Any) -> device:
 
 
 def fresh(data: Any, device: device = CPU) -> Tensor:
-    """A leaf tensor over an array that nothing else uses; an empty one gets torch's strides."""
+    """A leaf tensor over what a kernel gave, which nothing else uses."""
+    return over(as_result(data), device)
+
+
+def as_result(data: Any) -> np.ndarray:
+    """What a kernel gave as an array; an empty one of its own gets torch's strides."""
     if type(data) is not _ndarray:
         data = np.asarray(data)
-    if not data.size:  # NumPy gives empty arrays strides of 0, torch those of the shape
+    if not data.size and data.base is None:  # NumPy gives empty arrays strides of 0, torch those of the shape
         data = _ndarray(data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize))
-    return over(data, device)
+    return data
 
 
 def over(data: np.ndarray, device: device = CPU) -> Tensor:

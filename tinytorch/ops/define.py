@@ -27,8 +27,8 @@ from ..devices import CPU, as_device, device
 from ..dtypes import BY_NUM, can_cast, cpp_name, dtype
 from ..errors import warn_in_torch
 from ..tensor import Tensor, device_of, fresh, over
-from . import fast, layout
-from .calling import Overloads
+from . import layout
+from .calling import Overloads, plain_call
 from .kernels import Kernel, cannot_cast, pointwise
 from .layout import check_overlap, store
 from .schema import REQUIRED, Schema, is_number
@@ -55,37 +55,33 @@ class Op:
         self.result_type = _named(schema)
         self.tensors = [i for i, p in enumerate(schema.params) if p.is_tensor]
         self.lists = [i for i, p in enumerate(schema.params) if p.is_list]
+        self.saves = []  # what the node saves: its name, how it is read, the one input that needs it, whether it is a tensor
         if node is not None:
-            self.saves = [
-                (n, None if n in node.results else keeps.get(n) or _source(n, schema), user)
-                for n, user in zip(node.saved_names, node.users, strict=True)
-            ]
-            self.wrapped = {schema.names[i] for i in self.tensors} if numbers else set()
+            holding = {schema.names[i] for i in (*self.tensors, *self.lists)}
+            for n, user in zip(node.saved_names, node.users, strict=True):
+                read = None if n in node.results else keeps.get(n) or _source(n, schema)
+                self.saves.append((n, read, user, n in holding or n in keeps))
         runs = {"fresh": self._run_fresh, "view": self._run_view, "views": self._run_views, "write": self.inplace,
                 "composite": kernel.__call__, "turn": self._turn}  # fmt: skip
         self.run: Callable = runs[kernel.kind]
         self.on_arrays: Callable | None = None  # what a call on arrays comes to, unless it writes to them
         if kernel.kind not in ("write", "turn"):
             self.on_arrays = kernel.function if type(kernel).__call__ is Kernel.__call__ else kernel
-        self.quick = fast.quick(self)  # the plain call, of `arity` arguments
-        self.arity = sum(p.default is REQUIRED for p in schema.params) if self.quick else -1
-        self.written = fast.written(self)  # that of `name_`
+        self.plain = plain_call(self, self.full)
 
     def __repr__(self) -> str:
         return f"<op {self.schema.text}>"
 
     def __call__(self, *values: Any) -> Any:
         """Run on tensors, recorded as grad mode has it, or on arrays; arguments that are left out take their defaults."""
+        if type(values[0]) is not ndarray or self.on_arrays is None:
+            return self.plain(*values)
         given, defaults = len(values), self.defaults
-        if type(values[0]) is ndarray:
-            if self.on_arrays is not None:
-                return self.on_arrays(*values) if given == len(defaults) else self.on_arrays(*values, *defaults[given:])
-        elif given == self.arity:
-            made = self.quick(*values)  # type: ignore[misc]
-            if made is not None:
-                return made
-        if given < len(defaults):
-            values += defaults[given:]
+        return self.on_arrays(*values) if given == len(defaults) else self.on_arrays(*values, *defaults[given:])
+
+    def full(self, *values: Any) -> Any:
+        """Run step by step, on tensors or on arrays."""
+        values += self.defaults[len(values) :]
         first = values[0][0] if type(values[0]) in (list, tuple) and values[0] else values[0]
         if isinstance(first, (ndarray, np.generic)) or (type(first) is not Tensor and _on_arrays(values)):
             return self._on_array(*values) if self.on_arrays is None else self.kernel(*values)
@@ -123,19 +119,22 @@ class Op:
                 edges += [edge_of(t) if t is not None else None for t in x]
             else:
                 edges.append(edge_of(x) if isinstance(x, TensorBase) else None)
-        saved: list = []
-        for name, read, user in self.saves:
-            needed = user is None or edges[user] is not None
+        return self.node(tuple(edges), self.save(values, edges, written))
+
+    def save(self, values: tuple, edges: Any, written: bool = False) -> tuple:
+        """What a node saves of a call: only what a formula will read whose gradient is needed. Results come later."""
+        rewritten, saved = self.schema.names[0] if written else "", []  # type: tuple[str, list]
+        for name, read, user, holds in self.saves:
             x = None if read is None else read(values)
-            if x is None or (not needed and (isinstance(x, TensorBase) or name in self.wrapped)):
+            if not holds or x is None:
+                saved += (x, None)
+            elif user is not None and edges[user] is None and type(x) is not list:
                 saved += (None, None)
-            elif name in self.wrapped and not isinstance(x, TensorBase):
+            elif self.numbers and not isinstance(x, TensorBase):
                 saved += (x, NUMBER)
-            elif written and x is values[0] and name == self.schema.names[0]:
-                saved += kept(x.clone())
             else:
-                saved += kept(x)
-        return self.node(tuple(edges), tuple(saved))
+                saved += kept(x.clone() if name == rewritten else x)
+        return tuple(saved)
 
     def recorded(self, fn: Any, out: Any) -> Any:
         """Make a result, or several, the output of its node."""
@@ -184,11 +183,9 @@ class Op:
         where = self.device(values)
         data = MODES.here.run(self.kernel, *_arrays(values))
         if type(data) in (tuple, list):
-            out: Any = self.result_type([fresh(d, where) if d.size or d.base is None else over(d, where) for d in data])
-        elif type(data) is not ndarray or (not data.size and data.base is None):
-            out = fresh(data, where)
+            out: Any = self.result_type([fresh(d, where) for d in data])
         else:
-            out = over(data, where)
+            out = fresh(data, where)
         if fn is not None:
             self.recorded(fn, tuple(out) if self.several else out)
         elif self.kernel.copies and values[0].is_inference() and not MODES.here.inference:
@@ -236,8 +233,7 @@ class Op:
 
     def inplace(self, *values: Any) -> Any:
         """The operation with its result written into its first argument, as torch's `name_`."""
-        if len(values) < len(self.schema.defaults):
-            values += self.schema.defaults[len(values) :]
+        values += self.defaults[len(values) :]
         target = values[0]
         if isinstance(target, (ndarray, np.generic)):
             return self._on_array(*values)
@@ -459,16 +455,10 @@ def _offer_operators(operator: str, made: Op, in_place: bool) -> None:
         setattr(Tensor, f"__{operator}__", lambda self: call(self))
         return
 
-    quick = made.quick or (lambda self, other: None)
-
     def takes(other: Any) -> bool:
         return isinstance(other, Tensor) or is_number(other)
 
-    def forward(self: Any, other: Any) -> Any:
-        out = quick(self, other)
-        if out is not None:
-            return out
-        return call(self, other) if takes(other) else NotImplemented
+    forward = plain_call(made, lambda self, other: call(self, other) if takes(other) else NotImplemented)
 
     def reflected(self: Any, other: Any) -> Any:
         return made.run(other, self, *made.schema.defaults[2:]) if is_number(other) else NotImplemented

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..tensor import Tensor
 from .define import elsewhere, op, python
-from .fast import view_of_all
 from .kernels import composite, views
 from .kernels import view as looking
 from .layout import restride, wrap_dim
@@ -106,15 +105,7 @@ _slice = op(
     "slice(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)", looking(_sliced), **_hidden,
     self=lambda grad, self_sym_sizes, dim, start, end, step: _slice_backward(
         grad, self_sym_sizes, dim, start or 0, END if end is None else end, step))  # fmt: skip
-_plain_slice = view_of_all(_slice)
-
-
-def slice_(self: Any, dim: int, start: int, end: int, step: int) -> Any:
-    """Every `step`-th index from `start` up to `end`."""
-    made = _plain_slice(self, dim, start, end, step)
-    return _slice(self, dim, start, end, step) if made is None else made
-
-
+slice_ = _slice.plain
 narrow = op("narrow(Tensor(a) self, int dim, SymInt start, SymInt length)", composite(_narrowed))
 diagonal = op("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1)", looking(_diagonal),
               self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(

@@ -118,6 +118,7 @@ class Param:
         self.type = _TYPES[self.kind]
         self.is_tensor = self.kind == "Tensor"
         self.is_list = self.kind in ("Tensor[]", "Tensor?[]")
+        self.is_sizes = self.type.many and not self.one
         self.default = self._default()
         self.plain = self.type.plain | {type(None)} if self.none else self.type.plain
         self.none = self.none or self.default_text == "[]"  # whose default torch writes as None
@@ -147,12 +148,14 @@ class Param:
             return tuple([self.type.read(n) for n in x]) if isinstance(x, (tuple, list)) else (self.type.read(x),)
         return self.type.read(x)
 
-    def plain_list(self, x: Any) -> Any:
-        """An argument as kernels take it that is a list or a tuple of ints or tensors, as it should be; else None."""
+    def plain_value(self, x: Any, numbers: bool) -> Any:
+        """As kernels take it: a tensor or what stands for one, or ints or tensors in a row, as they should be; else None."""
+        if self.is_tensor:
+            return x if isinstance(x, Tensor) or (numbers and type(x) in (int, float, bool)) else None
         kind, wanted = type(x), int if self.type.many else Tensor
         if self.one and kind is int:
             return (x,)
-        if (kind is not tuple and kind is not list and kind is not Size) or not (self.type.many or self.is_list):
+        if kind not in (tuple, list, Size) or not (self.type.many or self.is_list):
             return None
         for one in x:
             if type(one) is not wanted:
@@ -209,9 +212,9 @@ class Schema:
 class Signature:
     """A schema as torch's parser reads calls of it: as a function or, without the tensor itself, as a method."""
 
-    def __init__(self, schema: Schema, name: str, method: bool, out: bool, numbers: bool) -> None:
+    def __init__(self, schema: Schema, name: str, method: bool, out: bool, numbers: bool, older: bool = False) -> None:
         self.name, self.method, self.numbers = name, method, numbers
-        self.older = False  # whether torch counts a form of old as well, which it does not show
+        self.older = older  # whether torch counts a form of old as well, which it does not show
         params = schema.params[1:] if method else list(schema.params)
         self.params = [p for p in params if p.name != "pin_memory" or not method or schema.is_factory]
         # what functions call `input`
@@ -225,38 +228,6 @@ class Signature:
         else:
             self.params += own
         self.least = sum(p.default is REQUIRED for p in self.params)
-        # for `plain`: all parameters of the schema, those of the call by name, and where sizes may be given one by one
-        self.all = [*schema.params, self.params[-1]] if schema.is_factory else schema.params
-        self.at = {self.shown(p): self.all.index(p) for p in self.params if p.name != "out"}
-        self.defaults = [p.default for p in self.all]
-        lead = self.all.index(self.params[0]) if self.params else 0
-        self.sizes = lead if self.positional == 1 and self.params[0].type is _INTS and not self.params[0].one else -1
-
-    def plain(self, args: tuple, named: dict) -> Any:
-        """The values of a call by types that need no further look, in the order of the schema, with `requires_grad` last.
-
-        args: with the tensor itself, for a method. False if the call does not fit; None if it has to be looked at.
-        """
-        lead, values, at = self.sizes, self.defaults.copy(), self.at
-        if lead >= 0 and len(args) > lead and type(args[lead]) is int:
-            args = (*args[:lead], args[lead:])
-        n = len(args)
-        if n > self.positional + self.method:
-            return False if lead < 0 else None
-        given = list(enumerate(args))
-        for name, x in named.items():
-            i = at.get(name, -1)
-            if i < n:
-                return None if i >= 0 or name in _NUMPY_NAMES or name == "out" else False
-            given.append((i, x))
-        for i, x in given:
-            p, value = self.all[i], x
-            if type(x) not in p.plain and not (isinstance(x, Tensor) and p.is_tensor):
-                value = p.plain_list(x)
-                if value is None:
-                    return None if p.fits(x, i - self.method, self.numbers) is None or x is None else False
-            values[i] = value
-        return values if not any([x is REQUIRED for x in values]) else False
 
     def shown(self, p: Param) -> str:
         """The name by which a parameter is called."""
@@ -300,7 +271,7 @@ class Signature:
     def takes_sizes(self, args: tuple) -> bool:
         """Whether the arguments are sizes that are given one by one."""
         first = self.params[0] if self.positional == 1 else None
-        return bool(args) and first is not None and first.type is _INTS and not first.one and is_symint(args[0])
+        return bool(args) and first is not None and first.is_sizes and is_symint(args[0])
 
     def unpack(self, found: dict[str, Any]) -> None:
         """Raise torch's errors for ints that are too large, and for sizes that turn out not to be ints after the first."""
