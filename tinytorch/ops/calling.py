@@ -148,7 +148,7 @@ def _reader(o: Any, lead: int = 0, spread: bool = False) -> Callable:
             return None
         values = []
         for x, p in zip(args, params):  # noqa: B905 - as many by construction
-            if type(x) not in p.plain and (x := p.plain_value(x, numbers)) is None:  # noqa: PLW2901
+            if type(x) not in p.plain and (x := p.plain_value(x, numbers)) is None:
                 return None
             values.append(x)
         values += defaults[len(args) :]

@@ -26,12 +26,12 @@ from ..autograd.saved import NUMBER, kept
 from ..devices import CPU, as_device, device
 from ..dtypes import BY_NUM, can_cast, cpp_name, dtype
 from ..errors import warn_in_torch
-from ..tensor import Tensor, device_of, fresh, over
+from ..tensor import Tensor, device_of, fresh
 from . import layout
 from .calling import Overloads, plain_call
 from .kernels import Kernel, cannot_cast, pointwise
 from .layout import check_overlap, store
-from .schema import REQUIRED, Schema, is_number
+from .schema import Schema, is_number
 
 ndarray = np.ndarray
 OUT_WORDS = {
