@@ -51,7 +51,7 @@ class Op:
         self.schema, self.kernel, self.node, self.inputs = schema, kernel, node, inputs
         self.numbers, self.older, self.out_words = numbers, older, out_words
         self.name, self.defaults = schema.name, schema.defaults
-        self.several = len(schema.returns) > 1 or "[]" in schema.returns[0]
+        self.several = schema.several
         self.result_type = _named(schema)
         self.tensors = [i for i, p in enumerate(schema.params) if p.is_tensor]
         self.lists = [i for i, p in enumerate(schema.params) if p.is_list]
@@ -61,7 +61,7 @@ class Op:
             for n, user in zip(node.saved_names, node.users, strict=True):
                 read = None if n in node.results else keeps.get(n) or _source(n, schema)
                 self.saves.append((n, read, user, n in holding or n in keeps))
-        runs = {"fresh": self._run_fresh, "view": self._run_view, "views": self._run_views, "write": self.inplace,
+        runs = {"fresh": self._run_fresh, "view": self._run_view, "views": self._run_view, "write": self.inplace,
                 "composite": kernel.__call__, "turn": self._turn}  # fmt: skip
         self.run: Callable = runs[kernel.kind]
         self.on_arrays: Callable | None = None  # what a call on arrays comes to, unless it writes to them
@@ -82,8 +82,7 @@ class Op:
     def full(self, *values: Any) -> Any:
         """Run step by step, on tensors or on arrays."""
         values += self.defaults[len(values) :]
-        first = values[0][0] if type(values[0]) in (list, tuple) and values[0] else values[0]
-        if isinstance(first, (ndarray, np.generic)) or (type(first) is not Tensor and _on_arrays(values)):
+        if not isinstance(values[0], TensorBase) and _on_arrays(values):
             return self._on_array(*values) if self.on_arrays is None else self.kernel(*values)
         return self.run(*values)
 
@@ -97,28 +96,28 @@ class Op:
 
     # histories -----------------------------------------------------------------------------------------------------------
 
-    def wants_grad(self, values: tuple) -> bool:
-        """Whether an argument requires grad, and the operation is to be recorded."""
+    def tensors_of(self, values: tuple) -> list:
+        """All tensors that a call was given."""
+        found = [x for x in values if isinstance(x, TensorBase)]
+        return found + [t for i in self.lists for t in values[i] if t is not None] if self.lists else found
+
+    def begin(self, values: tuple, written: bool = False) -> Any:
+        """The node of a call if it is to be recorded, else None. `written`: the first argument is written to."""
         if self.node is None or not MODES.here.grad:
-            return False
-        for i in self.tensors:
-            x = values[i]
-            if x is not None and isinstance(x, TensorBase) and needs_grad(x):
-                return True
-        return any([isinstance(x, TensorBase) and needs_grad(x) for i in self.lists for x in values[i]])
+            return None
+        for t in self.tensors_of(values):
+            if needs_grad(t):
+                if written:
+                    check_inplace(values[0])
+                return self.node_for(values, written)
+        return None
 
     def node_for(self, values: tuple, written: bool = False) -> Any:
-        """The node of a call that is to be recorded, with its edges and what it saves of its arguments.
-
-        `written`: the first argument is written to; what it held before is what is saved of it.
-        """
+        """The node of a call, with its edges and what it saves of its arguments: of what is written to, what it held."""
         edges: list = []
         for i in self.inputs:
             x = values[i]
-            if type(x) is list:
-                edges += [edge_of(t) if t is not None else None for t in x]
-            else:
-                edges.append(edge_of(x) if isinstance(x, TensorBase) else None)
+            edges += [edge_of(t) if isinstance(t, TensorBase) else None for t in (x if type(x) is list else (x,))]
         return self.node(tuple(edges), self.save(values, edges, written))
 
     def save(self, values: tuple, edges: Any, written: bool = False) -> tuple:
@@ -136,9 +135,9 @@ class Op:
                 saved += kept(x.clone() if name == rewritten else x)
         return tuple(saved)
 
-    def recorded(self, fn: Any, out: Any) -> Any:
+    def recorded(self, fn: Any, out: Any) -> None:
         """Make a result, or several, the output of its node."""
-        if type(out) is tuple or type(out) is list:
+        if isinstance(out, (tuple, list)):
             floating = [t if t is not None and t._data.dtype.kind == "f" else None for t in out]
             while floating and floating[-1] is None:  # torch counts outputs to the last that has a gradient
                 floating.pop()
@@ -154,74 +153,54 @@ class Op:
             out = (out,)
         if fn.results:
             fn.keep_results(out)
-        return out
 
     # running -------------------------------------------------------------------------------------------------------------
 
     def device(self, values: tuple) -> device:
         """Where the result lies: where the operands do. RuntimeError in torch's words if they lie on two devices."""
-        names = self.schema.names
-        where = values[names.index("device")] if "device" in names else None
-        if where is not None or ("device" in names and not self.tensors):
-            return as_device(where)
+        if "device" in self.schema.names:
+            where = values[self.schema.names.index("device")]
+            if where is not None or not self.tensors:
+                return as_device(where)
         tensors = [x for i in self.tensors if isinstance(x := values[i], TensorBase)]
         for i in self.lists:
             tensors += values[i] if self.schema.params[i].kind == "Tensor[]" else []  # indices may be on the CPU
-        places = [device_of(t) for t in tensors if t._storage is not None]
-        common = next((d for d in places if d is not CPU), CPU)
-        if common is not CPU:
-            for t in tensors:
-                where = device_of(t)
-                if where is not common and t._data.ndim:
-                    raise RuntimeError(
-                        f"Expected all tensors to be on the same device, but found at least two devices, {common} and {where}!"
-                    )
+        common = next((s.device for t in tensors if (s := t._storage) is not None and s.device is not CPU), CPU)
+        for t in tensors if common is not CPU else ():
+            if device_of(t) is not common and t._data.ndim:
+                raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, {common} and {device_of(t)}!")  # fmt: skip
         return common
 
     def _run_fresh(self, *values: Any) -> Any:
-        fn = self.node_for(values) if self.wants_grad(values) else None
+        fn = self.begin(values)
         where = self.device(values)
         data = MODES.here.run(self.kernel, *_arrays(values))
-        if type(data) in (tuple, list):
-            out: Any = self.result_type([fresh(d, where) for d in data])
-        else:
-            out = fresh(data, where)
+        out = self.result_type([fresh(d, where) for d in data]) if type(data) in (tuple, list) else fresh(data, where)
         if fn is not None:
-            self.recorded(fn, tuple(out) if self.several else out)
+            self.recorded(fn, out)
         elif self.kernel.copies and values[0].is_inference() and not MODES.here.inference:
             out._counter = [1]  # torch counts that it was written to
         return out
 
     def _run_view(self, *values: Any) -> Any:
         source = values[0]
-        fn = self.node_for(values) if self.wants_grad(values) else None
-        out = source._looking(self.kernel(*_arrays(values)))
-        if self.node is None:  # autograd does not know that it looks at the same memory
-            return out
-        view_of(out, source)
-        if fn is not None and type(source._counter) is list and out._data.dtype.kind == "f":
-            fn.describe(out)
-            out._edge = (fn, 0)
-        return out
-
-    def _run_views(self, *values: Any) -> Any:
-        source = values[0]
-        fn = self.node_for(values) if self.wants_grad(values) else None
-        outs = [source._looking(a) for a in self.kernel(*_arrays(values))]
-        creation = MULTI_OUTPUT if MODES.here.grad else None
-        for out in outs:
+        fn = self.begin(values)
+        data = self.kernel(*_arrays(values))
+        outs = [source._looking(a) for a in (data if self.several else (data,))]
+        creation = MULTI_OUTPUT if self.several and MODES.here.grad else None
+        for out in (
+            outs if self.node is not None else ()
+        ):  # else autograd does not know that it looks at the same memory
             view_of(out, source, creation)
+        made = self.result_type(outs) if self.several else outs[0]
         if fn is not None and type(source._counter) is list:
-            self.recorded(fn, tuple(outs))
-        return self.result_type(outs)
+            self.recorded(fn, made)
+        return made
 
     def _turn(self, *values: Any) -> Any:
         """Have the tensor itself look at its memory in another way."""
         target = values[0]
-        fn = None
-        if type(target._counter) is list and self.wants_grad(values):
-            check_inplace(target)
-            fn = self.node_for(values)
+        fn = self.begin(values, True) if type(target._counter) is list else None
         data = self.kernel(*_arrays(values))
         target._own_storage()
         target._data = data
@@ -237,10 +216,7 @@ class Op:
         target = values[0]
         if isinstance(target, (ndarray, np.generic)):
             return self._on_array(*values)
-        fn = None
-        if self.wants_grad(values):
-            check_inplace(target)
-            fn = self.node_for(values, written=True)
+        fn = self.begin(values, True)
         self.device(values)
         run = MODES.here.run
         arrays = _arrays(values)
@@ -267,14 +243,11 @@ class Op:
         if self.schema.is_factory:
             return self.kernel.into(out, values)
         outs = tuple(out) if type(out) in (tuple, list) else (out,)
-        inputs = [x for x in values if isinstance(x, TensorBase)] + [x for i in self.lists for x in values[i]]
+        inputs = self.tensors_of(values)
         differentiable = hasattr(self.node, "rules") or self.kernel.kind == "composite"
         if MODES.here.grad and differentiable and any([needs_grad(t) for t in (*outs, *inputs)]):
-            raise RuntimeError(
-                f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-                "arguments requires grad."
-            )
-        fn = self.node_for(values) if not differentiable and self.wants_grad(values) else None
+            raise RuntimeError(f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")  # fmt: skip
+        fn = None if differentiable else self.begin(values)
         if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
             values = self._in_dtype(out.dtype, values)
         if self.kernel.kind == "composite":
@@ -348,8 +321,9 @@ def _arrays(values: tuple) -> list:
 
 
 def _on_arrays(values: tuple) -> bool:
-    """Whether an operation was called on arrays, its first argument being a number or missing."""
-    first = next((x for x in values if isinstance(x, (TensorBase, ndarray, np.generic))), None)
+    """Whether an operation was called on arrays: what comes first that is no number, alone or in a list, is one."""
+    every = (x for v in values for x in (v if type(v) in (list, tuple) else (v,)))
+    first = next((x for x in every if isinstance(x, (TensorBase, ndarray, np.generic))), None)
     return first is not None and not isinstance(first, TensorBase)
 
 
@@ -358,7 +332,7 @@ def _source(name: str, schema: Schema) -> Callable[[tuple], Any]:
     if name in schema.names:
         i = schema.names.index(name)
         return lambda v: v[i]
-    base, _, part = name.lstrip("_").rpartition("_sym_") if "_sym_" in name else name.lstrip("_").rpartition("_")
+    base, _, part = name.lstrip("_").replace("_sym_", "_").rpartition("_")
     i = schema.names.index(base)
     parts: dict[str, Callable] = {
         "sizes": lambda x: tuple(x._data.shape),
@@ -403,7 +377,7 @@ def op(
     inputs = [read.names.index(n) for n in formulas]
     known = _recorded.setdefault(read.name, 0)
     if formulas and node is None:
-        several = len(read.returns) > 1 or "[]" in read.returns[0]
+        several = read.several
         title = backward or f"{read.name.lstrip('_').title().replace('_', '')}Backward{known}"
         results = tuple([n or f"result{i}" for i, n in enumerate(read.result_names)]) if several else ("result",)
         spread = any(read.params[i].is_list for i in inputs)
@@ -468,9 +442,7 @@ def _offer_operators(operator: str, made: Op, in_place: bool) -> None:
         setattr(Tensor, f"__r{operator}__", forward if operator in ("add", "mul") else reflected)
         if in_place:
             write = getattr(Tensor, f"{name}_")
-            setattr(
-                Tensor, f"__i{operator}__", lambda self, other: write(self, other) if takes(other) else NotImplemented
-            )
+            setattr(Tensor, f"__i{operator}__", lambda x, y: write(x, y) if takes(y) else NotImplemented)
 
 
 def python(

@@ -203,6 +203,7 @@ class Schema:
         self.positional = sum(not p.named for p in self.params)
         self.defaults = tuple(p.default for p in self.params)
         self.returns = returns[1:-1].split(", ") if returns.startswith("(") else [returns or "Tensor"]
+        self.several = len(self.returns) > 1 or "[]" in self.returns[0]
         self.result_names = [r.rpartition(" ")[2] if " " in r else "" for r in self.returns]
         self.writes = bool(self.params) and self.params[0].written
         self.has_self = bool(self.params) and self.names[0] == "self" and self.params[0].is_tensor
