@@ -23,7 +23,7 @@ from ..devices import CPU
 from ..tensor import Tensor, as_result
 from .kernels import Kernel, pointwise
 from .layout import broadcast_error, owner, result_layout
-from .schema import REQUIRED, MisfitError, Signature, mismatch
+from .schema import REQUIRED, UNFIT, Signature, mismatch
 
 _new = object.__new__
 _ndarray = np.ndarray
@@ -89,9 +89,8 @@ class Overloads:
                 if own or not method
             ]
         for signature, o in self.signatures[method]:
-            try:
-                found = signature.match(args[method:], named)
-            except MisfitError:
+            found = signature.match(args[method:], named)
+            if isinstance(found, str):
                 continue
             signature.unpack(found)
             if method:
@@ -132,26 +131,31 @@ def _closure(o: Any, inplace: bool) -> Callable | None:
     return _of_two if two and (o.node is None or (o.inputs == [0, 1] and hasattr(o.node, "rules"))) else None
 
 
-def _reader(o: Any, lead: int = 0, spread: bool = False) -> Callable:
-    """Reads plain arguments by position from one on: `read(args)` gives all as kernels take them, or None.
+def _reader(o: Any, lead: int) -> Callable:
+    """Reads plain arguments from one on: `read(args, named)` gives all as kernels take them, or None."""
+    params, defaults, most, numbers = (
+        o.schema.params[lead:],
+        o.schema.defaults[lead:],
+        o.schema.positional - lead,
+        o.numbers,
+    )
+    at = {p.name: i for i, p in enumerate(params) if p.name != "self"}
 
-    With `spread` sizes may be given one by one.
-    """
-    params, defaults, numbers = o.schema.params[lead : o.schema.positional], o.schema.defaults[lead:], o.numbers
-    least, most = sum(p.default is REQUIRED for p in params), len(params)
-    spread = spread and most == 1 and params[0].is_sizes
-
-    def read(args: tuple) -> list | None:
-        if spread and args and type(args[0]) is int:
-            args = (args,)
-        if not least <= len(args) <= most:
+    def read(args: tuple, named: dict) -> list | None:
+        n = len(args)
+        if n > most:
             return None
-        values = []
-        for x, p in zip(args, params):  # noqa: B905 - as many by construction
-            if type(x) not in p.plain and (x := p.plain_value(x, numbers)) is None:
+        values = [*args, *defaults[n:]]
+        for name, x in named.items():
+            i = at.get(name, -1)
+            if i < n:
                 return None
-            values.append(x)
-        values += defaults[len(args) :]
+            values[i] = x
+        for i, (x, p) in enumerate(zip(values, params)):  # noqa: B905 - as many by construction
+            if x is REQUIRED or (x is not p.default and type(x) not in p.plain):
+                values[i] = value = p.plain_value(x, numbers)
+                if value is UNFIT:
+                    return None
         return values
 
     return read
@@ -159,14 +163,24 @@ def _reader(o: Any, lead: int = 0, spread: bool = False) -> Callable:
 
 def _any(o: Any, otherwise: Callable, method: bool, inplace: bool) -> Callable:
     """The plain call of any operation, run in full."""
-    run, params, lead = o.inplace if inplace else o.run, o.schema.params, int(method)
-    if any(p.default is REQUIRED for p in params[o.schema.positional :]):
-        return otherwise
-    read = _reader(o, lead, True)
+    run, schema, lead, read = o.inplace if inplace else o.run, o.schema, int(method), _reader(o, 0)
+    defaults, kinds = schema.defaults, [p.plain for p in schema.params[: schema.positional]]
+    least, most = sum(d is REQUIRED for d in defaults), len(kinds)
+    sizes = most == lead + 1 and schema.params[lead].is_sizes  # so that sizes may be given one by one
 
     def call(*args: Any, **named: Any) -> Any:
-        values = None if named or len(args) < lead or (lead and not isinstance(args[0], Tensor)) else read(args[lead:])
-        return otherwise(*args, **named) if values is None else run(*args[:lead], *values)
+        n = len(args)
+        if not named and least <= n <= most:
+            for x, plain in zip(args, kinds):  # noqa: B905 - as many by construction
+                if type(x) not in plain:
+                    break
+            else:
+                return run(*args, *defaults[n:])
+        values = None
+        if n >= lead and not (method and not isinstance(args[0], Tensor)):
+            spread = sizes and n > lead and type(args[lead]) is int
+            values = read((*args[:lead], args[lead:]) if spread else args, named)
+        return otherwise(*args, **named) if values is None else run(*values)
 
     return call
 
@@ -217,7 +231,7 @@ def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
     def call(x: Any = REQUIRED, /, *args: Any, **named: Any) -> Any:
         given = rest
         if args or named or needed or not isinstance(x, Tensor):
-            given = None if named or not isinstance(x, Tensor) else read(args)
+            given = read(args, named) if isinstance(x, Tensor) else None
             if given is None:
                 return otherwise(x, *args, **named)
         here, storage, fn, a = MODES.here, x._storage, None, x._data
@@ -371,7 +385,8 @@ def _looking(o: Any, otherwise: Callable, method: bool) -> Callable:
     """The plain call of a view by ints, all of them given, or by sizes or dimensions, which methods take one by one."""
     function, node, run, params = o.kernel.function, o.node, o.run, [p for p in o.schema.params[1:] if not p.named]
     sized = len(params) == 1 and params[0].is_sizes
-    count, names = len(params), ("self_sym_sizes", *[p.name for p in params])
+    count, names, defaults = len(params), ("self_sym_sizes", *[p.name for p in params]), o.schema.defaults[1:]
+    least = sum(p.default is REQUIRED for p in params)
     if not {*names}.issuperset(node.saved_names) or not (sized or all(p.type.shown == "int" for p in params)):
         return otherwise
     bare, by_size = not node.saved_names, node.saved_names == ("self_sym_sizes",)
@@ -387,8 +402,10 @@ def _looking(o: Any, otherwise: Callable, method: bool) -> Callable:
         for n in ints:
             if type(n) is not int:
                 return otherwise(x, *args, **named)
-        if named or len(given) != count or not isinstance(x, Tensor):
+        if named or not isinstance(x, Tensor) or not least <= len(given) <= count:
             return otherwise(x, *args, **named)
+        if len(given) < count:
+            given += defaults[len(given) :]
         here, fn, a, source, counter = MODES.here, None, x._data, x._view, x._counter
         creation = DEFAULT
         if type(counter) is not list:

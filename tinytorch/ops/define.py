@@ -162,11 +162,16 @@ class Op:
             where = values[self.schema.names.index("device")]
             if where is not None or not self.tensors:
                 return as_device(where)
+        for t in self.tensors_of(values):
+            if t._storage is not None and t._storage.device is not CPU:
+                break
+        else:
+            return CPU
         tensors = [x for i in self.tensors if isinstance(x := values[i], TensorBase)]
         for i in self.lists:
             tensors += values[i] if self.schema.params[i].kind == "Tensor[]" else []  # indices may be on the CPU
-        common = next((s.device for t in tensors if (s := t._storage) is not None and s.device is not CPU), CPU)
-        for t in tensors if common is not CPU else ():
+        common = next((d for t in tensors if (d := device_of(t)) is not CPU), CPU)
+        for t in tensors:
             if device_of(t) is not common and t._data.ndim:
                 raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, {common} and {device_of(t)}!")  # fmt: skip
         return common

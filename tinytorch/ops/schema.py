@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import numbers
 import re
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,7 @@ from ..storage import UntypedStorage
 from ..tensor import Layout, Size, Tensor
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()  # the default of what must be given
-
-
-class MisfitError(Exception):
-    """Why a call does not fit a schema."""
+UNFIT: Any = object()  # in place of what is not plain
 
 
 # what the types of a schema take ---------------------------------------------------------------------------------------
@@ -149,17 +146,17 @@ class Param:
         return self.type.read(x)
 
     def plain_value(self, x: Any, numbers: bool) -> Any:
-        """As kernels take it: a tensor or what stands for one, or ints or tensors in a row, as they should be; else None."""
+        """As kernels take it: a tensor or what stands for one, or ints or tensors in a row, as they should be; else UNFIT."""
         if self.is_tensor:
-            return x if isinstance(x, Tensor) or (numbers and type(x) in (int, float, bool)) else None
-        kind, wanted = type(x), int if self.type.many else Tensor
-        if self.one and kind is int:
+            return x if isinstance(x, Tensor) or (numbers and type(x) in (int, float, bool)) else UNFIT
+        if self.one and type(x) is int:
             return (x,)
-        if kind not in (tuple, list, Size) or not (self.type.many or self.is_list):
-            return None
+        if type(x) not in (tuple, list, Size) or not (self.type.many or self.is_list):
+            return UNFIT
+        wanted = int if self.type.many else Tensor
         for one in x:
             if type(one) is not wanted:
-                return None
+                return UNFIT
         return tuple(x) if self.type.many else list(x)
 
     def fits(self, x: Any, position: int, numbers: bool) -> int | None:
@@ -229,6 +226,9 @@ class Signature:
         else:
             self.params += own
         self.least = sum(p.default is REQUIRED for p in self.params)
+        aliases = {k: i for k, name in _NUMPY_NAMES.items() for i, p in enumerate(self.params) if p.name == name}
+        self.places = aliases | {self.shown(p): i for i, p in enumerate(self.params)}
+        self.unpacked = [p for p in self.params if p.type.shown == "int" or p.type is _INTS]
 
     def shown(self, p: Param) -> str:
         """The name by which a parameter is called."""
@@ -240,34 +240,33 @@ class Signature:
             parts.insert(self.positional, "*")
         return f"({', '.join(parts)})"
 
-    def match(self, args: tuple, named: dict) -> dict[str, Any]:
-        """The arguments by name. MisfitError, with torch's words for it, if the call does not fit."""
-        n, params, found, left = len(args), self.params, {}, dict(named)
+    def match(self, args: tuple, named: dict) -> dict[str, Any] | str:
+        """The arguments by name, or torch's words for why the call does not fit."""
+        n, found = len(args), {}
+        names, unread = {self.places.get(k): k for k in named} if named else {}, len(named)
         sizes = self.takes_sizes(args)
         if n > self.positional and not sizes:
-            self._too_many(n)
-        for i, p in enumerate(params):
-            by_name = None
-            if i < n and not p.named:
-                x = args if sizes and i == 0 else args[i]
-            elif i < n and not sizes:
-                self._too_many(n)
+            return self._too_many(n)
+        for i, p in enumerate(self.params):
+            by_name = p.named or i >= n
+            if not by_name:
+                x = args if sizes else args[i]
+            elif i in names:
+                x, unread = named[names[i]], unread - 1
+            elif p.default is REQUIRED:
+                return self._missing(self.params[i:])
             else:
-                by_name = next((k for k in left if k == self.shown(p) or _NUMPY_NAMES.get(k) == p.name), None)
-                if by_name is None:
-                    if p.default is REQUIRED:
-                        self._missing(params[i:])
-                    continue
-                x = left.pop(by_name)
-            if not (x is None and (p.none or p.default is None)) and (bad := p.fits(x, i, self.numbers)) is not None:
+                continue
+            found[p.name] = x
+            if type(x) in p.plain or (x is None and (p.none or p.default is None)):
+                continue
+            bad = p.fits(x, i, self.numbers)
+            if bad is not None:
                 place, bad = ("", -1) if by_name else (f" (position {i + 1})", bad)
                 what = f"not {type_name(x)}"
                 what = what if bad < 0 else f"but found element of type {type_name(x[bad])} at pos {bad}"
-                self._no(f": argument '{self.shown(p)}'{place} must be {p.type.shown}, {what}")
-            found[p.name] = x
-        if left:
-            self._unknown(named, n)
-        return found
+                return self._no(f": argument '{self.shown(p)}'{place} must be {p.type.shown}, {what}")
+        return self._unknown(named, n) if unread else found
 
     def takes_sizes(self, args: tuple) -> bool:
         """Whether the arguments are sizes that are given one by one."""
@@ -276,7 +275,7 @@ class Signature:
 
     def unpack(self, found: dict[str, Any]) -> None:
         """Raise torch's errors for ints that are too large, and for sizes that turn out not to be ints after the first."""
-        for p in self.params:
+        for p in self.unpacked:
             x = found.get(p.name)
             if p.type.shown == "int" and isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
                 raise ValueError("Overflow when unpacking long long")
@@ -286,28 +285,30 @@ class Signature:
                     why = f'with error "type must be tuple of ints,but got {type_name(n)}"'
                     raise TypeError(f"{self.name}(): {what} {why}")
 
-    def _no(self, why: str) -> NoReturn:
-        raise MisfitError(f"{self.name}(){why}")
+    def _no(self, why: str) -> str:
+        return f"{self.name}(){why}"
 
-    def _missing(self, rest: list[Param]) -> NoReturn:
+    def _missing(self, rest: list[Param]) -> str:
         absent = [f'"{self.shown(q)}"' for q in rest if q.default is REQUIRED]  # those given by name, too
         s = "s" * (len(absent) == 1)  # torch's, the wrong way round
-        self._no(f" missing {len(absent)} required positional argument{s}: {', '.join(absent)}")
+        return self._no(f" missing {len(absent)} required positional argument{s}: {', '.join(absent)}")
 
-    def _unknown(self, named: dict, n: int) -> NoReturn:
+    def _unknown(self, named: dict, n: int) -> str:
         known = [self.shown(p) for p in self.params]
         for k in named:
             if k not in known:
-                self._no(f" got an unexpected keyword argument '{k}'")
+                return self._no(f" got an unexpected keyword argument '{k}'")
             if known.index(k) < n:
-                self._no(f" got multiple values for argument '{k}'")
-        raise MisfitError("invalid keyword arguments")
+                return self._no(f" got multiple values for argument '{k}'")
+        return "invalid keyword arguments"
 
-    def _too_many(self, n: int) -> NoReturn:
+    def _too_many(self, n: int) -> str:
         takes, least = self.positional, self.least
         if least != takes:
-            self._no(f" takes from {least} to {takes} positional arguments but {n} were given")
-        self._no(f" takes {takes} positional argument{'s' * (takes != 1)} but {n} {'was' if n == 1 else 'were'} given")
+            return self._no(f" takes from {least} to {takes} positional arguments but {n} were given")
+        return self._no(
+            f" takes {takes} positional argument{'s' * (takes != 1)} but {n} {'was' if n == 1 else 'were'} given"
+        )
 
 
 # torch's words for a call that fits nothing -------------------------------------------------------------------------------
@@ -323,10 +324,7 @@ def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -
         return TypeError(f"{place}.{name}() takes {'no keyword arguments' if named else f'{takes} ({n} given)'}")
     plausible = [s for s in signatures if s.least <= n <= len(s.params)]
     if len(plausible) == 1 or (len(signatures) == 1 and not first.older):
-        try:
-            (plausible if len(signatures) > 1 else signatures)[0].match(args, named)
-        except MisfitError as why:
-            return TypeError(str(why))
+        return TypeError((plausible if len(signatures) > 1 else signatures)[0].match(args, named))
     return _invalid_combination(name, args, named, [str(s) for s in signatures])
 
 
