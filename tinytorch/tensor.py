@@ -203,7 +203,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     def stride(self, dim: int | None = None) -> Any:
         """The steps in elements from one index to the next, for all dimensions or one."""
         n = self._data.itemsize
-        steps = tuple(s // n for s in self._data.strides)
+        steps = tuple([s // n for s in self._data.strides])
         return steps if dim is None else self._along(steps, dim)
 
     def storage_offset(self) -> int:

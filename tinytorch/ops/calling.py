@@ -21,7 +21,7 @@ from ..autograd.node import MADE, next_number
 from ..autograd.saved import HOOKS, NUMBER
 from ..devices import CPU
 from ..tensor import Tensor, as_result
-from .kernels import Kernel, pointwise
+from .kernels import pointwise
 from .layout import broadcast_error, owner, result_layout
 from .schema import REQUIRED, UNFIT, Signature, mismatch
 
@@ -220,9 +220,7 @@ def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
     """The plain call of an operation on one tensor."""
     kernel, node, run, rest, read = o.kernel, o.node, o.run, o.schema.defaults[1:], _reader(o, 1)
     needed = REQUIRED in rest
-    compute = function = kernel.function
-    if type(kernel) is not Kernel:
-        compute = kernel
+    function, compute = kernel.function, o.compute
     straight = kernel.straight if type(kernel) is pointwise and len(o.schema.params) == 1 else ()
     fixed, save = _keeper(o)
     results, copies = bool(node is not None and node.results), kernel.copies
@@ -283,7 +281,7 @@ def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
 def _of_two(o: Any, otherwise: Callable, method: bool) -> Callable:
     """The plain call of an operation on two tensors, or on a tensor and a number that stands for one."""
     kernel, node, run, numbers, rest = o.kernel, o.node, o.run, o.numbers, o.schema.defaults[2:]
-    straight, ufunc, whole = frozenset(), kernel.function, kernel.function if type(kernel) is Kernel else kernel
+    straight, ufunc, compute = frozenset(), kernel.function, o.compute
     if type(kernel) is pointwise and (kernel.plain or not rest):
         straight, ufunc = kernel.straight, kernel.plain or kernel.function
     fixed, save, results = *_keeper(o), bool(node is not None and node.results)
@@ -331,7 +329,7 @@ def _of_two(o: Any, otherwise: Callable, method: bool) -> Callable:
             if type(data) is not _ndarray or data.ndim > 1 or not data.size:
                 data = result_layout(data, a, b if pair else _NUMBER)
         else:
-            data = here.run(whole, a, b, *rest)
+            data = here.run(compute, a, b, *rest)
             if type(data) is not _ndarray or not data.size:
                 data = as_result(data)
         out = _new(Tensor)

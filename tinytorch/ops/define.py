@@ -61,12 +61,11 @@ class Op:
             for n, user in zip(node.saved_names, node.users, strict=True):
                 read = None if n in node.results else keeps.get(n) or _source(n, schema)
                 self.saves.append((n, read, user, n in holding or n in keeps))
+        self.compute: Callable = kernel.function if type(kernel).__call__ is Kernel.__call__ else kernel  # on arrays
         runs = {"fresh": self._run_fresh, "view": self._run_view, "views": self._run_view, "write": self.inplace,
-                "composite": kernel.__call__, "turn": self._turn}  # fmt: skip
+                "composite": self.compute, "turn": self._turn}  # fmt: skip
         self.run: Callable = runs[kernel.kind]
-        self.on_arrays: Callable | None = None  # what a call on arrays comes to, unless it writes to them
-        if kernel.kind not in ("write", "turn"):
-            self.on_arrays = kernel.function if type(kernel).__call__ is Kernel.__call__ else kernel
+        self.on_arrays = None if kernel.kind in ("write", "turn") else self.compute  # unless it writes to them
         self.plain = plain_call(self, self.full)
 
     def __repr__(self) -> str:
@@ -83,7 +82,7 @@ class Op:
         """Run step by step, on tensors or on arrays."""
         values += self.defaults[len(values) :]
         if not isinstance(values[0], TensorBase) and _on_arrays(values):
-            return self._on_array(*values) if self.on_arrays is None else self.kernel(*values)
+            return self._on_array(*values) if self.on_arrays is None else self.compute(*values)
         return self.run(*values)
 
     def _on_array(self, target: Any, *rest: Any) -> Any:
@@ -101,11 +100,11 @@ class Op:
         found = [x for x in values if isinstance(x, TensorBase)]
         return found + [t for i in self.lists for t in values[i] if t is not None] if self.lists else found
 
-    def begin(self, values: tuple, written: bool = False) -> Any:
+    def begin(self, values: tuple, tensors: list, written: bool = False) -> Any:
         """The node of a call if it is to be recorded, else None. `written`: the first argument is written to."""
         if self.node is None or not MODES.here.grad:
             return None
-        for t in self.tensors_of(values):
+        for t in tensors:
             if needs_grad(t):
                 if written:
                     check_inplace(values[0])
@@ -117,7 +116,10 @@ class Op:
         edges: list = []
         for i in self.inputs:
             x = values[i]
-            edges += [edge_of(t) if isinstance(t, TensorBase) else None for t in (x if type(x) is list else (x,))]
+            if type(x) is list:
+                edges += [None if t is None else edge_of(t) for t in x]
+            else:
+                edges.append(edge_of(x) if isinstance(x, TensorBase) else None)
         return self.node(tuple(edges), self.save(values, edges, written))
 
     def save(self, values: tuple, edges: Any, written: bool = False) -> tuple:
@@ -156,13 +158,13 @@ class Op:
 
     # running -------------------------------------------------------------------------------------------------------------
 
-    def device(self, values: tuple) -> device:
+    def device(self, values: tuple, tensors: list) -> device:
         """Where the result lies: where the operands do. RuntimeError in torch's words if they lie on two devices."""
         if "device" in self.schema.names:
             where = values[self.schema.names.index("device")]
             if where is not None or not self.tensors:
                 return as_device(where)
-        for t in self.tensors_of(values):
+        for t in tensors:
             if t._storage is not None and t._storage.device is not CPU:
                 break
         else:
@@ -177,9 +179,10 @@ class Op:
         return common
 
     def _run_fresh(self, *values: Any) -> Any:
-        fn = self.begin(values)
-        where = self.device(values)
-        data = MODES.here.run(self.kernel, *_arrays(values))
+        tensors = self.tensors_of(values)
+        fn = self.begin(values, tensors)
+        where = self.device(values, tensors)
+        data = MODES.here.run(self.compute, *_arrays(values))
         out = self.result_type([fresh(d, where) for d in data]) if type(data) in (tuple, list) else fresh(data, where)
         if fn is not None:
             self.recorded(fn, out)
@@ -189,8 +192,8 @@ class Op:
 
     def _run_view(self, *values: Any) -> Any:
         source = values[0]
-        fn = self.begin(values)
-        data = self.kernel(*_arrays(values))
+        fn = self.begin(values, [source])
+        data = self.compute(*_arrays(values))
         outs = [source._looking(a) for a in (data if self.several else (data,))]
         creation = MULTI_OUTPUT if self.several and MODES.here.grad else None
         for out in (
@@ -205,8 +208,8 @@ class Op:
     def _turn(self, *values: Any) -> Any:
         """Have the tensor itself look at its memory in another way."""
         target = values[0]
-        fn = self.begin(values, True) if type(target._counter) is list else None
-        data = self.kernel(*_arrays(values))
+        fn = self.begin(values, [target], True) if type(target._counter) is list else None
+        data = self.compute(*_arrays(values))
         target._own_storage()
         target._data = data
         bump(target)
@@ -221,8 +224,9 @@ class Op:
         target = values[0]
         if isinstance(target, (ndarray, np.generic)):
             return self._on_array(*values)
-        fn = self.begin(values, True)
-        self.device(values)
+        tensors = self.tensors_of(values)
+        fn = self.begin(values, tensors, True)
+        self.device(values, tensors)
         run = MODES.here.run
         arrays = _arrays(values)
         for i in self.tensors[1:]:  # two tensors may have one array, but only one tensor is known to be itself
@@ -252,17 +256,17 @@ class Op:
         differentiable = hasattr(self.node, "rules") or self.kernel.kind == "composite"
         if MODES.here.grad and differentiable and any([needs_grad(t) for t in (*outs, *inputs)]):
             raise RuntimeError(f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")  # fmt: skip
-        fn = None if differentiable else self.begin(values)
+        fn = None if differentiable else self.begin(values, inputs)
         if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
             values = self._in_dtype(out.dtype, values)
         if self.kernel.kind == "composite":
-            data: Any = self.kernel(*values)
+            data: Any = self.compute(*values)
             data = [t._data for t in data] if type(data) in (tuple, list) else data._data
         else:
             arrays = _arrays(values)
             if self.out_words and type(self.kernel) is pointwise:
                 self.check_out(out, self.kernel.dtype(arrays))
-            data = MODES.here.run(self.kernel, *arrays)
+            data = MODES.here.run(self.compute, *arrays)
         data = data if type(data) in (tuple, list) else (data,)
         if len(outs) != len(data):
             raise TypeError(f"expected tuple of {len(data)} elements but got {len(outs)}")
