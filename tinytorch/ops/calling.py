@@ -8,6 +8,7 @@ last to torch's own way of reading arguments. But for that nothing here is neede
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +24,7 @@ from ..devices import CPU
 from ..tensor import Tensor, as_result
 from .kernels import pointwise
 from .layout import broadcast_error, owner, result_layout
-from .schema import REQUIRED, UNFIT, Signature, mismatch
+from .schema import REQUIRED, Signature, mismatch
 
 _new = object.__new__
 _ndarray = np.ndarray
@@ -114,13 +115,13 @@ def plain_call(o: Any, otherwise: Callable) -> Callable:
     return otherwise if way is None else way(o, otherwise, False)
 
 
+@functools.cache
 def _closure(o: Any, inplace: bool) -> Callable | None:
     """What makes the closure for plain calls of an operation, by the kind of its kernel; None for most of them."""
-    params, kernel = o.schema.params, o.kernel
-    needed = sum(p.default is REQUIRED for p in params)
-    if o.several or o.lists or o.schema.is_factory or REQUIRED in o.schema.defaults[o.schema.positional :]:
+    schema, kernel = o.schema, o.kernel
+    if o.several or o.lists or schema.is_factory or REQUIRED in schema.defaults[schema.positional :]:
         return None
-    two = o.tensors == [0, 1] and needed == 2
+    two = o.tensors == [0, 1] and schema.least == 2
     if inplace:
         ufunc = type(kernel) is pointwise and kernel.to != "bool" and (kernel.plain or kernel.function)
         return _writing if two and isinstance(ufunc, np.ufunc) and ufunc.nargs == 3 else None
@@ -131,42 +132,11 @@ def _closure(o: Any, inplace: bool) -> Callable | None:
     return _of_two if two and (o.node is None or (o.inputs == [0, 1] and hasattr(o.node, "rules"))) else None
 
 
-def _reader(o: Any, lead: int) -> Callable:
-    """Reads plain arguments from one on: `read(args, named)` gives all as kernels take them, or None."""
-    params, defaults, most, numbers = (
-        o.schema.params[lead:],
-        o.schema.defaults[lead:],
-        o.schema.positional - lead,
-        o.numbers,
-    )
-    at = {p.name: i for i, p in enumerate(params) if p.name != "self"}
-
-    def read(args: tuple, named: dict) -> list | None:
-        n = len(args)
-        if n > most:
-            return None
-        values = [*args, *defaults[n:]]
-        for name, x in named.items():
-            i = at.get(name, -1)
-            if i < n:
-                return None
-            values[i] = x
-        for i, (x, p) in enumerate(zip(values, params)):  # noqa: B905 - as many by construction
-            if x is REQUIRED or (x is not p.default and type(x) not in p.plain):
-                values[i] = value = p.plain_value(x, numbers)
-                if value is UNFIT:
-                    return None
-        return values
-
-    return read
-
-
 def _any(o: Any, otherwise: Callable, method: bool, inplace: bool) -> Callable:
     """The plain call of any operation, run in full."""
-    run, schema, lead, read = o.inplace if inplace else o.run, o.schema, int(method), _reader(o, 0)
-    defaults, kinds = schema.defaults, [p.plain for p in schema.params[: schema.positional]]
-    least, most = sum(d is REQUIRED for d in defaults), len(kinds)
-    sizes = most == lead + 1 and schema.params[lead].is_sizes  # so that sizes may be given one by one
+    run, schema, lead = o.inplace if inplace else o.run, o.schema, int(method)
+    defaults, kinds, least, most = schema.defaults, schema.kinds, schema.least, schema.positional
+    sizes = most == lead + 1 and schema.params[lead].is_sizes  # so that they may be given one by one
 
     def call(*args: Any, **named: Any) -> Any:
         n = len(args)
@@ -179,7 +149,7 @@ def _any(o: Any, otherwise: Callable, method: bool, inplace: bool) -> Callable:
         values = None
         if n >= lead and not (method and not isinstance(args[0], Tensor)):
             spread = sizes and n > lead and type(args[lead]) is int
-            values = read((*args[:lead], args[lead:]) if spread else args, named)
+            values = schema.plain((*args[:lead], args[lead:]) if spread else args, named, o.numbers)
         return otherwise(*args, **named) if values is None else run(*values)
 
     return call
@@ -218,7 +188,7 @@ def _edge(x: Any) -> Any:
 
 def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
     """The plain call of an operation on one tensor."""
-    kernel, node, run, rest, read = o.kernel, o.node, o.run, o.schema.defaults[1:], _reader(o, 1)
+    schema, kernel, node, run, rest = o.schema, o.kernel, o.node, o.run, o.schema.defaults[1:]
     needed = REQUIRED in rest
     function, compute = kernel.function, o.compute
     straight = kernel.straight if type(kernel) is pointwise and len(o.schema.params) == 1 else ()
@@ -229,9 +199,10 @@ def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
     def call(x: Any = REQUIRED, /, *args: Any, **named: Any) -> Any:
         given = rest
         if args or named or needed or not isinstance(x, Tensor):
-            given = read(args, named) if isinstance(x, Tensor) else None
+            given = schema.plain((x, *args), named) if isinstance(x, Tensor) else None
             if given is None:
                 return otherwise(x, *args, **named)
+            given = given[1:]
         here, storage, fn, a = MODES.here, x._storage, None, x._data
         if type(x._counter) is not list or (storage is not None and storage.device is not CPU):
             return run(x, *given)

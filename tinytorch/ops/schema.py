@@ -197,14 +197,34 @@ class Schema:
         positional, _, named = inner.partition("*, ") if not inner.startswith("*, ") else ("", "", inner[3:])
         self.params = [_param(p, n) for text, n in ((positional, False), (named, True)) for p in text.split(", ") if p]
         self.names = [p.name for p in self.params]
-        self.positional = sum(not p.named for p in self.params)
-        self.defaults = tuple(p.default for p in self.params)
+        self.positional = len([p for p in self.params if not p.named])
+        self.defaults = tuple([p.default for p in self.params])
+        self.least = self.defaults.count(REQUIRED)
+        self.kinds = [p.plain for p in self.params[: self.positional]]
         self.returns = returns[1:-1].split(", ") if returns.startswith("(") else [returns or "Tensor"]
         self.several = len(self.returns) > 1 or "[]" in self.returns[0]
         self.result_names = [r.rpartition(" ")[2] if " " in r else "" for r in self.returns]
         self.writes = bool(self.params) and self.params[0].written
         self.has_self = bool(self.params) and self.names[0] == "self" and self.params[0].is_tensor
         self.is_factory = "pin_memory" in self.names and "requires_grad" not in self.names
+
+    def plain(self, args: tuple, named: dict, numbers: bool = False) -> list | None:
+        """All arguments as kernels take them, if those of a call are of the very types that are named here; else None."""
+        n = len(args)
+        if n > self.positional:
+            return None
+        values = [*args, *self.defaults[n:]]
+        for name, x in named.items():
+            i = self.names.index(name) if name in self.names else -1
+            if i < n or name == "self":
+                return None
+            values[i] = x
+        for i, (x, p) in enumerate(zip(values, self.params)):  # noqa: B905 - as many by construction
+            if x is REQUIRED or (x is not p.default and type(x) not in p.plain):
+                values[i] = value = p.plain_value(x, numbers)
+                if value is UNFIT:
+                    return None
+        return values
 
 
 class Signature:
