@@ -157,14 +157,14 @@ def _any(o: Any, otherwise: Callable, method: bool, inplace: bool) -> Callable:
 
 def _keeper(o: Any) -> tuple[tuple, Callable | None]:
     """What the node of a plain call saves: what is always the same, or else `save(values, edges)`."""
-    names = () if o.node is None else o.node.saved_names
-    options = {p.name: p.default for p in o.schema.params if p.named}
-    if options.keys() >= {*names}:
-        return tuple([x for n in names for x in (options[n], None)]), None
+    if o.node is None:
+        return (), None
+    names = o.node.saved_names
+    same = {p.name: p.default for p in o.schema.params if p.named} | dict.fromkeys(o.node.results)  # which come later
+    if same.keys() >= {*names}:
+        return tuple([x for n in names for x in (same[n], None)]), None
     if names == ("self_sym_sizes",):
         return (), lambda values, edges: (values[0]._data.shape, None)
-    if names == ("result",):
-        return (), None
     if names == ("other", "self") and o.node.users == (0, 1):
         return (), _save_both
     return (), o.save
@@ -186,15 +186,31 @@ def _edge(x: Any) -> Any:
     return (edge_of(x) or _NOWHERE) if needs_grad(x) else None
 
 
+def _made(data: np.ndarray, here: Any, fn: Any) -> Tensor:
+    """A new tensor on the CPU, the output of its node if there is one."""
+    out = _new(Tensor)
+    out._data = data
+    out._counter = [0] if not here.inference else InferenceCounter()
+    out._storage = out._edge = out._meta = out._view = None
+    if fn is not None:
+        kind = data.dtype
+        if kind.kind != "f":
+            raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
+        fn._seq = next_number()
+        fn._hooks = None
+        fn._expects = (data.shape, kind, CPU)
+        out._edge = (fn, 0)
+        if fn.results:
+            fn.keep_results((out,))
+    return out
+
+
 def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
     """The plain call of an operation on one tensor."""
     schema, kernel, node, run, rest = o.schema, o.kernel, o.node, o.run, o.schema.defaults[1:]
-    needed = REQUIRED in rest
-    function, compute = kernel.function, o.compute
-    straight = kernel.straight if type(kernel) is pointwise and len(o.schema.params) == 1 else ()
+    needed, function, compute = REQUIRED in rest, kernel.function, o.compute
+    straight = kernel.straight if type(kernel) is pointwise and not rest else ()
     fixed, save = _keeper(o)
-    results, copies = bool(node is not None and node.results), kernel.copies
-    result_alone = results and node.saved_names == ("result",)
 
     def call(x: Any = REQUIRED, /, *args: Any, **named: Any) -> Any:
         given = rest
@@ -203,6 +219,8 @@ def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
             if given is None:
                 return otherwise(x, *args, **named)
             given = given[1:]
+            if named:
+                return run(x, *given)
         here, storage, fn, a = MODES.here, x._storage, None, x._data
         if type(x._counter) is not list or (storage is not None and storage.device is not CPU):
             return run(x, *given)
@@ -218,7 +236,7 @@ def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
                 fn = _new(node)
                 fn._edges = edges = (edge,)
                 fn._saved = fixed if save is None else save((x, *given), edges)
-        if copies and not args:
+        if kernel.copies and not args:
             data = function(a)
         elif a.dtype.num in straight and a.size:
             data = here.run(function, a)
@@ -228,23 +246,7 @@ def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
             data = here.run(compute, a, *given)
             if type(data) is not _ndarray or not data.size:
                 data = as_result(data)
-        out = _new(Tensor)
-        out._data = data
-        out._counter = [0] if not here.inference else InferenceCounter()
-        out._storage = out._edge = out._meta = out._view = None
-        if fn is not None:
-            kind = data.dtype
-            if kind.kind != "f":
-                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
-            fn._seq = next_number()
-            fn._hooks = None
-            fn._expects = (data.shape, kind, CPU)
-            out._edge = (fn, 0)
-            if result_alone:
-                fn._saved = (out._alias(), 0)
-            elif results:
-                fn.keep_results((out,))
-        return out
+        return _made(data, here, fn)
 
     return call
 
@@ -255,7 +257,7 @@ def _of_two(o: Any, otherwise: Callable, method: bool) -> Callable:
     straight, ufunc, compute = frozenset(), kernel.function, o.compute
     if type(kernel) is pointwise and (kernel.plain or not rest):
         straight, ufunc = kernel.straight, kernel.plain or kernel.function
-    fixed, save, results = *_keeper(o), bool(node is not None and node.results)
+    fixed, save = _keeper(o)
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         pair = isinstance(y, Tensor)
@@ -267,9 +269,9 @@ def _of_two(o: Any, otherwise: Callable, method: bool) -> Callable:
             return run(x, y, *rest)
         if pair:
             b, storage = y._data, y._storage
+            simple = b.dtype is kind and kind.num in straight
             if storage is not None and storage.device is not CPU:
                 return run(x, y, *rest)
-            simple = b.dtype is kind and kind.num in straight
         else:
             simple = kind.kind == "f" and kind.num in straight and (type(y) is float or -1 << 53 < y < 1 << 53)
         if here.grad and node is not None:
@@ -303,21 +305,7 @@ def _of_two(o: Any, otherwise: Callable, method: bool) -> Callable:
             data = here.run(compute, a, b, *rest)
             if type(data) is not _ndarray or not data.size:
                 data = as_result(data)
-        out = _new(Tensor)
-        out._data = data
-        out._counter = [0] if not here.inference else InferenceCounter()
-        out._storage = out._edge = out._meta = out._view = None
-        if fn is not None:
-            kind = data.dtype
-            if kind.kind != "f":
-                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
-            fn._seq = next_number()
-            fn._hooks = None
-            fn._expects = (data.shape, kind, CPU)
-            out._edge = (fn, 0)
-            if results:
-                fn.keep_results((out,))
-        return out
+        return _made(data, here, fn)
 
     return call
 
