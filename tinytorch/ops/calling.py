@@ -124,7 +124,7 @@ def _closure(o: Any, inplace: bool) -> Callable | None:
     two = o.tensors == [0, 1] and schema.least == 2
     if inplace:
         ufunc = type(kernel) is pointwise and kernel.to != "bool" and (kernel.plain or kernel.function)
-        return _writing if two and isinstance(ufunc, np.ufunc) and ufunc.nargs == 3 else None
+        return functools.partial(_of_two, inplace=True) if two and type(ufunc) is np.ufunc else None
     if kernel.kind == "view" and o.node is not None:
         return _looking
     if kernel.kind != "fresh" or o.tensors == [0]:
@@ -251,9 +251,10 @@ def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
     return call
 
 
-def _of_two(o: Any, otherwise: Callable, method: bool) -> Callable:
+def _of_two(o: Any, otherwise: Callable, method: bool, inplace: bool = False) -> Callable:
     """The plain call of an operation on two tensors, or on a tensor and a number that stands for one."""
-    kernel, node, run, numbers, rest = o.kernel, o.node, o.run, o.numbers, o.schema.defaults[2:]
+    kernel, node, numbers, rest = o.kernel, o.node, o.numbers, o.schema.defaults[2:]
+    run = o.inplace if inplace else o.run
     straight, ufunc, compute = frozenset(), kernel.function, o.compute
     if type(kernel) is pointwise and (kernel.plain or not rest):
         straight, ufunc = kernel.straight, kernel.plain or kernel.function
@@ -275,6 +276,8 @@ def _of_two(o: Any, otherwise: Callable, method: bool) -> Callable:
         else:
             simple = kind.kind == "f" and kind.num in straight and (type(y) is float or -1 << 53 < y < 1 << 53)
         if here.grad and node is not None:
+            if inplace and needs_grad(x):
+                return run(x, y, *rest)
             first = x._edge
             if x._view is not None:
                 if (first := _edge(x)) is _NOWHERE:
@@ -289,11 +292,18 @@ def _of_two(o: Any, otherwise: Callable, method: bool) -> Callable:
                 elif second is None and (m := y._meta) is not None and m.requires_grad:
                     second = (y, 0)
             if first is not None or second is not None:
-                if HOOKS or MADE:
+                if inplace or HOOKS or MADE:
                     return run(x, y, *rest)
                 fn = _new(node)
                 fn._edges = edges = (first, second)
                 fn._saved = fixed if save is None else save((x, y, *rest), edges)
+        if inplace:
+            apart = not pair or (b.shape == a.shape and (x is y or owner(a) is not owner(b)))
+            if not simple or not apart or kind.kind != "f" or type(x._counter) is not list or not a.flags.forc:
+                return run(x, y, *rest)
+            here.run(ufunc, a, b, a)
+            x._counter[0] += 1
+            return x
         if simple:
             try:
                 data = here.run(ufunc, a, b)
@@ -306,34 +316,6 @@ def _of_two(o: Any, otherwise: Callable, method: bool) -> Callable:
             if type(data) is not _ndarray or not data.size:
                 data = as_result(data)
         return _made(data, here, fn)
-
-    return call
-
-
-def _writing(o: Any, otherwise: Callable, method: bool) -> Callable:
-    """The plain call of `name_`: floats that one ufunc writes where the first operand lies."""
-    ufunc, straight = o.kernel.plain or o.kernel.function, o.kernel.straight
-    numbers, rest = o.numbers, o.schema.defaults[2:]
-
-    def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
-        pair = isinstance(y, Tensor)
-        if more or named or not isinstance(x, Tensor) or not (pair or (numbers and type(y) in _NUMBERS)):
-            return otherwise(x, y, *more, **named)
-        a, b, counter, storage, here = x._data, y, x._counter, x._storage, MODES.here
-        kind, known = a.dtype, not here.grad or not needs_grad(x)
-        if pair:
-            b, other = y._data, y._storage
-            known = known and b.dtype is kind and b.shape == a.shape and (other is None or other.device is CPU)
-            known = known and (x is y or owner(a) is not owner(b)) and not (here.grad and needs_grad(y))
-        elif type(y) is int:
-            known = known and -1 << 53 < y < 1 << 53
-        if storage is not None and storage.device is not CPU:
-            known = False
-        if not known or type(counter) is not list or kind.kind != "f" or kind.num not in straight or not a.flags.forc:
-            return o.inplace(x, y, *rest)
-        here.run(ufunc, a, b, a)
-        counter[0] += 1
-        return x
 
     return call
 

@@ -91,12 +91,6 @@ _TYPES = {
 }  # fmt: skip
 
 
-class _Anything(frozenset):
-    def __contains__(self, x: Any) -> bool:
-        return True
-
-
-_TYPES["PyObject"].plain = _Anything()
 _NUMPY_NAMES = dict(axis="dim", keepdims="keepdim", x="self", a="self", x1="self", x2="other", input="self")  # noqa: C408
 _PARAM = re.compile(r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)")  # `Tensor(a!)[]? name=default`
 _DEFAULTS = {"True": True, "False": False, "None": None, "contiguous_format": None, "[]": ()}
@@ -109,7 +103,7 @@ class Param:
         groups = [g or "" for g in _PARAM.fullmatch(text).groups()]  # type: ignore[union-attr]
         kind, mark, brackets, count, none, self.name, self.default_text = groups
         self.named, self.none = named, bool(none)
-        self.shared, self.written = bool(mark), mark.endswith("!")
+        self.written = mark.endswith("!")
         self.one = bool(count)  # `int[1]`: one number will do
         self.kind = kind + brackets.replace(count, "")
         self.type = _TYPES[self.kind]
@@ -149,6 +143,8 @@ class Param:
         """As kernels take it: a tensor or what stands for one, or ints or tensors in a row, as they should be; else UNFIT."""
         if self.is_tensor:
             return x if isinstance(x, Tensor) or (numbers and type(x) in (int, float, bool)) else UNFIT
+        if self.kind == "PyObject":
+            return UNFIT if x is REQUIRED else x
         if self.one and type(x) is int:
             return (x,)
         if type(x) not in (tuple, list, Size) or not (self.type.many or self.is_list):
@@ -248,7 +244,6 @@ class Signature:
         self.least = sum(p.default is REQUIRED for p in self.params)
         aliases = {k: i for k, name in _NUMPY_NAMES.items() for i, p in enumerate(self.params) if p.name == name}
         self.places = aliases | {self.shown(p): i for i, p in enumerate(self.params)}
-        self.unpacked = [p for p in self.params if p.type.shown == "int" or p.type is _INTS]
 
     def shown(self, p: Param) -> str:
         """The name by which a parameter is called."""
@@ -285,7 +280,7 @@ class Signature:
                 place, bad = ("", -1) if by_name else (f" (position {i + 1})", bad)
                 what = f"not {type_name(x)}"
                 what = what if bad < 0 else f"but found element of type {type_name(x[bad])} at pos {bad}"
-                return self._no(f": argument '{self.shown(p)}'{place} must be {p.type.shown}, {what}")
+                return f"{self.name}(): argument '{self.shown(p)}'{place} must be {p.type.shown}, {what}"
         return self._unknown(named, n) if unread else found
 
     def takes_sizes(self, args: tuple) -> bool:
@@ -295,7 +290,7 @@ class Signature:
 
     def unpack(self, found: dict[str, Any]) -> None:
         """Raise torch's errors for ints that are too large, and for sizes that turn out not to be ints after the first."""
-        for p in self.unpacked:
+        for p in self.params:
             x = found.get(p.name)
             if p.type.shown == "int" and isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
                 raise ValueError("Overflow when unpacking long long")
@@ -305,30 +300,26 @@ class Signature:
                     why = f'with error "type must be tuple of ints,but got {type_name(n)}"'
                     raise TypeError(f"{self.name}(): {what} {why}")
 
-    def _no(self, why: str) -> str:
-        return f"{self.name}(){why}"
-
     def _missing(self, rest: list[Param]) -> str:
         absent = [f'"{self.shown(q)}"' for q in rest if q.default is REQUIRED]  # those given by name, too
         s = "s" * (len(absent) == 1)  # torch's, the wrong way round
-        return self._no(f" missing {len(absent)} required positional argument{s}: {', '.join(absent)}")
+        return f"{self.name}() missing {len(absent)} required positional argument{s}: {', '.join(absent)}"
 
     def _unknown(self, named: dict, n: int) -> str:
         known = [self.shown(p) for p in self.params]
         for k in named:
             if k not in known:
-                return self._no(f" got an unexpected keyword argument '{k}'")
+                return f"{self.name}() got an unexpected keyword argument '{k}'"
             if known.index(k) < n:
-                return self._no(f" got multiple values for argument '{k}'")
+                return f"{self.name}() got multiple values for argument '{k}'"
         return "invalid keyword arguments"
 
     def _too_many(self, n: int) -> str:
         takes, least = self.positional, self.least
         if least != takes:
-            return self._no(f" takes from {least} to {takes} positional arguments but {n} were given")
-        return self._no(
-            f" takes {takes} positional argument{'s' * (takes != 1)} but {n} {'was' if n == 1 else 'were'} given"
-        )
+            return f"{self.name}() takes from {least} to {takes} positional arguments but {n} were given"
+        s, were = "s" * (takes != 1), "was" if n == 1 else "were"
+        return f"{self.name}() takes {takes} positional argument{s} but {n} {were} given"
 
 
 # torch's words for a call that fits nothing -------------------------------------------------------------------------------
