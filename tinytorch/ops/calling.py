@@ -200,7 +200,9 @@ def _made(data: np.ndarray, here: Any, fn: Any) -> Tensor:
         fn._hooks = None
         fn._expects = (data.shape, kind, CPU)
         out._edge = (fn, 0)
-        if fn.results:
+        if fn.saved_names == ("result",):
+            fn._saved = (out._alias(), 0)
+        elif fn.results:
             fn.keep_results((out,))
     return out
 

@@ -194,10 +194,10 @@ def _check_device(self: Tensor, indices: list) -> None:
 def _getitem(self: Tensor, item: Any) -> Tensor:
     kind = type(item)
     if kind is int:
-        shape = self._data.shape
-        if shape and -shape[0] <= item < shape[0]:
+        try:
             return _plain_select(self, 0, item)
-        return _select(self, 0, item, 0)
+        except IndexError:  # of which indexing says something else
+            return _select(self, 0, item, 0)
     if kind is slice:
         return _slice(self, 0, item, keep=False)
     if item is None or item is Ellipsis:

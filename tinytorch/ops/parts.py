@@ -26,6 +26,11 @@ def _at(ndim: int, dim: int, index: Any) -> tuple:
 
 
 def _selected(a: np.ndarray, dim: int, index: int) -> np.ndarray:
+    if dim == 0:
+        try:
+            return a[index, ...]
+        except IndexError:  # said below, in torch's words
+            pass
     shape = a.shape
     n = len(shape)
     if not n:
@@ -33,7 +38,7 @@ def _selected(a: np.ndarray, dim: int, index: int) -> np.ndarray:
     d = dim if 0 <= dim < n else wrap_dim(dim, n)
     if not -shape[d] <= index < shape[d]:
         raise IndexError(f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {d}")
-    return a[index, ...] if d == 0 else a[_at(n, d, index)]
+    return a[_at(n, d, index)]
 
 
 def _sliced(a: np.ndarray, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> np.ndarray:
