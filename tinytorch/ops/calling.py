@@ -257,9 +257,11 @@ def _of_two(o: Any, otherwise: Callable, method: bool, inplace: bool = False) ->
     """The plain call of an operation on two tensors, or on a tensor and a number that stands for one."""
     kernel, node, numbers, rest = o.kernel, o.node, o.numbers, o.schema.defaults[2:]
     run = o.inplace if inplace else o.run
-    straight, ufunc, compute = frozenset(), kernel.function, o.compute
-    if type(kernel) is pointwise and (kernel.plain or not rest):
-        straight, ufunc = kernel.straight, kernel.plain or kernel.function
+    simply = type(kernel) is pointwise and (
+        kernel.plain or not rest
+    )  # for which dtypes a ufunc alone is all there is to do
+    straight, ufunc = (kernel.straight, kernel.plain or kernel.function) if simply else ((), None)
+    compute = o.compute
     fixed, save = _keeper(o)
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
