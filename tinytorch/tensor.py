@@ -207,7 +207,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     def stride(self, dim: int | None = None) -> Any:
         """The steps in elements from one index to the next, for all dimensions or one."""
         n = self._data.itemsize
-        steps = tuple(s // n for s in self._data.strides)
+        steps = tuple([s // n for s in self._data.strides])
         return steps if dim is None else self._along(steps, dim)
 
     def storage_offset(self) -> int:
@@ -443,12 +443,17 @@ def _check_assigned_grad(t: Any, grad: Any) -> None:
 
 
 def fresh(data: Any, device: device = CPU) -> Tensor:
-    """A leaf tensor over an array that nothing else uses; an empty one gets torch's strides."""
+    """A leaf tensor over what a kernel gave, which nothing else uses."""
+    return over(as_result(data), device)
+
+
+def as_result(data: Any) -> np.ndarray:
+    """What a kernel gave as an array; an empty one of its own gets torch's strides."""
     if type(data) is not _ndarray:
         data = np.asarray(data)
-    if not data.size:  # NumPy gives empty arrays strides of 0, torch those of the shape
+    if not data.size and data.base is None:  # NumPy gives empty arrays strides of 0, torch those of the shape
         data = _ndarray(data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize))
-    return over(data, device)
+    return data
 
 
 def over(data: np.ndarray, device: device = CPU) -> Tensor:

@@ -56,7 +56,7 @@ def _viewed(a: np.ndarray, size: tuple) -> np.ndarray:
         try:
             out = a.reshape(size)
             new = out.shape
-            if (new == size or -1 in size) and (new != old or len(old) < 2):  # of the same shape NumPy keeps strides
+            if (len(old) < 2 or new != old) and (new == size or -1 in size):  # of the same shape NumPy keeps strides
                 return out
         except ValueError:  # said below, in torch's words
             pass
