@@ -13,10 +13,10 @@ from ..ops import filling as _filling
 from ..ops import pointwise as _pointwise
 from ..ops.creation import zeros_like
 from ..ops.define import elsewhere, op
-from ..ops.joining import broadcast_tensors
 from ..ops.kernels import as_array, check_kernel, composite, result_dtype
 from ..ops.layout import result_layout
 from ..ops.linalg import addmm, matmul
+from ..ops.parts import broadcast_tensors
 from ..ops.pointwise import clamp_min, log, over, times
 from ..ops.pointwise import sigmoid as _sigmoid
 from ..ops.reductions import log_softmax as _log_softmax
@@ -80,19 +80,6 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     return (_dropout_ if inplace else _dropout)(input, p, training)
 
-
-def _one_hot(a: np.ndarray, num_classes: int) -> np.ndarray:
-    if a.dtype.char not in "lq":
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if a.min(initial=0) < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    n = int(a.max(initial=-1)) + 1 if num_classes == -1 else num_classes
-    if a.max(initial=-1) >= n:
-        raise RuntimeError("Class values must be smaller than num_classes.")
-    return (a[..., None] == np.arange(n)).astype(np.int64)
-
-
-one_hot = elsewhere(op("one_hot(Tensor self, int num_classes=-1)", _one_hot, **_HIDDEN))
 
 # losses that compare elements -----------------------------------------------------------------------------------------
 
@@ -294,7 +281,7 @@ def cross_entropy(
 
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "l1_loss", "linear",
-           "log_softmax", "mse_loss", "nll_loss", "one_hot", "relu", "relu_", "sigmoid", "softmax", "tanh"]  # fmt: skip
+           "log_softmax", "mse_loss", "nll_loss", "relu", "relu_", "sigmoid", "softmax", "tanh"]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ from .. import dtypes
 from ..errors import warn_in_torch
 from ..tensor import Tensor
 from .copies import contiguous_format, copied
-from .creation import new_zeros, number_array, zeros_like
+from .creation import new_zeros, number_array
 from .define import op, python
 from .kernels import as_array, composite, result_dtype, shape_of_all, write
 from .layout import (
@@ -24,7 +24,7 @@ from .layout import (
     wrap_dim,
 )
 from .parts import unbind
-from .views import array_of, expand, squeeze_dim
+from .views import expand, squeeze_dim
 
 _INDICES = (np.dtype(np.int64), np.dtype(np.int32))
 
@@ -78,23 +78,6 @@ def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
     np.copyto(a, number_array(number, dtypes.BY_NUM[a.dtype.num]), where=mask)
 
 
-def _put_back(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> None:
-    a[np.broadcast_to(mask, a.shape)] = source
-
-
-def _masked_select(a: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    if mask.dtype != bool:
-        raise RuntimeError("masked_select: expected BoolTensor for mask")
-    shape = _together(mask, a)
-    chosen = np.broadcast_to(a, shape)[np.broadcast_to(mask, shape)]
-    return chosen if chosen.size else np.empty(0, a.dtype)
-
-
-def _unselected(grad: Any, self: Any, mask: Any) -> Any:
-    whole = expand(self, _together(array_of(self), array_of(mask)))
-    return _masked_scatter_(zeros_like(whole), mask, grad)
-
-
 def _fills(kind: str, **back: Any) -> tuple:
     """`masked_fill` and its in-place form, by a tensor of no dimensions or by a number."""
     back["self"] = lambda grad, mask: masked_fill(grad, mask, 0)
@@ -103,14 +86,8 @@ def _fills(kind: str, **back: Any) -> tuple:
 
 
 _, masked_fill_with_ = _fills("Tensor", backward="MaskedFillBackward1", self=None,
-                              value=lambda grad, mask: masked_select(grad, mask).sum())  # fmt: skip
+                              value=lambda grad, mask: where(mask, grad, 0).sum())  # fmt: skip
 masked_fill, masked_fill_ = _fills("Scalar", backward="MaskedFillBackward0")
-masked_select = op("masked_select(Tensor self, Tensor mask)", _masked_select, writes=1, self=_unselected,
-                   out="masked_select(): self and result must have the same scalar type")  # fmt: skip
-_masked_scatter_ = op(
-    "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source)", write(_put_back), function=False, method=False,
-    self=lambda grad, mask: masked_fill(grad, mask, 0), source=lambda grad, mask, source_sym_sizes: masked_select(grad, mask))  # fmt: skip
-
 # where and nonzero ----------------------------------------------------------------------------------------------------------------
 
 

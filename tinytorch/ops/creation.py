@@ -20,19 +20,12 @@ from ..random import fma64
 from ..tensor import Tensor, device_of
 from .copies import strides_of_copy
 from .define import op
-from .from_data import array_of, finish
+from .from_data import check_size, finish
 from .kernels import composite, number_array
 from .layout import convert, empty_like_strides, store
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 OPTIONS_LIKE = OPTIONS + ", MemoryFormat? memory_format=None"
-
-
-def check_size(shape: tuple[int, ...]) -> None:
-    """Raise torch's RuntimeError for a shape with a negative size."""
-    for n in shape:
-        if n < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(shape)}")
 
 
 # what all creations have in common --------------------------------------------------------------------------------------
@@ -265,4 +258,3 @@ def _eye(d: dtypes.dtype, n: int, m: int | None = None) -> np.ndarray:
 
 op(f"eye(SymInt n, *, {OPTIONS})", factory(_eye), out=True)
 eye = op(f"eye(SymInt n, SymInt m, *, {OPTIONS})", factory(_eye), out=True)
-scalar_tensor = op(f"scalar_tensor(Scalar s, *, {OPTIONS})", factory(lambda d, s: array_of(s, d)))

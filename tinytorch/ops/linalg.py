@@ -1,4 +1,4 @@
-"""Matrix products, matmul, which is built from them, triangles and norms.
+"""Matrix products, and matmul, which is built from them.
 
 A product of more than two dimensions folds into `mm` or `bmm` between views, so that the graph is torch's.
 """
@@ -10,13 +10,10 @@ import numpy as np
 
 from ..dtypes import BY_NUM, cpp_name
 from ..tensor import Tensor
-from .choosing import masked_fill_
-from .comparisons import isnan, logical_or
-from .define import elsewhere, op, python
-from .kernels import composite, row_major
-from .layout import broadcast_error, wrap_dims
-from .pointwise import mul, sgn, times
-from .reductions import sum_all, sum_dims
+from .define import op, python
+from .kernels import composite
+from .layout import broadcast_shape
+from .pointwise import mul, times
 from .views import expand, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 
 
@@ -192,10 +189,7 @@ def _batched(self: Any, other: Any) -> Any:
         if right[0] == 1 and other.requires_grad:
             return _matmul(self, squeeze_dim(other, 0))
     rows, inner, columns = left[-2] if n > 1 else 1, left[-1], right[-1] if m > 1 else 1
-    try:
-        batch = np.broadcast_shapes(left[:-2], right[:-2])
-    except ValueError:
-        raise broadcast_error(left[:-2], right[:-2]) from None
+    batch = broadcast_shape(left[:-2], right[:-2])
     count = math.prod(batch)
     a = reshape(expand(self, (*batch, rows, inner)), (count, rows, inner))
     if m == 1:
@@ -210,79 +204,3 @@ python("__matmul__", lambda self, other: _matmul(self, other) if isinstance(othe
        function=False)  # fmt: skip
 python("__rmatmul__", lambda self, other: _matmul(other, self) if isinstance(other, Tensor) else NotImplemented,
        function=False)  # fmt: skip
-
-# triangles ------------------------------------------------------------------------------------------------------------
-
-
-def _triangle(name: str, part: Any) -> Any:
-    def kernel(a: Any, diagonal: int) -> Any:
-        if a.ndim < 2:
-            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        keep = part(np.ones(a.shape[-2:], np.bool_), diagonal)
-        return np.asarray(np.where(keep, a, a.dtype.type(0)), order="C")
-
-    made = op(f"{name}(Tensor self, SymInt diagonal=0)", kernel, self=lambda grad, diagonal: made(grad, diagonal))
-    return made
-
-
-tril, triu = _triangle("tril", np.tril), _triangle("triu", np.triu)
-
-# norms ----------------------------------------------------------------------------------------------------------------
-
-
-def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
-    for d, what in ((BY_NUM[a.dtype.num], "Expected a floating point or complex tensor as input. Got"),
-                    (dtype, "dtype should be floating point or complex, but got")):  # fmt: skip
-        if d is not None and not d.is_floating_point:
-            raise RuntimeError(f"linalg.vector_norm: {what} {d.scalar_name}")
-    if ord not in (1, 2, math.inf, -math.inf):
-        raise NotImplementedError(f"tinytorch has no norm of order {ord}; run the program with PyTorch")
-    a = a if dtype is None else a.astype(dtype.np)
-    dims = wrap_dims(dim, a.ndim)
-    size = np.abs(a if a.itemsize > 2 else a.astype(np.float32))
-    if math.isinf(ord):
-        if not size.size and (not dim or 0 in [size.shape[d] for d in dims]):
-            where = f"the dimension {dim[0]}because this dimension is empty and" if dim else "an empty tensor because"
-            what = f"{ord} norm on {where} the operation does not have an identity"
-            raise RuntimeError(f"linalg.vector_norm cannot compute the {what}")
-        made = (np.maximum if ord > 0 else np.minimum).reduce(size, dims, keepdims=keepdim)
-    else:
-        made = np.add.reduce(size if ord == 1 else size * size, dims, size.dtype, keepdims=keepdim)
-        made = np.sqrt(made) if ord == 2 else made
-    return np.asarray(made, a.dtype)
-
-
-def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, keepdim: Any) -> Any:
-    """torch's `norm_backward`; where the norm is 0, its subgradient."""
-    if dim is not None and not keepdim:
-        for d in sorted(wrap_dims(dim, self.ndim)):
-            grad, result = unsqueeze(grad, d), unsqueeze(result, d)
-    if ord == 1:
-        return sgn(self) * grad
-    if ord == 2:
-        return grad * masked_fill_(self / result, result == 0, 0)
-    mask = logical_or(abs(self) == result, isnan(self))
-    return sgn(self) * ((grad / (sum_all(mask) if dim is None else sum_dims(mask, dim, True))) * mask)
-
-
-vector_norm = op(
-    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)",
-    row_major(_vector_norm), method=False, function=False, self=_vector_norm_grad)  # fmt: skip
-_norm_called = elsewhere(vector_norm, out=True)
-
-
-def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, out: Any = None, dtype: Any = None) -> Any:
-    """The p-norm of all elements, or along dimensions. RuntimeError for integers."""
-    if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
-    return _norm_called(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out)
-
-
-def _norm_of(self: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Any:
-    """The p-norm of all elements, or along dimensions. RuntimeError for integers."""
-    return _norm(self, p, dim, keepdim, None, dtype)
-
-
-_norm.__name__, _norm_of.__qualname__ = "norm", "Tensor.norm"
-python("norm", _norm, method=False)
-python("norm", _norm_of, function=False)
