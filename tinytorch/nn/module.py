@@ -7,20 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .. import dtypes
+from ..autograd.function import Function
 from ..autograd.hooks import RemovableHandle
-from ..autograd.modes import no_grad
+from ..autograd.modes import is_grad_enabled, no_grad
 from ..devices import device as Device
+from ..errors import warn_user
 from ..tensor import Tensor
-from .backward_hooks import with_backward_hooks
 from .parameter import Parameter
-
-
-class ModuleMeta(type):
-    """Prints the modules' classes by the names they have in torch, which a class of ours says in `_place`."""
-
-    def __repr__(cls) -> str:
-        place = cls.__dict__.get("_place")
-        return f"<class 'torch.nn.modules.{place}.{cls.__name__}'>" if place else super().__repr__()
 
 
 def typename(x: Any) -> str:
@@ -35,29 +28,35 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
         return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
 
 
-# what a module keeps by name: in torch's words what it is, and what may be set in its place
+# what a module keeps by name: in torch's words what it is, what may be set in its place, and what may be registered
 _GROUPS = {
-    "_parameters": ("parameter", "torch.nn.Parameter or None"),
-    "_modules": ("child module", "torch.nn.Module or None"),
-    "_buffers": ("buffer", "torch.nn.Buffer, torch.Tensor or None"),
+    "_parameters": ("parameter", "torch.nn.Parameter or None", Parameter, "torch.nn.Parameter or None"),
+    "_modules": ("child module", "torch.nn.Module or None", object, ""),
+    "_buffers": ("buffer", "torch.nn.Buffer, torch.Tensor or None", Tensor, "torch Tensor or None"),
 }
+
+
+class ModuleMeta(type):
+    """Prints the modules' classes by the names they have in torch, which a class of ours says in `shown_as`."""
+
+    def __repr__(cls) -> str:
+        name = cls.__dict__.get("shown_as")
+        return f"<class '{name}'>" if name else super().__repr__()
 
 
 class Module(metaclass=ModuleMeta):
     """The base of all networks: a subclass assigns parameters and modules as attributes and defines `forward`."""
 
-    _place = "module"
+    shown_as = "torch.nn.modules.module.Module"
     training: bool
 
     def __init__(self) -> None:
         vars(self).update(training=True, _parameters={}, _buffers={}, _modules={}, _non_persistent_buffers_set=set())
         vars(self).update({f"_{when}_hooks": OrderedDict() for when in ("forward", "forward_pre", "backward")})
 
-    def _forward_unimplemented(self, *input: Any) -> None:
+    def forward(self, *input: Any) -> Any:
         """What the module computes; every subclass defines it."""
         raise NotImplementedError(f'Module [{self._get_name()}] is missing the required "forward" function')
-
-    forward: Callable[..., Any] = _forward_unimplemented
 
     # calling ----------------------------------------------------------------------------------------------------------
 
@@ -76,7 +75,7 @@ class Module(metaclass=ModuleMeta):
                 out = out if new is None else new
             return out
 
-        return with_backward_hooks(self, args, run) if self._backward_hooks else run(args)
+        return _with_backward_hooks(self, args, run) if self._backward_hooks else run(args)
 
     def register_forward_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
@@ -102,7 +101,7 @@ class Module(metaclass=ModuleMeta):
         if kind is None and held is None:
             return object.__setattr__(self, name, value)
         if kind is None and value is not None and not (held == "_buffers" and isinstance(value, Tensor)):
-            what, wanted = _GROUPS[held]
+            what, wanted, *_ = _GROUPS[held]
             raise TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({wanted} expected)")
         own.pop(name, None)
         if held not in (None, kind) and kind is not None:
@@ -137,10 +136,9 @@ class Module(metaclass=ModuleMeta):
             raise KeyError(f'{what} name can\'t be empty string ""')
         if hasattr(self, name) and name not in self.__dict__[group]:
             raise KeyError(f"attribute '{name}' already exists")
-        if group == "_parameters" and not isinstance(value, (Parameter, type(None))):
-            raise TypeError(f"cannot assign '{typename(value)}' object to parameter '{name}' (torch.nn.Parameter or None required)")  # fmt: skip
-        if group == "_buffers" and not isinstance(value, (Tensor, type(None))):
-            raise TypeError(f"cannot assign '{typename(value)}' object to buffer '{name}' (torch Tensor or None required)")  # fmt: skip
+        kind, wanted = _GROUPS[group][2:]
+        if not isinstance(value, (kind, type(None))):
+            raise TypeError(f"cannot assign '{typename(value)}' object to {what} '{name}' ({wanted} required)")
         self.__dict__[group][name] = value
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
@@ -244,10 +242,6 @@ class Module(metaclass=ModuleMeta):
             return out.to(dtype) if dtype is not None and t.is_floating_point() else out
 
         return self._apply(convert)
-
-    def type(self, dst_type: Any) -> Module:
-        """All parameters and buffers in a dtype."""
-        return self._apply(lambda t: t.type(dst_type))
 
     def double(self) -> Module:
         """Floating point parameters and buffers as float64."""
@@ -363,3 +357,69 @@ def forget_grads(parameters: Any, set_to_none: bool) -> None:
         elif grad is not None:
             grad.detach_() if grad.grad_fn is not None else grad.requires_grad_(False)
             grad.zero_()
+
+
+# full backward hooks: identity functions around a module's inputs and outputs, whose nodes carry the hooks ------------------
+
+
+class BackwardHookFunction(Function):
+    """Gives its tensors back; its node stands where the module's gradients come in or go out."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        """Hand on what comes in."""
+        ctx.mark_non_differentiable(*[a for a in args if not a.requires_grad])
+        return args
+
+    @staticmethod
+    def backward(_ctx: Any, *args: Any) -> Any:
+        """Hand on the gradients, as they are."""
+        return args
+
+
+def _through(values: tuple) -> tuple[tuple, list[int], Any]:
+    """The values with their tensors passed through the identity, the tensors' places, and the node."""
+    places = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
+    if not (is_grad_enabled() and any(values[i].requires_grad for i in places)):
+        return values, places, None
+    made = dict(zip(places, BackwardHookFunction.apply(*[values[i] for i in places]), strict=True))
+    node = next(t.grad_fn for t in made.values() if t.grad_fn is not None)
+    return tuple([made.get(i, v) for i, v in enumerate(values)]), places, node
+
+
+def _with_backward_hooks(module: Any, args: tuple, run: Callable) -> Any:
+    """Call `run` on the arguments between two nodes, at which the module's hooks see the gradients that pass."""
+    seen: Any = None  # the gradients of the outputs, until those of the inputs are there
+    args, places, node = _through(args)
+    out = run(args)
+    outs, out_places, out_node = _through(out if isinstance(out, tuple) else (out,))
+
+    def call(found: tuple) -> tuple:
+        nonlocal seen
+        for h in list(module._backward_hooks.values()):
+            new = h(module, found, seen)
+            found = found if new is None else new
+        seen = None
+        return found
+
+    def at_outputs(_: tuple, grads: tuple) -> tuple:
+        nonlocal seen
+        found = dict(zip(out_places, grads, strict=True))
+        seen = tuple([found.get(i) for i in range(len(outs))])
+        if node is None:
+            warn_user("Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details.")  # fmt: skip
+            call((None,) * len(args))
+        return grads  # as they are: the node would have made zeros of one that is not there
+
+    def hook(grads: tuple, _: tuple) -> tuple | None:  # errors say its name
+        if seen is None:  # the gradient came to the inputs by another way than the outputs
+            return None
+        found = dict(zip(places, grads, strict=True))
+        new = call(tuple([found.get(i) for i in range(len(args))]))
+        return tuple([new[i] for i in places])
+
+    if node is not None:
+        node.register_hook(hook)
+    if out_node is not None:
+        out_node.register_hook(at_outputs)
+    return outs if isinstance(out, tuple) else outs[0]
