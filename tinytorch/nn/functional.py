@@ -17,7 +17,7 @@ from ..ops.kernels import as_array, check_kernel, composite, result_dtype
 from ..ops.layout import result_layout
 from ..ops.linalg import addmm, matmul
 from ..ops.parts import broadcast_tensors
-from ..ops.pointwise import clamp_min, log, over, times
+from ..ops.pointwise import over, times
 from ..ops.pointwise import sigmoid as _sigmoid
 from ..ops.reductions import log_softmax as _log_softmax
 from ..ops.views import reshape, t, view

@@ -66,7 +66,13 @@ def _layer(name: str, place: str, what: str, forward: Callable, **options: Any) 
 
     forward.__doc__, forward.__name__, forward.__qualname__ = what, "forward", f"{name}.forward"
     construct.__signature__ = signature  # type: ignore[attr-defined]
-    body = {"__init__": construct, "forward": forward, "extra_repr": extra_repr, "__doc__": what, "__module__": __name__}
+    body = {
+        "__init__": construct,
+        "forward": forward,
+        "extra_repr": extra_repr,
+        "__doc__": what,
+        "__module__": __name__,
+    }
     return type(Module)(name, (Module,), {**body, "shown_as": f"torch.nn.modules.{place}.{name}"})
 
 

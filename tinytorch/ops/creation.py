@@ -202,21 +202,8 @@ def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = -(-(end - start) // step) if d is dtypes.int64 else math.ceil((end - start) / step)
-    if d.is_floating_point:
-        return MODES.here.run(_counted, float(start), float(step), n, d.np)
-    start, step = int(start), int(step)
-    return np.arange(start, start + n * step, step, dtype=np.int64).astype(d.np, copy=False)
-
-
-def _counted(start: float, step: float, n: int, kind: np.dtype) -> np.ndarray:
-    """start + i * step in float64, but in the blocks of torch's vector code each vector's first number is rounded."""
-    i = np.arange(n, dtype=np.float64)
-    if start.is_integer() and step.is_integer():
-        return (start + i * step).astype(kind)
-    lanes = 32 // kind.itemsize
-    lane = np.where(i < n - n % (2 * lanes), i % lanes, 0.0)  # the rest is computed one by one
-    first = fma64(i - lane, step, start).astype(kind).astype(np.float64)
-    return (fma64(lane, step, first) if kind == np.float64 else first + lane * step).astype(kind)
+    start, step = (float(start), float(step)) if d.is_floating_point else (int(start), int(step))
+    return MODES.here.run(lambda: (start + np.arange(n) * step).astype(d.np, copy=False))
 
 
 op(f"arange(Scalar end, *, {OPTIONS})", factory(_arange, _dtype_of_range), out=True)

@@ -13,10 +13,9 @@ import numpy as np
 
 from .. import dtypes, random
 from ..tensor import Tensor
-from .copies import copied
 from .creation import OPTIONS, OPTIONS_LIKE, check_size, empty_like, factory, factory_like, zeros_like
 from .define import op
-from .kernels import Kernel, composite, number_array, write
+from .kernels import composite, number_array, write
 from .layout import check_overlap
 from .reductions import sum_all as total
 from .views import expand
@@ -43,19 +42,9 @@ def _as_number(a: np.ndarray, value: Any) -> np.ndarray:
     return number_array(value, dtypes.BY_NUM[a.dtype.num])
 
 
-def _filled(a: np.ndarray, value: Any) -> np.ndarray:
-    out = copied(a)
-    out[...] = _one_value(out, value) if isinstance(value, np.ndarray) else _as_number(a, value)
-    return out
-
-
 op("fill_(Tensor(a!) self, Tensor value)", write(_one_value), backward="FillBackward3",
    self=nothing, value=lambda grad: total(grad))  # fmt: skip
 fill_ = op("fill_(Tensor(a!) self, Scalar value)", write(_as_number), backward="FillBackward2", self=nothing)
-op("fill(Tensor self, Tensor value)", Kernel(_filled, copies=True), method=False, out=False, backward="FillBackward1",
-   self=nothing, value=lambda grad: total(grad))  # fmt: skip
-op("fill(Tensor self, Scalar value)", Kernel(_filled, copies=True), method=False, out=False, backward="FillBackward0",
-   self=nothing)  # fmt: skip
 zero_ = op("zero_(Tensor(a!) self)", write(lambda a: a.fill(0)), backward="ZeroBackward0", self=nothing)
 
 # random numbers in place --------------------------------------------------------------------------------------------------

@@ -133,22 +133,12 @@ op("can_cast(ScalarType from_, ScalarType to) -> bool", composite(dtypes.can_cas
 # one operand ----------------------------------------------------------------------------------------------------------
 
 
-def in_double(ufunc: np.ufunc) -> Any:
-    """A kernel that computes few float32 in float64: NumPy's own is off by a bit where torch's is rounded right."""
-    return lambda a: ufunc(a.astype(np.float64)).astype(a.dtype) if a.dtype.char == "f" and a.size < 1000 else ufunc(a)
-
-
-def _floating(ufunc: np.ufunc) -> pointwise:
-    return pointwise(in_double(ufunc), "float")
-
-
-exp_of = in_double(np.exp)
-exp = op("exp(Tensor self)", _floating(np.exp), self=lambda grad, result: grad * result)
-log = op("log(Tensor self)", _floating(np.log), self=lambda grad, self: grad / self)
-sin = op("sin(Tensor self)", _floating(np.sin), self=lambda grad, self: grad * cos(self))
-cos = op("cos(Tensor self)", _floating(np.cos), self=lambda grad, self: grad * -sin(self))
-tanh = op("tanh(Tensor self)", _floating(np.tanh), self=lambda grad, result: tanh_backward(grad, result))
-sigmoid = op("sigmoid(Tensor self)", pointwise(lambda a: np.reciprocal(1 + exp_of(-a)), "float"),
+exp = op("exp(Tensor self)", pointwise(np.exp, "float"), self=lambda grad, result: grad * result)
+log = op("log(Tensor self)", pointwise(np.log, "float"), self=lambda grad, self: grad / self)
+sin = op("sin(Tensor self)", pointwise(np.sin, "float"), self=lambda grad, self: grad * cos(self))
+cos = op("cos(Tensor self)", pointwise(np.cos, "float"), self=lambda grad, self: grad * -sin(self))
+tanh = op("tanh(Tensor self)", pointwise(np.tanh, "float"), self=lambda grad, result: tanh_backward(grad, result))
+sigmoid = op("sigmoid(Tensor self)", pointwise(lambda a: np.reciprocal(1 + np.exp(-a)), "float"),
              self=lambda grad, result: sigmoid_backward(grad, result))  # fmt: skip
 sqrt = op("sqrt(Tensor self)", pointwise(np.sqrt, "float"), self=lambda grad, result: grad / times(result, 2))
 reciprocal = op("reciprocal(Tensor self)", pointwise(np.reciprocal, "float"),
@@ -427,5 +417,3 @@ minimum = op("minimum(Tensor self, Tensor other)", _smallest, in_place=False, wr
 op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", pointwise(
     _clamp, takes="if", stub="clamp_scalar_cpu", check=_fitting_bounds, in_c=True), out="found", aka=("clip",),
    backward="ClampBackward1", self=_inside)  # fmt: skip
-clamp_min = op("clamp_min(Tensor self, Scalar min)", pointwise(np.maximum), backward="ClampMinBackward0", **_HIDDEN,
-               self=lambda grad, self, min: where(self >= min, grad, 0))  # fmt: skip
