@@ -1,7 +1,4 @@
-"""Matrix products, and matmul, which is built from them.
-
-A product of more than two dimensions folds into `mm` or `bmm` between views, so that the graph is torch's.
-"""
+"""Matrix products, and matmul, which is built from them, between views."""
 
 import math
 from typing import Any
@@ -14,7 +11,7 @@ from .define import op, python
 from .kernels import composite
 from .layout import broadcast_shape
 from .pointwise import mul, times
-from .views import expand, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
+from .views import expand, reshape, t, transpose, unsafe_view, unsqueeze
 
 
 def _named(*arrays: Any) -> Any:
@@ -159,44 +156,15 @@ def _matmul(self: Any, other: Any) -> Any:
         return dot(self, other) if n == 1 else mv(self, other)
     if n == 1 and m == 2:
         return mm(unsqueeze(self, 0), other).squeeze_(0)
-    folded = _folded(self, other, m > n) if min(n, m) <= 2 else None
-    return _batched(self, other) if folded is None else folded
-
-
-def _folded(self: Any, other: Any, flip: Any) -> Any:
-    """A product with one matrix or vector: the batch becomes rows of one matrix.
-
-    Only where that copies nothing, or where the matrix wants a gradient, which would have to be summed over the batch.
-    """
-    big, small = (transpose(other, -2, -1), self) if flip else (self, other)
-    sizes, strides = big.shape, big.stride()
-    dense = not big.numel() or all(strides[i] == strides[i + 1] * sizes[i + 1] for i in range(len(sizes) - 2))
-    if not (small.requires_grad or (dense and self.ndim != 2)):
-        return None
-    rows = reshape(big, (math.prod(sizes[:-1]), sizes[-1]))
-    if small.ndim == 1:
-        return unsafe_view(mv(rows, small), sizes[:-1])
-    made = mm(rows, t(small) if flip else small)
-    made = unsafe_view(made, (*sizes[:-1], made.shape[1]))
-    return transpose(made, -2, -1).contiguous() if flip else made
-
-
-def _batched(self: Any, other: Any) -> Any:
-    n, m, left, right = self.ndim, other.ndim, self.shape, other.shape
-    if n == m == 3 and left[0] != right[0]:
-        if left[0] == 1 and self.requires_grad:
-            return _matmul(squeeze_dim(self, 0), other)
-        if right[0] == 1 and other.requires_grad:
-            return _matmul(self, squeeze_dim(other, 0))
-    rows, inner, columns = left[-2] if n > 1 else 1, left[-1], right[-1] if m > 1 else 1
-    batch = broadcast_shape(left[:-2], right[:-2])
-    count = math.prod(batch)
-    a = reshape(expand(self, (*batch, rows, inner)), (count, rows, inner))
-    if m == 1:
-        b = unsqueeze(reshape(expand(other, (*batch, right[0])), (count, right[0])), 2)
-        return unsafe_view(squeeze_dim(bmm(a, b), -1), (*batch, rows) if n > 1 else batch)
-    b = reshape(expand(other, (*batch, *right[-2:])), (count, *right[-2:]))
-    return unsafe_view(bmm(a, b), (*batch, rows, columns) if n > 1 else (*batch, columns))
+    if m <= 2:  # the batch becomes rows of one matrix
+        rows = reshape(self, (math.prod(self.shape[:-1]), self.shape[-1]))
+        return unsafe_view((mm if m == 2 else mv)(rows, other), (*self.shape[:-1], *other.shape[1:]))
+    left = unsqueeze(self, 0) if n == 1 else self
+    (height, inner), (wanted, width) = left.shape[-2:], other.shape[-2:]
+    batch = broadcast_shape(left.shape[:-2], other.shape[:-2])
+    a = reshape(expand(left, (*batch, height, inner)), (math.prod(batch), height, inner))
+    b = reshape(expand(other, (*batch, wanted, width)), (math.prod(batch), wanted, width))
+    return unsafe_view(bmm(a, b), (*batch, *[height] * (n > 1), width))
 
 
 matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out="exact")
