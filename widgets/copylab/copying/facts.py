@@ -193,7 +193,7 @@ def _write(name: str, source: Source) -> str:
 
 def _first(source: Source) -> object:
     """The value of the first element of x, as far as the lines that make x say."""
-    if isinstance(source.memory, tuple) and len(source.memory) > source.offset:
+    if source.memory:
         return source.memory[source.offset]
     return True if source.dtype == "bool" else 2 if source.kind == "result" else 1
 
