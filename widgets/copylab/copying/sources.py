@@ -91,11 +91,6 @@ class Source:
         return self.kind != "plain"
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names that the code sets."""
-        return ("a", "x") if self.kind == "result" else ("x",)
-
-    @property
     def to_order(self) -> bool:
         """Whether kind, shape, dtype, transposed and device say all of it; of a stand-in they need not."""
         return self.memory is None and self.stride is None
