@@ -7,7 +7,7 @@ is done to the stand-in can change it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType
@@ -69,7 +69,11 @@ class Source:
     """In what a stand-in differs from the user's tensor."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", _shape(self.shape))
+        given: Any = self.shape
+        sizes = (given,) if isinstance(given, int) else tuple(given)
+        if not all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes):
+            raise ValueError(f"shape must be sizes of 0 and more, not {given!r}")
+        object.__setattr__(self, "shape", sizes)
         object.__setattr__(self, "dtype", str(self.dtype).removeprefix("torch."))
         if self.kind not in get_args(Kind):
             raise ValueError(f"kind must be 'leaf', 'result' or 'plain', not {self.kind!r}")
@@ -96,13 +100,15 @@ class Source:
         return self.memory is None and self.stride is None
 
     @cached_property
-    def overlaps(self) -> bool:
-        """Whether several elements of x are one place in memory, as after expand."""
-        return self.stride is not None and len(np.unique(self._places)) < self._places.size
+    def places(self) -> Any:
+        """Where in memory each element of a stand-in with strides lies, as an array of its shape."""
+        index = zip(np.indices(self.shape, sparse=True), self.stride or (), strict=False)
+        return sum((at * step for at, step in index), np.full(self.shape, self.offset))
 
     @property
-    def _places(self) -> Any:
-        return _places(self.shape, self.stride or (), self.offset)
+    def overlaps(self) -> bool:
+        """Whether several elements of x are one place in memory, as after expand."""
+        return self.stride is not None and len(np.unique(self.places)) < self.places.size
 
     @property
     def code(self) -> str:
@@ -125,7 +131,7 @@ class Source:
         """The expression that makes the memory of x, in its order."""
         shape = self.shape
         if self.stride is not None:
-            shape = (int(self._places.max(initial=-1)) + 1,)
+            shape = (int(self.places.max(initial=-1)) + 1,)
         elif self.transposed:
             shape = (*shape[:-2], shape[-1], shape[-2])
         count, sizes = math.prod(shape), ", ".join(map(str, shape))
@@ -195,7 +201,7 @@ def _stand_in(tensor: Any) -> Source:
         raise ValueError(f"{_NEEDS}: {error}") from None
     kind: Kind = "plain" if not tensor.requires_grad else "leaf" if tensor.is_leaf else "result"
     span = max(math.prod(shape), offset + 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True)))
-    notes, memory = _unlike(tensor), None
+    notes = _unlike(tensor)
     if span > LARGEST:
         large = gettext(
             "it spans {number} elements, so the stand-in is smaller and has other values", number=f"{span:,}"
@@ -205,17 +211,15 @@ def _stand_in(tensor: Any) -> Source:
         offset = 0
     elif span > EXACT:
         notes.insert(0, gettext("its memory is long, so the stand-in has other values"))
-    places = _places(shape, stride, offset)
+    note = gettext(", and ").join(notes)
+    made = Source(kind, shape, dtype, device=str(tensor.device), stride=stride, offset=offset, note=note)
     if span <= EXACT:
-        memory = np.full(places.max(initial=-1) + 1, False if dtype == "bool" else 0, dtype=object)
-        try:
-            memory[places.reshape(-1)] = np.asarray(tensor.detach().tolist(), dtype=object).reshape(-1)
-        except Exception as error:  # noqa: BLE001  # whatever a kind of tensor raises that tells no values
-            raise ValueError(f"{_NEEDS}: {error}") from None
-    transposed = len(shape) >= 2 and not _in_order(places) and _in_order(places.swapaxes(-1, -2))
-    known = Source(kind, shape, dtype, transposed, str(tensor.device), note=gettext(", and ").join(notes))
-    known = known if memory is None else replace(known, memory=tuple(memory.tolist()))
-    return known if not offset and (transposed or _in_order(places)) else replace(known, stride=stride, offset=offset)
+        made = replace(made, memory=_memory(tensor, made.places))
+    if not offset and _in_order(made.places):
+        return replace(made, stride=None)
+    if not offset and len(shape) >= 2 and _in_order(made.places.swapaxes(-1, -2)):
+        return replace(made, stride=None, transposed=True)
+    return made
 
 
 def _check(tensor: Any, dtype: str) -> None:
@@ -246,10 +250,15 @@ def _unlike(tensor: Any) -> list[str]:
     return said
 
 
-def _places(shape: Sequence[int], stride: Sequence[int], offset: int) -> Any:
-    """Where in memory each element of a tensor lies, as an array of its shape."""
-    index = np.indices(shape, sparse=True)
-    return sum((at * step for at, step in zip(index, stride, strict=True)), np.full(shape, offset))
+def _memory(tensor: Any, places: Any) -> tuple[Any, ...]:
+    """The values in the memory of a tensor, and zeros in its gaps."""
+    try:
+        values = np.asarray(tensor.detach().tolist(), dtype=object).reshape(-1)
+    except Exception as error:  # noqa: BLE001  # whatever a kind of tensor raises that tells no values
+        raise ValueError(f"{_NEEDS}: {error}") from None
+    memory = np.full(places.max(initial=-1) + 1, type(values[0])() if values.size else 0, dtype=object)
+    memory[places.reshape(-1)] = values
+    return tuple(memory.tolist())
 
 
 def _in_order(places: Any) -> bool:
@@ -271,13 +280,6 @@ def _smaller(shape: tuple[int, ...], stride: tuple[int, ...]) -> tuple[tuple[int
         if stride[at]:
             packed[at], step = step, step * sizes[at]
     return tuple(sizes), tuple(packed)
-
-
-def _shape(shape: Any) -> tuple[int, ...]:
-    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-    if not all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes):
-        raise ValueError(f"shape must be sizes of 0 and more, not {shape!r}")
-    return sizes
 
 
 def _call(function: str, *arguments: str) -> str:
