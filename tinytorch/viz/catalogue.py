@@ -41,7 +41,7 @@ def gettext(text: str, **values: Any) -> str:
 
 
 def gettext_noop(text: str) -> str:
-    """Mark a text of a table for the catalogue and return it as it is: it is translated when it is said."""
+    """Return `text` as it is: marks what stands in a table and is translated when it is said."""
     return text
 
 
