@@ -25,8 +25,6 @@ Answer = bool | int | str | None
 
 SECONDS = 10.0
 """How long all programs about one copy may run together."""
-LATE = f"Stopped: it ran for more than {SECONDS:.0f} seconds"
-_UNCAUGHT = (LATE, "SystemExit", "GeneratorExit")  # what ends a program that catches every Exception
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,7 @@ def facts(
     """
     module = checked(engine) or engine_for(sys._getframe(1).f_globals)
     found = _facts(method(how), Source.of(source), module, tuple(then))
-    if any(fact.printed == LATE for fact in found.values()):  # the next time there may be more time
+    if any(fact.printed == _late() for fact in found.values()):  # the next time there may be more time
         _facts.cache_clear()
     return found
 
@@ -126,10 +124,10 @@ def _facts(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...
     with apart(engine), Watch(SECONDS) as watch:
         for question in QUESTIONS:
             program = (*(before if question.early else after), question.body(source, how))
-            why = question.needs(source) or (f"the copy was not made: {failed}" if failed else "")
+            why = question.needs(source) or (failed and gettext("the copy was not made: {error}", error=failed))
             answer, printed, error = (None, "", why) if why else _run(program, engine, watch)
-            if question.key == "raises" and printed.startswith(_UNCAUGHT):
-                answer, error = printed, ""
+            if question.key == "raises" and printed.startswith((_late(), "SystemExit", "GeneratorExit")):
+                answer, error = printed, ""  # what ends a program that catches every Exception
             if not why and (watch.reason or (question.key == "raises" and answer is not None)):
                 failed = printed
             found.append(Fact(question.key, question.text, answer, "".join(program), printed, error))
@@ -148,10 +146,14 @@ def _run(program: tuple[str, ...], engine: ModuleType, watch: Watch) -> tuple[An
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # whatever the engine raises is the answer
-        raised = LATE if isinstance(error, Stop) else describe_error(error)
-        return None, raised, f"the question cannot be asked: {raised}"
+        raised = _late() if isinstance(error, Stop) else describe_error(error)
+        return None, raised, gettext("the question cannot be asked: {error}", error=raised)
     printed = steady(lines[-1]) if lines else ""
     return _value(printed), printed, ""
+
+
+def _late() -> str:
+    return gettext("Stopped: it ran for more than {seconds} seconds", seconds=f"{SECONDS:.0f}")
 
 
 def _value(printed: str) -> Answer:
