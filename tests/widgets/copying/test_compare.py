@@ -203,7 +203,7 @@ def test_a_method_is_declared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("copylab.copying.comparison.METHODS", {**METHODS, own.name: own})
     made = compare(engine=tinytorch)
     assert list(made) == [*METHODS, "rolled"]
-    assert "22 ways to make y from x" in made.text
+    assert f"{len(METHODS) + 1} ways to make y from x" in made.text
     assert "a copy whose elements move on." in made.form
 
 
