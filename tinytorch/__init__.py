@@ -11,22 +11,24 @@ from typing import Any
 
 from . import dtypes as _dtypes
 from . import random
-from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd.modes import (
     enable_grad,
     inference_mode,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
     is_grad_enabled,
     is_inference_mode_enabled,
     no_grad,
+    set_anomaly_enabled,
     set_grad_enabled,
 )
 from .devices import device, get_default_device, set_default_device
-from .dtypes import dtype, finfo, get_default_dtype, iinfo, set_default_dtype
+from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import is_warn_always_enabled, set_warn_always
 from .errors import missing as _missing
 from .printing import set_printoptions
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
-from .storage import UntypedStorage
+from .storage import TypedStorage, UntypedStorage
 from .tensor import Layout as layout
 from .tensor import Size, Tensor, strided
 
@@ -53,7 +55,7 @@ def is_tensor(obj: Any) -> bool:
 
 
 # what is loaded when it is first asked for, by where it stands
-_LATER = {"load": "saving", "save": "saving", "TypedStorage": "typed_storage"}
+_LATER = {"load": "saving", "save": "saving"}
 _MODULES = ("nn", "optim", "return_types", "viz")
 
 

@@ -32,5 +32,9 @@ def test_derivatives(product: str) -> None:
         left = list(given)
         return eval(code, {"torch": torch, "x": lambda *shape: left.pop(0)})
 
+    def derivatives(*given: Any) -> Any:
+        out = function(*given)
+        return torch.autograd.grad(out, given, torch.ones_like(out) * 2, create_graph=True)
+
     assert torch.autograd.gradcheck(function, inputs)
-    assert torch.autograd.gradgradcheck(function, inputs)
+    assert torch.autograd.gradcheck(derivatives, inputs)

@@ -17,7 +17,7 @@ from .copies import alias
 from .creation import check_size
 from .define import python
 from .from_data import array_of, finish, is_sequence
-from .schema import MisfitError, Schema, Signature, mismatch
+from .schema import Schema, Signature, mismatch
 
 _WAYS = [Signature(Schema(line), "new", False, False, False) for line in (
     "new(*, Device? device=None)", "new(Storage storage)", "new(Tensor other)", "new(SymInt[] size, *, Device? device=None)",
@@ -38,9 +38,8 @@ def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **n
 def _read(args: tuple, named: dict) -> dict[str, Any]:
     """The arguments by name, by the first of torch's ways to read them that fits."""
     for way in _WAYS:
-        try:
-            found = way.match(args, named)
-        except MisfitError:
+        found = way.match(args, named)
+        if isinstance(found, str):
             continue
         if args and found.get("size") is args[0] and not isinstance(args[0], Size):
             return {"data": args[0]}  # only a Size alone gives sizes

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..tensor import Tensor
 from .define import elsewhere, op, python
-from .fast import view_of_all
 from .kernels import composite, views
 from .kernels import view as looking
 from .layout import restride, wrap_dim
@@ -27,6 +26,11 @@ def _at(ndim: int, dim: int, index: Any) -> tuple:
 
 
 def _selected(a: np.ndarray, dim: int, index: int) -> np.ndarray:
+    if dim == 0:
+        try:
+            return a[index, ...]
+        except IndexError:  # said below, in torch's words
+            pass
     shape = a.shape
     n = len(shape)
     if not n:
@@ -34,7 +38,7 @@ def _selected(a: np.ndarray, dim: int, index: int) -> np.ndarray:
     d = dim if 0 <= dim < n else wrap_dim(dim, n)
     if not -shape[d] <= index < shape[d]:
         raise IndexError(f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {d}")
-    return a[index, ...] if d == 0 else a[_at(n, d, index)]
+    return a[_at(n, d, index)]
 
 
 def _sliced(a: np.ndarray, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> np.ndarray:
@@ -106,15 +110,7 @@ _slice = op(
     "slice(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)", looking(_sliced), **_hidden,
     self=lambda grad, self_sym_sizes, dim, start, end, step: _slice_backward(
         grad, self_sym_sizes, dim, start or 0, END if end is None else end, step))  # fmt: skip
-_plain_slice = view_of_all(_slice)
-
-
-def slice_(self: Any, dim: int, start: int, end: int, step: int) -> Any:
-    """Every `step`-th index from `start` up to `end`."""
-    made = _plain_slice(self, dim, start, end, step)
-    return _slice(self, dim, start, end, step) if made is None else made
-
-
+slice_ = _slice.plain
 narrow = op("narrow(Tensor(a) self, int dim, SymInt start, SymInt length)", composite(_narrowed))
 diagonal = op("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1)", looking(_diagonal),
               self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(

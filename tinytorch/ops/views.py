@@ -20,7 +20,7 @@ from .copies import clone, contiguous_format, copy_
 from .define import op, python
 from .kernels import composite, turn
 from .kernels import view as looking
-from .layout import address, owner, reach, restride, view_strides, wrap_dim, wrap_dims
+from .layout import address, overlaps, owner, reach, restride, view_strides, wrap_dim, wrap_dims
 
 _FILE = "aten/src/ATen/native/TensorShape.cpp"
 
@@ -56,7 +56,7 @@ def _viewed(a: np.ndarray, size: tuple) -> np.ndarray:
         try:
             out = a.reshape(size)
             new = out.shape
-            if (new == size or -1 in size) and (new != old or len(old) < 2):  # of the same shape NumPy keeps strides
+            if (len(old) < 2 or new != old) and (new == size or -1 in size):  # of the same shape NumPy keeps strides
                 return out
         except ValueError:  # said below, in torch's words
             pass
@@ -370,20 +370,19 @@ def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, 
     seen = Geometry(*_stepping(size, stride), source.offset if storage_offset is None else storage_offset)
     whole = Geometry(*_stepping(source.shape, source.stride, repeats=True), source.offset)
     start = min(whole.offset, seen.offset)
-    room = max(whole.offset + whole.reach(), seen.offset + seen.reach()) - start
+    room = max([g.offset + reach(g.shape, g.stride, 1) for g in (whole, seen)]) - start
     memory = new_zeros(grad, (room,))
+    into, of = [strided(np.arange(room), g.shape, g.stride, g.offset - start) for g in (seen, whole)]
 
-    def cells(g: Geometry) -> Any:
-        places = strided(np.arange(room), g.shape, g.stride, g.offset - start).reshape(-1)
-        return places if isinstance(grad, np.ndarray) else fresh(places)
+    def places(cells: np.ndarray) -> Any:
+        return cells.reshape(-1) if isinstance(grad, np.ndarray) else fresh(cells.reshape(-1))
 
-    if seen.overlaps():
-        index_add_(memory, 0, cells(seen), reshape(grad, (-1,)))
+    if overlaps(into):
+        index_add_(memory, 0, places(into), reshape(grad, (-1,)))
     else:
         copy_(as_strided(memory, seen.shape, seen.stride, seen.offset - start), grad)
-    if whole.overlaps():
-        where = cells(whole)
-        times = index_add_(new_zeros(grad, (room,)), 0, where, expand(new_ones(grad, (1,)), (where.shape[0],)))
+    if overlaps(of):
+        times = index_add_(new_zeros(grad, (room,)), 0, places(of), expand(new_ones(grad, (1,)), (of.size,)))
         memory /= times
     return as_strided(memory, source.shape, source.stride, source.offset - start)
 
