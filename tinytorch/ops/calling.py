@@ -295,7 +295,7 @@ def _of_two(o: Any, otherwise: Callable, method: bool, inplace: bool = False) ->
                     return run(x, y, *rest)
                 fn = _new(node)
                 fn._edges = edges = (first, second)
-                fn._saved = fixed if save is None else save((x, y, *rest), edges)
+                fn._saved = fixed if save is None else save((x, y, *rest) if rest else (x, y), edges)
         if inplace:
             apart = not pair or (b.shape == a.shape and (x is y or owner(a) is not owner(b)))
             if not simple or not apart or kind.kind != "f" or type(x._counter) is not list or not a.flags.forc:
