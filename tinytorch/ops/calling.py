@@ -64,15 +64,16 @@ class Overloads:
 
         call: Any = read
         ways = [(o, _closure(o, self.inplace)) for o in reversed(self.ops)]
+        first = next((o for o in self.ops if o.schema.positional > 1), None)  # before the others it may look further
         for o, way in ways:
-            call = _of_one(o, call, method) if way is _of_one else _any(o, call, self.inplace)
+            call = _of_one(o, call, method, o is not first) if way is _of_one else _any(o, call, self.inplace)
         for o, way in ways:  # what takes tensors or ints alone, which no other overload would, is tried first
             call = call if way in (None, _of_one) else way(o, call, method)
-        first = self.ops[0]
+        shown = self.ops[0]
         call.__name__, call.__qualname__ = self.name, f"Tensor.{self.name}" if method else self.name
         call.__module__ = "tinytorch"
-        says = _SAYS["write" if self.inplace else first.kernel.kind]
-        call.__doc__ = f"{first.schema.text}\n\n{says} Source: `torch.{first.name}`."
+        says = _SAYS["write" if self.inplace else shown.kernel.kind]
+        call.__doc__ = f"{shown.schema.text}\n\n{says} Source: `torch.{shown.name}`."
         call.overloads = self.ops
         return call
 
@@ -185,8 +186,8 @@ def _edge(x: Any) -> Any:
     return (edge_of(x) or _NOWHERE) if needs_grad(x) else None
 
 
-def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
-    """The plain call of an operation on one tensor."""
+def _of_one(o: Any, otherwise: Callable, method: bool, exact: bool = False) -> Callable:
+    """The plain call of an operation on one tensor; `exact`: by position and types alone, as other overloads come first."""
     schema, kernel, node, run, rest = o.schema, o.kernel, o.node, o.run, o.schema.defaults[1:]
     needed, function, compute = REQUIRED in rest, kernel.function, o.compute
     straight = kernel.straight if type(kernel) is pointwise and not rest else ()
@@ -196,7 +197,7 @@ def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
     def call(x: Any = REQUIRED, /, *args: Any, **named: Any) -> Any:
         given = rest
         if args or named or needed or not isinstance(x, Tensor):
-            given = schema.plain((x, *args), named) if isinstance(x, Tensor) else None
+            given = schema.plain((x, *args), named, False, exact) if isinstance(x, Tensor) else None
             if given is None:
                 return otherwise(x, *args, **named)
             given = given[1:]

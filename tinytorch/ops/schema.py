@@ -219,8 +219,11 @@ class Schema:
             return args
         return (*args[:lead], args[lead:])
 
-    def plain(self, args: tuple, named: dict, numbers: bool = False) -> list | None:
-        """All arguments as kernels take them, if those of a call are of the very types that are named here; else None."""
+    def plain(self, args: tuple, named: dict, numbers: bool = False, exact: bool = False) -> list | None:
+        """All arguments as kernels take them, if those of a call are of the very types that are named here; else None.
+
+        `exact`: by position alone, and without a look into tuples and lists.
+        """
         n = len(args)
         if n > self.positional:
             return None
@@ -231,6 +234,8 @@ class Schema:
                     break
             else:
                 return values
+        if exact:
+            return None
         for name, x in named.items():
             i = self.names.index(name) if name in self.names else -1
             if i < n or name == "self":
