@@ -14,7 +14,7 @@ from ..ops.define import elsewhere
 from ..tensor import Tensor
 from . import functional as F
 from . import init
-from .module import Module
+from .module import Module, ModuleMeta
 from .parameter import Parameter
 
 _empty = elsewhere(empty)
@@ -73,7 +73,7 @@ def _layer(name: str, place: str, what: str, forward: Callable, **options: Any) 
         "__doc__": what,
         "__module__": __name__,
     }
-    return type(Module)(name, (Module,), {**body, "shown_as": f"torch.nn.modules.{place}.{name}"})
+    return ModuleMeta(name, (Module,), {**body, "shown_as": f"torch.nn.modules.{place}.{name}"})
 
 
 def _loss(function: Callable, name: str, what: str) -> type:
