@@ -17,10 +17,11 @@ function options(select, pairs) {
   select.value = pairs.some(([value]) => value === chosen) ? chosen : pairs[0][0];
 }
 
-/** In which order answers stand: yes before no, then numbers and words. */
+/** In which order answers stand: yes, no, numbers and words, and none at all. */
+const RANKS = { [say("yes")]: 0, "-": 2 };
 function order(a, b) {
-  const [left, right] = [a, b].map((said) => (said === say("yes") ? "" : said.replaceAll(",", "")));
-  return left.localeCompare(right, undefined, { numeric: true });
+  const [left, right] = [a, b].map((said) => said.replaceAll(",", ""));
+  return (RANKS[a] ?? 1) - (RANKS[b] ?? 1) || left.localeCompare(right, undefined, { numeric: true });
 }
 
 const name = (row) => row.querySelector("code").textContent;
