@@ -33,7 +33,7 @@ from .tensor import Layout as layout
 from .tensor import Size, Tensor, strided
 
 from .ops import copies as _copies  # isort: skip
-from .ops import creation, filling, indexing, joining, legacy, memory, pointwise, reductions, sorting, views  # isort: skip
+from .ops import creation, filling, indexing, memory, pointwise, reductions, views  # isort: skip
 from .ops import linalg as _  # isort: skip
 from .ops.copies import MemoryFormat as memory_format, contiguous_format, preserve_format  # isort: skip
 from .ops.define import FUNCTIONS as _FUNCTIONS  # isort: skip
@@ -42,7 +42,7 @@ from .autograd import api as _api  # isort: skip - which gives tensors their `ba
 
 __version__ = "0.1.0"
 
-del views, creation, filling, legacy, memory, indexing, joining, _, pointwise, reductions, sorting
+del views, creation, filling, memory, indexing, _, pointwise, reductions
 globals().update(_FUNCTIONS)
 globals().update(_dtypes.BY_NAME)
 

@@ -140,7 +140,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make a tensor as `torch.Tensor(...)` does."""
-        from .ops.legacy import legacy_constructor
+        from .ops.from_data import legacy_constructor
 
         return legacy_constructor(cls, *args, **kwargs)
 

@@ -16,7 +16,7 @@ from ..dtypes import float64, get_default_dtype
 from ..errors import type_name, warn_user
 from ..ops.creation import zeros_like
 from ..ops.define import python
-from ..ops.joining import stack
+from ..ops.parts import stack
 from ..tensor import Tensor, fresh
 from . import engine
 from .history import edge_of
