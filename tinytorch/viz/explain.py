@@ -91,10 +91,9 @@ def _verdict(snap: Snapshot, root: Tensor, findings: list[Finding]) -> Iterator[
 
 def _roots(snap: Snapshot) -> list[Tensor]:
     """The named results that nothing else named was computed from; all named tensors if there is no result."""
-    named = [snap.tensor(tid) for tid in dict.fromkeys(tid for _, tid in snap.names)]
-    results = [tensor for tensor in named if tensor.grad_fn is not None or tensor.is_leaf is None]
+    results = [tensor for tensor in snap.named if tensor.grad_fn is not None or tensor.is_leaf is None]
     below = {node.id for tensor in results for node in _reached(snap, tensor)[1:]}
-    return [tensor for tensor in results if tensor.grad_fn not in below] or named[:1]
+    return [tensor for tensor in results if tensor.grad_fn not in below] or list(snap.named[:1])
 
 
 def _reached(snap: Snapshot, root: Tensor) -> list[Node]:

@@ -30,8 +30,7 @@ def memory_text(changed: Changes) -> str:
     """The memory picture in words, with what changed."""
     snap, bad = changed.now, troubles(changed.now)
     bands = snap.shown_storages
-    loose = [snap.tensor(tid) for tid in dict.fromkeys(tid for _, tid in snap.names)]
-    loose = [tensor for tensor in loose if tensor.storage is None]
+    loose = [tensor for tensor in snap.named if tensor.storage is None]
     shown = snap.shown | {one.id for one in loose}
     lines = [gettext("Memory: no tensors to show.")]
     if shown:
@@ -140,15 +139,14 @@ def _fresh(what: str, new: bool) -> str:
 def graph_text(changed: Changes) -> str:
     """The graph picture in words, with what changed."""
     snap = changed.now
-    named = [snap.tensor(tid) for tid in dict.fromkeys(tid for _, tid in snap.names)]
-    if not named:
+    if not snap.named:
         lines = [gettext("Graph: no tensors to show.")]
     elif not snap.nodes:
         lines = [gettext("Graph: no node. Nothing here was computed from a tensor that requires grad.")]
     else:
         more = " " + gettext("and more") if snap.notes else ""
         lines = [ngettext("Graph: {number} node{more}.", "Graph: {number} nodes{more}.", len(snap.nodes), more=more)]
-    for one in named:
+    for one in snap.named:
         lines.append(f"  {_fresh(snap.label(one.id), one.id in changed.new)}: {_standing(one)}.")
         for fact in (*renamed(changed, one), *facts(changed, one.id, IN_GRAPH)):
             lines.append("    " + gettext("Changed: {fact}.", fact=fact))

@@ -83,15 +83,14 @@ def build(changed: Changes) -> tuple[list[Card], list[Wire]]:
     leaves = [item.variable for item in seen.items if isinstance(item, Node) and item.variable is not None]
     elsewhere = {*leaves, *(leaf for item in seen.items if isinstance(item, Fold) for leaf in item.leaves)}
     off: list[Tensor] = []
-    for tid in dict.fromkeys(tid for _, tid in snap.names):
-        tensor = snap.tensor(tid)
+    for tensor in snap.named:
         place = seen.places.get(tensor.grad_fn or "")
         if not tensor.requires_grad and tensor.grad_fn is None:
             off.append(tensor)
-        elif tid not in elsewhere and (place is not None or not tensor.grad_fn):
+        elif tensor.id not in elsewhere and (place is not None or not tensor.grad_fn):
             cards.append(_pill(changed, tensor))
             if place is not None:
-                wires.append(Wire(tid, place, "name"))
+                wires.append(Wire(tensor.id, place, "name"))
     for item in seen.items:
         cards.append(_folded(changed, item) if isinstance(item, Fold) else _node(changed, item, seen, unseen))
         wires += _wires(item, seen)

@@ -223,8 +223,7 @@ def _drawn(band: Band, at: Columns, y: float) -> tuple[str, frozenset[str], floa
 def _draw(changed: Changes, theme: str | None) -> str:
     snap, bad = changed.now, troubles(changed.now)
     bands = [_band(changed, storage, members, bad) for storage, members in snap.shown_storages]
-    named = [snap.tensor(tid) for tid in dict.fromkeys(tid for _, tid in snap.names)]
-    loose = [tensor for tensor in named if tensor.storage is None]
+    loose = [tensor for tensor in snap.named if tensor.storage is None]
     rows = [_row(changed, tensor, bad, None) for tensor in loose]
     at = _columns(bands, [*(row for band in bands for row in band.rows), *rows])
     canvas, y = Canvas(), float(PAD)

@@ -239,15 +239,11 @@ class Snapshot:
         everything = (*self.tensors, *self.storages, *self.counters, *self.nodes)
         return {record.id: record for record in everything}
 
-    @cached_property
-    def _named(self) -> dict[str, str]:
-        return dict(self.names)
-
     def tensor(self, which: str) -> Tensor:
         """The tensor with this id or else this name; KeyError if there is none."""
         found = self._records.get(which)
         if not isinstance(found, Tensor):
-            found = self._records[self._named[which]]
+            found = self._records[dict(self.names)[which]]
         return cast("Tensor", found)
 
     def storage(self, which: str) -> Storage:
@@ -311,6 +307,11 @@ class Snapshot:
         return tensor.counter is not None and any(
             self.tensor(tid).role != "grad" for tid in self.counter(tensor.counter).tensors
         )
+
+    @cached_property
+    def named(self) -> tuple[Tensor, ...]:
+        """The tensors that have a name, in the order of the first of their names."""
+        return tuple(self.tensor(tid) for tid in dict.fromkeys(tid for _, tid in self.names))
 
     @cached_property
     def shown_storages(self) -> list[tuple[Storage, list[Tensor]]]:
