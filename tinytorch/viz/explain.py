@@ -173,18 +173,15 @@ def _stale(snap: Snapshot, root: str, node: Node, saved: Saved) -> Finding:
 def _unseen(snap: Snapshot, root: str, node: Node, tensor: Tensor, other: Tensor) -> Finding:
     saved = next(one for one in node.saved if one.tensor == tensor.id)
     there, here = snap.label(other.id), snap.label(tensor.id)
-    what = ngettext(
-        "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} has counted {number} write; "
+    what = gettext(
+        "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} has counted {writes}; "
         "counter {counter} of {here}, which backward checks, has not seen them. If they came after the save, the "
         "gradient is wrong without an error",
-        "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} has counted {number} "
-        "writes; counter {counter} of {here}, which backward checks, has not seen them. If they came after the save, "
-        "the gradient is wrong without an error",
-        other.version or 0,
         node=short(node.name),
         saved=_which(snap, saved),
         there=there,
         other=other.counter,
+        writes=_writes(other),
         counter=tensor.counter,
         here=here,
     )
@@ -193,6 +190,10 @@ def _unseen(snap: Snapshot, root: str, node: Node, tensor: Tensor, other: Tensor
         here=here,
     )
     return Finding("unseen write", root, what, way, node.id, saved, (here, there))
+
+
+def _writes(tensor: Tensor) -> str:
+    return ngettext("{number} write", "{number} writes", tensor.version or 0)
 
 
 def _which(snap: Snapshot, saved: Saved) -> str:
@@ -248,11 +249,10 @@ def troubles(snap: Snapshot) -> dict[str, tuple[str, ...]]:
         if saved.tensor is not None:
             found.setdefault(saved.tensor, {})[_saved_it(node, saved)] = None
     for tensor, other, _ in unseen_writes(snap):
-        said = ngettext(
-            "{other} counted {number} write here that {own} did not see: backward may be silently wrong",
-            "{other} counted {number} writes here that {own} did not see: backward may be silently wrong",
-            other.version or 0,
+        said = gettext(
+            "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
             other=other.counter,
+            writes=_writes(other),
             own=tensor.counter,
         )
         found.setdefault(tensor.id, {})[said] = None

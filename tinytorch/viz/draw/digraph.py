@@ -9,6 +9,7 @@ be dropped without a word by the WebAssembly build. No URL is ever written.
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..read.records import Snapshot
 from ..text import graph_text
 from . import layout
 from .graph import Card, Wire, build, draw
-from .picture import MISSING, Shown, convert
+from .picture import FIXED, MISSING, Shown, convert
 from .style import PALETTE, THEMES, root_class, stylesheet
 
 _DOT_COLOURS = {
@@ -30,7 +31,6 @@ _DOT_COLOURS = {
     "leaf": {"fillcolor": "#dcf5e3", "color": "#1b7a38", "style": "rounded,filled"},
     "off": {"fillcolor": "#ffffff", "color": "#7c8590", "style": "rounded,dashed"},
 }
-_OURS = ("svg", "png", "pdf")
 _FRESH = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}
 _STYLED = (
     ".tt-pic .node polygon,.tt-pic .node path,.tt-pic .node ellipse{fill:FILL;stroke:LINE}"
@@ -101,19 +101,17 @@ class GraphPicture(Shown, graphviz.Digraph):
 
     def pipe(self, format: str | None = None, *args: Any, encoding: str | None = None, **options: Any) -> Any:
         """The rendered bytes (a str with `encoding`), as Digraph.pipe; SVG, PNG and PDF need no `dot`."""
-        kind = format or self.format
-        if kind in _OURS and not args and not any(options.values()):
-            made = self._made(kind)
-            if made is not None:
-                return made.decode(encoding) if encoding else made
+        made = self._made(format or self.format, args, *options.values())
+        if made is not None:
+            return made.decode(encoding) if encoding else made
         return _or_say(super().pipe, format, *args, encoding=encoding, **options)
 
-    def _made(self, kind: str) -> bytes | None:
-        """The picture in one of the kinds that are drawn here; None where that takes typst and it is missing."""
-        if kind == "svg":
-            return self.svg.encode()
+    def _made(self, kind: str, *wishes: Any) -> bytes | None:
+        """The picture as a file; None for a kind or with wishes that Graphviz has to fulfil, or where typst is missing."""
+        if kind not in ("svg", "png", "pdf") or any(wishes):
+            return None
         try:
-            return convert(self.themed("light" if kind == "png" else "print"), kind)
+            return self.svg.encode() if kind == "svg" else convert(self.themed(FIXED[kind]), kind)
         except ImportError:
             return None
 
@@ -130,7 +128,7 @@ class GraphPicture(Shown, graphviz.Digraph):
     ) -> str:
         """Write the DOT source and the rendered file, as Digraph.render; SVG, PNG and PDF need no `dot`."""
         kind = format or (Path(outfile).suffix.removeprefix(".") if outfile else None) or self.format
-        made = self._made(kind) if kind in _OURS and not args and not any(options.values()) else None
+        made = self._made(kind, args, *options.values())
         if made is None:
             return _or_say(
                 super().render,
@@ -173,9 +171,9 @@ def _or_say(call: Any, *args: Any, **options: Any) -> Any:
     try:
         return call(*args, **options)
     except graphviz.ExecutableNotFound as error:
-        raise layout.LayoutError(
-            f"this format needs the program `dot` (Debian: `apt install graphviz`). {MISSING[0].upper()}{MISSING[1:]}"
-        ) from error
+        needs = gettext("this format needs the program `dot` (Debian: `apt install graphviz`).")
+        missing = gettext(MISSING)
+        raise layout.LayoutError(f"{needs} {missing[0].upper()}{missing[1:]}") from error
 
 
 def _restyled(svg: str, theme: str | None) -> str:
@@ -184,13 +182,11 @@ def _restyled(svg: str, theme: str | None) -> str:
     body = re.sub(r"<!--.*?-->\s*", "", body, flags=re.DOTALL)
     rules = _STYLED
     for word, name in (("FILL", "card"), ("LINE", "line"), ("INK", "ink"), ("BG", "bg")):
-        rules = rules.replace(word, _colour(name, theme))
+        colour = f"var(--tt-{name},var(--_{name}))" if theme is None else PALETTE[name][THEMES[theme]]
+        rules = rules.replace(word, colour)
     rules = rules.replace(".tt-pic", f".{root_class(theme)}")
-    head = f'<svg class="{root_class(theme)}" role="img" aria-label="Autograd graph" style="max-width:100%;height:auto"'
+    label = escape(gettext("Autograd graph"))
+    head = f'<svg class="{root_class(theme)}" role="img" aria-label="{label}" style="max-width:100%;height:auto"'
     body = body.replace("<svg", head, 1)
     at = body.index(">") + 1
     return f"{body[:at]}<style>{stylesheet(theme)}{rules}</style>{body[at:]}"
-
-
-def _colour(name: str, theme: str | None) -> str:
-    return f"var(--tt-{name},var(--_{name}))" if theme is None else PALETTE[name][THEMES[theme]]

@@ -14,14 +14,16 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..catalogue import gettext
+from ..catalogue import gettext, gettext_noop
 from .layout import LayoutError
 from .style import THEMES
 
 WIDE = 1_400
 SCALE = 2
 """A PNG has twice the size of the SVG: sharp on today's screens and in print."""
-MISSING = (
+FIXED = {"png": "light", "pdf": "print"}
+"""The theme of what has to be in a fixed one: light on a screen, the colours of print on paper."""
+MISSING = gettext_noop(
     "saving as PNG or PDF needs the typst package: `pip install typst`, or `pip install copylab[export]`. "
     "Without it: save as .svg, which a browser opens and prints to PDF; .svg, .txt and .dot need nothing"
 )
@@ -76,15 +78,12 @@ class Shown:
             return {"text/plain": f"{self.text}\n\n({error})"}
 
     def write(self, path: Path, theme: str | None) -> bool:
-        """Write as .svg, .png, .pdf or .txt; False for any other ending.
-
-        What has to be in a fixed theme is light on a screen (.png) and in the colours of print on paper (.pdf).
-        """
+        """Write as .svg, .png, .pdf or .txt; False for any other ending."""
         if path.suffix == ".svg":
             path.write_text(self.themed(theme), encoding="utf-8")
         elif path.suffix in (".png", ".pdf"):
-            default = "light" if path.suffix == ".png" else "print"
-            path.write_bytes(convert(self.themed(theme or default), path.suffix[1:]))
+            kind = path.suffix[1:]
+            path.write_bytes(convert(self.themed(theme or FIXED[kind]), kind))
         elif path.suffix == ".txt":
             path.write_text(self.text + "\n", encoding="utf-8")
         else:
@@ -133,7 +132,7 @@ def convert(svg: str, kind: str) -> bytes:
     try:
         import typst
     except ImportError as error:
-        raise ImportError(MISSING) from error
+        raise ImportError(gettext(MISSING)) from error
     size = _SIZE.search(svg)
     w, h = (size[1], size[2]) if size else ("800", "600")
     page = _PAGE.format(w=w, h=h).encode()
