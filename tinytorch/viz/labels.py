@@ -122,7 +122,9 @@ def show(value: object) -> str:
     if isinstance(value, complex):
         return f"{value.real:.3g}{value.imag:+.3g}j"
     if isinstance(value, int) and not -(10**8) < value < 10**9:
-        return f"{value:.3e}" if abs(value) < 10**300 else f"{'-' * (value < 0)}1e300 or more"
+        return (
+            f"{value:.3e}" if abs(value) < 10**300 else gettext("{number} or more", number=f"{'-' * (value < 0)}1e300")
+        )
     return shorten(clean(str(value)), 24)
 
 

@@ -19,6 +19,7 @@ from .words import (
     facts,
     history,
     in_fold,
+    in_states,
     renamed,
     size,
     title,
@@ -203,8 +204,7 @@ def _fold_lines(changed: Changes, fold: Fold, seen: View) -> Iterator[str]:
         fold=fold.id,
         kinds=listed(kinds),
     )
-    for state, count in fold.states:
-        yield "  " + gettext("saved: {number} {state}", number=f"{count:,}", state=state)
+    yield from (f"  {state}" for state in in_states(fold))
     if fold.leaves:
         yield "  " + gettext("leaves: {names}", names=listed([snap.label(leaf) for leaf in fold.leaves]))
     for fact in in_fold(changed, fold):

@@ -106,11 +106,24 @@ def renamed(changed: Changes, tensor: Tensor) -> list[str]:
     return rebound(changed, tensor) + [gettext("{name} is a new name", name=name) for name in names]
 
 
+_STATES = [gettext_noop("live"), gettext_noop("stale"), gettext_noop("freed"), gettext_noop("number")]
+_STATES += [gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadable")]
+"""What a record calls the states of what nodes save, for the translator."""
+
+
 def was(then: Saved) -> str:
     """How it stood with something that a node saved."""
+    state = gettext(then.state)
     if then.version is None:
-        return gettext("was {state}", state=then.state)
-    return gettext("was {state} at version {version}", state=then.state, version=then.version)
+        return gettext("was {state}", state=state)
+    return gettext("was {state} at version {version}", state=state, version=then.version)
+
+
+def in_states(fold: Fold) -> list[str]:
+    """`saved: 3 live`: how it stands with what nodes that are folded have saved, counted."""
+    return [
+        gettext("saved: {number} {state}", number=f"{count:,}", state=gettext(state)) for state, count in fold.states
+    ]
 
 
 def in_fold(changed: Changes, fold: Fold) -> list[str]:

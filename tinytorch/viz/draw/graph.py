@@ -13,7 +13,7 @@ from ..fold import Fold, View, followers, view
 from ..labels import clean, cut, shape, short, shorten, show, width
 from ..read.records import Node, Saved, Snapshot, Tensor
 from ..text import graph_text
-from ..words import IN_GRAPH, below_graph, facts, in_fold, renamed, was
+from ..words import IN_GRAPH, below_graph, facts, in_fold, in_states, renamed, was
 from . import layout
 from .picture import Picture
 from .style import Canvas, number, numbers
@@ -166,8 +166,7 @@ def _folded(changed: Changes, fold: Fold) -> Card:
     if len(fold.kinds) > KINDS:
         more = ngettext("and {number} kind more", "and {number} kinds more", len(fold.kinds) - KINDS)
         lines.append((more, "s", ""))
-    for state, count in fold.states:
-        lines.append((gettext("saved: {number} {state}", number=f"{count:,}", state=state), "s", ""))
+    lines += [(state, "s", "") for state in in_states(fold)]
     if fold.leaves:
         lines.append((ngettext("with {number} leaf", "with {number} leaves", len(fold.leaves)), "s", ""))
     lines += [(shorten(said, 48), *CHANGED) for said in in_fold(changed, fold)]
