@@ -41,7 +41,7 @@ def gettext(text: str, **values: Any) -> str:
 
 
 def gettext_noop(text: str) -> str:
-    """Mark a text for translation where it stands in a table; whoever says it translates it."""
+    """Return `text` as it is: marks what stands in a table and is translated when it is said."""
     return text
 
 
