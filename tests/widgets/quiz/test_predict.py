@@ -382,7 +382,7 @@ def test_the_twins_are_whole_and_tell_no_answer(engine: ModuleType) -> None:
     p = predict(CLONE, [*state_table("a", "b"), node("b", at=3)], key="k", title="Read <this>", engine=engine)
     before = p.text, p.html
     for question in p.questions:
-        assert question.prompt in p.text
+        assert question.asks in p.text
     assert "Read &lt;this&gt;" in p.html
     assert "CloneBackward" not in p.text + p.html
     left = 'style="text-align: left"'  # the pages of nbconvert set tables to the right
@@ -444,7 +444,7 @@ def test_the_form_commits_reveals_and_starts_again() -> None:
     view = p.live()
     assert view is p.live(), "one view, wherever it is shown"
     form = view.form
-    assert [row["choices"] and len(row["choices"]) for row in form.task["rows"]] == [None, 2, 8]
+    assert [len(row["choices"]) for row in form.task["rows"]] == [0, 2, 8]
     form.answers = {"value(a)": "1", "nobody": "x", "is_leaf(b)": ""}
     assert p.answers == {"value(a)": "1"}
     view._asked(form, {"do": "commit", "answers": {"value(a)": "1"}}, [])

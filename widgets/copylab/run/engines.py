@@ -36,3 +36,8 @@ def engine_for(names: Mapping[str, Any]) -> ModuleType:
 
         return tinytorch
     return found
+
+
+def meant(given: object, own: ModuleType | None) -> ModuleType:
+    """The engine of a method: the one it is given, the object's own, or that of the code that called the method."""
+    return checked(given) or own or engine_for(sys._getframe(2).f_globals)
