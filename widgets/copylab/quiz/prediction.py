@@ -29,15 +29,18 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from html import escape
 from types import ModuleType
 from typing import Any
+from uuid import uuid4
 
 import anywidget
 import traitlets
 
 from tinytorch.viz.catalogue import gettext
 
-from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, Told, inline
+from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, Told, element, inline
 from ..questions import state_table
 from ..run.capture import describe_error
 from ..run.capture import shown as printable
@@ -117,7 +120,7 @@ class Prediction(Told, traitlets.HasTraits):
         self.key, self._title = key, title
         self._engine = engine
         self._runs: dict[str, Run] = {}
-        self._reveal: Reveal | None = None
+        self.reveal: Reveal | None = None  # what the run says to the committed answers
         self._view: PredictionView | None = None
 
     def __repr__(self) -> str:
@@ -165,11 +168,11 @@ class Prediction(Told, traitlets.HasTraits):
     def _judge(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
         run = self.run(engine)
         rows = judge(self.questions, [texts[question.name] for question in self.questions], run)
-        self._reveal = Reveal(rows, run)
+        self.reveal = Reveal(rows, run)
         with self.hold_trait_notifications():
             self.answers = texts
             self.committed = True
-        return self._reveal
+        return self.reveal
 
     def _read(self, answers: Mapping[Any, Any] | Sequence[Any] | None) -> dict[str, str]:
         if answers is None:
@@ -192,14 +195,9 @@ class Prediction(Told, traitlets.HasTraits):
                 return question
         raise KeyError(f"no row is called {which!r}: use its number, 1 to {len(self.questions)}, or its name")
 
-    @property
-    def reveal(self) -> Reveal | None:
-        """What the run says to the committed answers; None before the commit."""
-        return self._reveal
-
     def reset(self) -> None:
         """Forget answers and reveal, so that the table can be filled in anew. What was noted as progress stays."""
-        self._reveal = None
+        self.reveal = None
         with self.hold_trait_notifications():
             self.committed = False
             self.answers = {}
@@ -212,7 +210,7 @@ class Prediction(Told, traitlets.HasTraits):
     def restore(self, engine: ModuleType | None = None) -> bool:
         """Take the answers from the progress file, if there are any for these very questions. Say whether it did."""
         kept = recall("predictions", self.key).get("answers")
-        if self._reveal is not None or not isinstance(kept, dict):
+        if self.reveal is not None or not isinstance(kept, dict):
             return False
         try:
             texts = self._read(kept)
@@ -252,16 +250,25 @@ class Prediction(Told, traitlets.HasTraits):
 
     def tree(self) -> Part:
         """The task: the code, the questions, what may be answered. Never an answer."""
-        rows = [(str(n), question.asks, question.takes) for n, question in enumerate(self.questions, 1)]
+        return self.task()
+
+    def task(self, fields: str = "") -> Part:
+        """The task; for a page that has `fields` to fill in, they get this as the beginning of their ids."""
+        words, rows = [], []
+        for number, question in enumerate(self.questions, 1):
+            words.append(f"{number:>3}. {question.asks}  ({question.takes})")
+            label_and_field = _field(question, f"{fields}-{number}") if fields else (None, None)
+            asks, answer = (None if markup is None else InPage(markup) for markup in label_and_field)
+            cells = [Cell(question.asks, part=asks, head=True), Cell(f"{question.takes}: …", part=answer)]
+            rows.append([Cell(str(number)), *cells])
         head = ("", gettext("Question"), gettext("Your prediction"))
-        cells = [[Cell(n), Cell(asks, head=True), Cell(f"{takes}: …")] for n, asks, takes in rows]
         left = {"style": "text-align: left"}  # notebooks set the cells of tables to the right
         return Box(
-            Box(Paragraph("", mark=self.title), Code(printable(self.code), numbered=True)),
+            Box(Paragraph("", mark=self.title, kind="cl-title"), Code(printable(self.code), numbered=True)),
             Box(
                 Paragraph(gettext("Do not run it. Fill in every row, then commit.")),
-                InText(Code("\n".join(f"{n:>3}. {asks}  ({takes})" for n, asks, takes in rows), by="")),
-                InPage(Table(head, cells, cells=left)),
+                InText(Code("\n".join(words), by="")),
+                InPage(Table(head, rows, cells=left)),
             ),
             apart=True,
             kind="copylab-predict",
@@ -289,40 +296,36 @@ def _default(tree: ast.Module) -> list[Question]:
     return state_table() if {"x", "y"} <= set(made) else state_table(made[0], made[1])
 
 
+def _field(question: Question, ident: str) -> tuple[str, str]:
+    """A question as the label of a field, and the field: a menu where there are choices, else room for a text."""
+    if question.options:
+        options = [("", gettext("choose …")), *((choice, label(choice)) for choice in question.options)]
+        menu = "".join(element("option", escape(said), value=choice) for choice, said in options)
+        field = element("select", menu, id=ident, name=question.name)
+    else:
+        plain = {"maxlength": 2000, "autocomplete": "off", "spellcheck": "false"}
+        field = element("input", type="text", id=ident, name=question.name, aria_describedby=f"{ident}-hint", **plain)
+        field += element("span", inline(question.takes), class_="cl-hint", id=f"{ident}-hint")
+    return element("label", inline(question.asks), for_=ident), element("div", field, class_="cl-answer")
+
+
 class PredictionForm(anywidget.AnyWidget):
     """The form in the browser. What is filled in goes to the prediction, what the prediction reveals comes back."""
 
     _esm = web("quiz/predict.js")
     _css = style("quiz/predict.css")
-    task = traitlets.Dict(read_only=True, help="Title, lines of code, and rows: name, prompt, choices, hint.").tag(
-        sync=True
-    )
+    page = traitlets.Unicode("", help="The form, or after the commit what the run says, as HTML.").tag(sync=True)
+    title = traitlets.Unicode("", help="The name of the whole for a screen reader.").tag(sync=True)
     answers = traitlets.Dict(help="What is filled in: text by the name of the question.").tag(sync=True)
     committed = traitlets.Bool(False, help="Whether it is committed.").tag(sync=True)
-    headline = traitlets.Unicode("", help="How many rows are right.").tag(sync=True)
-    reveal = traitlets.Unicode("", help="What the run says, as HTML; empty before the commit.").tag(sync=True)
     problem = traitlets.Unicode("", help="Why the answers could not be judged.").tag(sync=True)
     says = traitlets.Unicode("", help="What a screen reader is told.").tag(sync=True)
 
     def __init__(self, prediction: Prediction) -> None:
         self._prediction = prediction  # before the model is opened, for a view may be made of what it has then
-        super().__init__()
+        super().__init__(title=prediction.title)
         self._follow()
         prediction.observe(self._follow, ["answers", "committed"])
-
-    @traitlets.default("task")
-    def _task(self) -> dict[str, Any]:
-        rows = [
-            {
-                "name": question.name,
-                "prompt": inline(question.asks),
-                "choices": [[choice, label(choice)] for choice in question.options],
-                "hint": "" if question.options else gettext(question.hint),
-            }
-            for question in self._prediction.questions
-        ]
-        code = printable(self._prediction.code).splitlines()
-        return {"title": self._prediction.title, "code": code, "rows": rows}
 
     def _follow(self, _: object = None) -> None:
         """Show what the prediction holds."""
@@ -330,8 +333,15 @@ class PredictionForm(anywidget.AnyWidget):
         with self.hold_sync():
             self.answers = dict(self._prediction.answers)
             self.committed = self._prediction.committed
-            self.headline = told.headline if told is not None else ""
-            self.reveal = told.found(live=True).html() if told is not None else ""
+            self.page = self._form if told is None else _result(told)
+
+    @cached_property
+    def _form(self) -> str:
+        commit = element("button", gettext("Commit"), type="submit", class_="cl-commit")
+        bar = element("div", commit + element("span", class_="cl-count"), class_="cl-bar")
+        # The ids are of this form alone: another notebook on the page has forms as well.
+        task = self._prediction.task(fields=f"cl-{uuid4().hex}")
+        return element("form", task.html() + bar, aria_label=self._prediction.title, novalidate=True)
 
     @traitlets.observe("answers")
     def _filled(self, _: object) -> None:
@@ -354,6 +364,15 @@ class PredictionForm(anywidget.AnyWidget):
         if self.comm is not None:
             self._prediction.unobserve(self._follow, ["answers", "committed"])
         super().close()
+
+
+def _result(told: Reveal) -> str:
+    """What the run says, and what can be done then."""
+    headline = element("p", inline(told.headline), class_="cl-headline", tabindex=-1)
+    buttons = (("steps", gettext("Step through the run")), ("reset", gettext("Start again")))
+    bar = "".join(element("button", said, type="button", data_do=do) for do, said in buttons)
+    inside = headline + told.found(live=True).html() + element("div", bar, class_="cl-bar")
+    return element("div", inside, role="group", aria_label=told.headline)
 
 
 class PredictionView(View):
