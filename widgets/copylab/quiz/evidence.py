@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tinytorch.viz import words
+from tinytorch.viz import labels
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
-from tinytorch.viz.records import Snapshot, Tensor
+from tinytorch.viz.read.records import Snapshot, Tensor
 
 from .answers import number
 from .runs import Moment, Run
@@ -73,10 +73,10 @@ def versions(run: Run, x: str, *, at: int | None) -> str:
     tensor, snapshot = run.tensor(x, at), run.snapshot(at)
     told = f"`{x}._version`: {_course(run, lambda moment: moment.snapshot.tensor(x).version, at)}"
     others = [] if tensor.counter is None else [t for t in snapshot.counter(tensor.counter).tensors if t != tensor.id]
-    named = [f"`{words.label(snapshot, other)}`" for other in others if snapshot.tensor(other).names]
+    named = [f"`{snapshot.label(other)}`" for other in others if snapshot.tensor(other).names]
     if not named:
         return told
-    also = gettext("{counter} counts for {names} as well.", counter=tensor.counter, names=words.listed(named))
+    also = gettext("{counter} counts for {names} as well.", counter=tensor.counter, names=labels.listed(named))
     return f"{told} {also}"
 
 
@@ -149,22 +149,22 @@ def shown_by(run: Run, _number: float, *names: str, at: int | None) -> str:
 
 
 def _shown_tensors(snapshot: Snapshot) -> dict[str, str]:
-    seen = [tensor for _, members in words.shown_storages(snapshot) for tensor in members]
-    return {tensor.id: words.label(snapshot, tensor.id) for tensor in seen}
+    seen = [tensor for _, members in snapshot.shown_storages for tensor in members]
+    return {tensor.id: snapshot.label(tensor.id) for tensor in seen}
 
 
 def _shown_storages(snapshot: Snapshot) -> dict[str, str]:
-    shown = words.shown_storages(snapshot)
-    return {one.id: words.listed([words.label(snapshot, tensor.id) for tensor in members]) for one, members in shown}
+    shown = snapshot.shown_storages
+    return {one.id: labels.listed([snapshot.label(tensor.id) for tensor in members]) for one, members in shown}
 
 
 def _shown_counters(snapshot: Snapshot) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for which, name in _shown_tensors(snapshot).items():
         tensor = snapshot.tensor(which)
-        if tensor.counter is not None and words.counted(snapshot, tensor):
+        if tensor.counter is not None and snapshot.counted(tensor):
             found.setdefault(tensor.counter, []).append(name)
-    return {counter: words.listed(names) for counter, names in found.items()}
+    return {counter: labels.listed(names) for counter, names in found.items()}
 
 
 @dataclass(frozen=True)
