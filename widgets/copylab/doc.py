@@ -293,7 +293,11 @@ class Table(Part):
     def html(self) -> str:
         """A `<table>`."""
         caption = element("caption", inline(self.caption)) if self.caption else ""
-        head = "".join(element("th", inline(name), scope="col", **self.cells) for name in self.head)
+        # A head without a name is none: who hears the table is told of no column that is called nothing.
+        head = "".join(
+            element("th", inline(name), scope="col", **self.cells) if name else element("td", **self.cells)
+            for name in self.head
+        )
         body = "".join(element("tr", "".join(cell.html() for cell in row)) for row in self.rows)
         top = element("thead", element("tr", head)) if head else ""
         return element("table", caption + top + element("tbody", body), **self.attributes)
