@@ -72,7 +72,7 @@ class Progress(Told):
 
     def tree(self) -> Part:
         """The table."""
-        rows = ([Cell(lesson), Cell(name, head=True), how] for lesson, name, how in self.rows())
+        rows = ((Cell(lesson), Cell(name, head=True), how) for lesson, name, how in self.rows())
         caption = gettext("Progress: {summary}.", summary=self.summary)
         return Table((gettext("Lesson"), gettext("What"), gettext("So far")), rows, caption=caption)
 

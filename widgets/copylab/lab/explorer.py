@@ -10,13 +10,12 @@ from typing import Any
 import ipywidgets
 import traitlets
 
-from tinytorch.viz.read.probe import engine_name
-
 from ..copying.methods import METHODS, Method
 from ..copying.methods import method as find
 from ..copying.sources import Source
 from ..run.capture import cut, describe_error
 from ..run.engines import checked, engine_for
+from ..run.program import compiled
 from ..ui.exhibit import Exhibit, Panel, style
 from . import actions as labactions
 from . import view as labview
@@ -61,7 +60,7 @@ class CopyLab(Exhibit, ipywidgets.VBox):
     def __init__(self, x: object = None, method: str | Method = "clone", engine: ModuleType | None = None) -> None:
         chosen, source = find(method), Source.of(x)
         self._methods = {**METHODS, chosen.name: chosen}
-        self._engine = checked(engine) or _engine_for(x, sys._getframe(1).f_globals)
+        self._engine = checked(engine) or engine_for(sys._getframe(1).f_globals, x)
         self._yours = Yours(x) if hasattr(x, "untyped_storage") else None
         self._given = source = self._yours.source if self._yours else source
         self._past: list[tuple[str, ...]] = []
@@ -108,7 +107,7 @@ class CopyLab(Exhibit, ipywidgets.VBox):
 
         Raises SyntaxError, and adds nothing, for what is no code.
         """
-        compile(code, "<CopyLab>", "exec")
+        compiled(code)
         if not self._state.copied:
             self._tell("There is no y to act on: choose another method or another x.")
             return
@@ -236,7 +235,7 @@ class CopyLab(Exhibit, ipywidgets.VBox):
     def _readable_actions(self, proposal: Any) -> tuple[str, ...]:
         for action in proposal["value"]:
             try:
-                compile(action, "<CopyLab>", "exec")
+                compiled(action)
             except (SyntaxError, ValueError, TypeError) as error:
                 raise traitlets.TraitError(f"an action is Python code: {describe_error(error)}") from None
         return tuple(proposal["value"])
@@ -292,12 +291,6 @@ A CopyLab runs a small program: it makes x, copies it to y, and does what you as
 
 In Python the same: lab = CopyLab(method="detach"); lab.loss("x"); lab.write("y"); lab.backward(); print(lab.text).
 lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, lab.verdicts are the answers."""
-
-
-def _engine_for(x: object, names: dict[str, Any]) -> ModuleType:
-    if hasattr(x, "untyped_storage"):
-        return sys.modules[engine_name(x)]
-    return engine_for(names)
 
 
 def _checked(name: str) -> str:

@@ -48,8 +48,8 @@ from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
 from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, Told, paragraphs
 from ..run.capture import describe_error, steady
-from ..run.ending import count
 from ..run.engines import engine_for, meant, notebook_names
+from ..run.program import compiled
 from ..ui.exhibit import Panel
 from .attempts import Attempt, look, play
 from .progress import note, recall
@@ -156,7 +156,7 @@ class Exercise(Told):
         self._check, self.names, self._wants_torch = _callable(check, names)
         self._right, self._engine, self._hinted = right, engine, 0
         for code in (self.start, self.code, *self.also, *(one.code for one in self.wrong)):
-            compile(textwrap.dedent(code), "<exercise>", "exec")
+            compiled(textwrap.dedent(code))
 
     @property
     def title(self) -> str:
@@ -307,9 +307,12 @@ class Exercise(Told):
         caught = [what for what, state in judged if state == "wrong"]
         if missed and not caught:
             faults.append("no change of the solution is noticed: the check would pass anything")
-        tried = (
-            f"start, solution, {count(len(self.wrong), 'wrong answer')}, "
-            f"{len(caught)} of {len(caught) + len(missed)} changed solutions noticed"
+        tried = ngettext(
+            "start, solution, {number} wrong answer, {caught} of {changes} changed solutions noticed",
+            "start, solution, {number} wrong answers, {caught} of {changes} changed solutions noticed",
+            len(self.wrong),
+            caught=len(caught),
+            changes=len(caught) + len(missed),
         )
         return Verification(tried, tuple(dict.fromkeys(faults)), tuple(f"still right: {what}" for what in missed))
 

@@ -38,15 +38,14 @@ from uuid import uuid4
 import anywidget
 import traitlets
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz.catalogue import gettext, ngettext
 
 from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, Told, element, inline
 from ..questions import state_table
 from ..run.capture import describe_error
 from ..run.capture import shown as printable
-from ..run.ending import count
 from ..run.engines import checked, meant, named
-from ..run.source import tidy
+from ..run.program import tidy
 from ..ui.exhibit import style
 from ..ui.theme import web
 from .answers import label
@@ -229,9 +228,9 @@ class Prediction(Told, traitlets.HasTraits):
         run = Run(self.code, meant(engine, self._engine))
         faults = [fault for question in self.questions for fault in question.faults(run)]
         listed = sum(len(question.wrong) for question in self.questions)
-        return Verification(
-            f"{count(len(self.questions), 'question')}, {count(listed, 'wrong answer')} listed", tuple(faults)
-        )
+        asked = ngettext("{number} question", "{number} questions", len(self.questions))
+        answers = ngettext("{number} wrong answer listed", "{number} wrong answers listed", listed)
+        return Verification(f"{asked}, {answers}", tuple(faults))
 
     def help(self) -> None:
         """Say how to use it."""

@@ -15,11 +15,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
 
 from ..copying.methods import Method
 from ..run.capture import describe_error
-from ..run.plain import no_input
+from ..run.run import execute
 
 PORTION = 0.0005
 """Seconds that one run takes at least: enough for the clock, and short beside the turns of other programs."""
@@ -90,9 +89,8 @@ class Clocked:
         assert isinstance(repeat, ast.For)
         repeat.body = body
         function.body = [*setup, *ast.parse("start = clock()").body, *function.body]
-        # It runs many thousand times: nobody is asked as often, and nobody reads as many lines.
-        names: dict[str, Any] = {"input": no_input, "print": lambda *_, **__: None}
-        exec(compile(ast.fix_missing_locations(loop), f"<{method.name}>", "exec"), names)  # the user's code: to be run
+        # It runs many thousand times: nobody reads as many lines.
+        names = execute(ast.unparse(ast.fix_missing_locations(loop)), engine, {"print": lambda *_, **__: None})
         self._timed: Callable[..., float] = names["timed"]
         self._engine = engine
         self.repeats = 0

@@ -10,6 +10,7 @@ from typing import Literal
 
 from ..copying.methods import Method, method
 from ..run.engines import checked
+from ..run.program import compiled
 
 METHODS = ("detach", "clone", "detach().clone()", "clone().detach()", "copy_", "new_tensor", "torch.tensor")
 SIZES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
@@ -42,7 +43,7 @@ def chosen_methods(given: Sequence[str | Method] | Mapping[str, str] | None) -> 
         raise ValueError("a race needs a method")
     for one in made:
         try:
-            compile(one.code, one.name, "exec")
+            compiled(one.code)
         except SyntaxError as error:
             raise ValueError(f"the code of {one.name!r} is not Python: {error}") from None
     return tuple({one.name: one for one in made}.values())

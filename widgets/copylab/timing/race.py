@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import Any
 
 import ipywidgets
 import traitlets
@@ -18,6 +17,7 @@ from tinytorch.viz.draw.picture import Picture
 from ..copying.methods import Method, method
 from ..run.capture import describe_error
 from ..run.limits import Stop, Watch
+from ..run.run import execute
 from ..ui.exhibit import Exhibit, Panel
 from . import plot as raceplot
 from . import views as raceviews
@@ -256,9 +256,7 @@ class Race(Exhibit, ipywidgets.VBox):
         self._shown.says = " ".join([raceviews.how_it_ended(self), *raceviews.spoken(self)])
 
     def _make(self, engine: ModuleType, size: int) -> object:
-        names: dict[str, Any] = {"torch": engine}
-        exec(self.setup.format(size=size), names)  # one of the three lines above
-        return names["x"]
+        return execute(self.setup.format(size=size), engine)["x"]
 
     def _found_engines(self) -> tuple[ModuleType, ...]:
         return self._engines or installed_engines()
