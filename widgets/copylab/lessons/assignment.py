@@ -1,9 +1,5 @@
 """`=` is no copy: two programs that differ in their order, and three that keep less than they should."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from copylab import Misconception, exercise, predict
 from copylab.looks import is_tensor, same_storage, values
 from copylab.questions import count, same_tensor, value, version
@@ -51,7 +47,7 @@ written = predict(
 )
 
 
-def _check_earlier(position: Any, before: Any) -> None:
+def _check_earlier(position, before):
     for name, given in (("position", position), ("before", before)):
         assert is_tensor(given), f"{name} is of the type {type(given).__name__}, and a tensor is asked for."
     assert values(position) != [1, 2], "position still shows [1, 2]: the move is gone."
@@ -61,30 +57,32 @@ def _check_earlier(position: Any, before: Any) -> None:
     assert values(before) == [1, 2], f"before shows {values(before)}, and [1, 2] is where it began."
 
 
+_EARLIER = "position = torch.tensor([1.0, 2.0])\n"
+
 earlier = exercise(
     "assignment/earlier",
     "`before` shall still show `[1, 2]` when `position` has moved on to `[11, 12]`. Change the line that moves.",
     check=_check_earlier,
-    start="position = torch.tensor([1.0, 2.0])\nbefore = position\nposition += 10",
+    start=_EARLIER + "before = position\nposition += 10",
     hints=[
         "The last line writes into the cells that both names look at.",
         "`position + 10` is a new tensor. Which name has to be tied to it?",
     ],
-    solution="position = torch.tensor([1.0, 2.0])\nbefore = position\nposition = position + 10",
+    solution=_EARLIER + "before = position\nposition = position + 10",
     wrong={
-        "position = torch.tensor([1.0, 2.0])\nbefore = position": "the move is gone",
-        "position = torch.tensor([1.0, 2.0])\nposition = position + 10\nbefore = position": "one tensor",
-        "position = torch.tensor([1.0, 2.0])\nbefore = position[:]\nposition += 10": "still one storage",
-        "position = torch.tensor([1.0, 2.0])\nposition = position + 10\nbefore = position + 0": "before shows [11.0, 12.0]",
-        "position = torch.tensor([1.0, 2.0])\nbefore = position\nposition = position * 10": "position shows [10.0, 20.0]",
-        "position = torch.tensor([1.0, 2.0])\nbefore = [1.0, 2.0]\nposition += 10": "before is of the type list",
+        _EARLIER + "before = position": "the move is gone",
+        _EARLIER + "position = position + 10\nbefore = position": "one tensor",
+        _EARLIER + "before = position[:]\nposition += 10": "still one storage",
+        _EARLIER + "position = position + 10\nbefore = position + 0": "before shows [11.0, 12.0]",
+        _EARLIER + "before = position\nposition = position * 10": "position shows [10.0, 20.0]",
+        _EARLIER + "before = [1.0, 2.0]\nposition += 10": "before is of the type list",
     },
     right="the name position moved on, and nobody wrote into the old tensor.",
     title="Exercise 1",
 )
 
 
-def _check_doubled(double: Any, a: Any, torch: Any) -> None:
+def _check_doubled(double, a, torch):
     assert callable(double), "double is no function any more."
     given = torch.tensor([3.0, 5.0])
     got = double(given)
@@ -122,7 +120,7 @@ doubled = exercise(
 )
 
 
-def _check_rows(table: Any) -> None:
+def _check_rows(table):
     assert isinstance(table, list) and len(table) == 3 and all(map(is_tensor, table)), (
         "table has to be a list of three tensors."
     )

@@ -1,9 +1,5 @@
 """Beyond the copy methods: conversions, NumPy, deep copies, slices and indices."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from copylab import exercise, predict
 from copylab.looks import is_tensor, same_storage, values
 from copylab.questions import count, same_tensor, value, version
@@ -32,7 +28,7 @@ families = predict(
 )
 
 
-def _check_scaled(to_percent: Any, torch: Any) -> None:
+def _check_scaled(to_percent, torch):
     assert callable(to_percent), "to_percent is no function any more."
     for dtype in (torch.float64, torch.float32):
         given = torch.tensor([0.5, 0.25], dtype=dtype)
@@ -62,7 +58,7 @@ scaled = exercise(
 )
 
 
-def _check_picked(x: Any) -> None:
+def _check_picked(x):
     assert is_tensor(x), f"x is of the type {type(x).__name__}, and a tensor is asked for."
     assert values(x) != [-1, 2, -3, 4], "x shows no change: the zeros went into a copy."
     assert values(x) == [0, 2, 0, 4], f"x shows {values(x)}, and [0, 2, 0, 4] is asked for."
@@ -90,7 +86,7 @@ picked = exercise(
 )
 
 
-def _check_deep(layer: Any, best: Any) -> None:
+def _check_deep(layer, best):
     assert isinstance(best, dict) and set(best) == {"weight", "bias"}, "best has to be a dict with weight and bias."
     assert values(layer.weight) == [[99]], f"the layer holds {values(layer.weight)}, and [[99]] was written into it."
     shares = [name for name, t in best.items() if same_storage(t, getattr(layer, name))]

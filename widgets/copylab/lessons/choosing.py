@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
 
 from copylab import exercise, predict, wrong
 from copylab.copying.facts import Answer, facts
@@ -54,7 +53,7 @@ def _named(name: str) -> Method:
         wrong(str(error).partition(" There are")[0] + ".")
 
 
-def _check_dangerous(names: Any, torch: ModuleType) -> None:
+def _check_dangerous(names, torch):
     assert isinstance(names, list | tuple | set), 'names has to be a list of names, such as ["clone", "view"].'
     assert names, "the list is empty, and there are some."
     right = _that(torch, {"after_write": "wrong, and no error"})
@@ -113,7 +112,7 @@ _WORDS: dict[tuple[str, Answer], str] = {
 }
 
 
-def _check_wishes(choice: Any, torch: ModuleType) -> None:
+def _check_wishes(choice, torch):
     asked = isinstance(choice, dict) and set(choice) == set(WISHES)
     assert asked, "choice has to be the dict with its five keys, as it was."
     for wish, wanted in WISHES.items():
@@ -158,7 +157,7 @@ wishes = exercise(
 )
 
 
-def _check_leaf(fresh_leaf: Any, torch: Any) -> None:
+def _check_leaf(fresh_leaf, torch):
     assert callable(fresh_leaf), "fresh_leaf is no function any more."
     a = torch.tensor([1.0, 2.0], requires_grad=True)
     x = a * 3

@@ -40,7 +40,7 @@ def patient(number: int, name: str, task: str, check: Any, **rest: Any) -> Exerc
     return exercise(f"clinic/{name}", task, check=check, title=f"Patient {number}", **rest)
 
 
-def _check_best(layer: Any, best: Any) -> None:
+def _check_best(layer, best):
     assert isinstance(best, dict) and "weight" in best, "best has to be a state dict, with a weight."
     assert values(layer.weight) == [[99]], "the training is gone: the layer has to hold 99 at the end."
     assert not same_storage(best["weight"], layer.weight), (
@@ -72,7 +72,7 @@ best_weights = patient(
 _EMA = "for value in (2.0, 5.0):\n    with torch.no_grad():\n        layer.weight.fill_(value)\n"
 
 
-def _check_average(layer: Any, ema: Any) -> None:
+def _check_average(layer, ema):
     assert isinstance(ema, dict) and is_tensor(ema.get("weight")), "ema has to be a dict with a weight."
     kept = ema["weight"]
     assert not same_storage(kept, layer.weight), f"ema looks at the cells of the layer; both are {values(kept)}."
@@ -122,7 +122,7 @@ average = patient(
 )
 
 
-def _check_history(history: Any) -> None:
+def _check_history(history):
     assert isinstance(history, list) and len(history) == 3 and all(map(is_tensor, history)), (
         "history has to be a list of three tensors."
     )
@@ -152,7 +152,7 @@ film = patient(
 )
 
 
-def _check_wide(row: Any, wide: Any) -> None:
+def _check_wide(row, wide):
     assert is_tensor(wide) and tuple(wide.shape) == (3, 2), "wide has to be a tensor of the shape (3, 2)."
     assert 0 not in wide.stride(), "the three rows of wide are still the same two cells."
     assert values(row) == [1, 2], f"row has become {values(row)}."
@@ -180,7 +180,7 @@ wide_rows = patient(
 )
 
 
-def _check_mask(x: Any) -> None:
+def _check_mask(x):
     assert is_tensor(x), "x has to be a tensor."
     assert values(x) != [-2, 5, -1, 7], "x is as it was: the zeros went into a copy."
     assert values(x) == [-2, 0, -1, 7], f"x shows {values(x)}, and [-2, 0, -1, 7] is asked for."
@@ -205,7 +205,7 @@ chained = patient(
 )
 
 
-def _check_array(data: Any, array: Any) -> None:
+def _check_array(data, array):
     assert is_tensor(data), "data has to be a tensor."
     assert float(array.sum()) == 0, "array was to be set to 0."
     assert values(data) != [0, 0], "data shows zeros: it looks at the memory of array."

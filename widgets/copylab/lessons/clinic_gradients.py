@@ -1,18 +1,14 @@
 """The clinic, second half: six programs that lose a gradient, spoil one, or keep a graph too long."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from copylab.lessons.clinic import patient
 from copylab.looks import grad, is_tensor, values
 
 
-def _near(a: Any, b: list[float]) -> bool:
+def _near(a, b):
     return len(a) == len(b) and all(abs(x - y) < 1e-3 for x, y in zip(a, b, strict=True))
 
 
-def _check_write(a: Any, h: Any) -> None:
+def _check_write(a, h):
     assert is_tensor(h), "h has to be a tensor."
     assert h.requires_grad, "h has no way back to a any more."
     assert _near(values(h), [3.7183, 8.3891]), (
@@ -44,7 +40,7 @@ write_before = patient(
 )
 
 
-def _check_update(w: Any) -> None:
+def _check_update(w):
     assert is_tensor(w) and w.is_leaf, "w is no leaf any more: the updates were recorded, and the graph grows."
     assert w.requires_grad, "w requires no grad any more."
     assert w._version != 0, "the numbers may be right, but the writes went past the counter."
@@ -74,7 +70,7 @@ data_update = patient(
 )
 
 
-def _check_copy(h: Any, kept: Any) -> None:
+def _check_copy(h, kept):
     assert is_tensor(kept), f"kept is of the type {type(kept).__name__}, and a tensor is asked for."
     assert not kept.requires_grad, f"kept requires grad: its node is {kept.grad_fn.name() if kept.grad_fn else 'none'}."
     assert is_tensor(h) and h.requires_grad, "h itself was cut off the graph."
@@ -101,7 +97,7 @@ deep_result = patient(
 )
 
 
-def _check_running(w: Any, total: Any) -> None:
+def _check_running(w, total):
     assert is_tensor(total) or isinstance(total, float), (
         f"total is of the type {type(total).__name__}: a number or a tensor is asked for."
     )
@@ -134,7 +130,7 @@ running_loss = patient(
 )
 
 
-def _check_leaf(w: Any) -> None:
+def _check_leaf(w):
     assert is_tensor(w) and w.is_leaf and w.requires_grad, "w has to be a leaf that requires grad, at the end."
     assert values(w) != [0.5, 0.5, 0.5], "nothing was written."
     assert values(w) == [1, 0.5, 0.5], f"w shows {values(w)}, and [1, 0.5, 0.5] is asked for."
@@ -161,7 +157,7 @@ leaf_view = patient(
 )
 
 
-def _check_state(w: Any, h: Any) -> None:
+def _check_state(w, h):
     assert is_tensor(h), "h has to be a tensor."
     assert abs(values(h) - 0.125) <= 1e-6, f"h is {values(h)}, and three rounds of one half lead to 0.125."
     assert grad(w) is not None, "w.grad is None: no gradient came back."

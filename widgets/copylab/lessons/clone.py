@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from copylab import Misconception, exercise, predict
 from copylab.looks import grad, is_tensor, same_storage, values
 from copylab.questions import (
@@ -115,7 +113,7 @@ rest = predict(
 )
 
 
-def _check_readings(reading: Any, kept: Any) -> None:
+def _check_readings(reading, kept):
     assert isinstance(kept, list), "kept is no list any more."
     assert len(kept) == 3, f"kept holds {len(kept)} things, and 3 are asked for."
     assert all(is_tensor(t) for t in kept), "the numbers are kept, but not as tensors."
@@ -161,7 +159,7 @@ readings = exercise(
 )
 
 
-def _check_both(a: Any, c: Any, out: Any) -> None:
+def _check_both(a, c, out):
     assert is_tensor(c) and is_tensor(out), "c and out have to be tensors."
     assert c is not a, "c is a itself, under a second name."
     assert c.requires_grad, "c does not require grad, so nothing leads from it back to a."

@@ -1,9 +1,5 @@
 """clone and detach in both orders: what they leave behind, a backup of parameters, a write between the two."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from copylab import Misconception, exercise, predict
 from copylab.looks import grad, is_tensor, same_storage, values
 from copylab.questions import count, is_leaf, node, requires_grad, value, version
@@ -39,7 +35,7 @@ orders = predict(
 )
 
 
-def _check_backup(layer: Any, saved: Any) -> None:
+def _check_backup(layer, saved):
     weight = layer.weight
     assert isinstance(saved, list) and len(saved) == 1 and is_tensor(saved[0]), (
         "saved has to be a list with one tensor."
@@ -53,21 +49,22 @@ def _check_backup(layer: Any, saved: Any) -> None:
     assert values(saved[0]) != [[7]], "saved holds the 7: it was made after the write."
 
 
+_BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
+
 backup = exercise(
     "clone_detach/backup",
     "`saved` shall hold the parameters as they were before the write: plain tensors without a way back. Change a line.",
     check=_check_backup,
-    start="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nsaved = list(layer.parameters())\n"
-    "with torch.no_grad():\n    layer.weight.fill_(7.0)",
+    start=_BACKUP + "saved = list(layer.parameters())\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
     hints=["A list holds things, not copies of things.", "Cut, then copy, for each `p`."],
-    solution="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nsaved = [p.detach().clone() for p in layer.parameters()]\n"
-    "with torch.no_grad():\n    layer.weight.fill_(7.0)",
+    solution=_BACKUP
+    + "saved = [p.detach().clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
     wrong={
         "saved = [p.detach() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "shows the 7 as well",
-        "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nsaved = [p.clone() for p in layer.parameters()]\n"
-        "with torch.no_grad():\n    layer.weight.fill_(7.0)": "has a node, CloneBackward0",
+        _BACKUP
+        + "saved = [p.clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "has a node, CloneBackward0",
         "saved = [p.detach().clone() for p in layer.parameters()]": "made after the write",
-        "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nsaved = [p.detach().clone() for p in layer.parameters()]": "the layer holds",
+        _BACKUP + "saved = [p.detach().clone() for p in layer.parameters()]": "the layer holds",
         "saved = layer.weight.detach().clone()": "a list with one tensor",
     },
     right="numbers of their own, and nothing that leads back.",
@@ -75,7 +72,7 @@ backup = exercise(
 )
 
 
-def _check_between(x: Any, k: Any, c: Any) -> None:
+def _check_between(x, k, c):
     assert is_tensor(k) and is_tensor(c), "k and c have to be tensors."
     assert not c.requires_grad, "c requires grad, so the write into it is part of the graph."
     assert not same_storage(k, c), "c and k share their cells: the write through c is seen in k."

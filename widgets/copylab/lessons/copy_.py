@@ -1,9 +1,5 @@
 """`copy_`: what the target keeps and takes, a screen that is written into, a layer that keeps its parameter."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from copylab import exercise, predict
 from copylab.looks import is_tensor, values
 from copylab.questions import gradient, is_leaf, node, requires_grad, same_counter, value, version
@@ -31,7 +27,7 @@ filled = predict(
 )
 
 
-def _check_ring(buffer: Any, screen: Any) -> None:
+def _check_ring(buffer, screen):
     assert is_tensor(buffer) and is_tensor(screen), "buffer and screen have to be tensors."
     assert values(screen) != [0, 0, 0], "screen still shows zeros: nobody wrote into the cells that it looks at."
     assert screen is buffer, "screen shows other numbers, but it is not the tensor buffer any more."
@@ -39,32 +35,29 @@ def _check_ring(buffer: Any, screen: Any) -> None:
     assert screen._version <= 3, f"the cells were written {screen._version} times, and there were three frames."
 
 
+_RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    frame = torch.full((3,), float(step))\n"
+
 ring = exercise(
     "copy_/screen",
     "`screen` shall always show the latest frame, in the tensor `buffer` that it was tied to at the start. Change the "
     "last line of the loop.",
     check=_check_ring,
-    start="buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n"
-    "    frame = torch.full((3,), float(step))\n    buffer = frame",
+    start=_RING + "    buffer = frame",
     hints=["`buffer = frame` ties a name. `screen` does not notice.", "Write the numbers of `frame` into `buffer`."],
-    solution="buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n"
-    "    frame = torch.full((3,), float(step))\n    buffer.copy_(frame)",
+    solution=_RING + "    buffer.copy_(frame)",
     wrong={
-        "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n"
-        "    frame = torch.full((3,), float(step))\n    buffer = frame + 1": "still shows zeros",
+        _RING + "    buffer = frame + 1": "still shows zeros",
         "buffer = torch.zeros(3)\nfor step in range(3):\n    frame = torch.full((3,), float(step))\n"
         "    screen = frame": "not the tensor buffer any more",
-        "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n"
-        "    frame = torch.full((3,), float(step))\n    buffer += frame": "screen shows [3.0, 3.0, 3.0]",
-        "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n"
-        "    frame = torch.full((3,), float(step))\n    buffer.zero_()\n    buffer.copy_(frame)": "written 6 times",
+        _RING + "    buffer += frame": "screen shows [3.0, 3.0, 3.0]",
+        _RING + "    buffer.zero_()\n    buffer.copy_(frame)": "written 6 times",
     },
     right="the same tensor, with the numbers of the last frame.",
     title="Exercise 1",
 )
 
 
-def _check_loaded(layer: Any, weight: Any, new: Any) -> None:
+def _check_loaded(layer, weight, new):
     assert layer.weight is weight, (
         "the layer has another parameter now: who held the old one (an optimizer, say) holds it still."
     )
@@ -77,30 +70,26 @@ def _check_loaded(layer: Any, weight: Any, new: Any) -> None:
     assert weight._version >= 2, "the numbers are there, but the counter says that nobody wrote."
 
 
+_LOADED = "torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n"
+
 loaded = exercise(
     "copy_/load",
     "Put the numbers of `new` into the layer so that `layer.weight` stays the very parameter that it was. Change the "
     "last line (two lines will do).",
     check=_check_loaded,
-    start="torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n"
-    "layer.weight = torch.nn.Parameter(new)",
+    start=_LOADED + "layer.weight = torch.nn.Parameter(new)",
     hints=[
         "Do not make a parameter: write into the one that is there.",
         "A write into a leaf wants `with torch.no_grad():`.",
     ],
-    solution="torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n"
-    "with torch.no_grad():\n    layer.weight.copy_(new)",
+    solution=_LOADED + "with torch.no_grad():\n    layer.weight.copy_(new)",
     wrong={
-        "torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n"
-        "layer.weight = torch.nn.Parameter(new.clone())": "another parameter now",
-        "torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n"
-        "weight.requires_grad_(False).copy_(new)": "requires no grad any more",
-        "torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n"
-        "with torch.no_grad():\n    layer.weight.add_(new).zero_().add_(1)": "the parameter holds [[1.0, 1.0]]",
-        "torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n"
-        "layer.weight.data = new": "looks at the cells of new",
-        "torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n"
-        "layer.weight.data.copy_(new)": "the counter says that nobody wrote",
+        _LOADED + "layer.weight = torch.nn.Parameter(new.clone())": "another parameter now",
+        _LOADED + "weight.requires_grad_(False).copy_(new)": "requires no grad any more",
+        _LOADED
+        + "with torch.no_grad():\n    layer.weight.add_(new).zero_().add_(1)": "the parameter holds [[1.0, 1.0]]",
+        _LOADED + "layer.weight.data = new": "looks at the cells of new",
+        _LOADED + "layer.weight.data.copy_(new)": "the counter says that nobody wrote",
     },
     right="the same parameter, with other numbers in its cells, and the write was counted.",
     title="Exercise 2",

@@ -1,9 +1,5 @@
 """`.data`: the pair with detach, a protected display, a counted update, and a wrong gradient made on purpose."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from copylab import exercise, predict
 from copylab.looks import grad, is_tensor, same_storage, values
 from copylab.questions import (
@@ -40,7 +36,7 @@ past = predict(
 )
 
 
-def _check_counted(a: Any, out: Any, shown: Any) -> None:
+def _check_counted(a, out, shown):
     assert is_tensor(shown) and is_tensor(out), "out and shown have to be tensors."
     assert out.requires_grad, "out has no way back to a any more."
     assert not same_storage(out, shown), "shown still writes into the cells of out."
@@ -50,7 +46,7 @@ def _check_counted(a: Any, out: Any, shown: Any) -> None:
     assert _close(values(out), [v / 100 for v in right]), "out itself was changed."
 
 
-def _close(a: Any, b: Any) -> bool:
+def _close(a, b):
     return len(a) == len(b) and all(abs(x - y) < 1e-3 for x, y in zip(a, b, strict=True))
 
 
@@ -73,7 +69,7 @@ counted = exercise(
 )
 
 
-def _check_update(w: Any) -> None:
+def _check_update(w):
     assert is_tensor(w) and w.is_leaf, "w is no leaf any more: the update was recorded."
     assert w.requires_grad, "w requires no grad any more: it is not the parameter that it was."
     assert grad(w) is not None, "w.grad is None. loss.backward() has to be called."
@@ -85,31 +81,32 @@ def _check_update(w: Any) -> None:
     )
 
 
+_UPDATE = "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\n"
+
 update = exercise(
     "data/update",
     "The gradient of `w * w` at 4 is 8, and the program finds 6. `w` shall go from 4 to 3, `w.grad` shall be `[8]`, "
     "and the write shall be counted.",
     check=_check_update,
-    start="w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nw.data -= 1.0\nloss.backward()",
+    start=_UPDATE + "w.data -= 1.0\nloss.backward()",
     hints=[
         "Which of the last two lines has to come first?",
         "A write that is counted and not recorded: section 6 has one.",
     ],
-    solution="w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\n"
-    "with torch.no_grad():\n    w -= 1.0",
+    solution=_UPDATE + "loss.backward()\nwith torch.no_grad():\n    w -= 1.0",
     wrong={
-        "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nloss.backward()": "is gone",
-        "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\nw.data -= 1.0": "still goes past the counter",
-        "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\nw = w - 1.0": "the update was recorded",
-        "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\nw = w.detach() - 1.0": "requires no grad any more",
-        "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nwith torch.no_grad():\n    w -= 1.0": "w.grad is None",
+        _UPDATE + "loss.backward()": "is gone",
+        _UPDATE + "loss.backward()\nw.data -= 1.0": "still goes past the counter",
+        _UPDATE + "loss.backward()\nw = w - 1.0": "the update was recorded",
+        _UPDATE + "loss.backward()\nw = w.detach() - 1.0": "requires no grad any more",
+        _UPDATE + "with torch.no_grad():\n    w -= 1.0": "w.grad is None",
     },
     right="first the gradient, then a write that is counted.",
     title="Exercise 2",
 )
 
 
-def _check_silent(x: Any, y: Any) -> None:
+def _check_silent(x, y):
     assert is_tensor(x) and is_tensor(y), "x and y have to be tensors."
     assert values(y) == 9, f"y is {values(y)}, and it has to be computed from the 3: 9."
     assert grad(x) is not None, "x.grad is None: backward did not get there."
@@ -118,21 +115,23 @@ def _check_silent(x: Any, y: Any) -> None:
     assert grad(x) == [200], f"x.grad is {grad(x)}, which is wrong, but not the [200] that is asked for."
 
 
+_SILENT = "x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\n"
+
 silent = exercise(
     "data/silent",
     "Add one line, so that no error is raised, `y` is 9, and `x.grad` is `[200]` where `[6]` would be right.",
     check=_check_silent,
-    start="x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\ny.backward()",
+    start=_SILENT + "y.backward()",
     hints=[
         "The node reads the value of `x` when `backward` runs. Which value gives 200?",
         "Write 100 into `x` between the second line and the third, past the counter.",
     ],
-    solution="x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\nx.data.fill_(100.0)\ny.backward()",
+    solution=_SILENT + "x.data.fill_(100.0)\ny.backward()",
     wrong={
-        "x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\ny.backward()\nx.data.fill_(100.0)": "which is right",
-        "x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\nx.detach().fill_(100.0)\ny.backward()": "did not get there",
+        _SILENT + "y.backward()\nx.data.fill_(100.0)": "which is right",
+        _SILENT + "x.detach().fill_(100.0)\ny.backward()": "did not get there",
         "x = torch.tensor([3.0], requires_grad=True)\nx.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y is 10000.0",
-        "x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\nx.data.fill_(200.0)\ny.backward()": "x.grad is [400.0]",
+        _SILENT + "x.data.fill_(200.0)\ny.backward()": "x.grad is [400.0]",
     },
     right="no error, and a wrong gradient. Remember what it looks like.",
     title="Exercise 3",

@@ -1,9 +1,5 @@
 """detach: what it cuts, what it leaves joined, and how to keep a value that others must not change."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from copylab import exercise, predict, wrong
 from copylab.looks import grad, is_tensor, node_of, same_storage, values
 from copylab.questions import (
@@ -43,7 +39,7 @@ cut = predict(
 )
 
 
-def _check_monitor(loss: Any, total: Any) -> None:
+def _check_monitor(loss, total):
     if isinstance(total, int | float):
         wrong("total is right as a number, but it is asked for as a tensor." if total == 75 else f"total is {total}.")
     assert is_tensor(total), f"total is of the type {type(total).__name__}, and a tensor is asked for."
@@ -78,7 +74,7 @@ monitor = exercise(
 )
 
 
-def _check_protect(a: Any, out: Any, shown: Any) -> None:
+def _check_protect(a, out, shown):
     assert is_tensor(shown) and is_tensor(out) and is_tensor(a), "a, out and shown all have to be tensors."
     assert (not out.requires_grad or node_of(out) is not None) and out.requires_grad, (
         "out has no way back to a any more."
@@ -112,7 +108,7 @@ protect = exercise(
 )
 
 
-def _check_value(a: Any, y: Any) -> None:
+def _check_value(a, y):
     assert is_tensor(y), f"y is of the type {type(y).__name__}, and a tensor is asked for."
     assert y.requires_grad, "y has no way back to a: both factors are cut off."
     assert values(y) == 9, f"y is {values(y)}, and 9 is asked for."

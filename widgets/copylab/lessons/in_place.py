@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from copylab import Misconception, Question, exercise, predict
 from copylab.looks import grad, is_tensor, values
 from copylab.questions import node, version
@@ -84,7 +82,7 @@ breaks = predict(
 _SIGMOID = "a = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)\nh = a.sigmoid()\n"
 
 
-def _check_activation(a: Any, h: Any, loss: Any) -> None:
+def _check_activation(a, h, loss):
     assert is_tensor(h) and is_tensor(loss), "h and loss have to be tensors."
     assert loss.requires_grad, "loss has no way back to a any more."
     assert abs(values(loss) - 1.5032) <= 1e-3, (
@@ -122,7 +120,7 @@ activation = exercise(
 _RUNNING = "w = torch.tensor([1.0], requires_grad=True)\nstate = torch.zeros(1)\ntotal = torch.zeros(1)\n"
 
 
-def _check_running(w: Any, total: Any) -> None:
+def _check_running(w, total):
     assert is_tensor(total), f"total is of the type {type(total).__name__}, and a tensor is asked for."
     assert values(total) == [46], f"total is {values(total)}, and 1 + 9 + 36 is 46."
     assert total.requires_grad, "total has no way back to w any more."
@@ -154,7 +152,7 @@ running = exercise(
 )
 
 
-def _check_twice(w: Any, y: Any) -> None:
+def _check_twice(w, y):
     assert is_tensor(w) and w.is_leaf and w.requires_grad, "w has to stay a leaf that requires grad."
     assert values(w) == [3], f"w is {values(w)}, and 2 + 1 is [3]."
     assert w._version != 0, "the write into w went past the counter."
@@ -163,26 +161,27 @@ def _check_twice(w: Any, y: Any) -> None:
     assert grad(w) == [6], f"w.grad is {grad(w)}, and [6] is the gradient of the second round."
 
 
+_TWICE = "w = torch.tensor([2.0], requires_grad=True)\n"
+
 twice = exercise(
     "in_place/rounds",
     "Add a second round: 1 is added to `w` in place, counted and not recorded; `y` is computed anew; `backward` is "
     "called; `w.grad` is that of the second round alone, `[6]`.",
     check=_check_twice,
-    start="w = torch.tensor([2.0], requires_grad=True)\ny = (w * w).sum()\ny.backward()",
+    start=_TWICE + "y = (w * w).sum()\ny.backward()",
     hints=[
         "Gradients add up: set `w.grad` to `None` between the rounds.",
         "The write stands inside `with torch.no_grad():`, the second `y` behind it.",
     ],
-    solution="w = torch.tensor([2.0], requires_grad=True)\ny = (w * w).sum()\ny.backward()\nw.grad = None\n"
-    "with torch.no_grad():\n    w += 1\ny = (w * w).sum()\ny.backward()",
+    solution=_TWICE
+    + "y = (w * w).sum()\ny.backward()\nw.grad = None\nwith torch.no_grad():\n    w += 1\ny = (w * w).sum()\ny.backward()",
     wrong={
-        "w = torch.tensor([2.0], requires_grad=True)\ny = (w * w).sum()\ny.backward()\nwith torch.no_grad():\n"
-        "    w += 1\ny = (w * w).sum()\ny.backward()": "w.grad is [10]",
-        "w = torch.tensor([2.0], requires_grad=True)\nw.data += 1\ny = (w * w).sum()\ny.backward()": "past the counter",
-        "w = torch.tensor([2.0], requires_grad=True)\ny = (w * w).sum()\ny.backward()\nw.grad = None\n"
-        "with torch.no_grad():\n    w += 1": "compute it anew",
-        "w = torch.tensor([2.0], requires_grad=True)\nw = w + 1": "stay a leaf",
-        "w = torch.tensor([2.0], requires_grad=True)\nwith torch.no_grad():\n    w += 2": "w is [4.0]",
+        _TWICE
+        + "y = (w * w).sum()\ny.backward()\nwith torch.no_grad():\n    w += 1\ny = (w * w).sum()\ny.backward()": "w.grad is [10]",
+        _TWICE + "w.data += 1\ny = (w * w).sum()\ny.backward()": "past the counter",
+        _TWICE + "y = (w * w).sum()\ny.backward()\nw.grad = None\nwith torch.no_grad():\n    w += 1": "compute it anew",
+        _TWICE + "w = w + 1": "stay a leaf",
+        _TWICE + "with torch.no_grad():\n    w += 2": "w is [4.0]",
     },
     right="clear, write, compute, go back: that is a round of training.",
     title="Exercise 3",

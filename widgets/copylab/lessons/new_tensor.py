@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from copylab import Misconception, Question, exercise, predict
 from copylab.looks import is_tensor, same_storage, values
 from copylab.questions import requires_grad, value
@@ -53,7 +51,7 @@ pattern = predict(
 )
 
 
-def _check_targets(scores: Any, target: Any) -> None:
+def _check_targets(scores, target):
     assert is_tensor(target), f"target is of the type {type(target).__name__}, and a tensor is asked for."
     assert target is not scores and not same_storage(target, scores), "target looks at the cells of scores."
     assert not target.requires_grad, "target requires grad. What is compared with needs none."
@@ -82,7 +80,7 @@ targets = exercise(
 )
 
 
-def _check_weights(weighted: Any, torch: Any) -> None:
+def _check_weights(weighted, torch):
     assert callable(weighted), "weighted is no function any more."
     for dtype in (torch.float32, torch.float64, torch.float16):
         x = torch.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)

@@ -1,9 +1,5 @@
 """Start: names, tensors, storages, counters and nodes; what a node needs, and a gradient of one's own."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from copylab import exercise, predict
 from copylab.looks import grad, is_tensor, node_of, same_storage
 from copylab.questions import count, gradient, names_showing, names_that, value, version
@@ -58,7 +54,7 @@ recorded = predict(
 )
 
 
-def _check_part(x: Any, t: Any) -> None:
+def _check_part(x, t):
     assert is_tensor(t), f"t is of the type {type(t).__name__}, and a tensor is asked for."
     assert t is not x, "t is x itself, under a second name."
     assert tuple(t.shape) == (2,), f"t has the shape {tuple(t.shape)}, and (2,) is asked for."
@@ -93,7 +89,7 @@ part = exercise(
 )
 
 
-def _check_twelve(x: Any, y: Any) -> None:
+def _check_twelve(x, y):
     assert is_tensor(y), f"y is of the type {type(y).__name__}, and a tensor is asked for."
     assert y is not x, "y is x itself. Compute something from it."
     assert node_of(y) is not None, "y has no node, so there is no way back from y to x."

@@ -1,9 +1,5 @@
 """Stopping the gradient: which part learns, a frozen first part, a hidden state, a goal that is no road back."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from copylab import Misconception, exercise, predict
 from copylab.looks import grad, is_tensor, values
 from copylab.questions import gradient, on_graph, requires_grad, value
@@ -42,7 +38,7 @@ parts = predict(
 )
 
 
-def _check_frozen(A: Any, B: Any, loss: Any) -> None:  # noqa: N803
+def _check_frozen(A, B, loss):  # noqa: N803
     assert not any(p.grad is not None for p in A.parameters()), (
         "A has gradients. Where does the way back into it begin?"
     )
@@ -53,7 +49,7 @@ def _check_frozen(A: Any, B: Any, loss: Any) -> None:  # noqa: N803
     assert is_tensor(loss) and abs(values(loss) - _loss(A, B)) <= 1e-5, "loss is not what B makes of A."
 
 
-def _loss(first: Any, second: Any) -> float:
+def _loss(first, second):
     a, c = (p.item() for p in first.parameters())
     b, d = (p.item() for p in second.parameters())
     return float((b * (a * 2.0 + c) + d - 1.0) ** 2)
@@ -81,7 +77,7 @@ frozen = exercise(
 )
 
 
-def _check_hidden(w: Any, h: Any) -> None:
+def _check_hidden(w, h):
     assert is_tensor(h), f"h is of the type {type(h).__name__}, and a tensor is asked for."
     assert values(h) == 4.375, f"h is {values(h)}, and 4.375 is right."
     assert grad(w) is not None, "w.grad is None: no gradient got there."
@@ -113,7 +109,7 @@ hidden = exercise(
 )
 
 
-def _check_bootstrap(value: Any, goal: Any, loss: Any) -> None:
+def _check_bootstrap(value, goal, loss):
     assert is_tensor(goal) and is_tensor(loss), "goal and loss have to be tensors."
     assert abs(values(goal) - 2.8) <= 1e-5, f"goal is {values(goal):.2f}, and 1 + 0.9 * 2 is 2.80."
     assert abs(values(loss) - 3.24) <= 1e-4, f"loss is {values(loss):.2f}, and 3.24 is right."

@@ -1,9 +1,5 @@
 """`torch.tensor(t)`: a new leaf from numbers, a sum that lost its graph, a fresh start from trained numbers."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from copylab import exercise, predict
 from copylab.looks import grad, is_tensor, same_storage, values
 from copylab.questions import gradient, is_leaf, node, requires_grad, value
@@ -31,7 +27,7 @@ fresh = predict(
 )
 
 
-def _check_stacked(w: Any, total: Any) -> None:
+def _check_stacked(w, total):
     assert is_tensor(total), f"total is of the type {type(total).__name__}, and a tensor is asked for."
     assert total.requires_grad, "total requires no grad: there is no way back to w."
     assert tuple(total.shape) == (), f"total has the shape {tuple(total.shape)}, and a single number is asked for."
@@ -67,7 +63,7 @@ stacked = exercise(
 )
 
 
-def _check_rebuilt(trained: Any, start: Any) -> None:
+def _check_rebuilt(trained, start):
     assert is_tensor(start), f"start is of the type {type(start).__name__}, and a tensor is asked for."
     assert start is not trained, "start is trained itself."
     assert start.requires_grad, "start requires no grad, so it cannot be trained."

@@ -1,9 +1,5 @@
 """view and reshape: what shares and what copies, columns as rows, a copy in another shape, rows that can be written."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from copylab import exercise, predict
 from copylab.looks import is_tensor, same_storage, values
 from copylab.questions import count, same_tensor, value, version
@@ -32,7 +28,7 @@ shapes = predict(
 )
 
 
-def _check_columns(x: Any, y: Any) -> None:
+def _check_columns(x, y):
     assert is_tensor(y), f"y is of the type {type(y).__name__}, and a tensor is asked for."
     assert tuple(y.shape) == (3, 2), f"y has the shape {tuple(y.shape)}, and (3, 2) is asked for."
     assert values(y) != [[0, 1], [2, 3], [4, 5]], (
@@ -61,7 +57,7 @@ columns = exercise(
 )
 
 
-def _check_independent(x: Any, flat: Any) -> None:
+def _check_independent(x, flat):
     assert is_tensor(flat), f"flat is of the type {type(flat).__name__}, and a tensor is asked for."
     assert tuple(flat.shape) == (4,), f"flat has the shape {tuple(flat.shape)}, and (4,) is asked for."
     assert not same_storage(x, flat), "flat looks at the cells of x: the write is seen in both."
@@ -69,26 +65,28 @@ def _check_independent(x: Any, flat: Any) -> None:
     assert values(flat) == [11, 12, 13, 14], f"flat shows {values(flat)}, and [11, 12, 13, 14] is asked for."
 
 
+_INDEPENDENT = "x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\n"
+
 independent = exercise(
     "view_reshape/independent",
     "`flat` shall show `[11, 12, 13, 14]`, and `x` shall stay as it is, whatever `x` may look like in memory. Change "
     "the second line.",
     check=_check_independent,
-    start="x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\nflat = x.reshape(4)\nflat += 10",
+    start=_INDEPENDENT + "flat = x.reshape(4)\nflat += 10",
     hints=["Here `reshape` gives a view.", "Copy first, then reshape."],
-    solution="x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\nflat = x.clone().view(4)\nflat += 10",
+    solution=_INDEPENDENT + "flat = x.clone().view(4)\nflat += 10",
     wrong={
-        "x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\nflat = x.view(4)\nflat += 5\nflat += 5\nx = flat.view(2, 2)": "seen in both",
-        "x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\nflat = x.clone().view(4)": "flat shows [1.0, 2.0",
-        "x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\nflat = x.clone()\nflat += 10": "has the shape (2, 2)",
-        "x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\nx += 10\nflat = x.clone().view(4)": "before it was copied",
+        _INDEPENDENT + "flat = x.view(4)\nflat += 5\nflat += 5\nx = flat.view(2, 2)": "seen in both",
+        _INDEPENDENT + "flat = x.clone().view(4)": "flat shows [1.0, 2.0",
+        _INDEPENDENT + "flat = x.clone()\nflat += 10": "has the shape (2, 2)",
+        _INDEPENDENT + "x += 10\nflat = x.clone().view(4)": "before it was copied",
     },
     right="a copy, and then another shape over the copy.",
     title="Exercise 2",
 )
 
 
-def _check_stretched(row: Any, table: Any) -> None:
+def _check_stretched(row, table):
     assert is_tensor(table), f"table is of the type {type(table).__name__}, and a tensor is asked for."
     assert tuple(table.shape) == (3, 2), f"table has the shape {tuple(table.shape)}, and (3, 2) is asked for."
     assert 0 not in table.stride(), (
