@@ -452,7 +452,7 @@ def test_the_form_commits_reveals_and_starts_again() -> None:
     assert not p.committed
     answers = {"value(a)": "1", "is_leaf(b)": "yes", "outcome": "it runs to its end"}
     view._asked(form, {"do": "commit", "answers": answers}, [])
-    assert (form.problem, form.committed) == ("", True)
+    assert (form.problem, p.committed) == ("", True)
     for said in ("2 of 3 right.", "a clone is a leaf", "<svg"):
         assert said in form.page
     view._asked(form, {"do": "commit", "answers": {"value(a)": "2"}}, [])
@@ -462,7 +462,7 @@ def test_the_form_commits_reveals_and_starts_again() -> None:
     assert [type(child).__name__ for child in view.children] == ["PredictionForm", "StepsWidget"]
     player = view.children[1]
     view._asked(form, {"do": "reset"}, [])
-    assert (form.answers, form.committed, "<form" in form.page, len(view.children)) == ({}, False, True, 1)
+    assert (form.answers, p.committed, "<form" in form.page, len(view.children)) == ({}, False, True, 1)
     assert player.comm is None
     p.commit([1, "no", "it runs to its end"])
     assert "All 3 right." in form.page
