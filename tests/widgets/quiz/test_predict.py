@@ -158,11 +158,11 @@ class German(gettext.NullTranslations):
     """A few words of another language."""
 
     WORDS: ClassVar = {
-        "Is `{y}` a leaf?": "Ist `{y}` ein Blatt?",
+        "Is `{y}` a leaf?": "Hat `{y}` keinen Knoten?",
         "yes": "ja",
         "no": "nein",
         "line {line} raises an error": "Zeile {line} bricht ab",
-        "a clone is a leaf": "ein Klon ist ein Blatt",
+        "a clone is a leaf": "ein Klon hat keinen Knoten",
     }
 
     def gettext(self, text: str) -> str:
@@ -173,12 +173,12 @@ def test_questions_and_choices_are_said_in_the_chosen_language(monkeypatch: pyte
     p = predict(CLONE, [is_leaf("b"), outcome()])
     english = p.text
     monkeypatch.setattr("tinytorch.viz.catalogue._chosen", [German()])
-    for said in ("Ist `b` ein Blatt?  (ja / nein)", "Zeile 7 bricht ab"):
+    for said in ("Hat `b` keinen Knoten?  (ja / nein)", "Zeile 7 bricht ab"):
         assert said in p.text
     assert '<option value="yes">ja</option>' in p.live().form.page
     reveal = p.commit(["ja", "it runs to its end"])
     assert p.answers["is_leaf(b)"] == "yes", "what is kept is the same in all languages"
-    for said in ("you wrote ja, the run says nein", "ein Klon ist ein Blatt"):
+    for said in ("you wrote ja, the run says nein", "ein Klon hat keinen Knoten"):
         assert said in reveal.text
     monkeypatch.undo()
     assert p.text == english

@@ -243,19 +243,22 @@ class Prediction(Told, traitlets.HasTraits):
 
     def rows(self, fields: str = "") -> Part:
         """The rows; for a page that has `fields` to fill in, they get this as the beginning of their ids."""
+        left: dict[str, Any] = {"style": "text-align: left"}  # notebooks set the cells of tables to the right
+        names = ("", gettext("Question"), gettext("Your prediction"))
         words, rows = [], []
         for number, question in enumerate(self.questions, 1):
             words.append(f"{number:>3}. {question.asks}  ({question.takes})")
             label_and_field = _field(question, f"{fields}-{number}") if fields else (None, None)
             asks, answer = (None if markup is None else InPage(markup) for markup in label_and_field)
-            cells = [Cell(question.asks, part=asks, head=True), Cell(f"{question.takes}: …", part=answer)]
-            rows.append([Cell(str(number)), *cells])
-        head = ("", gettext("Question"), gettext("Your prediction"))
-        left = {"style": "text-align: left"}  # notebooks set the cells of tables to the right
+            cells = [
+                Cell(question.asks, part=asks, head=True, **left),
+                Cell(f"{question.takes}: …", part=answer, **left),
+            ]
+            rows.append([Cell(str(number), **left), *cells])
         return Box(
             Paragraph(gettext("Do not run it. Fill in every row, then commit.")),
             InText(Code("\n".join(words), by="")),
-            InPage(Table(head, rows, cells=left)),
+            InPage(Table([Cell(name, **left) for name in names], rows)),
         )
 
     def live(self) -> PredictionView:
