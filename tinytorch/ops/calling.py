@@ -66,7 +66,7 @@ class Overloads:
         ways = [(o, _closure(o, self.inplace)) for o in reversed(self.ops)]
         first = next((o for o in self.ops if o.schema.positional > 1), None)  # before the others it may look further
         for o, way in ways:
-            call = _of_one(o, call, method, o is not first) if way is _of_one else _any(o, call, self.inplace)
+            call = _of_one(o, call, method, o is not first) if way is _of_one else _any(o, call, method, self.inplace)
         for o, way in ways:  # what takes tensors or ints alone, which no other overload would, is tried first
             call = call if way in (None, _of_one) else way(o, call, method)
         shown = self.ops[0]
@@ -137,13 +137,20 @@ def _closure(o: Any, inplace: bool) -> Callable | None:
     return _of_two if two and (o.node is None or (o.inputs == [0, 1] and hasattr(o.node, "rules"))) else None
 
 
-def _any(o: Any, otherwise: Callable, inplace: bool) -> Callable:
+def _any(o: Any, otherwise: Callable, method: bool, inplace: bool) -> Callable:
     """The plain call of any operation by position, run in full."""
     run, defaults, kinds = o.inplace if inplace else o.run, o.schema.defaults, o.schema.kinds
-    least, most = o.schema.least, o.schema.positional
+    least, most, lead = o.schema.least, o.schema.positional, int(method)
+    sizes = most == lead + 1 == least and o.schema.params[lead].is_sizes
 
     def call(*args: Any, **named: Any) -> Any:
         n = len(args)
+        if sizes and not named and n > lead and not (method and not isinstance(args[0], Tensor)):
+            for k in args[lead:]:  # sizes one by one
+                if type(k) is not int:
+                    break
+            else:
+                return run(*args[:lead], args[lead:], *defaults[lead + 1 :])
         if not named and least <= n <= most:
             for x, plain in zip(args, kinds):  # noqa: B905 - as many by construction
                 if type(x) not in plain:
