@@ -34,6 +34,7 @@ from .gradients import (
 from .meta import LAST
 from .modes import MODES, explain, run_watched
 from .node import ALONE, SHARED, TWICE, VERSION, MultiNode, Outputs, expectation, shown_edge
+from .saved import hold
 
 ndarray = np.ndarray
 
@@ -153,7 +154,9 @@ def go(task: Task, fn: Any, nr: int, first: Any) -> None:
         else:
             _walk(here, task, fn, nr, first)
     finally:
-        here.grad, here.run, here.saving = grad, quiet, saving
+        here.grad, here.run = grad, quiet
+        if here.saving is not saving:
+            hold(saving)
         for said in task.warnings:
             warn_in_torch(*said)
 
@@ -177,7 +180,9 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
         while heap:
             fn = (heap.pop() if len(heap) == 1 else heappop(heap))[2]
             grads, given = buffers.pop(fn)
-            here.grad, here.saving = not raw, saving  # whatever hooks of the node before have set
+            here.grad = not raw  # whatever hooks of the node before have set
+            if here.saving is not saving:
+                hold(saving)
             if fn._leaf:
                 _at_leaf(fn, grads[0], given[0], task, buffers, ())
                 continue
