@@ -12,7 +12,9 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tinytorch import viz
-from tinytorch.viz.draw.graph import drawing
+from tinytorch.viz.diff import Changes, changes
+from tinytorch.viz.draw.graph import graph_of
+from tinytorch.viz.draw.memory import memory_of
 from tinytorch.viz.explain import Past, blame
 from tinytorch.viz.read.records import Snapshot
 from tinytorch.viz.words import describe
@@ -132,13 +134,14 @@ def make(run: Run) -> tuple[Frame, ...]:
         if seen is None or before is None:
             frames.append(Frame(number, step, (), {}))
             continue
-        changes = (*_unseen(step), *describe(before.snapshot, seen.snapshot, before.plain, seen.plain))
+        changed = changes(seen.snapshot, before.snapshot)
+        said = (*_unseen(step), *describe(changed, before.plain, seen.plain))
         pictures = {}
         if seen.snapshot.tensors:
-            pictures["memory"] = _memory(seen.snapshot, before.snapshot, number, known)
+            pictures["memory"] = _memory(changed, number, known)
         if seen.snapshot.nodes:
-            pictures["graph"] = _graph(seen.snapshot, before.snapshot, number, known)
-        frames.append(Frame(number, step, changes, pictures, blame(past, step.error, seen.snapshot)))
+            pictures["graph"] = _graph(changed, number, known)
+        frames.append(Frame(number, step, said, pictures, blame(past, step.error, seen.snapshot)))
         past.append(Past(step.site.line, step.site.source, seen.snapshot))
         before = seen
     return tuple(frames)
@@ -149,13 +152,13 @@ def _unseen(step: Step) -> tuple[str, ...]:
     return (f"Before this, {rounds} of the loop ran in one go.",) if step.folded else ()
 
 
-def _memory(now: Snapshot, before: Snapshot, number: int, known: dict[tuple[Any, ...], Picture]) -> Picture:
-    drawn = viz.memory(now, since=before)
+def _memory(changed: Changes, number: int, known: dict[tuple[Any, ...], Picture]) -> Picture:
+    drawn = memory_of(changed)
     return known.setdefault(("memory", drawn.svg, drawn.text), Picture(drawn.svg, drawn.text, number))
 
 
-def _graph(now: Snapshot, before: Snapshot, number: int, known: dict[tuple[Any, ...], Picture]) -> Picture:
-    shows, drawn = drawing(now, before)
+def _graph(changed: Changes, number: int, known: dict[tuple[Any, ...], Picture]) -> Picture:
+    shows, drawn = graph_of(changed)
     key = ("graph", shows, drawn.text)  # known before it is laid out, which is what takes its time
     if key not in known:
         try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tinytorch.viz import diff
 from tinytorch.viz.labels import few
 from tinytorch.viz.words import describe
 
@@ -148,5 +149,5 @@ class _Folder:
         after = self._steps[group.last - 1].seen
         if before is None or after is None:
             return [group]
-        changes = describe(before.snapshot, after.snapshot, before.plain, after.plain)
+        changes = describe(diff.changes(after.snapshot, before.snapshot), before.plain, after.plain)
         return [Group(kind, title, site.line, tuple(parts), changes)]
