@@ -234,7 +234,7 @@ def draw(changed: Changes, cards: list[Card], wires: list[Wire], theme: str | No
     canvas.text(EDGE, EDGE + 10, head, "m")
     least = width(head) + 2 * EDGE
     if any(mark == "was" for card in cards for _, _, mark in card.lines):
-        _mark(canvas, "was", EDGE + 5, top)
+        canvas.mark("was", EDGE + 5, top)
         legend = gettext("marks what changed since the earlier look")
         canvas.text(EDGE + 16, top + 4, legend, "m")
         least = max(least, width(legend) + 16 + 2 * EDGE)
@@ -340,7 +340,7 @@ def _card(canvas: Canvas, card: Card, x: float, y: float) -> None:
         line_y = top + 17 + k * ROW + (3 if k else 0)
         tone = _tone(kind, mark, ink)
         if mark:
-            _mark(canvas, mark, left + PAD + 4, line_y - 4)
+            canvas.mark(mark, left + PAD + 4, line_y - 4)
             canvas.text(left + PAD + 16, line_y, text, f"{tone} {style}")
         else:
             canvas.text(x, line_y, text, f"{tone} {style} c", whole="" if k else card.whole)
@@ -355,21 +355,6 @@ def _tone(kind: str, mark: str, ink: str) -> str:
     if kind.startswith(("bad", "new")):
         return "t"
     return "m" if mark == "void" else ink
-
-
-def _mark(canvas: Canvas, mark: str, x: float, y: float) -> None:
-    if mark == "check":
-        canvas.check(x, y, "leaf-l")
-    elif mark == "cross":
-        canvas.cross(x, y, "bad-l")
-    elif mark == "warn":
-        canvas.path(f"M{number(x - 5)} {number(y + 4)}l5 -9l5 9zm5 -6v2.5m0 1.2v1", "bad-l")
-    elif mark == "was":
-        canvas.path(f"M{number(x - 5)} {number(y)}l5 -5l5 5l-5 5z", "new")
-    elif mark == "void":
-        canvas.path(f"M{number(x - 4)} {number(y)}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0m1.2 2.8l5.6 -5.6", "thin")
-    else:
-        canvas.path(f"M{number(x - 2)} {number(y)}a2 2 0 1 0 4 0a2 2 0 1 0 -4 0", "tip")
 
 
 def _summary(changed: Changes) -> str:

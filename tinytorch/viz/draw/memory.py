@@ -117,7 +117,7 @@ class Row:
             y = middle + 31 + k * LINE
             bad = kind.startswith("bad")
             if bad:
-                canvas.cross(at.card_x + 6, y - 4, "bad-l")
+                canvas.mark("cross", at.card_x + 6, y - 4)
             canvas.text(at.card_x + (16 if bad else 8), y, text, kind, REMARK)
 
 

@@ -94,6 +94,17 @@ _SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 
 
+# sign: how far left of its middle and above it the path begins, the path, its class
+MARKS = {
+    "check": (4, 0, "l3 3l6 -7", "leaf-l"),
+    "cross": (4, 4, "l8 8m0 -8l-8 8", "bad-l"),
+    "warn": (5, -4, "l5 -9l5 9zm5 -6v2.5m0 1.2v1", "bad-l"),
+    "was": (5, 0, "l5 -5l5 5l-5 5z", "new"),
+    "void": (4, 0, "a4 4 0 1 0 8 0a4 4 0 1 0 -8 0m1.2 2.8l5.6 -5.6", "thin"),
+    "dot": (2, 0, "a2 2 0 1 0 4 0a2 2 0 1 0 -4 0", "tip"),
+}
+
+
 @lru_cache(maxsize=256)
 def stylesheet(theme: str | None = None, used: frozenset[str] | None = None) -> str:
     """The CSS of a picture: following the page and the system, or fixed to one theme.
@@ -190,13 +201,10 @@ class Canvas:
         place = f'x="{number(x)}" y="{number(y)}"{fit}'
         self.parts.append(f'<text class="{kind}" {place}>{title}{escape(shown, quote=False)}</text>')
 
-    def check(self, x: float, y: float, kind: str) -> None:
-        """A tick mark."""
-        self.path(f"M{number(x - 4)} {number(y)}l3 3l6 -7", kind)
-
-    def cross(self, x: float, y: float, kind: str) -> None:
-        """A cross mark."""
-        self.path(f"M{number(x - 4)} {number(y - 4)}l8 8m0 -8l-8 8", kind)
+    def mark(self, mark: str, x: float, y: float) -> None:
+        """A small sign: one of `MARKS`."""
+        left, up, path, kind = MARKS[mark]
+        self.path(f"M{number(x - left)} {number(y - up)}{path}", kind)
 
     def svg(self, w: float, h: float, label: str, theme: str | None = None) -> str:
         """The whole document."""
