@@ -26,6 +26,7 @@ from .gradients import (
     expected,
     fitted,
     know,
+    laid,
     resolved,
     state_fitted,
     state_of,
@@ -195,6 +196,8 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                 here.grad = not raw
             else:
                 outputs = fn.apply(grads, raw)
+                if fn._laid and raw and (first := grads[0]) is not None and first.ndim > 1:
+                    outputs = laid(fn, grads[0], outputs)
                 if fn._hooks is not None:  # since its formulas ran
                     outputs = _hooked(fn, grads, given, outputs, task)
                 if not task.keep_graph:
@@ -295,6 +298,8 @@ def _call(fn: Any, grads: list, states: list[int], task: Task) -> list:
         outputs: list = through(partial(fn.apply, raw=False), grads, states, devices(fn), raw)
     else:
         outputs = fn.apply(grads, raw)
+        if fn._laid and raw:
+            outputs = laid(fn, grads[0], outputs)
     outputs = _hooked(fn, given, states, outputs, task)
     if not task.keep_graph:
         fn.release()
