@@ -168,10 +168,15 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def detach(self) -> Tensor:
         """The same memory and version counter, without history."""
-        counter = self._counter
+        t = _new(Tensor)  # as `_looking` does it, written out: no call is as common in what this package is for
+        t._data = self._data
+        storage = self._storage
+        t._storage = self._own_storage() if storage is None else storage
+        t._counter = counter = self._counter
+        t._edge = t._meta = t._view = None
         if type(counter) is InferenceCounter and not MODES.here.inference:
-            counter = DetachedCounter()
-        return self._looking(self._data, counter)
+            t._counter = DetachedCounter()
+        return t
 
     def _looking(self, data: np.ndarray, counter: Any = None) -> Tensor:
         """A tensor without history by another array over the same memory; shares the version counter if none is given."""
@@ -334,7 +339,10 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     @property
     def data(self) -> Tensor:
         """The same memory without history, with a version counter of its own: autograd does not see its writes."""
-        return self._looking(self._data, [0]) if type(self._counter) is list else self.detach()
+        t = self.detach()
+        if type(t._counter) is list:
+            t._counter = [0]
+        return t
 
     @data.setter
     def data(self, value: Tensor) -> None:
