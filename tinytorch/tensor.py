@@ -168,7 +168,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def detach(self) -> Tensor:
         """The same memory and version counter, without history."""
-        t = _new(Tensor)  # as `_looking` does it, written out: no call is as common in what this package is for
+        t = _new(Tensor)  # as `_looking` does it, written out like `data`: no calls are as common in what this package is for
         t._data = self._data
         storage = self._storage
         t._storage = self._own_storage() if storage is None else storage
@@ -339,9 +339,14 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     @property
     def data(self) -> Tensor:
         """The same memory without history, with a version counter of its own: autograd does not see its writes."""
-        t = self.detach()
-        if type(t._counter) is list:
-            t._counter = [0]
+        if type(self._counter) is not list:
+            return self.detach()
+        t = _new(Tensor)
+        t._data = self._data
+        storage = self._storage
+        t._storage = self._own_storage() if storage is None else storage
+        t._counter = [0]
+        t._edge = t._meta = t._view = None
         return t
 
     @data.setter
