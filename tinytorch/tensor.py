@@ -168,7 +168,9 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def detach(self) -> Tensor:
         """The same memory and version counter, without history."""
-        t = _new(Tensor)  # as `_looking` does it, written out like `data`: no calls are as common in what this package is for
+        t = _new(
+            Tensor
+        )  # as `_looking` does it, written out like `data`: no calls are as common in what this package is for
         t._data = self._data
         storage = self._storage
         t._storage = self._own_storage() if storage is None else storage
