@@ -141,11 +141,6 @@ def few(names: Iterable[str]) -> str:
     return listed(every if len(every) <= 5 else [*every[:4], gettext("{number} more", number=len(every) - 4)])
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 cell`, `3 cells`, `10,000 cells`."""
-    return f"{count:,} {noun if count == 1 else noun + 's'}"
-
-
 def called(name: str) -> str:
     """A name as it can be shown: unseen characters as escapes, an empty name as quotes."""
     return clean(name) or "''"
