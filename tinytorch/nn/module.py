@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .. import dtypes
+from ..autograd.function import Function
 from ..autograd.hooks import RemovableHandle
-from ..autograd.modes import no_grad
+from ..autograd.modes import is_grad_enabled, no_grad
 from ..devices import device as Device
-from ..errors import missing
+from ..errors import warn_user
 from ..tensor import Tensor
 from .parameter import Parameter
 
@@ -51,7 +52,7 @@ class Module(metaclass=ModuleMeta):
 
     def __init__(self) -> None:
         vars(self).update(training=True, _parameters={}, _buffers={}, _modules={}, _non_persistent_buffers_set=set())
-        vars(self).update({f"_{when}_hooks": OrderedDict() for when in ("forward", "forward_pre")})
+        vars(self).update({f"_{when}_hooks": OrderedDict() for when in ("forward", "forward_pre", "backward")})
 
     def forward(self, *input: Any) -> Any:
         """What the module computes; every subclass defines it."""
@@ -61,16 +62,20 @@ class Module(metaclass=ModuleMeta):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` with the hooks around it."""
-        if not (self._forward_hooks or self._forward_pre_hooks):
+        if not (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks):
             return self.forward(*args, **kwargs)
         for hook in list(self._forward_pre_hooks.values()):
             new = hook(self, args)
             args = args if new is None else new if isinstance(new, tuple) else (new,)
-        out = self.forward(*args, **kwargs)
-        for hook in list(self._forward_hooks.values()):
-            new = hook(self, args, out)
-            out = out if new is None else new
-        return out
+
+        def run(args: tuple) -> Any:
+            out = self.forward(*args, **kwargs)
+            for hook in list(self._forward_hooks.values()):
+                new = hook(self, args, out)
+                out = out if new is None else new
+            return out
+
+        return _with_backward_hooks(self, args, run) if self._backward_hooks else run(args)
 
     def register_forward_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
@@ -79,6 +84,10 @@ class Module(metaclass=ModuleMeta):
     def register_forward_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
         return RemovableHandle(self._forward_pre_hooks, hook)
+
+    def register_full_backward_hook(self, hook: Callable) -> RemovableHandle:
+        """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are there; it may replace them."""
+        return RemovableHandle(self._backward_hooks, hook)
 
     # attributes -------------------------------------------------------------------------------------------------------
 
@@ -105,7 +114,7 @@ class Module(metaclass=ModuleMeta):
             found = self.__dict__.get(group, ())
             if name in found:
                 return found[name]
-        raise missing(f"'{type(self).__name__}' object has no attribute '{{}}'", name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
         for group in _GROUPS:
@@ -348,3 +357,69 @@ def forget_grads(parameters: Any, set_to_none: bool) -> None:
         elif grad is not None:
             grad.detach_() if grad.grad_fn is not None else grad.requires_grad_(False)
             grad.zero_()
+
+
+# full backward hooks: identity functions around a module's inputs and outputs, whose nodes carry the hooks ------------------
+
+
+class BackwardHookFunction(Function):
+    """Gives its tensors back; its node stands where the module's gradients come in or go out."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        """Hand on what comes in."""
+        ctx.mark_non_differentiable(*[a for a in args if not a.requires_grad])
+        return args
+
+    @staticmethod
+    def backward(_ctx: Any, *args: Any) -> Any:
+        """Hand on the gradients, as they are."""
+        return args
+
+
+def _through(values: tuple) -> tuple[tuple, list[int], Any]:
+    """The values with their tensors passed through the identity, the tensors' places, and the node."""
+    places = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
+    if not (is_grad_enabled() and any(values[i].requires_grad for i in places)):
+        return values, places, None
+    made = dict(zip(places, BackwardHookFunction.apply(*[values[i] for i in places]), strict=True))
+    node = next(t.grad_fn for t in made.values() if t.grad_fn is not None)
+    return tuple([made.get(i, v) for i, v in enumerate(values)]), places, node
+
+
+def _with_backward_hooks(module: Any, args: tuple, run: Callable) -> Any:
+    """Call `run` on the arguments between two nodes, at which the module's hooks see the gradients that pass."""
+    seen: Any = None  # the gradients of the outputs, until those of the inputs are there
+    args, places, node = _through(args)
+    out = run(args)
+    outs, out_places, out_node = _through(out if isinstance(out, tuple) else (out,))
+
+    def call(found: tuple) -> tuple:
+        nonlocal seen
+        for h in list(module._backward_hooks.values()):
+            new = h(module, found, seen)
+            found = found if new is None else new
+        seen = None
+        return found
+
+    def at_outputs(_: tuple, grads: tuple) -> tuple:
+        nonlocal seen
+        found = dict(zip(out_places, grads, strict=True))
+        seen = tuple([found.get(i) for i in range(len(outs))])
+        if node is None:
+            warn_user("Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details.")  # fmt: skip
+            call((None,) * len(args))
+        return grads  # as they are: the node would have made zeros of one that is not there
+
+    def hook(grads: tuple, _: tuple) -> tuple | None:  # errors say its name
+        if seen is None:  # the gradient came to the inputs by another way than the outputs
+            return None
+        found = dict(zip(places, grads, strict=True))
+        new = call(tuple([found.get(i) for i in range(len(args))]))
+        return tuple([new[i] for i in places])
+
+    if node is not None:
+        node.register_hook(hook)
+    if out_node is not None:
+        out_node.register_hook(at_outputs)
+    return outs if isinstance(out, tuple) else outs[0]
