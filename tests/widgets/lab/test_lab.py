@@ -12,7 +12,7 @@ import pytest
 from copylab import CopyLab, Method, Source
 from copylab.copying.methods import METHODS
 from copylab.lab.actions import WRITES
-from copylab.ui.exhibit import style
+from copylab.ui.theme import style
 from labs import actions, models, press, seen, source
 
 import tinytorch

@@ -7,12 +7,10 @@ from collections.abc import ItemsView, Iterator
 from types import ModuleType
 from typing import Any
 
-import anywidget
 import traitlets
 
 from ..run.engines import checked, engine_for
-from ..ui.exhibit import Exhibit, style
-from ..ui.theme import web
+from ..ui.exhibit import Exhibit, Live
 from . import views as compareviews
 from .facts import QUESTIONS, Answer, Facts, facts
 from .methods import METHODS, Method, method
@@ -37,15 +35,15 @@ def compare(*methods: str | Method, source: object = None, engine: ModuleType | 
     return Comparison(*methods, source=source, engine=checked(engine) or engine_for(sys._getframe(1).f_globals))
 
 
-class Comparison(Exhibit, anywidget.AnyWidget):
+class Comparison(Exhibit, Live):
     """A table of ways to copy: `c["clone"]` are the Facts of one, `list(c)` are their names, `c.items()` both.
 
     Traits to observe: `kind`, of the source ("leaf", "result", "plain", or "given" for what was passed in), which may
     be set, and `results`, the Facts by name.
     """
 
-    _esm = web("copying/compare.js").replace("export default { render };\n", web("player/live.js"))
-    _css = style("copying/compare.css")
+    SCRIPTS = ("copying/compare.js",)
+    SHEETS = ("copying/compare.css",)
     form = traitlets.Unicode(read_only=True, help="The static form that the table is made of.").tag(sync=True)
     kinds: traitlets.List = traitlets.List(
         read_only=True, help="The kinds of source to choose from, each with its words."

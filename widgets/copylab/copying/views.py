@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..run.ending import count
-from ..ui.exhibit import style
-from ..ui.theme import web
+from ..ui.theme import style, web
 from .facts import Fact, Facts
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from ..copying.methods import method as find
 from ..copying.sources import Source
 from ..run.capture import cut, describe_error
 from ..run.engines import checked, engine_for
-from ..ui.exhibit import Exhibit, Panel, style
+from ..ui.exhibit import Exhibit, Panel
+from ..ui.theme import style
 from . import actions as labactions
 from . import view as labview
 from .controls import YOURS, Controls, fitting
@@ -28,7 +29,7 @@ from .yours import Yours
 class LabPanel(Panel):
     """The part of a CopyLab that shows what came of a program."""
 
-    _css = style("lab/lab.css")
+    SHEETS = ("lab/lab.css",)
 
 
 class CopyLab(Exhibit, ipywidgets.VBox):

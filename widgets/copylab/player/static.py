@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from html import escape
 
 from ..run.capture import cut, shown
-from ..ui.theme import colours, web
+from ..ui.theme import style, web
 from .frames import Frame, Picture
 from .groups import Group, Part
 from .packing import Pack, stored_size
@@ -47,16 +46,8 @@ _WORDS = "{}: left out, see the end"
 _KINDS = {"out": "Output", "err": "Error output", "warning": "Warning", "value": "Value", "cut": "Cut"}
 
 
-@cache
-def script() -> str:
-    """The player's script: an ECMAScript module of our own, with no dependency."""
-    return web("player/picture.js") + web("player/player.js")
-
-
-@cache
-def style() -> str:
-    """The player's style sheet, with the colours of the pictures."""
-    return web("player/player.css") + colours(".cl-player")
+SCRIPTS = ("player/picture.js", "player/player.js")
+SHEETS = ("player/player.css",)
 
 
 def form(source: str, parts: Sequence[Part], summary: str, end: str) -> str:
@@ -74,7 +65,7 @@ def form(source: str, parts: Sequence[Part], summary: str, end: str) -> str:
     )
     if pictures.pack:
         without = _plain(source, parts, summary, end, None)
-        room = LEVEL - WORDS - sum(map(stored_size, (made, script(), style(), without)))
+        room = LEVEL - WORDS - sum(map(stored_size, (made, web(*SCRIPTS), style(*SHEETS), without)))
         made += f'<script type="application/json">{pictures.pack.json(room * 24 // 25, _SPARE)}</script>'
     return f"{made}</div>"
 
@@ -82,7 +73,7 @@ def form(source: str, parts: Sequence[Part], summary: str, end: str) -> str:
 def page(source: str, parts: Sequence[Part], summary: str, end: str) -> str:
     """The static form with the script that turns it into the player."""
     made = form(source, parts, summary, end).removesuffix("</div>")
-    return f'{made}<style>{style()}</style><script type="module">{script()}</script></div>'
+    return f'{made}<style>{style(*SHEETS)}</style><script type="module">{web(*SCRIPTS)}</script></div>'
 
 
 def how_many(parts: Sequence[Part]) -> int:

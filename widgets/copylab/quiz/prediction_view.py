@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import ipywidgets
 import traitlets
 
 from ..run.capture import describe_error, shown
 from ..run.engines import engine_for
-from ..ui.exhibit import Exhibit, style
+from ..ui.exhibit import Exhibit, Live
 from ..ui.markup import inline
-from ..ui.theme import web
 
 if TYPE_CHECKING:
     from .prediction import Prediction
 
 
-class PredictionForm(anywidget.AnyWidget):
+class PredictionForm(Live):
     """The form in the browser. What is filled in goes to the prediction, what the prediction reveals comes back."""
 
-    _esm = web("quiz/predict.js")
-    _css = style("quiz/predict.css")
+    SCRIPTS = ("quiz/predict.js",)
+    SHEETS = ("quiz/predict.css",)
     task = traitlets.Dict(read_only=True, help="Title, lines of code, and rows: name, prompt, choices, hint.").tag(
         sync=True
     )

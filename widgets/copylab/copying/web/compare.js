@@ -315,5 +315,3 @@ function render({ model, el }) {
     model.off("change:kind", follow);
   };
 }
-
-export default { render };

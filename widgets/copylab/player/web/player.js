@@ -144,7 +144,7 @@ class Player {
     const bar = element("div", { class: "cl-bar" }, ...this.buttons.values(), this.slider);
     this.did = element("p", { class: "cl-title" });
     const happened = element("div", { class: "cl-happened" }, this.did, this.says, this.outputs);
-    this.root = element("div", { class: "cl-player", role: "group", tabindex: 0, "data-steps": count });
+    this.root = element("div", { class: "cl-panel cl-player", role: "group", tabindex: 0, "data-steps": count });
     this.root.setAttribute("aria-label", `${label}. Arrow keys left and right go a step back and on, Home and End to the ends.`);
     this.root.append(
       bar,
@@ -367,5 +367,3 @@ function render({ model, el }) {
     model.off("change:step", follow);
   };
 }
-
-export default { render };

@@ -61,5 +61,3 @@ function render({ model, el }) {
     model.off("change:label", name);
   };
 }
-
-export default { render };
