@@ -13,9 +13,11 @@ import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 _MARKS = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
+_EXACT = {ord("*"): "\uf02a", ord("`"): "\uf060"}
+_MEANT = {ord(meant): chr(mark) for mark, meant in _EXACT.items()}
 _VOID = ("br", "img", "input")
 _FENCE = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
 
@@ -52,6 +54,11 @@ def element(tag: str, inside: str = "", /, **attributes: Any) -> str:
     return f"<{tag}{written}>" if tag in _VOID else f"<{tag}{written}>{inside}</{tag}>"
 
 
+def exact(text: str) -> str:
+    """Text of somebody else's, for a sentence: no star or backtick in it is taken for a mark."""
+    return text.translate(_EXACT)
+
+
 def inline(text: str) -> str:
     """Text as HTML on one line: `code` and **bold**, the rest escaped."""
     text, out, at = re.sub(r"\s*\n\s*", " ", text), [], 0
@@ -60,12 +67,12 @@ def inline(text: str) -> str:
         code, bold = mark.groups()
         out.append(f"<code>{escape(code)}</code>" if code is not None else f"<strong>{escape(bold)}</strong>")
         at = mark.end()
-    return "".join([*out, escape(text[at:])])
+    return "".join([*out, escape(text[at:])]).translate(_MEANT)
 
 
 def plain(text: str) -> str:
     """The same for reading as text: backticks stay, for they say what is code."""
-    return re.sub(r"\*\*([^*\n]+)\*\*", r"\1", text.strip())
+    return re.sub(r"\*\*([^*\n]+)\*\*", r"\1", text.strip()).translate(_MEANT)
 
 
 def indented(text: str, by: str = "  ") -> str:
@@ -89,6 +96,27 @@ class Part:
 
     def __repr__(self) -> str:
         return self.text()
+
+
+class Told:
+    """Mixed into what has more to it than what it says: all of that is one tree."""
+
+    def tree(self) -> Part:
+        """All that it says."""
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        """All that it says, in words."""
+        return self.tree().text()
+
+    @property
+    def html(self) -> str:
+        """The same as HTML that needs no script."""
+        return self.tree().html()
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        return {"text/plain": self.text, "text/html": self.html}
 
 
 class Paragraph(Part):
@@ -190,22 +218,34 @@ class Fold(Box):
         return element("details", head + self.inside(), open=self.opened, **self.attributes)
 
 
-class Alarm(Box):
-    """What must not be missed: an error, a wrong gradient. `kind`: "error", "wrong" or "warning"."""
+class Titled(Box):
+    """Parts under a title that is not folded away."""
 
-    MARKS: Mapping[str, str] = {"error": "✖", "wrong": "⚠", "warning": "⚠"}
-
-    def __init__(self, title: str, *parts: Part | None, kind: str = "error", **attributes: Any) -> None:
-        super().__init__(*parts, kind=f"cl-alarm cl-{kind}", **attributes)
-        self.title, self.mark = title, self.MARKS[kind]
+    def __init__(self, title: str, *parts: Part | None, **attributes: Any) -> None:
+        super().__init__(*parts, **attributes)
+        self.title = title
 
     def text(self) -> str:
         """The title, and below it the parts, moved to the right."""
         return "\n".join(filter(None, [f"{plain(self.title)}:", indented(super().text())]))
 
     def inside(self) -> str:
+        """The title and the parts."""
+        return f"<p><strong>{inline(self.title)}</strong></p>{super().inside()}"
+
+
+class Alarm(Titled):
+    """What must not be missed: an error, a wrong gradient. `kind`: "error", "wrong" or "warning"."""
+
+    MARKS: Mapping[str, str] = {"error": "✖", "wrong": "⚠", "warning": "⚠"}
+
+    def __init__(self, title: str, *parts: Part | None, kind: str = "error", **attributes: Any) -> None:
+        super().__init__(title, *parts, kind=f"cl-alarm cl-{kind}", **attributes)
+        self.mark = self.MARKS[kind]
+
+    def inside(self) -> str:
         """The title, marked by more than its colour, and the parts."""
-        return f"<p><strong>{self.mark} {inline(self.title)}</strong></p>{super().inside()}"
+        return f"<p><strong>{self.mark} {inline(self.title)}</strong></p>{Box.inside(self)}"
 
 
 class Cell:
@@ -339,6 +379,40 @@ class InPage(Part):
     def html(self) -> str:
         """The markup."""
         return self.markup.html() if isinstance(self.markup, Part) else self.markup
+
+
+class Line(NamedTuple):
+    """A line of a listing: the code, a note that stands behind it, its class in the page."""
+
+    code: str
+    note: str = ""
+    kind: str | None = None
+
+
+class Listing(Part):
+    """Lines of code with their numbers, from 1."""
+
+    def __init__(self, lines: Iterable[Line], **attributes: Any) -> None:
+        self.lines, self.attributes = tuple(lines), attributes
+
+    def text(self) -> str:
+        """The numbered lines, and their notes behind them."""
+        wide = len(str(len(self.lines)))
+        rows = (f"  {n:>{wide}}  {one.code}" + f"  {one.note}" * bool(one.note) for n, one in enumerate(self.lines, 1))
+        return "\n".join(row.rstrip() for row in rows)
+
+    def html(self) -> str:
+        """An `<ol>` that may scroll, and can be reached by key for that."""
+        rows = (
+            element(
+                "li",
+                element("code", unbroken(one.code)) + (element("small", escape(one.note)) if one.note else ""),
+                data_line=n,
+                class_=one.kind,
+            )
+            for n, one in enumerate(self.lines, 1)
+        )
+        return element("ol", "".join(rows), class_="cl-listing", tabindex=0, role="list", **self.attributes)
 
 
 def paragraphs(text: str) -> Box:

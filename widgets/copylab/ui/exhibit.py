@@ -15,34 +15,20 @@ import traitlets
 
 from tinytorch.viz.catalogue import gettext
 
-from ..doc import Part
+from ..doc import Told
 from .theme import style, web
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
 
 
-class Exhibit:
+class Exhibit(Told):
     """Mixed into a widget class: how the widget is shown, live and not.
 
-    A subclass has `told()`, or `text` and `html`. Both are deterministic: no time, no address, nothing of the machine
-    or of a learner's progress. HELP: what to try first, marked for the catalogue.
+    Its `text` and `html` are deterministic: no time, no address, nothing of the machine or of a learner's progress.
+    HELP: what to try first, marked for the catalogue.
     """
 
     HELP: ClassVar[str] = ""
-
-    def told(self) -> Part:
-        """Everything that the widget shows, as parts."""
-        raise NotImplementedError
-
-    @property
-    def text(self) -> str:
-        """Everything that the widget shows, in words."""
-        return self.told().text()
-
-    @property
-    def html(self) -> str:
-        """Everything that the widget shows, as HTML that needs no script."""
-        return self.told().html()
 
     @property
     def stored(self) -> str:
