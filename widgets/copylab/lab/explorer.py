@@ -10,7 +10,7 @@ from typing import Any
 import ipywidgets
 import traitlets
 
-from tinytorch.viz.probe import engine_name
+from tinytorch.viz.read.probe import engine_name
 
 from ..copying.methods import METHODS, Method
 from ..copying.methods import method as find

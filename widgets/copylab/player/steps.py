@@ -11,11 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, overload
 
+from tinytorch.viz.labels import few
+
 from ..run.ending import count, ending
 from ..run.source import from_code, from_function, tidy
 from ..run.trace import Trace, run, syntax_error
 from . import static
-from .changes import listed
 from .frames import Frame, Looker, make
 from .groups import Part, fold
 from .packing import stored_size
@@ -121,8 +122,8 @@ def step(
             raise TypeError("a function has its own globals: namespace is for code given as a string")
         program = from_function(code, args, kwargs, into)
     if not isinstance(into, bool) and (missing := sorted(into - program.marked.functions)):
-        known = listed(sorted(program.marked.functions)) or "none"
-        raise ValueError(f"into names {listed(missing)}, but the functions that the code defines are: {known}")
+        known = few(sorted(program.marked.functions)) or "none"
+        raise ValueError(f"into names {few(missing)}, but the functions that the code defines are: {known}")
     if choice.keep and isinstance(namespace, dict):
         program = replace(program, namespace=namespace)
     trace = run(program, Looker(), engine=module, max_steps=max_steps, seconds=seconds, rounds=rounds)

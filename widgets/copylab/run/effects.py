@@ -21,7 +21,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..player.changes import listed
+from tinytorch.viz.labels import few
+
 from .capture import cut, steady
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
@@ -119,11 +120,11 @@ class Effects:
         differ = [name for name, state in self._before.items() if self._after.get(name) != state]
         if generators := [name for name in differ if name not in _SETTINGS]:
             yield (
-                f"The code changed {RANDOM} of {listed(generators)} (it drew numbers or set a seed): "
+                f"The code changed {RANDOM} of {few(generators)} (it drew numbers or set a seed): "
                 "what your session draws next differs."
             )
         if settings := [name for name in differ if name in _SETTINGS]:
-            yield f"The code changed a setting of your session: {listed(settings)}."
+            yield f"The code changed a setting of your session: {few(settings)}."
 
 
 _SETTINGS = {
@@ -203,10 +204,10 @@ _SAID: dict[str, Callable[[list[str]], str]] = {
     "wrote": lambda files: f"The code wrote to {_files(files)}.",
     "removed": lambda files: f"The code removed {_files(files)}.",
     "renamed": lambda files: f"The code renamed {_files(files)}.",
-    "made": lambda files: f"The code made the folder{'s' * (len(files) > 1)} {listed(files)}.",
+    "made": lambda files: f"The code made the folder{'s' * (len(files) > 1)} {few(files)}.",
     "moved": lambda files: f"The code changed the current folder to {files[-1]}.",
-    "environment": lambda names: f"The code changed environment variables: {listed(names)}.",
-    "programs": lambda names: f"The code started other programs: {listed(names)}.",
+    "environment": lambda names: f"The code changed environment variables: {few(names)}.",
+    "programs": lambda names: f"The code started other programs: {few(names)}.",
     "network": lambda _: "The code opened a network connection.",
     "threads": lambda all_: (
         f"The code started {len(all_)} thread{'s' * (len(all_) > 1)}: what threads do is not stepped, only what they "
@@ -216,4 +217,4 @@ _SAID: dict[str, Callable[[list[str]], str]] = {
 
 
 def _files(names: list[str]) -> str:
-    return f"the file{'s' * (len(names) > 1)} {listed(names)}" if names != [_TEMPORARY] else names[0]
+    return f"the file{'s' * (len(names) > 1)} {few(names)}" if names != [_TEMPORARY] else names[0]

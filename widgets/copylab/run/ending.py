@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..player.changes import listed, written
+from tinytorch.viz.diff import written
+from tinytorch.viz.labels import few
+
 from .trace import Trace
 
 
@@ -42,7 +44,7 @@ def _sentences(trace: Trace, max_steps: int, seconds: float, caller: Mapping[str
     if trace.before is not None and trace.steps:
         mine = written(trace.before.snapshot, trace.steps[-1].seen.snapshot)
         if mine:
-            yield f"The code wrote into what was passed in: {listed(mine)}."
+            yield f"The code wrote into what was passed in: {few(mine)}."
     yield from trace.effects
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets
 import traitlets
 
-from tinytorch.viz.picture import Picture
+from tinytorch.viz.draw.picture import Picture
 
 from ..copying.methods import Method, method
 from ..run.capture import describe_error

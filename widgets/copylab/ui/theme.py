@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from tinytorch.viz.catalogue import gettext, known
-from tinytorch.viz.style import PALETTE
+from tinytorch.viz.draw.style import PALETTE
 
 _KIND = "[data-vscode-theme-kind=vscode-high-contrast{}]"
 _HOSTS = {
