@@ -34,7 +34,7 @@ def _catalogue() -> standard.NullTranslations:
     return _chosen[0]
 
 
-def gettext(text: str, **values: Any) -> str:
+def gettext(text: str, /, **values: Any) -> str:
     """Return `text` in the chosen language; `{name}` in it stands for the value of that name."""
     said = _catalogue().gettext(text)
     return said.format(**values) if values else said

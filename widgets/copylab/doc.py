@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple, Protocol
 
+from tinytorch.viz.catalogue import gettext
+
 _MARKS = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
 _EXACT = {ord("*"): "\uf02a", ord("`"): "\uf060"}
 _MEANT = {ord(meant): chr(mark) for mark, meant in _EXACT.items()}
@@ -115,7 +117,7 @@ class Told:
         """The same as HTML that needs no script."""
         return self.tree().html()
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: object) -> Any:
         return {"text/plain": self.text, "text/html": self.html}
 
 
@@ -231,7 +233,7 @@ class Titled(Box):
 
     def inside(self) -> str:
         """The title and the parts."""
-        return f"<p><strong>{inline(self.title)}</strong></p>{super().inside()}"
+        return element("p", inline(self.title), class_="cl-title") + super().inside()
 
 
 class Alarm(Titled):
@@ -320,13 +322,16 @@ class Picture(Part):
 
     def html(self) -> str:
         """A `<figure>` with the picture, and its words folded below it."""
-        made = self.drawn.svg if self.live else self._image()
-        told = Fold(f"{self.title} in words", Code(self.drawn.text)).html() if self.words else ""
-        return element("figure", made + told, **self.attributes)
+        scrolls = {"tabindex": 0, "role": "group", "aria_label": self.title, "data_keep": f"picture {self.title}"}
+        made = element("div", self.drawn.svg, class_="cl-holder", **scrolls) if self.live else self._image()
+        title = gettext("{title} in words", title=self.title)
+        told = Fold(title, Code(self.drawn.text), data_keep=self.title).html() if self.words else ""
+        head = element("figcaption", inline(self.title), class_="cl-title")
+        return element("figure", head + made + told, **self.attributes)
 
     def _image(self) -> str:
         data = base64.b64encode(self.drawn.svg.encode()).decode()
-        alt = f"{self.title}, told in words below" if self.words else self.drawn.text
+        alt = gettext("{title}, told in words below", title=self.title) if self.words else self.drawn.text
         return element("img", alt=alt, src=f"data:image/svg+xml;base64,{data}")
 
 

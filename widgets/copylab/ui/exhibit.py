@@ -95,7 +95,7 @@ class Live(anywidget.AnyWidget):
 class Panel(Live):
     """A bordered place with the colours of the pictures, for HTML that Python makes.
 
-    html: what it shows; what has the focus keeps it over a change if it has the same `id` as before.
+    html: what it shows; focus, scrolling and open folds stay over a change where `data-keep` has the same name.
     says: what a screen reader is told, when it changes.
     label: the name of the group for a screen reader; may be empty.
     """
