@@ -45,7 +45,7 @@ def gettext_noop(text: str) -> str:
     return text
 
 
-def ngettext(one: str, many: str, number: int, **values: Any) -> str:
+def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
     """Return the form of a text that goes with a number; in it `{number}` is the number, with commas."""
     return _catalogue().ngettext(one, many, number).format(number=f"{number:,}", **values)
 
