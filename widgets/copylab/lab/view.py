@@ -219,14 +219,15 @@ def _story(result: Result) -> list[Part]:
     if result.source.note:
         note = gettext("x is a stand-in for your tensor: {why}.", why=exact(result.source.note))
         parts.append(Paragraph(note))
-    parts += [
-        Titled(gettext(_OUTPUTS[kind]), _as_it_is(said.rstrip("\n")), kind=f"cl-out cl-{kind}")
-        for kind, said in result.output
-        if kind in _OUTPUTS
-    ]
+    for kind, said in result.output:
+        if kind in _OUTPUTS:
+            title = gettext(_OUTPUTS[kind])
+            parts.append(Titled(title, _as_it_is(title, said.rstrip("\n")), kind=f"cl-out cl-{kind}"))
     if result.error:
-        title = gettext("Error on line {number}") if result.ended == "error" else gettext("Line {number}")
-        parts.append(Alarm(title.format(number=result.error_line), _as_it_is(result.error)))
+        title = gettext("Error on line {number}", number=result.error_line)
+        if result.ended != "error":
+            title = gettext("Line {number}", number=result.error_line)
+        parts.append(Alarm(title, _as_it_is(title, result.error)))
     if result.explanation:
         why = [Paragraph(exact(shown(one))) for one in result.explanation]
         parts.append(
@@ -247,9 +248,9 @@ def _story(result: Result) -> list[Part]:
     return [*parts, *map(Paragraph, _remarks(result))]
 
 
-def _as_it_is(said: str) -> Code:
+def _as_it_is(title: str, said: str) -> Code:
     """What a program said. A long text scrolls in its place, and can be reached by key for that."""
-    long = {"tabindex": 0, "role": "region", "aria_label": gettext("All of it")}
+    long = {"tabindex": 0, "role": "region", "aria_label": title}
     return Code(shown(said), by="", **(long if len(said) > 500 or said.count("\n") > 9 else {}))
 
 
