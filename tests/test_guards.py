@@ -138,6 +138,21 @@ def test_a_frame_that_is_read_is_noticed(tmp_path: Path) -> None:
     assert guards.spoken([file], {"sys._getframe": {"odd.py"}}, tmp_path) == []
 
 
+def test_only_a_run_executes_code() -> None:
+    widgets = sorted((ROOT / "widgets").rglob("*.py"))
+    running = {path.relative_to(ROOT).as_posix() for path in widgets if path.parent.name == "run"}
+    words = dict.fromkeys(("exec", "eval", "compile"), running)
+    assert guards.spoken(widgets, words) == []
+    assert guards.spoken(widgets, {word: set[str]() for word in words}), "or the guard sees nothing"
+
+
+def test_code_that_is_executed_elsewhere_is_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "odd.py"
+    file.write_text("import re\nre.compile('a')\nexec(compile('a = 1', 'odd', 'exec'))\n", encoding="utf-8")
+    found = guards.spoken([file], {"exec": set(), "eval": set(), "compile": {"run.py"}}, tmp_path)
+    assert found == ["odd.py has exec", "odd.py has compile"]
+
+
 def test_only_op_sets_attributes_of_another_modules_class() -> None:
     define = ROOT / "tinytorch" / "ops" / "define.py"
     assert guards.foreign_attributes(define)

@@ -41,7 +41,7 @@ def gettext(text: str, /, **values: Any) -> str:
 
 
 def gettext_noop(text: str) -> str:
-    """Return `text` as it is: marks what stands in a table, and is translated when it is said."""
+    """Return `text` as it is: marks what stands in a table and is translated when it is said."""
     return text
 
 

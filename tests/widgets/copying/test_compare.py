@@ -10,7 +10,7 @@ import pytest
 from copylab import METHODS, Comparison, Method, compare
 from copylab.copying.facts import QUESTIONS
 from copylab.copying.views import MAIN, MORE, form
-from copylab.run.plain import execute
+from copylab.run.run import execute
 from copylab.ui.theme import style, web
 
 import tinytorch
@@ -78,7 +78,11 @@ def test_every_program_prints_what_its_cell_says(engine: ModuleType) -> None:
                 continue
             program, printed = fact.findtext("pre"), fact.findtext("p") or ""
             lines: list[str] = []
-            execute(program or "", engine, lambda *things, lines=lines: lines.append(" ".join(map(str, things))))
+            execute(
+                program or "",
+                engine,
+                {"print": lambda *things, lines=lines: lines.append(" ".join(map(str, things)))},
+            )
             assert f"It printed: {lines[-1]}" == printed
             checked += 1
     assert checked == 4 * len(QUESTIONS)

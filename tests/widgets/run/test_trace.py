@@ -1,6 +1,5 @@
 """Running a program line by line: which steps there are, what they print, how a run ends, what it leaves alone."""
 
-import contextlib
 import io
 import signal
 import sys
@@ -12,8 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from copylab.run.source import from_code, from_function, tidy
-from copylab.run.trace import Trace, run, syntax_error
+from copylab.run.program import from_function, tidy
+from copylab.run.run import Limits, Run
 
 ENGINE = types.ModuleType("some_engine")
 
@@ -23,19 +22,19 @@ def look(names: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in names.items() if isinstance(value, int | str | float | None | list)}
 
 
-def trace(code: str, namespace: Mapping[str, Any] | None = None, *, max_steps: int = 200, seconds: float = 20) -> Trace:
-    return run(from_code(code, namespace), look, engine=ENGINE, max_steps=max_steps, seconds=seconds)
+def trace(code: str, namespace: Mapping[str, Any] | None = None, *, max_steps: int = 200, seconds: float = 20) -> Run:
+    return Run(code, ENGINE, look, names=dict(namespace or {}), limits=Limits(max_steps, seconds))
 
 
-def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Trace:
-    return run(from_function(function, args, kwargs), look, engine=ENGINE, max_steps=200, seconds=20)
+def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
+    return Run(from_function(function, args, kwargs), ENGINE, look)
 
 
-def lines(made: Trace) -> list[tuple[str, int]]:
+def lines(made: Run) -> list[tuple[str, int]]:
     return [(step.kind, step.site.line) for step in made.steps]
 
 
-def printed(made: Trace) -> str:
+def printed(made: Run) -> str:
     return "".join(text for step in made.steps for _, text in step.output)
 
 
@@ -264,9 +263,9 @@ class TestErrors:
         ],
     )
     def test_a_syntax_error_stands_at_its_line_with_a_caret(self, code: str, line: int, caret: str) -> None:
-        with pytest.raises(SyntaxError) as caught:
-            from_code(code, None)
-        step = syntax_error(code, caught.value).steps[0]
+        made = trace(code)
+        assert made.ended == "syntax"
+        step = made.steps[0]
         assert (step.kind, step.site.line) == ("syntax", line)
         assert caret in str(step.error)
         assert "SyntaxError" in str(step.error) or "IndentationError" in str(step.error)
@@ -312,7 +311,7 @@ class TestLimits:
         assert made.steps[-1].kind in ("stopped", "branch")
 
     def test_the_time_limit_between_steps_in_another_thread(self) -> None:
-        found: list[Trace] = []
+        found: list[Run] = []
         code = "import time\nwhile True:\n    time.sleep(0.05)\n"
         worker = threading.Thread(target=lambda: found.append(trace(code, seconds=0.2)))
         worker.start()
@@ -342,7 +341,7 @@ class TestLimits:
             signal.raise_signal(signal.SIGINT) if len(names) == 1 else None
             looks.append(len(names))
 
-        made = run(from_code("a = 1\nb = 2\n", None), slow, engine=ENGINE, max_steps=9, seconds=9)
+        made = Run("a = 1\nb = 2\n", ENGINE, slow)
         assert made.ended == "interrupted"
         assert len(looks) >= 2
 
@@ -372,8 +371,7 @@ class TestNothingElseChanges:
         sys.settrace(tracer)
         try:
             for code in ("print(1)", "1 / 0", "while True: pass", "b = = 1"):
-                with contextlib.suppress(SyntaxError):
-                    trace(code, max_steps=9)
+                trace(code, max_steps=9)
                 assert sys.gettrace() is tracer
         finally:
             sys.settrace(before)

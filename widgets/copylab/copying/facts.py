@@ -13,9 +13,9 @@ from functools import lru_cache
 from types import ModuleType
 
 from ..run.capture import describe_error, steady
-from ..run.engines import checked, engine_for
+from ..run.engines import apart, checked, engine_for
 from ..run.limits import Stop, Watch
-from ..run.plain import execute, seeded
+from ..run.run import execute
 from .methods import Method, method
 from .sources import Source
 
@@ -118,7 +118,7 @@ def _facts(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...
     after = (*before, f"{how.code}\n", *(f"{line}\n" for line in then))
     found = []
     failed = ""
-    with seeded(engine), Watch(SECONDS) as watch:
+    with apart(engine), Watch(SECONDS) as watch:
         for question in QUESTIONS:
             program = (*(before if question.early else after), question.body(source, how))
             why = question.needs(source) or (f"the copy was not made: {failed}" if failed else "")
@@ -139,17 +139,12 @@ def _run(program: tuple[str, ...], engine: ModuleType, watch: Watch) -> tuple[An
         lines.append(" ".join(map(str, things)))
 
     try:
-        watch.busy = False
-        watch.check()
-        execute(program, engine, say)
+        execute(program, engine, {"print": say}, watch)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # whatever the engine raises is the answer
-        watch.busy = True
         raised = LATE if isinstance(error, Stop) else describe_error(error)
         return None, raised, f"the question cannot be asked: {raised}"
-    finally:
-        watch.busy = True
     printed = steady(lines[-1]) if lines else ""
     return _value(printed), printed, ""
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from tinytorch.viz.read.probe import undisturbed
 
-from ..run.plain import execute
+from ..run.run import execute
 
 Kind = Literal["leaf", "result", "plain"]
 """leaf: requires grad. result: computed from a leaf `a` that does. plain: requires none."""

@@ -15,7 +15,8 @@ from tinytorch.viz import memory
 from tinytorch.viz.draw.picture import Picture
 from tinytorch.viz.read.naming import collect
 
-from ..player.steps import MAX_STEPS, SECONDS, Choice, Steps, step
+from ..player.steps import Choice, Steps, step
+from ..run.run import Limits
 
 _NOTHING = object()
 
@@ -34,8 +35,10 @@ class CopylabMagics(Magics):
     @magic_arguments()
     @argument("--into", default="all", help="functions to step into: all (as it is without), none, or names: f,A.m")
     @argument("--rounds", type=int, help="so many rounds of each loop are stepped, the rest runs in one go")
-    @argument("--max-steps", type=int, default=MAX_STEPS, help=f"end the run after so many steps ({MAX_STEPS})")
-    @argument("--seconds", type=float, default=SECONDS, help=f"end the run after so long ({SECONDS:g})")
+    @argument(
+        "--max-steps", type=int, default=Limits.max_steps, help=f"end the run after so many steps ({Limits.max_steps})"
+    )
+    @argument("--seconds", type=float, default=Limits.seconds, help=f"end the run after so long ({Limits.seconds:g})")
     @argument(
         "--engine", choices=["torch", "tinytorch"], help="what the cell knows as torch; else the notebook's torch"
     )
@@ -53,9 +56,9 @@ class CopylabMagics(Magics):
         into = {"all": True, "none": False}.get(options.into, [name.strip() for name in options.into.split(",")])
         engine = _module(options.engine) if options.engine else None
         before = names.get("torch", _NOTHING)
-        choice = Choice(engine, names, into, options.rounds, options.max_steps, options.seconds, keep=True)
         try:
-            return step(cell, (), {}, names, choice)
+            limits = Limits(options.max_steps, options.seconds, options.rounds)
+            return step(cell, (), {}, names, Choice(engine, names, into, limits))
         except (TypeError, ValueError) as error:
             raise UsageError(f"%%steps: {error}") from None
         finally:

@@ -11,7 +11,6 @@ import ipywidgets
 import traitlets
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
-from tinytorch.viz.read.probe import engine_name
 
 from ..copying.methods import METHODS, Method
 from ..copying.methods import method as find
@@ -19,6 +18,7 @@ from ..copying.sources import Source
 from ..doc import Box
 from ..run.capture import cut, describe_error
 from ..run.engines import checked, engine_for
+from ..run.program import compiled
 from ..ui.exhibit import Exhibit, Panel
 from . import view
 from .controls import WRITES, YOURS, Controls, fitting
@@ -75,8 +75,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         chosen, source = find(method), Source.of(x)
         tensor = hasattr(x, "untyped_storage")
         self._methods = {**METHODS, chosen.name: chosen}
-        around = sys.modules[engine_name(x)] if tensor else engine_for(sys._getframe(1).f_globals)
-        self._engine = checked(engine) or around
+        self._engine = checked(engine) or engine_for(sys._getframe(1).f_globals, x)
         self._yours = Yours(x) if tensor else None
         self._given = self._yours.source if self._yours else source
         self._past: list[tuple[str, ...]] = []
@@ -133,7 +132,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
 
         Raises SyntaxError, and adds nothing, for what is no code.
         """
-        compile(code, "<CopyLab>", "exec")
+        compiled(code)
         if not self._state.copied:
             self._tell(gettext("There is no y to act on: choose another method or another x."))
             return
@@ -223,7 +222,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
             if name == "source":
                 return Source.of(value)
             for action in value:
-                compile(action, "<CopyLab>", "exec")
+                compiled(action)
             return tuple(value)
         except (SyntaxError, TypeError, ValueError) as error:
             raise traitlets.TraitError(f"{name} cannot be {value!r}: {describe_error(error)}") from None

@@ -19,11 +19,8 @@ from ..copying.facts import Facts, facts
 from ..copying.methods import Method
 from ..copying.sources import Source
 from ..player.frames import Looker, Seen
-from ..run.effects import RANDOM
-from ..run.plain import fresh, seeded
 from ..run.recorder import Step
-from ..run.source import from_code
-from ..run.trace import run
+from ..run.run import Limits, Run
 
 SECONDS = 5.0
 """How long a program may run."""
@@ -83,8 +80,9 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
     parts += [("action", action) for action in actions]
     code = "\n".join(text for _, text in parts)
     begun, worked = time.perf_counter(), time.thread_time()
-    with fresh(engine), seeded(engine):  # each run meets the same random numbers
-        made = run(from_code(code, None), Looker(), engine=engine, max_steps=500, seconds=SECONDS)
+    made = Run(code, engine, Looker(), limits=Limits(500, SECONDS), apart=True)
+    if made.ended == "syntax":
+        raise SyntaxError(made.steps[-1].error)
     # Work counts, and not what the machine did besides; but a program that sleeps is slow as well.
     quick = time.thread_time() - worked < QUICK and time.perf_counter() - begun < 4 * QUICK
     last = made.steps[-1] if made.steps else None
@@ -114,7 +112,7 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
         before=before.snapshot if before else None,
         snapshot=after.snapshot if after else None,
         facts=None if stopped else facts(method, source, engine, actions[:ran] if quick else ()),
-        effects=tuple(said for said in made.effects if RANDOM not in said),
+        effects=made.effects,
     )
 
 

@@ -19,7 +19,7 @@ from tinytorch.viz.words import describe
 
 from ..run.capture import cut, shown, steady
 from ..run.recorder import Step
-from ..run.trace import Trace
+from ..run.run import Run
 
 
 @dataclass(frozen=True)
@@ -121,13 +121,13 @@ def _one_line(source: str) -> str:
     return cut(first, 100).partition("\n")[0] + (" ..." if rest or len(first) > 100 else "")
 
 
-def make(trace: Trace) -> tuple[Frame, ...]:
+def make(run: Run) -> tuple[Frame, ...]:
     """The frames of a run."""
     frames: list[Frame] = []
     known: dict[tuple[Any, ...], Picture] = {}
-    before: Seen | None = trace.before
+    before: Seen | None = run.before
     past = [] if before is None else [Past(0, "", before.snapshot)]
-    for number, step in enumerate(trace.steps, 1):
+    for number, step in enumerate(run.steps, 1):
         seen: Seen | None = step.seen
         if seen is None or before is None:
             frames.append(Frame(number, step, (), {}))

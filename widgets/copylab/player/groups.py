@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from tinytorch.viz.labels import few
 from tinytorch.viz.words import describe
 
-from ..run.instrument import Site
-from ..run.trace import Trace
+from ..run.program import Site
+from ..run.run import Run
 from .frames import Frame
 
 
@@ -53,14 +53,14 @@ class Group:
 Part = Group | Frame
 
 
-def fold(trace: Trace, frames: Sequence[Frame]) -> tuple[Part, ...]:
+def fold(run: Run, frames: Sequence[Frame]) -> tuple[Part, ...]:
     """The frames of a run with those of a loop, of a round, of a call put together."""
-    return tuple(_Folder(trace, frames).parts(0, len(frames), 0, None))
+    return tuple(_Folder(run, frames).parts(0, len(frames), 0, None))
 
 
 class _Folder:
-    def __init__(self, trace: Trace, frames: Sequence[Frame]) -> None:
-        self._trace, self._frames = trace, frames
+    def __init__(self, run: Run, frames: Sequence[Frame]) -> None:
+        self._run, self._frames = run, frames
         self._steps = [frame.step for frame in frames]
 
     def parts(self, start: int, end: int, depth: int, within: Site | None) -> list[Part]:
@@ -144,7 +144,7 @@ class _Folder:
         if len(parts) == 1 and isinstance(parts[0], Frame):
             return parts
         group = Group(kind, title, site.line, tuple(parts))
-        before = self._trace.before if group.first == 1 else self._steps[group.first - 2].seen
+        before = self._run.before if group.first == 1 else self._steps[group.first - 2].seen
         after = self._steps[group.last - 1].seen
         if before is None or after is None:
             return [group]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
 from typing import Any, overload
 
+from tinytorch.viz.catalogue import gettext, ngettext
+from tinytorch.viz.diff import written
 from tinytorch.viz.labels import few
 
-from ..run.ending import count, ending
-from ..run.source import from_code, from_function, tidy
-from ..run.trace import Trace, run, syntax_error
+from ..run.engines import checked, engine_for
+from ..run.program import Program, from_function, tidy
+from ..run.run import LIMITS, Limits, Run
 from . import static
 from .frames import Frame, Looker, make
 from .groups import Part, fold
@@ -36,9 +39,6 @@ steps(code, rounds=2, into=False)    fewer steps: two rounds of each loop, and n
 
 Try first: go to the line that surprises you, and read what it changed before you look at the picture."""
 
-MAX_STEPS = 200
-SECONDS = 10.0
-
 
 def steps(
     code: str | Callable[..., Any],
@@ -47,8 +47,8 @@ def steps(
     namespace: Mapping[str, Any] | None = None,
     into: bool | str | Iterable[str] = True,
     rounds: int | None = None,
-    max_steps: int = MAX_STEPS,
-    seconds: float = SECONDS,
+    max_steps: int = LIMITS.max_steps,
+    seconds: float = LIMITS.seconds,
     **kwargs: Any,
 ) -> Steps:
     """Run `code` statement by statement and show, after each, its output, the memory and the graph.
@@ -76,21 +76,18 @@ def steps(
 
     """
     caller = sys._getframe(1).f_globals
-    return step(code, args, kwargs, caller, Choice(engine, namespace, into, rounds, max_steps, seconds))
+    names = None if namespace is None else dict(namespace)
+    return step(code, args, kwargs, caller, Choice(engine, names, into, Limits(max_steps, seconds, rounds)))
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a caller of `steps` can choose; see there."""
+    """What a caller of `steps` can choose; see there. `names` is what a text runs in, and so what it leaves."""
 
     engine: ModuleType | None = None
-    namespace: Mapping[str, Any] | None = None
+    names: dict[str, Any] | None = None
     into: bool | str | Iterable[str] = True
-    rounds: int | None = None
-    max_steps: int = MAX_STEPS
-    seconds: float = SECONDS
-    keep: bool = False
-    """Run in `namespace` itself and not in a copy: what the code binds stays bound there."""
+    limits: Limits = LIMITS
 
 
 def step(
@@ -101,33 +98,18 @@ def step(
     choice: Choice,
 ) -> Steps:
     """`steps` for those who know the caller's names: see there."""
-    engine, namespace, max_steps, seconds = choice.engine, choice.namespace, choice.max_steps, choice.seconds
-    rounds, into = choice.rounds, _functions(choice.into)
-    if max_steps < 1 or seconds <= 0 or (rounds is not None and rounds < 1):
-        more = "" if rounds is None else f", rounds={rounds}"
-        raise ValueError(f"the limits must be positive, not max_steps={max_steps}, seconds={seconds}{more}")
-    module = engine if engine is not None else _engine_of(caller)
-    if not isinstance(module, ModuleType) or not hasattr(module, "Tensor"):
-        raise TypeError(f"engine must be a module with a Tensor, such as torch or tinytorch, not {_kind(engine)}")
+    into = _functions(choice.into)
+    engine = checked(choice.engine) or engine_for(caller)
+    program: str | Program
     if isinstance(code, str):
         if args or kwargs:
             raise TypeError("code given as a string takes no arguments: pass variables with namespace={'x': x}")
-        code = tidy(code)
-        try:
-            program = from_code(code, namespace, into)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            return Steps(syntax_error(code, error))
+        program = tidy(code)
+    elif choice.names is not None:
+        raise TypeError("a function has its own globals: namespace is for code given as a string")
     else:
-        if namespace is not None:
-            raise TypeError("a function has its own globals: namespace is for code given as a string")
         program = from_function(code, args, kwargs, into)
-    if not isinstance(into, bool) and (missing := sorted(into - program.marked.functions)):
-        known = few(sorted(program.marked.functions)) or "none"
-        raise ValueError(f"into names {few(missing)}, but the functions that the code defines are: {known}")
-    if choice.keep and isinstance(namespace, dict):
-        program = replace(program, namespace=namespace)
-    trace = run(program, Looker(), engine=module, max_steps=max_steps, seconds=seconds, rounds=rounds)
-    return Steps(trace, ending(trace, max_steps=max_steps, seconds=seconds, caller=caller))
+    return Steps(Run(program, engine, Looker(), names=choice.names, into=into, limits=choice.limits), caller)
 
 
 def _functions(into: bool | str | Iterable[str]) -> bool | frozenset[str]:
@@ -139,19 +121,6 @@ def _functions(into: bool | str | Iterable[str]) -> bool | frozenset[str]:
     return frozenset(names)
 
 
-def _engine_of(names: Mapping[str, Any]) -> ModuleType:
-    torch = names.get("torch")
-    if isinstance(torch, ModuleType) and hasattr(torch, "Tensor"):
-        return torch
-    import tinytorch
-
-    return tinytorch
-
-
-def _kind(thing: object) -> str:
-    return f"the module {thing.__name__}" if isinstance(thing, ModuleType) else type(thing).__name__
-
-
 class Steps(Sequence[Frame]):
     """A run, step by step: a sequence of frames that a notebook shows as a player.
 
@@ -160,33 +129,33 @@ class Steps(Sequence[Frame]):
     `s.save(path)` writes a page, `s.live()` makes the widget.
     """
 
-    def __init__(self, trace: Trace, end: str = "") -> None:
-        self._trace = trace
-        self.end = end
+    def __init__(self, run: Run, caller: Mapping[str, Any]) -> None:
+        self._run = run
+        self.end = " ".join(_ending(run, caller))
         """How the run ended, in a sentence or two; empty where it simply finished."""
 
     @property
     def code(self) -> str:
         """The code that was run."""
-        return self._trace.source
+        return self._run.source
 
     @property
     def ended(self) -> str:
         """How the run ended: finished, error, syntax, steps (the step limit), time (the time limit) or interrupted."""
-        return self._trace.ended
+        return self._run.ended
 
     @cached_property
     def frames(self) -> tuple[Frame, ...]:
         """The frames; their pictures are drawn when they are first asked for."""
-        return make(self._trace)
+        return make(self._run)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The frames with those of each loop, round and call put together, as a tree."""
-        return fold(self._trace, self.frames)
+        return fold(self._run, self.frames)
 
     def __len__(self) -> int:
-        return len(self._trace.steps)
+        return len(self._run.steps)
 
     @overload
     def __getitem__(self, index: int) -> Frame: ...
@@ -200,7 +169,9 @@ class Steps(Sequence[Frame]):
         return iter(self.frames)
 
     def __repr__(self) -> str:
-        return f"Steps({count(len(self._lines), 'line')}, {count(len(self), 'step')}, ended={self.ended!r})"
+        lines, steps = len(self._lines), len(self)
+        counts = f"{lines} line{'s' * (lines != 1)}, {steps} step{'s' * (steps != 1)}"
+        return f"Steps({counts}, ended={self.ended!r})"
 
     @property
     def _lines(self) -> list[str]:
@@ -210,8 +181,13 @@ class Steps(Sequence[Frame]):
     def summary(self) -> str:
         """What this is, in half a sentence."""
         if self.ended == "syntax":
-            return "Step-through: the code cannot be read, so nothing was run"
-        return f"Step-through: {count(len(self), 'step')} through {count(len(self._lines), 'line')} of code"
+            return gettext("Step-through: the code cannot be read, so nothing was run")
+        return ngettext(
+            "Step-through: {steps} through {number} line of code",
+            "Step-through: {steps} through {number} lines of code",
+            len(self._lines),
+            steps=ngettext("{number} step", "{number} steps", len(self)),
+        )
 
     @cached_property
     def text(self) -> str:
@@ -236,7 +212,7 @@ class Steps(Sequence[Frame]):
             return self.parts, self.summary, self.end
         left = f"Shown are the first {first:,} of {len(self):,} steps, to keep the page below 2 MB."
         how = f"With s = steps(...), s[{first}] is the next one. With rounds=3, later rounds of loops run in one go."
-        parts = fold(self._trace, self.frames[:first])
+        parts = fold(self._run, self.frames[:first])
         return parts, f"{self.summary}, the first {first:,} shown", " ".join(filter(None, [self.end, left, how]))
 
     @cached_property
@@ -263,3 +239,48 @@ class Steps(Sequence[Frame]):
         from .live import StepsWidget
 
         return StepsWidget(self)
+
+
+def _ending(run: Run, caller: Mapping[str, Any]) -> Iterator[str]:
+    """What there is to say at the end of a run; nothing where it simply finished.
+
+    `caller` are the names of the code that called `steps`, for the advice after a NameError.
+    """
+    limits, count = run.limits, len(run.steps)
+    match run.ended:
+        case "steps":
+            yield ngettext(
+                "Stopped after {number} step: that is the limit (max_steps={most}), and the code was still running.",
+                "Stopped after {number} steps: that is the limit (max_steps={most}), and the code was still running.",
+                count,
+                most=limits.max_steps,
+            )
+            yield gettext(
+                "An endless loop? Otherwise raise max_steps, or run the later rounds of loops in one go (rounds=3)."
+            )
+        case "time":
+            yield ngettext(
+                "Stopped after {number} step: the time is up (seconds={most:g}), and the code was still running.",
+                "Stopped after {number} steps: the time is up (seconds={most:g}), and the code was still running.",
+                count,
+                most=limits.seconds,
+            )
+            yield gettext("An endless loop? Otherwise raise seconds.")
+        case "interrupted":
+            yield ngettext("Interrupted after {number} step.", "Interrupted after {number} steps.", count)
+            yield gettext("The steps so far are kept.")
+        case "error" if run.steps:
+            yield gettext("The error on line {line} ended the run.", line=run.steps[-1].site.line)
+            missing = re.match(r"NameError: name '(\w+)' is not defined", str(run.error))
+            if missing and missing[1] in caller:
+                yield gettext(
+                    "{name} is a variable of yours: the code can use it with steps(..., namespace=globals()).",
+                    name=missing[1],
+                )
+        case "finished" if not run.steps:
+            yield gettext("There is no statement in this code, so there is nothing to step through.")
+    if run.before is not None and run.steps:
+        mine = written(run.before.snapshot, run.steps[-1].seen.snapshot)
+        if mine:
+            yield gettext("The code wrote into what was passed in: {names}.", names=few(mine))
+    yield from run.effects

@@ -15,10 +15,8 @@ from tinytorch.viz import snapshot
 from tinytorch.viz.read.naming import collect
 
 from ..run.capture import describe_error
-from ..run.plain import execute
-from ..run.source import from_code
-from ..run.trace import run as trace
-from .runs import same_random_numbers
+from ..run.engines import apart
+from ..run.run import Limits, Run, execute
 
 STEPS = 5000
 SECONDS = 20.0
@@ -71,18 +69,16 @@ def play(start: str, code: str | None, engine: ModuleType) -> tuple[dict[str, An
 
     Comes with what the last of the two that ran raised, or why it was stopped; empty if it came to its end.
     """
-    names: Mapping[str, Any] = {}
+    names: dict[str, Any] = {}
     error = ""
-    with same_random_numbers(engine):
+    with apart(engine):
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 names = execute(textwrap.dedent(start), engine)
         except Exception as raised:  # noqa: BLE001  # it is said
             error = describe_error(raised)
         if code is not None:
-            program = from_code(textwrap.dedent(code), names)
-            made = trace(program, lambda _: None, engine=engine, max_steps=STEPS, seconds=SECONDS)
-            names = program.namespace
+            made = Run(textwrap.dedent(code), engine, lambda _: None, names=names, limits=Limits(STEPS, SECONDS))
             last = made.steps[-1].error if made.steps else None
             error = error if made.ended == "finished" else last or "it does not come to its end"
     return {name: value for name, value in names.items() if not name.startswith("__")}, error

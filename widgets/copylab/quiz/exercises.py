@@ -47,6 +47,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..run.capture import describe_error, steady
 from ..run.ending import count
 from ..run.engines import checked, engine_for, named
+from ..run.program import compiled
 from ..ui.markup import block, inline, plain
 from .attempts import Attempt, look, play
 from .mutations import mutations
@@ -171,7 +172,7 @@ class Exercise:
         self._check, self._engine, self._hinted = check, engine, 0
         self._wants = _arguments(check, self.names)
         for code in (self.start, self.code, *self.also, *(one.code for one in self.wrong)):
-            compile(textwrap.dedent(code), "<exercise>", "exec")
+            compiled(textwrap.dedent(code))
 
     def __repr__(self) -> str:
         return f"Exercise({self.key!r}, {len(self.hints)} hints)"

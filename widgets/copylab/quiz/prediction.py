@@ -38,7 +38,7 @@ import traitlets
 from ..run.capture import shown as printable
 from ..run.ending import count
 from ..run.engines import checked, engine_for, named, notebook_names
-from ..run.source import tidy
+from ..run.program import tidy
 from ..ui.markup import inline
 from .progress import note, recall
 from .question import Question

@@ -18,12 +18,9 @@ from tinytorch.viz.read.naming import collect
 from tinytorch.viz.read.probe import is_tensor, quietly, undisturbed
 
 from ..player.frames import Looker, Seen
-from ..run.effects import RANDOM
-from ..run.ending import ending
-from ..run.plain import same_random_numbers
-from ..run.source import from_code, tidy
-from ..run.trace import Trace
-from ..run.trace import run as trace
+from ..run.program import tidy
+from ..run.run import Limits
+from ..run.run import Run as Trace
 
 if TYPE_CHECKING:
     from tinytorch.viz.read.records import Snapshot, Tensor
@@ -79,7 +76,7 @@ class Run:
         self.engine = engine
         self.tried: dict[tuple[Any, ...], tuple[bool, str]] = {}
         """What probes found in runs of their own: each is made once."""
-        self._limits: dict[str, Any] = {"max_steps": max_steps, "seconds": seconds}
+        self._limits = Limits(max_steps, seconds)
 
     def __repr__(self) -> str:
         return f"Run({len(self.lines)} lines, {self.engine.__name__})"
@@ -92,8 +89,7 @@ class Run:
     @cached_property
     def trace(self) -> Trace:
         """The run, step by step. Raises SyntaxError if the code cannot be read, RuntimeError if it was interrupted."""
-        with same_random_numbers(self.engine):
-            made = trace(from_code(self.code, None), _Reader(), engine=self.engine, **self._limits)
+        made = Trace(self.code, self.engine, _Reader(), limits=self._limits, apart=True)
         if made.ended == "interrupted":  # half a run says nothing, and is not kept
             raise RuntimeError("the run was interrupted, so there is nothing to compare with: commit again")
         return made
@@ -103,13 +99,12 @@ class Run:
         """The run as the player shows it."""
         from ..player.steps import Steps
 
-        return Steps(self.trace, ending(self.trace, caller={}, **self._limits))
+        return Steps(self.trace, {})
 
     @property
     def error(self) -> str | None:
         """The error that ended the run, as `Type: message`; None if it came to its end."""
-        steps = self.trace.steps
-        return steps[-1].error if steps and self.trace.ended == "error" else None
+        return self.trace.error
 
     @property
     def endless(self) -> bool:
@@ -119,7 +114,7 @@ class Run:
     @property
     def aftermath(self) -> tuple[str, ...]:
         """Sentences on what the run did to files and the like. Random numbers are put back."""
-        return tuple(said for said in self.trace.effects if RANDOM not in said)
+        return self.trace.effects
 
     @property
     def error_line(self) -> int | None:
@@ -185,10 +180,10 @@ class Run:
 
     def fresh(self, at: int | None = None) -> dict[str, Any]:
         """The names of another run of the same code, up to line `at`: live objects, to write into and to call."""
-        program = from_code(self.code if at is None else head(self.code, at), None)
-        with same_random_numbers(self.engine):
-            trace(program, lambda _: None, engine=self.engine, **self._limits)
-        return program.namespace
+        names: dict[str, Any] = {}
+        code = self.code if at is None else head(self.code, at)
+        Trace(code, self.engine, lambda _: None, names=names, limits=self._limits, apart=True)
+        return names
 
 
 def head(code: str, line: int) -> str:
@@ -197,4 +192,4 @@ def head(code: str, line: int) -> str:
     return "\n".join(code.splitlines()[: body[-1].end_lineno if body else 0])
 
 
-__all__ = ["Moment", "Run", "head", "is_tensor", "same_random_numbers"]
+__all__ = ["Moment", "Run", "head", "is_tensor"]

@@ -11,6 +11,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
+from tinytorch.viz.catalogue import gettext, ngettext
+
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{4,}")
 _TRIGGERED = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
@@ -34,7 +36,7 @@ def describe_error(error: BaseException) -> str:
     try:
         message = str(error)
     except BaseException:  # noqa: BLE001  # a broken __str__, were it to end the program, is its own business, and is said
-        message = "<the message of this exception could not be read>"
+        message = gettext("<the message of this exception could not be read>")
     return cut(steady(f"{name}: {message}" if message else name), 4000)
 
 
@@ -44,7 +46,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def _more(count: int) -> str:
-    return f"\n... {count:,} more characters, not shown"
+    return "\n" + ngettext("... {number} more character, not shown", "... {number} more characters, not shown", count)
 
 
 class Output:

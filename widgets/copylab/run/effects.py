@@ -21,13 +21,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 from tinytorch.viz.labels import few
 
 from .capture import cut, steady
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
-_TEMPORARY = "a temporary file"
-RANDOM = "the global random state"
+_TEMPORARY = gettext_noop("a temporary file")
 _RANDOM_NAME = re.compile(r"tmp[a-z0-9_]{8}(?![a-z0-9_])")
 
 _watching: list[Effects] = []
@@ -49,10 +49,11 @@ class Effects:
     """Watches one run, from `with` to its end; `sentences()` then says what it did.
 
     `busy` tells whether the program's thread is being looked at, so that what happens is not the program's doing.
+    random: whether to speak of random numbers, which may be put back.
     """
 
-    def __init__(self, engine: ModuleType, busy: Callable[[], bool]) -> None:
-        self._engine, self._busy = engine, busy
+    def __init__(self, engine: ModuleType, busy: Callable[[], bool], *, random: bool = True) -> None:
+        self._engine, self._busy, self._random = engine, busy, random
         self._done: dict[str, dict[str, None]] = {}  # what was done, to which things, in order
 
     def __enter__(self) -> Self:
@@ -118,19 +119,21 @@ class Effects:
             if things := list(self._done.get(what, ())):
                 yield say(things)
         differ = [name for name, state in self._before.items() if self._after.get(name) != state]
-        if generators := [name for name in differ if name not in _SETTINGS]:
-            yield (
-                f"The code changed {RANDOM} of {few(generators)} (it drew numbers or set a seed): "
-                "what your session draws next differs."
+        if self._random and (generators := [name for name in differ if name not in _SETTINGS]):
+            yield gettext(
+                "The code changed the global random state of {generators} (it drew numbers or set a seed): "
+                "what your session draws next differs.",
+                generators=few(generators),
             )
-        if settings := [name for name in differ if name in _SETTINGS]:
-            yield f"The code changed a setting of your session: {few(settings)}."
+        if settings := [gettext(_SETTINGS[name]) for name in differ if name in _SETTINGS]:
+            yield gettext("The code changed a setting of your session: {settings}.", settings=few(settings))
 
 
 _SETTINGS = {
-    "whether gradients are recorded": "is_grad_enabled",
-    "the default dtype": "get_default_dtype",
+    "is_grad_enabled": gettext_noop("whether gradients are recorded"),
+    "get_default_dtype": gettext_noop("the default dtype"),
 }
+"""What is asked of an engine, and what the answer is about."""
 
 
 def _states(engine: Any) -> dict[str, object]:
@@ -142,9 +145,9 @@ def _states(engine: Any) -> dict[str, object]:
     state: Any = np.random.get_state(legacy=False)  # noqa: NPY002  # the global state is what is asked about
     found["NumPy"] = (state["state"]["key"].tobytes(), state["state"]["pos"], state["has_gauss"], state["gauss"])
     found["Python"] = random.getstate()
-    for name, ask in _SETTINGS.items():
+    for ask in _SETTINGS:
         with contextlib.suppress(Exception):
-            found[name] = str(getattr(engine, ask)())
+            found[ask] = str(getattr(engine, ask)())
     return found
 
 
@@ -201,20 +204,29 @@ def _started(program: Any) -> tuple[str, str]:
 
 
 _SAID: dict[str, Callable[[list[str]], str]] = {
-    "wrote": lambda files: f"The code wrote to {_files(files)}.",
-    "removed": lambda files: f"The code removed {_files(files)}.",
-    "renamed": lambda files: f"The code renamed {_files(files)}.",
-    "made": lambda files: f"The code made the folder{'s' * (len(files) > 1)} {few(files)}.",
-    "moved": lambda files: f"The code changed the current folder to {files[-1]}.",
-    "environment": lambda names: f"The code changed environment variables: {few(names)}.",
-    "programs": lambda names: f"The code started other programs: {few(names)}.",
-    "network": lambda _: "The code opened a network connection.",
-    "threads": lambda all_: (
-        f"The code started {len(all_)} thread{'s' * (len(all_) > 1)}: what threads do is not stepped, only what they "
-        "print is shown."
+    "wrote": lambda files: _files(gettext_noop("The code wrote to {files}."), files),
+    "removed": lambda files: _files(gettext_noop("The code removed {files}."), files),
+    "renamed": lambda files: _files(gettext_noop("The code renamed {files}."), files),
+    "made": lambda folders: ngettext(
+        "The code made the folder {folders}.",
+        "The code made the folders {folders}.",
+        len(folders),
+        folders=few(folders),
+    ),
+    "moved": lambda folders: gettext("The code changed the current folder to {folder}.", folder=folders[-1]),
+    "environment": lambda names: gettext("The code changed environment variables: {names}.", names=few(names)),
+    "programs": lambda names: gettext("The code started other programs: {names}.", names=few(names)),
+    "network": lambda _: gettext("The code opened a network connection."),
+    "threads": lambda every: ngettext(
+        "The code started {number} thread: what threads do is not stepped, only what they print is shown.",
+        "The code started {number} threads: what threads do is not stepped, only what they print is shown.",
+        len(every),
     ),
 }
 
 
-def _files(names: list[str]) -> str:
-    return f"the file{'s' * (len(names) > 1)} {few(names)}" if names != [_TEMPORARY] else names[0]
+def _files(sentence: str, names: list[str]) -> str:
+    if names == [_TEMPORARY]:
+        return gettext(sentence, files=gettext(_TEMPORARY))
+    files = ngettext("the file {names}", "the files {names}", len(names), names=few(names))
+    return gettext(sentence, files=files)

@@ -1,7 +1,11 @@
-"""The other end of the marks: turns what a running program reports into steps."""
+"""The other end of the marks: turns what a running program reports into steps.
+
+A loop can be folded: after so many rounds the rest of it runs, and no step is made of it.
+"""
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,15 +13,13 @@ from threading import get_ident
 from types import FrameType, TracebackType
 from typing import Any
 
-from . import instrument
+from . import program as marks
 from .capture import Output, describe_error
-from .instrument import Site
 from .limits import Stop, Watch
-from .rounds import Rounds
-from .source import FILENAME, Program
+from .program import Program, Site, with_marks
 
 Look = Callable[[Mapping[str, Any]], Any]
-_OPTIMIZED = 0x1  # inspect.CO_OPTIMIZED: the frame of a function, not of a module or a class body
+_PAUSING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,70 @@ class Step:
     folded: int = 0
 
 
+class Rounds:
+    """Counts the rounds of one run's loops. After `limit` rounds (None: never) the rest of a loop is folded.
+
+    A generator or coroutine is left in the middle of its loops and taken up again; its loops are never folded.
+    """
+
+    def __init__(self, sites: Sequence[Site], limit: int | None) -> None:
+        self._sites, self._limit = sites, limit
+        self._counts: dict[tuple[int, int], int] = {}
+        self._home: tuple[FrameType, int] | None = None  # where a loop is folded: its frame and its site
+        self._unseen = 0
+
+    def begin(self, site: int, frame: FrameType) -> None:
+        """A line begins; if it is a loop, its first round is to come."""
+        if self._sites[site].loop:
+            self._counts[site, id(frame)] = 0
+
+    def turn(self, site: int, frame: FrameType) -> int:
+        """A loop goes round: which round this is, from 1; 0 for what is no loop. May begin to fold."""
+        if not self._sites[site].loop:
+            return 0
+        count = self._counts[site, id(frame)] = self._counts.get((site, id(frame)), 0) + 1
+        if self._limit is not None and count > self._limit and not frame.f_code.co_flags & _PAUSING:
+            self._home = (frame, site)
+            self._unseen = 1
+        return count
+
+    @property
+    def folded(self) -> int | None:
+        """The site of the loop that is folded now."""
+        return self._home[1] if self._home else None
+
+    def at_home(self, frame: FrameType) -> bool:
+        """Whether the folded loop stands in this frame itself."""
+        return self._home is not None and self._home[0] is frame
+
+    def inside(self, site: int, frame: FrameType) -> bool:
+        """Whether a line runs within the folded loop, in a function that it calls for example."""
+        if self._home is None:
+            return False
+        home, loop = self._home
+        if frame is home:
+            return site == loop or any(outer is self._sites[loop] for outer in self._sites[site].loops)
+        at: FrameType | None = frame
+        while at is not None and at is not home:
+            at = at.f_back
+        return at is home
+
+    def again(self) -> None:
+        """The folded loop goes round once more, unseen."""
+        self._unseen += 1
+
+    def unfold(self, *, tested: bool = False) -> None:
+        """The folded loop is left. `tested`: it ended by itself, and the last test of a `while` was no round."""
+        if tested and self._home is not None and self._sites[self._home[1]].loop == "while":
+            self._unseen -= 1
+        self._home = None
+
+    def take(self) -> int:
+        """How many rounds ran unseen since the last step."""
+        unseen, self._unseen = self._unseen, 0
+        return unseen
+
+
 class Recorder:
     """Gathers the steps of one run of `program`, at most `max_steps`, and of each loop at most `rounds` rounds."""
 
@@ -49,33 +115,36 @@ class Recorder:
         self.steps: list[Step] = []
         self.output = Output()
         self.full = False
-        self._sites = program.marked.sites
+        self._program = program
+        self._sites = program.sites
         self._entry = program.entry
-        self._known = program.namespace.keys() - program.marked.mentioned  # the user's other names: not shown
+        self._known = program.namespace.keys() - program.mentioned  # the user's other names: not shown
         self._look, self._watch, self._max = look, watch, max_steps
         self._open_at: tuple[int, int] | None = None  # site and id of the frame of a line that has begun
         self._open_calls: tuple[str, ...] = ()
         self._thread: int | None = get_ident()
         self._rounds = Rounds(self._sites, rounds)
 
-    def marks(self) -> dict[str, Callable[..., Any]]:
-        """The functions that the marks of the program call."""
-        return {
-            instrument.OPEN: self._guarded(self._begin),
-            instrument.DONE: self._guarded(self._done),
-            instrument.TURN: self._guarded(self._turn),
-            instrument.TEST: self._guarded(self._turn),
-            instrument.OVER: self._guarded(self._over),
-            instrument.RETURN: self._guarded(self._return),
-            instrument.CAUGHT: self._guarded(self._caught),
-            instrument.SHOW: self._show,
+    def run(self) -> None:
+        """Run the program, its marks calling this recorder; raises what it raises."""
+        called = {
+            marks.OPEN: self._guarded(self._begin),
+            marks.DONE: self._guarded(self._done),
+            marks.TURN: self._guarded(self._turn),
+            marks.TEST: self._guarded(self._turn),
+            marks.OVER: self._guarded(self._over),
+            marks.RETURN: self._guarded(self._return),
+            marks.CAUGHT: self._guarded(self._caught),
+            marks.SHOW: self._show,
         }
+        self._watch.busy = False
+        self._program.start(lambda code: with_marks(code, called))
 
     def _guarded(self, mark: Callable[..., None]) -> Callable[..., Any]:
         """A mark as the program calls it: not torn by a signal, deaf to other threads, passing on a value."""
 
         def call(site: int, value: Any = None) -> Any:
-            if get_ident() != self._thread:
+            if get_ident() != self._thread:  # or the program is over: a function of it lives on (a hook, say)
                 return value
             self._watch.busy = True
             try:
@@ -154,7 +223,7 @@ class Recorder:
     def _return(self, site: int, frame: FrameType, value: object) -> None:
         if self._open_at != (site, id(frame)):
             self._leave(frame)
-        if self._entry and not any(f is not frame for f in _functions(frame)):
+        if self._entry and not any(f is not frame for f in self._frames(frame)):
             self._show(value)
         self._record("return", site, frame, extra={f"{self._sites[site].function}() returns": value})
 
@@ -175,7 +244,7 @@ class Recorder:
         if self._open_at is None:
             return
         site, begun = self._open_at
-        home = next((f for f in _functions(frame, modules=True) if id(f) == begun), None)
+        home = next((f for f in self._frames(frame, modules=True) if id(f) == begun), None)
         self._record("branch" if home in (None, frame) else "call", site, frame, calls=self._open_calls)
 
     def fail(self, error: BaseException | None, raised: BaseException) -> None:
@@ -191,7 +260,9 @@ class Recorder:
         caught: bool = False,
     ) -> None:
         trace = raised.__traceback__ if raised is not None else None
-        places = [(t.tb_frame, t.tb_lineno) for t in _walk(trace) if t.tb_frame.f_code.co_filename == FILENAME]
+        places = [
+            (t.tb_frame, t.tb_lineno) for t in _walk(trace) if t.tb_frame.f_code.co_filename in self._program.files
+        ]
         if places:
             frame, site = self._place(places)
         elif self._open_at is not None:
@@ -208,17 +279,19 @@ class Recorder:
         """The innermost of the places of a traceback that is stepped."""
         for frame, line in reversed(places):
             open_at = self._open_at
-            site = open_at[0] if open_at and open_at[1] == id(frame) else self._site_at(line)
+            site = open_at[0] if open_at and open_at[1] == id(frame) else self._site_at(frame.f_code.co_filename, line)
             if site is not None:
                 return frame, site
         return places[-1][0], None
 
-    def _site_at(self, line: int) -> int | None:
-        near = [n for n, s in enumerate(self._sites) if s.line <= line <= s.end_line]
+    def _site_at(self, file: str, line: int) -> int | None:
+        near = [
+            n for n, s in enumerate(self._sites) if s.text.file == file and s.line <= line - s.text.above <= s.end_line
+        ]
         return min(near, key=lambda n: self._sites[n].end_line - self._sites[n].line, default=None)
 
     def finish(self, names: Mapping[str, Any]) -> None:
-        """The program is over; functions of it that live on (a hook, say) run unwatched from here."""
+        """The program is over; functions of it that live on run unwatched from here."""
         output = self.output.take()
         if self._open_at is not None and not self.full:
             site, self._open_at = self._open_at[0], None
@@ -252,8 +325,18 @@ class Recorder:
         step = Step(kind, self._sites[site], output, error, caught, seen, calls, number, self._rounds.take())
         self.steps.append(step)
 
+    def _frames(self, frame: FrameType, *, modules: bool = False) -> Iterator[FrameType]:
+        """`frame` and those that called it, as far as they are functions of the program."""
+        at: FrameType | None = frame
+        while at is not None and at.f_code is not _BEGUN:
+            code = at.f_code
+            function = code.co_flags & inspect.CO_OPTIMIZED and code.co_name[0] != "<"  # no module, no class body
+            if code.co_filename in self._program.files and (modules or function):
+                yield at
+            at = at.f_back
+
     def _running(self, frame: FrameType) -> list[FrameType]:
-        return list(_functions(frame))[::-1]
+        return list(self._frames(frame))[::-1]
 
     def _calls(self, frame: FrameType) -> tuple[str, ...]:
         """The functions that run, the outermost first; without the one that `steps` was called with."""
@@ -278,18 +361,11 @@ class Recorder:
         return names
 
 
+_BEGUN = Recorder.run.__code__
+
+
 def _private(name: str) -> bool:
     return name == "_" or name.startswith((".", "__"))
-
-
-def _functions(frame: FrameType, *, modules: bool = False) -> Iterator[FrameType]:
-    """`frame` and those that called it, as far as they are functions of the program."""
-    at: FrameType | None = frame
-    while at is not None:
-        code = at.f_code
-        if code.co_filename == FILENAME and (modules or (code.co_flags & _OPTIMIZED and code.co_name[0] != "<")):
-            yield at
-        at = at.f_back
 
 
 def _walk(trace: TracebackType | None) -> Iterator[TracebackType]:

@@ -14,12 +14,12 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
+from textwrap import indent
 from types import ModuleType
-from typing import Any
 
 from ..copying.methods import Method
 from ..run.capture import describe_error
-from ..run.plain import no_input
+from ..run.run import execute
 from .plan import Plan
 from .samples import Lane, Timing
 
@@ -35,21 +35,16 @@ class Clocked:
     """A method ready to be timed: its code compiled into a loop, its imports done beforehand."""
 
     def __init__(self, method: Method, engine: ModuleType) -> None:
-        tree = ast.parse(method.code)
-        setup = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-        body = [node for node in tree.body if node not in setup] or [ast.Pass()]
-        loop = ast.parse(
+        tree = ast.parse(method.code).body
+        before = [node for node in tree if isinstance(node, ast.Import | ast.ImportFrom)]
+        setup, body = ("\n".join(map(ast.unparse, part)) for part in (before, [n for n in tree if n not in before]))
+        loop = (
             "def timed(repeats, clock, torch, x):\n"
-            "    start = clock()\n"
-            "    for _ in repeats: pass\n"
-            "    return clock() - start\n"
+            f"{indent(setup, ' ')}\n start = clock()\n for _ in repeats:\n{indent(body or 'pass', '  ')}\n"
+            " return clock() - start\n"
         )
-        function: Any = loop.body[0]
-        function.body[1].body = body
-        function.body[:0] = setup
-        # It runs many thousand times: nobody is asked as often, and nobody reads as many lines.
-        names: dict[str, Any] = {"input": no_input, "print": lambda *_, **__: None}
-        exec(compile(ast.fix_missing_locations(loop), f"<{method.name}>", "exec"), names)  # the user's code: to be run
+        # It runs many thousand times: nobody reads as many lines.
+        names = execute(loop, engine, {"print": lambda *_, **__: None})
         self._timed: Callable[..., float] = names["timed"]
         self._engine = engine
         self.repeats = 0

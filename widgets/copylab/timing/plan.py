@@ -7,7 +7,7 @@ import importlib.util
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Literal
+from typing import Literal
 
 from tinytorch.viz.catalogue import gettext, ngettext
 from tinytorch.viz.labels import listed
@@ -15,6 +15,8 @@ from tinytorch.viz.labels import listed
 from ..copying.methods import Method, method
 from ..doc import Box, Cell, Code, Fold, Paragraph, Table, exact
 from ..run.engines import checked
+from ..run.program import compiled
+from ..run.run import execute
 from .words import elements, in_rounds
 
 METHODS = ("detach", "clone", "detach().clone()", "clone().detach()", "copy_", "new_tensor", "torch.tensor")
@@ -48,9 +50,7 @@ class Plan:
 
     def x(self, engine: ModuleType, size: int) -> object:
         """What is copied."""
-        names: dict[str, Any] = {"torch": engine}
-        exec(SOURCES[self.source].format(size=size), names)
-        return names["x"]
+        return execute(SOURCES[self.source].format(size=size), engine)["x"]
 
     def found_engines(self) -> tuple[ModuleType, ...]:
         """The engines that were asked for, or that there are."""
@@ -144,7 +144,7 @@ def _methods(given: Sequence[str | Method] | Mapping[str, str] | None) -> tuple[
         raise ValueError("a race needs a method")
     for one in made:
         try:
-            compile(one.code, one.name, "exec")
+            compiled(one.code)
         except SyntaxError as error:
             raise ValueError(f"the code of {one.name!r} is not Python: {error}") from None
     return tuple({one.name: one for one in made}.values())

@@ -1,0 +1,400 @@
+"""What can be run: a text or a call of a function, with a mark around every statement, so that it can be watched.
+
+The marks go into the syntax tree. A line tracer (`sys.settrace`) would report different lines in different Python
+versions and would push aside a debugger or a coverage run that is already at work; marks in the tree do neither. They
+are constants of the compiled code, not names: nothing that the program looks at lists them.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CellType, CodeType, FunctionType, MethodType
+from typing import Any
+
+from tinytorch.viz.labels import few
+
+FILENAME = "<steps>"
+
+OPEN, DONE, TURN, TEST, OVER, RETURN, CAUGHT, SHOW = (
+    f"\0copylab {name}" for name in ("open", "done", "turn", "test", "over", "return", "caught", "show")
+)
+
+Into = bool | frozenset[str]
+"""Which functions of the program are stepped into: all, none, or those of these names."""
+
+_QUIET = (ast.Global, ast.Nonlocal)
+_TRIES = (ast.Try, ast.TryStar)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Text:
+    """Code with lines of its own, from 1: a program, or one function of a file.
+
+    name: the function, such as `Net.forward`; empty for a program. file, above: as Python knows it, and how many lines
+    stand above it there.
+    """
+
+    code: str
+    name: str = ""
+    file: str = FILENAME
+    above: int = 0
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in the program that can become a step: its first and last line (from 1), its own code, its function.
+
+    text: where the lines are counted. loop: "for" or "while" if it begins a loop; loops: those loops of its function in
+    whose body it stands.
+    """
+
+    line: int
+    end_line: int
+    source: str
+    function: str | None
+    text: Text
+    loop: str = ""
+    loops: tuple[Site, ...] = ()
+
+
+@dataclass
+class Program:
+    """Marked code: the sites that its marks speak of, the names that it mentions, and how to start it.
+
+    text: what is shown. functions: those it defines, as `f` and `A.m`. files: where its functions stand. namespace:
+    what it runs in. start: begins it, with its marks put in by the function that is given.
+    """
+
+    text: Text
+    sites: list[Site]
+    mentioned: frozenset[str]
+    functions: frozenset[str]
+    namespace: dict[str, Any]
+    start: Callable[[Callable[[CodeType], CodeType]], object]
+    entry: str | None = None  # the function that is stepped, if it is one
+    files: frozenset[str] = frozenset({FILENAME})
+
+    def check(self, into: Into) -> None:
+        """Raise ValueError if `into` names a function that is not defined here."""
+        if not isinstance(into, bool) and (missing := sorted(into - self.functions)):
+            known = few(sorted(self.functions)) or "none"
+            raise ValueError(f"into names {few(missing)}, but the functions that the code defines are: {known}")
+
+
+def tidy(code: str) -> str:
+    """`code` without empty lines around it, and moved to the left: as one writes it between triple quotes."""
+    text = re.sub(r"\A(?:[ \t]*\r?\n)+", "", code).rstrip()
+    return textwrap.dedent(text) if text[:1] in (" ", "\t") else text
+
+
+@lru_cache(maxsize=512)
+def compiled(code: str) -> CodeType:
+    """The code without marks, compiled once. Raises SyntaxError or ValueError if it is no Python."""
+    return compile(code, FILENAME, "exec", dont_inherit=True)
+
+
+def from_code(source: str, names: dict[str, Any], into: Into = True) -> Program:
+    """A program given as text, to run in `names`. Raises SyntaxError, with the line and column, if it is none."""
+    sites: list[Site] = []
+    text = Text(source)
+    marker = _Marker(source, text, sites, into)
+    compile(source, FILENAME, "exec", dont_inherit=True)  # errors such as 'return' outside function, at their line
+    code = marker.program()
+
+    def start(marked: Callable[[CodeType], CodeType]) -> None:
+        exec(marked(code), names)  # running the user's code is what this package is for
+
+    return Program(text, sites, _mentioned(marker.tree), frozenset(_defined(marker.tree)), names, start)
+
+
+def from_function(
+    call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], into: Into = True
+) -> Program:
+    """A call of a function or method, its body to be stepped.
+
+    It runs as a copy of the function, over a copy of its globals and with cells of its own, so that `global` and
+    `nonlocal` rebind nothing of the caller's.
+
+    Raises:
+        TypeError: it is no plain function or method, or its source cannot be found.
+
+    """
+    function: Any = call
+    if isinstance(call, MethodType):
+        function, args = call.__func__, (call.__self__, *args)
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"steps() takes code as a string, or a function written with def, not {type(call).__name__}")
+    source, file, name = _file_of(function), function.__code__.co_filename, function.__name__
+    sites: list[Site] = []
+    marker = _Marker(source, Text(source, file=file), sites, into)
+    node, text = marker.function(function.__code__)
+    codes = {(code.co_qualname, code.co_firstlineno): code for code in _codes(marker.code())}
+    found = codes[function.__code__.co_qualname, function.__code__.co_firstlineno]
+    names = dict(function.__globals__)
+
+    def start(marked: Callable[[CodeType], CodeType]) -> object:
+        made = FunctionType(marked(found), names, name, function.__defaults__, _cells(function))
+        made.__kwdefaults__ = function.__kwdefaults__
+        if names.get(name) is function:
+            names[name] = made
+        return made(*args, **kwargs)
+
+    return Program(text, sites, _mentioned(node), frozenset(_defined(node)), names, start, name, frozenset({file}))
+
+
+def _file_of(function: FunctionType) -> str:
+    """The text of the file of a function. Raises TypeError, with what to do, if it cannot be had or stepped."""
+    name = function.__name__
+    if name == "<lambda>":
+        raise TypeError("steps() cannot step a lambda: write a function with def, or pass the code as a string")
+    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+        raise TypeError(f"steps() cannot step {name}(): a generator or coroutine runs only later, piece by piece")
+    try:
+        return "".join(inspect.findsource(function)[0])
+    except (OSError, TypeError):
+        raise _no_source(name) from None
+
+
+def _no_source(name: str) -> TypeError:
+    return TypeError(f"steps() cannot find the source of {name}(): pass the code as a string")
+
+
+def _cells(function: FunctionType) -> tuple[CellType, ...]:
+    """Cells of its own for a copy of a function, with what is in the function's now."""
+    cells = []
+    for cell in function.__closure__ or ():
+        try:
+            cells.append(CellType(cell.cell_contents))
+        except ValueError:  # not yet filled: an unbound name in the function, and in its copy
+            cells.append(CellType())
+    return tuple(cells)
+
+
+def with_marks(code: CodeType, marks: Mapping[str, Callable[..., Any]]) -> CodeType:
+    """The compiled code with the functions that its marks call."""
+
+    def put(one: object) -> object:
+        if isinstance(one, CodeType):
+            return with_marks(one, marks)
+        return marks.get(one, one) if isinstance(one, str) else one
+
+    return code.replace(co_consts=tuple(map(put, code.co_consts)))
+
+
+class _Marker:
+    """Marks the tree of one file, and notes the site that each mark speaks of."""
+
+    def __init__(self, source: str, text: Text, sites: list[Site], into: Into) -> None:
+        self._text, self._sites, self._into = text, sites, into
+        self._loops: tuple[Site, ...] = ()
+        self._lines = re.split(r"\r\n|\r|\n", source)  # what Python takes for lines
+        self._bytes = [line.encode("utf-8", "replace") for line in self._lines]  # the tree counts columns in bytes
+        self.tree = ast.parse(source, text.file)
+
+    def code(self) -> CodeType:
+        """The marked tree, compiled; the marks are yet to be put in."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a text cannot be called: it is one only until the marks are put in
+            return compile(ast.fix_missing_locations(self.tree), self._text.file, "exec", dont_inherit=True)
+
+    def program(self) -> CodeType:
+        """Mark all, the last line as one whose value is shown."""
+        self._show_last()
+        self.tree.body = self._module(self.tree.body)
+        return self.code()
+
+    def function(self, code: CodeType) -> tuple[_Function, Text]:
+        """Mark the body of the function with this code, whatever `into` says. TypeError if it is not there."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, _FUNCTIONS) and (node.name, _start(node)) == (code.co_name, code.co_firstlineno):
+                above = _start(node) - 1
+                lines = "\n".join(self._lines[above : node.end_lineno])
+                self._text = Text(textwrap.dedent(lines) + "\n", "", self._text.file, above)
+                node.body = self._block(node.body, node.name, docstring=True)
+                return node, self._text
+        raise _no_source(code.co_name)
+
+    def _show_last(self) -> None:
+        """A last line that is an expression shows its value, as in a notebook cell; a `;` after it says not to."""
+        last = self.tree.body[-1] if self.tree.body else None
+        if not isinstance(last, ast.Expr) or last.end_lineno is None or last.end_col_offset is None:
+            return
+        rest = self._lines[last.end_lineno - 1].encode()[last.end_col_offset :].decode()
+        if not re.match(r"\s*;", rest):
+            last.value = ast.copy_location(_call(SHOW, last.value), last.value)
+
+    def _module(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        head = 0
+        while head < len(body) and ((_is_text(body[head]) and head == 0) or _is_future(body[head])):
+            head += 1  # these must stay first
+        shown = body[:head]
+        if len(body) == head == 1 and _is_text(body[0]):
+            shown, head = [], 0  # a lone string is the value to show, no docstring
+        return shown + self._block(body[head:], None)
+
+    def _block(self, body: list[ast.stmt], function: str | None, *, docstring: bool = False) -> list[ast.stmt]:
+        marked: list[ast.stmt] = []
+        for position, stmt in enumerate(body):
+            if isinstance(stmt, _QUIET) or (docstring and position == 0 and _is_text(stmt)):
+                marked.append(stmt)
+            else:
+                marked += self._step(stmt, function)
+        return marked
+
+    def _step(self, stmt: ast.stmt, function: str | None) -> list[ast.stmt]:
+        if isinstance(stmt, _TRIES):  # `try:` itself does nothing that could be shown
+            self._inside(stmt, function)
+            return [stmt]
+        site = self._site(stmt, function)
+        start = self._mark(OPEN, site, stmt)
+        done = self._mark(DONE, site, stmt)
+        match stmt:
+            case ast.Raise():
+                return [start, stmt]
+            case ast.Break() | ast.Continue() | ast.Return(value=None):  # a bare return stays bare: async generators
+                return [start, done, stmt]  # allow no other
+            case ast.Return(value=ast.expr() as value):
+                stmt.value = _around(RETURN, site, value)
+                return [start, stmt]
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._body(stmt, stmt.name)
+            case ast.ClassDef():
+                self._methods(stmt)
+            case ast.If():
+                stmt.test = _around(TEST, site, stmt.test)
+                return [start, self._inside(stmt, function)]
+            case ast.While():
+                stmt.test = _around(TEST, site, stmt.test)
+                self._inside(stmt, function, self._sites[site])
+                stmt.orelse.insert(0, self._mark(OVER, site, stmt))
+                return [start, stmt]
+            case ast.Match():
+                stmt.subject = _around(TEST, site, stmt.subject)
+                return [start, self._inside(stmt, function)]
+            case ast.For() | ast.AsyncFor():
+                self._inside(stmt, function, self._sites[site])
+                stmt.body.insert(0, self._mark(TURN, site, stmt))
+                stmt.orelse.insert(0, self._mark(OVER, site, stmt))  # runs once, when no item is left
+                return [start, stmt]
+            case ast.With() | ast.AsyncWith():
+                self._inside(stmt, function)
+                stmt.body.insert(0, done)
+                return [start, stmt]
+        return [start, stmt, done]
+
+    def _body(self, stmt: _Function, name: str) -> None:
+        if self._into is True or (self._into and not self._into.isdisjoint((name, stmt.name))):
+            outside, self._loops = self._loops, ()
+            stmt.body = self._block(stmt.body, name, docstring=True)
+            self._loops = outside
+        elif self._into:
+            self._seek(stmt)
+
+    def _seek(self, node: ast.AST) -> None:
+        """Mark the wanted functions in a function that is itself not stepped into."""
+        for inner in ast.iter_child_nodes(node):
+            if isinstance(inner, _FUNCTIONS):
+                self._body(inner, inner.name)
+            elif isinstance(inner, ast.ClassDef):
+                self._methods(inner)
+            else:
+                self._seek(inner)
+
+    def _inside(self, stmt: ast.stmt, function: str | None, loop: Site | None = None) -> ast.stmt:
+        outside = self._loops
+        for field in ("body", "orelse", "finalbody"):
+            self._loops = (*outside, loop) if loop and field == "body" else outside
+            if getattr(stmt, field, None):
+                setattr(stmt, field, self._block(getattr(stmt, field), function))
+        for case in getattr(stmt, "cases", ()):
+            case.body = self._block(case.body, function)
+        for handler in getattr(stmt, "handlers", ()):
+            site = self._site(handler, function)
+            handler.body = [self._mark(CAUGHT, site, handler), *self._block(handler.body, function)]
+        return stmt
+
+    def _methods(self, stmt: ast.ClassDef) -> None:
+        """A class body is one step; its methods are stepped through when they are called."""
+        for inner in stmt.body:
+            if isinstance(inner, _FUNCTIONS):
+                self._body(inner, f"{stmt.name}.{inner.name}")
+            elif isinstance(inner, ast.ClassDef):
+                self._methods(inner)
+
+    def _site(self, node: ast.stmt | ast.ExceptHandler, function: str | None) -> int:
+        line = _start(node)
+        above = self._text.above
+        inner = [*(getattr(node, "body", None) or []), *getattr(node, "cases", [])]
+        first = min((c.pattern.lineno if isinstance(c, ast.match_case) else _start(c) for c in inner), default=None)
+        end = (node.end_lineno or line) if first is None else max(first - 1, line)
+        if first is None and end == line:
+            text = self._bytes[line - 1][node.col_offset : node.end_col_offset].decode()  # one of several on its line
+        else:
+            text = _tidy(self._lines[line - 1 : end])
+        loop = "for" if isinstance(node, ast.For | ast.AsyncFor) else "while" if isinstance(node, ast.While) else ""
+        self._sites.append(Site(line - above, end - above, text, function, self._text, loop, self._loops))
+        return len(self._sites) - 1
+
+    @staticmethod
+    def _mark(name: str, site: int, at: ast.stmt | ast.ExceptHandler) -> ast.stmt:
+        mark = ast.copy_location(ast.Expr(_call(name, ast.Constant(site))), at)
+        return ast.fix_missing_locations(mark)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of all functions in compiled code."""
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield one
+            yield from _codes(one)
+
+
+def _call(mark: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(ast.Constant(mark), list(args), [])
+
+
+def _around(name: str, site: int, value: ast.expr) -> ast.expr:
+    return ast.copy_location(_call(name, ast.Constant(site), value), value)
+
+
+def _start(stmt: ast.stmt | ast.ExceptHandler) -> int:
+    decorators: list[ast.expr] = getattr(stmt, "decorator_list", [])
+    return min([stmt.lineno, *(d.lineno for d in decorators)])
+
+
+def _is_text(stmt: ast.stmt) -> bool:
+    return isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant) and isinstance(stmt.value.value, str)
+
+
+def _is_future(stmt: ast.stmt) -> bool:
+    return isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"
+
+
+def _defined(tree: ast.AST) -> Iterator[str]:
+    """The functions and methods of a program, as `f` and `A.m`."""
+    for node in ast.walk(tree):
+        if isinstance(node, _FUNCTIONS):
+            yield node.name
+        elif isinstance(node, ast.ClassDef):
+            yield from (f"{node.name}.{inner.name}" for inner in node.body if isinstance(inner, _FUNCTIONS))
+
+
+def _mentioned(tree: ast.AST) -> frozenset[str]:
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return frozenset(names | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)})
+
+
+def _tidy(lines: list[str]) -> str:
+    """The lines of a step, moved to the left, without the blank lines and comments that end them."""
+    while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines = lines[:-1]
+    return textwrap.dedent("\n".join(lines)).strip()
