@@ -61,7 +61,7 @@ class Plan:
         """The plan, which says nothing of what is installed or was timed."""
         waits = Paragraph(gettext("Nothing is timed before Start is pressed or .run() is called."))
         table, facts = self._details()
-        title = Paragraph(gettext("Race: {race}", race=self._heading()), kind="cl-title")
+        title = Paragraph(gettext("**Race: {race}**", race=self._heading()))
         return Box(title, table, Box(facts, waits), apart=True)
 
     def live(self) -> Box:
