@@ -1,9 +1,15 @@
 """Texts for people are found in the code; what nobody could translate is noticed, and so is an old template."""
 
+import gettext as standard
 from pathlib import Path
+from typing import Any
 
+import copylab
 import pytest
 from make_catalogue import Found, write, written, wrong
+
+import tinytorch
+from tinytorch.viz import catalogue
 
 CODE = """
 gettext("Run " "{name}", name=name)
@@ -74,3 +80,38 @@ def test_what_nobody_could_translate_is_noticed(tmp_path: Path, code: str, fault
 def test_so_it_is_in_a_script(tmp_path: Path, script: str) -> None:
     fault = "widgets/copylab/player/web/a.js:1: say() is to be given a text in double quotes"
     assert Found(project(tmp_path, CODE, script)).faults == [fault]
+
+
+class Asked(standard.NullTranslations):
+    """A catalogue of nothing that notes what it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: set[str | tuple[str, str]] = set()
+
+    def gettext(self, message: str) -> str:
+        self.texts.add(message)
+        return message
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        self.texts.add((msgid1, msgid2))
+        return super().ngettext(msgid1, msgid2, n)
+
+
+def test_what_tables_hold_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that is asked for under a name, and marked nowhere, is in no catalogue."""
+    asked = Asked()
+    monkeypatch.setattr(catalogue, "_chosen", [asked])
+    code = "x = torch.ones(2, requires_grad=True)\ny = x.clone()\ny.sum().backward()"
+    race = copylab.race(["clone", "detach"], [1, 2], engine=tinytorch, rounds=8).run()
+    lab = copylab.CopyLab(method="detach", engine=tinytorch)
+    for act in (lab.loss, lab.write, lab.backward, lab.help, race.help):
+        act()
+    shown: list[Any] = [lab, race, copylab.compare("clone", engine=tinytorch), copylab.steps(code, engine=tinytorch)]
+    shown += [copylab.predict(code, engine=tinytorch)]
+    for one in shown:
+        assert one.text
+        assert one.html
+    assert race.report
+    assert "Loss from x" in asked.texts
+    assert asked.texts - Found().texts.keys() == set()

@@ -26,9 +26,9 @@ DTYPES = ("float32", "float64", "int64", "bool")
 YOURS = "yours"
 WRITES: Mapping[str, str] = {
     gettext_noop("in place"): "{name}.add_(10)",
-    ".data": "{name}.data.add_(10)",
-    "NumPy": "{name}.detach().numpy()[...] += 10",
-    "no_grad": "with torch.no_grad():\n    {name}.add_(10)",
+    gettext_noop(".data"): "{name}.data.add_(10)",
+    gettext_noop("NumPy"): "{name}.detach().numpy()[...] += 10",
+    gettext_noop("no_grad"): "with torch.no_grad():\n    {name}.add_(10)",
 }
 """Ways to write into a tensor, by the name under which they are offered."""
 
@@ -44,7 +44,7 @@ _BUTTONS = (
         "clear": (gettext_noop("Clear grads"), gettext_noop("Set every .grad to None")),
     },
     {
-        "track": ("y.requires_grad_()", gettext_noop("Ask y to require grad")),
+        "track": (gettext_noop("y.requires_grad_()"), gettext_noop("Ask y to require grad")),
         "undo": (gettext_noop("Undo"), gettext_noop("Take the last action back")),
         "start_over": (gettext_noop("Start over"), gettext_noop("Take all actions back")),
         "take_anew": (gettext_noop("Take x anew"), gettext_noop("Look at your tensor again")),

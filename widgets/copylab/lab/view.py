@@ -37,9 +37,9 @@ _STRIP = (
     ("same_tensor", gettext_noop("y is"), gettext_noop("x itself"), gettext_noop("a new tensor")),
     ("same_storage", gettext_noop("memory"), gettext_noop("shared with x"), gettext_noop("its own")),
     ("same_counter", gettext_noop("version counter"), gettext_noop("shared with x"), gettext_noop("its own")),
-    ("requires_grad", "requires_grad", "True", "False"),
+    ("requires_grad", gettext_noop("requires_grad"), gettext_noop("True"), gettext_noop("False")),
     ("leaf", gettext_noop("leaf"), gettext_noop("yes"), gettext_noop("no")),
-    ("grad_fn", "grad_fn"),
+    ("grad_fn", gettext_noop("grad_fn")),
     ("gradient_returns", gettext_noop("gradient to x"), gettext_noop("flows back"), gettext_noop("does not")),
     ("copied", gettext_noop("new memory")),
 )

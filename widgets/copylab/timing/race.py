@@ -28,6 +28,16 @@ from .words import cell, duel, findings, in_rounds, table
 
 _REDRAW, _REPORT = 1.0, 0.1  # seconds between two pictures, and between two steps of the bar
 
+_STATES = {
+    "on": gettext_noop("The race is on: {some} of {all}."),
+    "": gettext_noop("Nothing is timed yet."),
+    "finished": gettext_noop("The race is over: {some}."),
+    "stopped": gettext_noop("Stopped after {some} of {all}. What was timed is kept."),
+    "interrupted": gettext_noop("Interrupted after {some} of {all}. What was timed is kept."),
+    "time": gettext_noop("Stopped after {some} of {all}: the time is up (seconds={seconds}). What was timed is kept."),
+    "error": gettext_noop("The race could not be run: {error}"),
+}
+
 
 def race(
     methods: Sequence[str | Method] | Mapping[str, str] | None = None,
@@ -155,27 +165,10 @@ Then look at the brackets: what they join cannot be told apart, however the numb
 
     def _state(self) -> str:
         """Whether the race is over, and with how many rounds."""
-        number = max((len(timing.samples) for timing in self.results), default=0)
-        over, rounds = in_rounds(number), f"{self.plan.rounds:,}"
-        match self.ended:
-            case "finished":
-                return gettext("The race is over: {rounds}.", rounds=over)
-            case "stopped":
-                return gettext("Stopped after {some} of {all}. What was timed is kept.", some=over, all=rounds)
-            case "interrupted":
-                return gettext("Interrupted after {some} of {all}. What was timed is kept.", some=over, all=rounds)
-            case "time":
-                return gettext(
-                    "Stopped after {some} of {all}: the time is up (seconds={seconds}). What was timed is kept.",
-                    some=over,
-                    all=rounds,
-                    seconds=f"{self.plan.seconds:g}",
-                )
-            case "error":
-                return gettext("The race could not be run: {error}", error=self._problem)
-        if self.running:
-            return gettext("The race is on: {some} of {all}.", some=over, all=rounds)
-        return gettext("Nothing is timed yet.")
+        rounds = max((len(timing.samples) for timing in self.results), default=0)
+        said = gettext(_STATES["on" if self.running else self.ended])
+        seconds = f"{self.plan.seconds:g}"
+        return said.format(some=in_rounds(rounds), all=f"{self.plan.rounds:,}", seconds=seconds, error=self._problem)
 
     def _show_bar(self) -> None:
         done = round(100 * self.progress)
