@@ -9,15 +9,23 @@ from typing import Any
 
 import traitlets
 
+from tinytorch.viz.catalogue import gettext, gettext_noop
+
+from ..doc import Part
 from ..run.engines import checked, engine_for
 from ..ui.exhibit import Exhibit, Live
-from . import views as compareviews
+from ..ui.theme import style, web
+from . import table
 from .facts import QUESTIONS, Answer, Facts, facts
 from .methods import METHODS, Method, method
 from .sources import Source
 
-KINDS = {"leaf": "a leaf that requires grad", "result": "a result of an operation", "plain": "plain: requires no grad"}
 GIVEN = "given"
+KINDS = {
+    "leaf": gettext_noop("a leaf that requires grad"),
+    "result": gettext_noop("a result of an operation"),
+    "plain": gettext_noop("plain: requires no grad"),
+}
 
 
 def compare(*methods: str | Method, source: object = None, engine: ModuleType | None = None) -> Comparison:
@@ -51,6 +59,19 @@ class Comparison(Exhibit, Live):
     kind = traitlets.Unicode(help="The kind of the source.").tag(sync=True)
     results: traitlets.Dict = traitlets.Dict(read_only=True, help="The Facts of each method, by its name.")
 
+    HELP = gettext_noop("""\
+compare() puts ways to copy a tensor side by side. Every answer was found by running a program.
+
+Choose a cell and press Enter: the program that proves it opens below. Copy it, change it, run it.
+Press on the name of a column to sort by it; show only some rows with the fields above the table.
+Then choose another kind of source and watch which cells change.
+
+  compare("clone", "detach", ".data")     only these
+  compare(source=x)                       what they would do to your tensor, which is not touched
+  c["clone"]["same_storage"].proof        the program as text; .answer is what it printed
+  c.where(same_storage=True, same_counter=False)
+  print(c.text)                           everything in words""")
+
     def __init__(self, *methods: str | Method, source: object = None, engine: ModuleType | None = None) -> None:
         self.methods = tuple({one.name: one for one in map(method, methods or METHODS.values())}.values())
         self._engine = checked(engine) or engine_for({})
@@ -61,8 +82,8 @@ class Comparison(Exhibit, Live):
 
     @traitlets.default("kinds")
     def _kinds(self) -> list[list[str]]:
-        own = [] if self._known_kind else [[GIVEN, "as it was passed in"]]
-        return [*own, *([kind, words] for kind, words in KINDS.items())]
+        own = [] if self._known_kind else [[GIVEN, gettext("as it was passed in")]]
+        return [*own, *([kind, gettext(words)] for kind, words in KINDS.items())]
 
     @traitlets.default("kind")
     def _kind(self) -> str:
@@ -74,7 +95,7 @@ class Comparison(Exhibit, Live):
 
     @traitlets.default("form")
     def _form(self) -> str:
-        return compareviews.form(self)
+        return self.tree().html()
 
     @property
     def source(self) -> Source:
@@ -86,30 +107,26 @@ class Comparison(Exhibit, Live):
         """The name of the engine that was asked."""
         return self._engine.__name__
 
-    @property
-    def text(self) -> str:
-        """All answers in words."""
-        return compareviews.plain(self)
+    def tree(self) -> Part:
+        """All answers."""
+        return table.tree(self.source, self.results)
 
     @property
     def html(self) -> str:
         """The table as HTML, with a script that lets it be sorted and filtered, and all programs."""
-        return compareviews.page(self)
+        sheet, script = style("copying/compare.css"), web("copying/compare.js")
+        return f'{self.form}<style>{sheet}</style><script type="module">{script}</script>'
 
     def where(self, **answers: Answer) -> list[str]:
         """The methods that have all of these answers: `c.where(same_storage=True, requires_grad=False)`.
 
         Raises ValueError, with the names there are, for what is no question.
         """
+        names = [question.key for question in QUESTIONS]
         for key in answers:
-            if key not in {question.key for question in QUESTIONS}:
-                names = ", ".join(question.key for question in QUESTIONS)
-                raise ValueError(f"there is no question {key!r}; there are {names}")
-        return [name for name, found in self.items() if all(found[key].answer == a for key, a in answers.items())]
-
-    def help(self) -> None:
-        """Print what to try first."""
-        print(compareviews.HELP)
+            if key not in names:
+                raise ValueError(f"there is no question {key!r}; there are {', '.join(names)}")
+        return [name for name, found in self.items() if answers.items() <= found.answers.items()]
 
     def __getitem__(self, name: str) -> Facts:
         found: dict[str, Facts] = self.results

@@ -83,7 +83,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         self._result: Result | None = None
         self._panel = LabPanel(label=gettext("What the program did"))
         self._proofs = LabPanel(label=gettext("Verdicts and their proofs"))  # later: the pictures need not wait
-        own = gettext("your tensor") if tensor else gettext("as given") if source.memory is not None else ""
+        own = gettext("your tensor") if tensor else gettext("as given") if not source.to_order else ""
         self._controls = Controls(self._pressed, self._chosen, self._methods, own)
         super().__init__([*self._controls.rows, self._panel, self._proofs])
         self.set_trait("method", chosen.name)
@@ -256,7 +256,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         self._message = self._notice = ""
 
     def _shows_given(self) -> bool:
-        return self.source is self._given and (self._yours is not None or self._given.memory is not None)
+        return self.source is self._given and (self._yours is not None or not self._given.to_order)
 
 
 def _checked(name: str) -> str:
