@@ -142,18 +142,24 @@ class Paragraph(Part):
 
 
 class Code(Part):
-    """Lines of code, or whatever keeps its line breaks."""
+    """Lines of code, or whatever keeps its line breaks. `numbered`: with the number of each line before it."""
 
-    def __init__(self, source: str, *, by: str = "  ", **attributes: Any) -> None:
-        self.source, self.by, self.attributes = source, by, attributes
+    def __init__(self, source: str, *, by: str = "  ", numbered: bool = False, **attributes: Any) -> None:
+        lines = source.rstrip("\n").split("\n")
+        wide = len(str(len(lines)))
+        self.source = (
+            "\n".join(f"{n:>{wide}}  {one}".rstrip() for n, one in enumerate(lines, 1)) if numbered else source
+        )
+        self.by, self.numbered, self.attributes = by, numbered, attributes
 
     def text(self) -> str:
         """The lines, moved to the right."""
         return indented(self.source.rstrip("\n"), self.by)
 
     def html(self) -> str:
-        """A `<pre>`."""
-        return element("pre", unbroken(self.source.rstrip("\n")), **self.attributes)
+        """A `<pre>`; numbered lines have a `<code>` in it, without which the pages of nbconvert show their own font."""
+        inside = unbroken(self.source.rstrip("\n"))
+        return element("pre", element("code", inside) if self.numbered else inside, **self.attributes)
 
 
 class Box(Part):
@@ -272,6 +278,7 @@ class Table(Part):
 
     told: "columns", a line for each row, the fields below each other; or "rows", a block for each row that says each
     field after the name of its column, in one line or, with `breaks`, from each of these columns on in another.
+    cells: attributes of every field.
     """
 
     def __init__(
@@ -282,6 +289,7 @@ class Table(Part):
         caption: str = "",
         told: str = "columns",
         breaks: Sequence[int] = (),
+        cells: Mapping[str, Any] | None = None,
         **attributes: Any,
     ) -> None:
         self.caption, self.told, self.breaks, self.attributes = caption, told, tuple(breaks), attributes
@@ -289,6 +297,8 @@ class Table(Part):
         self.rows = [
             [one if isinstance(one, Cell) else Cell(one, head=not at) for at, one in enumerate(row)] for row in rows
         ]
+        for cell in (cell for row in [self.head, *self.rows] for cell in row):
+            cell.attributes = {**(cells or {}), **cell.attributes}
 
     def text(self) -> str:
         """The table in words, as `told` says."""
@@ -309,7 +319,8 @@ class Table(Part):
     def html(self) -> str:
         """A `<table>`."""
         caption = element("caption", inline(self.caption)) if self.caption else ""
-        head = "".join(name.html("col") for name in self.head)
+        # A head without a name is none: who hears the table is told of no column that is called nothing.
+        head = "".join(cell.html("col" if cell.said else "") for cell in self.head)
         body = "".join(element("tr", "".join(cell.html() for cell in row)) for row in self.rows)
         top = element("thead", element("tr", head)) if head else ""
         return element("table", caption + top + element("tbody", body), **self.attributes)

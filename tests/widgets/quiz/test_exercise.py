@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from copylab.looks import grad, node_of, same_counter, same_storage, values
 from copylab.quiz.exercises import Exercise, Verdict, Wrong, exercise, wrong
-from copylab.quiz.mutations import mutations
+from copylab.quiz.verify import mutations
 
 START = "x = torch.arange(6)\nt = None"
 SOLUTION = "t = x[2:4].clone()"
@@ -217,7 +217,7 @@ def test_hints_in_stages_and_the_solution() -> None:
     said = [repr(part.hint()) for _ in range(3)]
     assert said == ["Hint 1 of 2: A slice picks a part.", *["Hint 2 of 2: What `copies` a view?"] * 2]
     assert repr(part.hint(1)) == said[0]
-    assert "<code>copies</code>" in part.hint(2)._repr_html_()
+    assert "<code>copies</code>" in part.hint(2).html()
     assert repr(part.solution()) == "One solution:\n\nt = x[2:4].clone()"
     for number in (0, 3, -1):
         with pytest.raises(ValueError, match="numbers 1 to 2"):
@@ -347,7 +347,7 @@ def press(view: Any, name: str) -> str:
 
 def test_the_live_view_does_the_same(monkeypatch: pytest.MonkeyPatch, engine: ModuleType) -> None:
     names: dict[str, Any] = {}
-    monkeypatch.setattr("copylab.quiz.exercise_view.notebook_names", lambda: names)
+    monkeypatch.setattr("copylab.quiz.exercises.notebook_names", lambda: names)
     part = make(title="One <more>", engine=engine)
     view = part.live()
     states = []

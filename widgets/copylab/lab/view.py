@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from tinytorch import viz
 from tinytorch.viz.catalogue import gettext, gettext_noop
@@ -250,7 +251,7 @@ def _story(result: Result) -> list[Part]:
 
 def _as_it_is(title: str, said: str) -> Code:
     """What a program said. A long text scrolls in its place, and can be reached by key for that."""
-    long = {"tabindex": 0, "role": "region", "aria_label": title}
+    long: dict[str, Any] = {"tabindex": 0, "role": "region", "aria_label": title}
     return Code(shown(said), by="", **(long if len(said) > 500 or said.count("\n") > 9 else {}))
 
 
