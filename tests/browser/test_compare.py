@@ -198,8 +198,9 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
     page.locator("summary", has_text="Do x and y share memory?").locator("visible=true").click()
     expect(page.get_by_text("print(start <= y.data_ptr() < end)").locator("visible=true")).to_be_visible()
 
+    converted = page_of(lab.folder / name, tmp_path)
     page.context.set_offline(True)
-    page.goto(page_of(lab.folder / name, tmp_path))
+    page.goto(converted)
     by_keyboard(page, page.locator(".copylab-compare"))
     check_axe(page, ".copylab-twin")
     # What ipywidgets says in the console when a view is opened without the kernel that made it.

@@ -76,10 +76,7 @@ class Facts(Mapping[str, Fact]):
     all: tuple[Fact, ...]
 
     def __getitem__(self, key: str) -> Fact:
-        for fact in self.all:
-            if fact.key == key:
-                return fact
-        raise KeyError(key)
+        return {fact.key: fact for fact in self.all}[key]
 
     def __iter__(self) -> Iterator[str]:
         return (fact.key for fact in self.all)
