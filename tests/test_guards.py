@@ -66,7 +66,7 @@ KEPT_APART: dict[str, tuple[str, ...]] = {
 }
 """A kernel never mentions autograd, the parser never mentions an operation: not inside a function either."""
 
-_VIZ = {f"tinytorch/viz/{name}.py" for name in ("explain", "graph", "memory", "snapshot")}
+_VIZ = {f"tinytorch/viz/{name}.py" for name in ("explain", "draw/graph", "draw/memory", "read/snapshot")}
 NOT_SAID: dict[str, set[str]] = {
     "sys._getframe": {"tinytorch/errors.py", *_VIZ},  # a warning points at the user's line; pictures name tensors
     "sys._current_frames": set(),

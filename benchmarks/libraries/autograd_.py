@@ -8,6 +8,8 @@ from typing import Any
 import autograd.numpy as np
 from autograd import grad, value_and_grad
 
+from .common import chosen, operands, training
+
 
 def start(threads: int) -> str:
     """Say which version runs."""
@@ -15,10 +17,7 @@ def start(threads: int) -> str:
 
 
 def _ops(n: int) -> dict[str, Any]:
-    rng = np.random.default_rng(0)
-    x, y = (rng.standard_normal(n).astype(np.float32) for _ in "xy")
-    side = max(int(n**0.5) // 4, 1)
-    m, w = (rng.standard_normal((side, side)).astype(np.float32) for _ in "mw")
+    (x, y), (m, w) = operands(n)
     product = value_and_grad(lambda x, y: np.sum(x * y), (0, 1))
     exponential = value_and_grad(lambda x, y: np.sum(np.exp(x * y)), (0, 1))
     relu = value_and_grad(lambda x: np.sum(np.maximum(x, 0)))
@@ -36,9 +35,7 @@ def _ops(n: int) -> dict[str, Any]:
 
 
 def _step(batch: int) -> Any:
-    rng = np.random.default_rng(0)
-    parameters = [rng.standard_normal(s).astype(np.float32) * 0.05 for s in ((784, 128), (128,), (128, 10), (10,))]
-    inputs, classes = rng.standard_normal((batch, 784)).astype(np.float32), rng.integers(0, 10, batch)
+    parameters, inputs, classes = training(batch)
     rows, rate = np.arange(batch), np.float32(0.01)
 
     def loss(parameters: list) -> Any:
@@ -68,10 +65,4 @@ def _chain(count: int) -> Any:
 
 def case(name: str) -> Any:
     """The action of a case, or None."""
-    group, what, size = name.split("/")
-    n = int(size)
-    if group == "network":
-        return _step(n) if what == "step" else None
-    if group == "chain":
-        return _chain(n) if n <= 10_000 else None
-    return _ops(n).get(what) if group in ("ops", "size") else None
+    return chosen(name, {"network": _step, "chain": _chain, "ops": _ops, "size": _ops})

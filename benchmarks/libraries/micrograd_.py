@@ -8,6 +8,8 @@ from typing import Any
 
 from micrograd.engine import Value
 
+from .common import chain, chosen
+
 
 def start(threads: int) -> str:
     """Say which version runs. Its backward is recursive: the limit goes up for the chain."""
@@ -15,29 +17,17 @@ def start(threads: int) -> str:
     return f"micrograd {version('micrograd')}, numbers instead of arrays"
 
 
-def _chain(count: int) -> Any:
-    x = Value(1.0)
-
-    def run() -> None:
-        y = x
-        for _ in range(count):
-            y = y * 1.0
-        y.backward()
-
-    return run
-
-
-def case(name: str) -> Any:
-    """The action of a case, or None."""
-    group, what, size = name.split("/")
-    if group == "chain":
-        return _chain(int(size)) if int(size) <= 10_000 else None
-    if group not in ("ops", "size") or size != "1":
-        return None
+def _ops(n: int) -> dict[str, Any]:
     x, y = Value(0.5), Value(0.25)
-    return {
+    actions: dict[str, Any] = {
         "add": lambda: x + y,
         "mul": lambda: x * y,
         "(x*y).sum() + backward": lambda: (x * y).backward(),
         "relu + backward": lambda: x.relu().backward(),
-    }.get(what)
+    }
+    return actions if n == 1 else {}
+
+
+def case(name: str) -> Any:
+    """The action of a case, or None."""
+    return chosen(name, {"chain": lambda count: chain(Value(1.0), count), "ops": _ops, "size": _ops})

@@ -7,6 +7,8 @@ from typing import Any
 import mygrad as mg
 import numpy as np
 
+from .common import chain, chosen, operands, training
+
 
 def start(threads: int) -> str:
     """Say which version runs. Its guard against writes into arrays of a graph stays on, as it comes."""
@@ -50,12 +52,9 @@ def _backward(forward: Any, *inputs: Any) -> Any:
 
 
 def _ops(n: int) -> dict[str, Any]:
-    rng = np.random.default_rng(0)
-    x, y = (mg.tensor(rng.standard_normal(n).astype(np.float32)) for _ in "xy")
-    a, b = (mg.tensor(t.data.copy(), constant=True) for t in (x, y))
-    side = max(int(n**0.5) // 4, 1)
-    m, w = (mg.tensor(rng.standard_normal((side, side)).astype(np.float32)) for _ in "mw")
-    m0, w0 = (mg.tensor(t.data.copy(), constant=True) for t in (m, w))
+    vectors, matrices = operands(n)
+    (x, y), (m, w) = map(mg.tensor, vectors), map(mg.tensor, matrices)
+    a, b, m0, w0 = (mg.tensor(array.copy(), constant=True) for array in (*vectors, *matrices))
     return {
         "add": lambda: x + y,
         "mul": lambda: x * y,
@@ -86,10 +85,8 @@ def _ops(n: int) -> dict[str, Any]:
 
 
 def _step(batch: int) -> Any:
-    rng = np.random.default_rng(0)
-    shapes = ((784, 128), (128,), (128, 10), (10,))
-    parameters = w1, b1, w2, b2 = [mg.tensor(rng.standard_normal(s).astype(np.float32) * 0.05) for s in shapes]
-    inputs, classes = rng.standard_normal((batch, 784)).astype(np.float32), rng.integers(0, 10, batch)
+    arrays, inputs, classes = training(batch)
+    parameters = w1, b1, w2, b2 = [mg.tensor(array) for array in arrays]
     rate = np.float32(0.01)
 
     def step() -> None:
@@ -104,24 +101,10 @@ def _step(batch: int) -> Any:
 
 def _chain(count: int) -> Any:
     x = mg.tensor(np.ones(1, np.float32))
-
-    def run() -> None:
-        x.null_grad()
-        y = x
-        for _ in range(count):
-            y = y * 1.0
-        y.backward()
-
-    return run
+    return chain(x, count, x.null_grad)
 
 
 def case(name: str) -> Any:
     """The action of a case, or None."""
-    group, what, size = name.split("/")
-    n = int(size)
-    if group == "network":
-        return _step(n) if what == "step" else None
-    if group == "chain":
-        return _chain(n) if n <= 10_000 else None
-    makers = {"copies": _copies, "views": _views, "ops": _ops, "size": _ops}
-    return makers[group](n).get(what)
+    makers = {"network": _step, "chain": _chain, "copies": _copies, "views": _views, "ops": _ops, "size": _ops}
+    return chosen(name, makers)

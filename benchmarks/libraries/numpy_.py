@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .common import chosen
+
 
 def start(threads: int) -> str:
     """Say which version runs."""
@@ -139,8 +141,4 @@ def _step(batch: int) -> Any:
 
 def case(name: str) -> Any:
     """The action of a case, or None."""
-    group, what, size = name.split("/")
-    if group == "network":
-        return _step(int(size)) if what == "step" else None
-    makers = {"copies": _copies, "views": _views, "ops": _ops, "size": _ops}
-    return makers[group](int(size)).get(what) if group in makers else None
+    return chosen(name, {"network": _step, "copies": _copies, "views": _views, "ops": _ops, "size": _ops})

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from tinygrad import Context, Device, Tensor, dtypes, nn
 
+from .common import chosen, operands
+
 
 def start(threads: int) -> str:
     """Say which version runs, and where. RuntimeError if it has no device (on the CPU it needs clang)."""
@@ -41,10 +43,8 @@ def _backward(forward: Any, *inputs: Tensor) -> Any:
 
 
 def _ops(n: int) -> dict[str, Any]:
-    rng = np.random.default_rng(0)
-    x, y = (_of(rng.standard_normal(n).astype(np.float32)) for _ in "xy")
-    side = max(int(n**0.5) // 4, 1)
-    m, w = (_of(rng.standard_normal((side, side)).astype(np.float32)) for _ in "mw")
+    vectors, matrices = operands(n)
+    (x, y), (m, w) = map(_of, vectors), map(_of, matrices)
     return {
         "add, no grad": lambda: (x + y).realize(),
         "mul, no grad": lambda: (x * y).realize(),
@@ -74,9 +74,4 @@ def _step(batch: int) -> Any:
 
 def case(name: str) -> Any:
     """The action of a case, or None."""
-    group, what, size = name.split("/")
-    n = int(size)
-    if group == "network":
-        return _step(n) if what == "step" else None
-    makers = {"copies": _copies, "ops": _ops, "size": _ops}
-    return makers[group](n).get(what) if group in makers else None
+    return chosen(name, {"network": _step, "copies": _copies, "ops": _ops, "size": _ops})

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .common import chain
+
 Action = Callable[[], Any]
 
 
@@ -150,14 +152,10 @@ def _thousand(step: Action) -> Action:
 def _chain(torch: Any, count: int) -> Action:
     x = torch.ones(1, requires_grad=True)
 
-    def run() -> None:
+    def clear() -> None:
         x.grad = None
-        y = x
-        for _ in range(count):
-            y = y * 1.0
-        y.backward()
 
-    return run
+    return chain(x, count, clear)
 
 
 def build(torch: Any, name: str) -> Action | None:

@@ -1,6 +1,8 @@
 """Notebooks for the browser tests, written for the test that opens them."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 PROGRAM = """\
@@ -34,3 +36,12 @@ def _code(source: str) -> dict[str, object]:
 def stepping(program: str = PROGRAM, engine: str = "tinytorch") -> tuple[str, str]:
     """The two cells that step through `program` with `engine`."""
     return f"import {engine} as torch\nfrom copylab import steps", f"steps('''\n{program}''')"
+
+
+def page_of(notebook: Path, folder: Path) -> str:
+    """Convert a notebook as it is stored to a page that asks the network for nothing. Gives its address."""
+    out = folder / "page.html"
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", f"--output={out}", str(notebook)]
+    nowhere = ["--HTMLExporter.mathjax_url=", "--HTMLExporter.require_js_url=", "--HTMLExporter.jquery_url="]
+    subprocess.run([*command, *nowhere], check=True, capture_output=True)
+    return out.as_uri()

@@ -1,13 +1,11 @@
 """The table of copy methods: sorted, filtered and read by mouse and by keyboard alone, live, saved and on a page."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser.books import write
+from browser.books import page_of, write
 from browser.conftest import Lab, Watched
 from browser.test_player import go_dark, luminance
 from playwright.sync_api import Locator, Page, expect
@@ -184,12 +182,8 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
     page.locator("summary", has_text="Do x and y share memory?").locator("visible=true").click()
     expect(page.get_by_text("print(start <= y.data_ptr() < end)").locator("visible=true")).to_be_visible()
 
-    out = tmp_path / "page.html"
-    command = [sys.executable, "-m", "nbconvert", "--to", "html", f"--output={out}", str(lab.folder / name)]
-    nowhere = ["--HTMLExporter.mathjax_url=", "--HTMLExporter.require_js_url=", "--HTMLExporter.jquery_url="]
-    subprocess.run([*command, *nowhere], check=True, capture_output=True)
     page.context.set_offline(True)
-    page.goto(out.as_uri())
+    page.goto(page_of(lab.folder / name, tmp_path))
     by_keyboard(page, page.locator(".copylab-compare"))
     check_axe(page, ".copylab-twin")
     # What ipywidgets says in the console when a view is opened without the kernel that made it.

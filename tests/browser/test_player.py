@@ -3,13 +3,11 @@
 import json
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser.books import PROGRAM, stepping, write
+from browser.books import PROGRAM, page_of, stepping, write
 from browser.conftest import Lab, Watched
 from playwright.sync_api import Locator, Page, expect
 
@@ -218,12 +216,8 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
         assert image.evaluate("(i) => i.decode().then(() => i.naturalWidth)") > 50
     expect(page.get_by_text("y is a new tensor with a storage of its own")).to_be_visible()
 
-    out = tmp_path / "page.html"
-    command = [sys.executable, "-m", "nbconvert", "--to", "html", f"--output={out}", str(lab.folder / name)]
-    nowhere = ["--HTMLExporter.mathjax_url=", "--HTMLExporter.require_js_url=", "--HTMLExporter.jquery_url="]
-    subprocess.run([*command, *nowhere], check=True, capture_output=True)
     page.context.set_offline(True)
-    page.goto(out.as_uri())
+    page.goto(page_of(lab.folder / name, tmp_path))
     assert len(step_through(page, page.locator(".cl-player"))) == 7
     check_axe(page)
 

@@ -1,13 +1,11 @@
 """The race in JupyterLab: started, stopped and read by mouse and by keyboard alone, in both themes, live and not."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser.books import write
+from browser.books import page_of, write
 from browser.conftest import Lab, Watched
 from browser.test_player import go_dark, luminance
 from playwright.sync_api import Locator, Page, expect
@@ -162,12 +160,8 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
         expect(twin.get_by_text("y = torch.empty_like(x)")).to_be_visible()
         expect(twin.get_by_text("Nothing is timed yet")).to_be_visible()
 
-    out = tmp_path / "page.html"
-    command = [sys.executable, "-m", "nbconvert", "--to", "html", f"--output={out}", str(lab.folder / name)]
-    nowhere = ["--HTMLExporter.mathjax_url=", "--HTMLExporter.require_js_url=", "--HTMLExporter.jquery_url="]
-    subprocess.run([*command, *nowhere], check=True, capture_output=True)
     page.context.set_offline(True)
-    page.goto(out.as_uri())
+    page.goto(page_of(lab.folder / name, tmp_path))
     twin = page.locator(".copylab-twin")
     expect(twin).to_contain_text("Race: 3 ways to copy")
     twin.locator("summary").first.click()

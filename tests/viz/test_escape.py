@@ -11,9 +11,10 @@ from needs import find_browser
 from viz.looked import looked
 from viz.test_memory import words_in
 
-from tinytorch.viz import GraphPicture, Picture, Snapshot, explain, graph, layout, memory, snapshot
-from tinytorch.viz.records import Run, Saved
-from tinytorch.viz.style import clean, shorten, width
+from tinytorch.viz import GraphPicture, Picture, Snapshot, explain, graph, memory, snapshot
+from tinytorch.viz.draw import layout
+from tinytorch.viz.labels import clean, shorten, width
+from tinytorch.viz.read.records import Run, Saved
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -13,8 +13,8 @@ from viz.looked import ALL, label, listed, looked, plural
 from viz.reading import bands, without_one
 
 from tinytorch.viz import Snapshot, memory
-from tinytorch.viz.records import Storage, Tensor
-from tinytorch.viz.style import show
+from tinytorch.viz.labels import show
+from tinytorch.viz.read.records import Storage, Tensor
 
 
 class Expected:

@@ -14,8 +14,8 @@ from viz.reading import graph_parts, without_one
 
 from tinytorch.viz import Snapshot, graph
 from tinytorch.viz.fold import Fold, view
-from tinytorch.viz.records import Node, Saved, Tensor
-from tinytorch.viz.style import cut, show
+from tinytorch.viz.labels import cut, show
+from tinytorch.viz.read.records import Node, Saved, Tensor
 
 Card = tuple[str, ...]
 OFF = "nothing here was computed from a tensor that requires grad"

@@ -13,9 +13,10 @@ import pytest
 from viz.programs import run
 from viz.test_memory import words_in
 
-from tinytorch.viz import GraphPicture, LayoutError, graph, layout, memory, route, snapshot
-from tinytorch.viz.cards import build
-from tinytorch.viz.route import dot_for
+from tinytorch.viz import GraphPicture, LayoutError, graph, memory, snapshot
+from tinytorch.viz.draw import layout, route
+from tinytorch.viz.draw.cards import build
+from tinytorch.viz.draw.route import dot_for
 
 
 def test_it_is_a_digraph_with_our_nodes_and_numbered_edges(engine: ModuleType) -> None:

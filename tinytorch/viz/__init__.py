@@ -12,16 +12,16 @@ A picture has `.svg`, `.text` and `.save(path)`, and shows itself in a notebook.
 
 from typing import TYPE_CHECKING
 
+from .draw.graph import graph
+from .draw.layout import LayoutError
+from .draw.memory import memory
+from .draw.picture import Picture
 from .explain import Explanation, explain
-from .graph import graph
-from .layout import LayoutError
-from .memory import memory
-from .picture import Picture
-from .records import Snapshot
-from .snapshot import snapshot
+from .read.records import Snapshot
+from .read.snapshot import snapshot
 
 if TYPE_CHECKING:
-    from .digraph import GraphPicture
+    from .draw.digraph import GraphPicture
 
 __all__ = [
     "Explanation",
@@ -39,7 +39,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     # GraphPicture needs the graphviz package, and the rest does not.
     if name == "GraphPicture":
-        from .digraph import GraphPicture
+        from .draw.digraph import GraphPicture
 
         return GraphPicture
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

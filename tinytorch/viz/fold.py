@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .changes import Changes
-from .records import Node, Snapshot
-from .words import plural
+from .diff import Changes
+from .labels import plural
+from .read.records import Node, Snapshot
 
 FOLD_ABOVE = 40
 """Graphs of up to this many nodes are shown whole."""

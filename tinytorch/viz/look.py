@@ -8,10 +8,10 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-from . import words
-from .changes import Changes, changes
-from .records import Counter, Snapshot, Storage, Tensor
-from .trouble import troubles
+from . import labels
+from .diff import Changes, changes
+from .explain import troubles
+from .read.records import Counter, Snapshot, Storage, Tensor
 
 Made = TypeVar("Made")
 
@@ -32,20 +32,20 @@ class Look:
     @cached_property
     def shown(self) -> frozenset[str]:
         """The tensors that have a row with a storage."""
-        return frozenset(one.id for _, members in words.shown_storages(self.snap) for one in members)
+        return frozenset(one.id for _, members in self.snap.shown_storages for one in members)
 
     @cached_property
     def renamed(self) -> frozenset[str]:
         """The names, as they are shown, that are new or stand for another tensor."""
-        return frozenset(map(words.called, self.changes.rebound | self.changes.added))
+        return frozenset(map(labels.called, self.changes.rebound | self.changes.added))
 
     @cached_property
     def sharers(self) -> dict[str | None, list[str]]:
         """The labels of the tensors with a row that share each version counter."""
         found: dict[str | None, list[str]] = {}
-        for _, members in words.shown_storages(self.snap):
+        for _, members in self.snap.shown_storages:
             for one in members:
-                found.setdefault(one.counter, []).append(words.label(self.snap, one.id))
+                found.setdefault(one.counter, []).append(self.snap.label(one.id))
         return found
 
 
@@ -74,17 +74,17 @@ def said_of(look: Look, storage: Storage, members: list[Tensor]) -> tuple[Any, .
 
 def _said_of_one(look: Look, one: Tensor) -> tuple[Any, ...]:
     snap, changed = look.snap, look.changes
-    label = None if one.names else words.label(snap, one.id)
+    label = None if one.names else snap.label(one.id)
     renamed = None
-    if look.renamed and not look.renamed.isdisjoint(map(words.called, one.names)):
+    if look.renamed and not look.renamed.isdisjoint(map(labels.called, one.names)):
         renamed = tuple([(name in changed.rebound, name in changed.added) for name in one.names])
-    base = None if one.base is None else words.label(snap, one.base)
-    grad = None if one.grad is None else (words.label(snap, one.grad), one.grad in look.shown)
+    base = None if one.base is None else snap.label(one.base)
+    grad = None if one.grad is None else (snap.label(one.grad), one.grad in look.shown)
     counter = None
     if one.counter is not None:
         which, sharers = snap.counter(one.counter), look.sharers[one.counter]
         others = tuple(sharers) if len(sharers) > 1 else ()
-        counter = (which.version, was(changed, which), others, words.counted(snap, one))
+        counter = (which.version, was(changed, which), others, snap.counted(one))
     news = (one.id in changed.new, changed.facts.get(one.id), look.bad.get(one.id))
     return (_TOLD(one), label, renamed, base, grad, counter, news)
 

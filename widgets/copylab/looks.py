@@ -14,8 +14,7 @@ import warnings
 from typing import Any
 
 from tinytorch.viz import snapshot
-from tinytorch.viz.naming import is_tensor
-from tinytorch.viz.quiet import quietly
+from tinytorch.viz.read.probe import is_tensor, quietly
 
 __all__ = ["grad", "is_tensor", "node_of", "same_counter", "same_storage", "values"]
 

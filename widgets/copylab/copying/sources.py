@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from tinytorch.viz.quiet import undisturbed
+from tinytorch.viz.read.probe import undisturbed
 
 from ..run.run import execute
 

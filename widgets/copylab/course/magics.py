@@ -12,8 +12,8 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 from tinytorch.viz import memory
-from tinytorch.viz.naming import collect
-from tinytorch.viz.picture import Picture
+from tinytorch.viz.draw.picture import Picture
+from tinytorch.viz.read.naming import collect
 
 from ..player.steps import Choice, Steps, step
 from ..run.run import Limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tinytorch.viz.records import Snapshot
+from tinytorch.viz.read.records import Snapshot
 
 WRITES: Mapping[str, str] = {
     "in place": "{name}.add_(10)",

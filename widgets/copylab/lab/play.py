@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
-from tinytorch.viz.records import Snapshot
+from tinytorch.viz.explain import Past, blame
+from tinytorch.viz.read.records import Snapshot
+from tinytorch.viz.words import describe
 
 from ..copying.facts import Facts, facts
 from ..copying.methods import Method
 from ..copying.sources import Source
-from ..player.blame import Past, blame
-from ..player.changes import describe
 from ..player.frames import Looker, Seen
 from ..run.recorder import Step
 from ..run.run import Limits, Run

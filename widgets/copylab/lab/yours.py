@@ -6,8 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from tinytorch.viz.probe import version_of
-from tinytorch.viz.quiet import undisturbed
+from tinytorch.viz.read.probe import undisturbed, version_of
 
 from ..copying.sources import Source
 from ..run.capture import describe_error

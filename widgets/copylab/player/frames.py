@@ -12,14 +12,14 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tinytorch import viz
-from tinytorch.viz.graph import drawing
-from tinytorch.viz.records import Snapshot
+from tinytorch.viz.draw.graph import drawing
+from tinytorch.viz.explain import Past, blame
+from tinytorch.viz.read.records import Snapshot
+from tinytorch.viz.words import describe
 
 from ..run.capture import cut, shown, steady
 from ..run.recorder import Step
 from ..run.run import Run
-from .blame import Past, blame
-from .changes import describe
 
 
 @dataclass(frozen=True)

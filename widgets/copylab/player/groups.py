@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tinytorch.viz.labels import few
+from tinytorch.viz.words import describe
+
 from ..run.program import Site
 from ..run.run import Run
-from .changes import describe, listed
 from .frames import Frame
 
 
@@ -130,7 +132,7 @@ class _Folder:
         if not inner:
             return list(self._frames[start:end])
         site = self._steps[start].site
-        names = listed(f"{self._steps[at].calls[depth]}()" for at in inner)
+        names = few(f"{self._steps[at].calls[depth]}()" for at in inner)
         parts: list[Part] = [
             *self._frames[start : inner[0]],
             *self.parts(inner[0], inner[-1] + 1, depth + 1, None),

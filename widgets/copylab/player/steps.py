@@ -13,12 +13,13 @@ from types import ModuleType
 from typing import Any, overload
 
 from tinytorch.viz.catalogue import gettext, ngettext
+from tinytorch.viz.diff import written
+from tinytorch.viz.labels import few
 
 from ..run.engines import checked, engine_for
 from ..run.program import Program, from_function, tidy
 from ..run.run import LIMITS, Limits, Run
 from . import static
-from .changes import listed, written
 from .frames import Frame, Looker, make
 from .groups import Part, fold
 from .packing import stored_size
@@ -281,5 +282,5 @@ def _ending(run: Run, caller: Mapping[str, Any]) -> Iterator[str]:
     if run.before is not None and run.steps:
         mine = written(run.before.snapshot, run.steps[-1].seen.snapshot)
         if mine:
-            yield gettext("The code wrote into what was passed in: {names}.", names=listed(mine))
+            yield gettext("The code wrote into what was passed in: {names}.", names=few(mine))
     yield from run.effects

@@ -12,7 +12,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tinytorch.viz import snapshot
-from tinytorch.viz.naming import collect
+from tinytorch.viz.read.naming import collect
 
 from ..run.capture import describe_error
 from ..run.engines import apart

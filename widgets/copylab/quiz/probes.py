@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tinytorch.viz import words
-from tinytorch.viz.naming import collect
-from tinytorch.viz.quiet import quietly
-from tinytorch.viz.records import Snapshot
+from tinytorch.viz import labels
+from tinytorch.viz.read.naming import collect
+from tinytorch.viz.read.probe import quietly
+from tinytorch.viz.read.records import Snapshot
 
 from .answers import number
 from .runs import Run
@@ -96,7 +96,7 @@ def _way(snapshot: Snapshot, x: str, of: str) -> str:
             path = [here]
             while (before := came[path[-1]]) is not None:
                 path.append(before)
-            names = [words.short(snapshot.node(one).name) for one in reversed(path)]
+            names = [labels.short(snapshot.node(one).name) for one in reversed(path)]
             return f"The way of the nodes: {', '.join(names if len(names) < 9 else [*names[:4], '...', *names[-3:]])}."
         for edge in snapshot.node(here).edges:
             if edge.node is not None and edge.node not in came:

@@ -14,8 +14,8 @@ from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from tinytorch.viz.naming import collect, is_tensor
-from tinytorch.viz.quiet import quietly, undisturbed
+from tinytorch.viz.read.naming import collect
+from tinytorch.viz.read.probe import is_tensor, quietly, undisturbed
 
 from ..player.frames import Looker, Seen
 from ..run.program import tidy
@@ -23,7 +23,7 @@ from ..run.run import Limits
 from ..run.run import Run as Trace
 
 if TYPE_CHECKING:
-    from tinytorch.viz.records import Snapshot, Tensor
+    from tinytorch.viz.read.records import Snapshot, Tensor
 
     from ..player.steps import Steps
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tinytorch.viz import words
-from tinytorch.viz.records import Snapshot, Tensor
+from tinytorch.viz import labels
+from tinytorch.viz.read.records import Snapshot, Tensor
 
 from .answers import number
 from .runs import Moment, Run
@@ -64,8 +64,10 @@ def versions(run: Run, x: str, at: int | None) -> str:
     tensor, snapshot = run.tensor(x, at), run.snapshot(at)
     told = _course(run, lambda moment: moment.snapshot.tensor(x).version, at)
     others = [] if tensor.counter is None else [t for t in snapshot.counter(tensor.counter).tensors if t != tensor.id]
-    named = [f"`{words.label(snapshot, other)}`" for other in others if snapshot.tensor(other).names]
-    return f"`{x}._version`: {told}" + (f" {tensor.counter} counts for {words.listed(named)} as well." if named else "")
+    named = [f"`{snapshot.label(other)}`" for other in others if snapshot.tensor(other).names]
+    return f"`{x}._version`: {told}" + (
+        f" {tensor.counter} counts for {labels.listed(named)} as well." if named else ""
+    )
 
 
 def values(run: Run, x: str, at: int | None) -> str:
@@ -132,25 +134,25 @@ def shown_by(run: Run, names: Sequence[str], at: int | None) -> str:
 
 
 def _shown_tensors(snapshot: Snapshot) -> dict[str, str]:
-    seen = [tensor for _, members in words.shown_storages(snapshot) for tensor in members]
-    return {tensor.id: words.label(snapshot, tensor.id) for tensor in seen}
+    seen = [tensor for _, members in snapshot.shown_storages for tensor in members]
+    return {tensor.id: snapshot.label(tensor.id) for tensor in seen}
 
 
 def _shown_counters(snapshot: Snapshot) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for which, name in _shown_tensors(snapshot).items():
         tensor = snapshot.tensor(which)
-        if tensor.counter is not None and words.counted(snapshot, tensor):
+        if tensor.counter is not None and snapshot.counted(tensor):
             found.setdefault(tensor.counter, []).append(name)
-    return {counter: words.listed(names) for counter, names in found.items()}
+    return {counter: labels.listed(names) for counter, names in found.items()}
 
 
 COUNTED: Mapping[str, Callable[[Snapshot], dict[str, str]]] = {
     "names": lambda snapshot: {name: f"for {tid}" for name, tid in snapshot.names},
     "tensors": _shown_tensors,
     "storages": lambda snapshot: {
-        storage.id: words.listed([words.label(snapshot, one.id) for one in members])
-        for storage, members in words.shown_storages(snapshot)
+        storage.id: labels.listed([snapshot.label(one.id) for one in members])
+        for storage, members in snapshot.shown_storages
     },
     "counters": _shown_counters,
 }
@@ -163,7 +165,7 @@ def counted(run: Run, what: str, at: int | None) -> str:
     if what == "names":
         return f"{len(found)} names: {', '.join(f'`{name}`' for name in found)}."
     each = [f"`{names}`" if what == "tensors" else f"{which} of `{names}`" for which, names in found.items()]
-    return f"{words.plural(len(found), what[:-1])}: {'; '.join(each)}."
+    return f"{labels.plural(len(found), what[:-1])}: {'; '.join(each)}."
 
 
 @dataclass(frozen=True)

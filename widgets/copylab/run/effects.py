@@ -22,8 +22,8 @@ from typing import Any, Self
 import numpy as np
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
+from tinytorch.viz.labels import few
 
-from ..player.changes import listed
 from .capture import cut, steady
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
@@ -123,10 +123,10 @@ class Effects:
             yield gettext(
                 "The code changed the global random state of {generators} (it drew numbers or set a seed): "
                 "what your session draws next differs.",
-                generators=listed(generators),
+                generators=few(generators),
             )
         if settings := [gettext(_SETTINGS[name]) for name in differ if name in _SETTINGS]:
-            yield gettext("The code changed a setting of your session: {settings}.", settings=listed(settings))
+            yield gettext("The code changed a setting of your session: {settings}.", settings=few(settings))
 
 
 _SETTINGS = {
@@ -211,11 +211,11 @@ _SAID: dict[str, Callable[[list[str]], str]] = {
         "The code made the folder {folders}.",
         "The code made the folders {folders}.",
         len(folders),
-        folders=listed(folders),
+        folders=few(folders),
     ),
     "moved": lambda folders: gettext("The code changed the current folder to {folder}.", folder=folders[-1]),
-    "environment": lambda names: gettext("The code changed environment variables: {names}.", names=listed(names)),
-    "programs": lambda names: gettext("The code started other programs: {names}.", names=listed(names)),
+    "environment": lambda names: gettext("The code changed environment variables: {names}.", names=few(names)),
+    "programs": lambda names: gettext("The code started other programs: {names}.", names=few(names)),
     "network": lambda _: gettext("The code opened a network connection."),
     "threads": lambda every: ngettext(
         "The code started {number} thread: what threads do is not stepped, only what they print is shown.",
@@ -228,5 +228,5 @@ _SAID: dict[str, Callable[[list[str]], str]] = {
 def _files(sentence: str, names: list[str]) -> str:
     if names == [_TEMPORARY]:
         return gettext(sentence, files=gettext(_TEMPORARY))
-    files = ngettext("the file {names}", "the files {names}", len(names), names=listed(names))
+    files = ngettext("the file {names}", "the files {names}", len(names), names=few(names))
     return gettext(sentence, files=files)

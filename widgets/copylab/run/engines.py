@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tinytorch.viz.catalogue import gettext
-from tinytorch.viz.probe import engine_name
+from tinytorch.viz.read.probe import engine_name
 
 
 def checked(engine: object) -> ModuleType | None:

@@ -18,7 +18,7 @@ from functools import lru_cache
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
-from ..player.changes import listed
+from tinytorch.viz.labels import few
 
 FILENAME = "<steps>"
 
@@ -86,8 +86,8 @@ class Program:
     def check(self, into: Into) -> None:
         """Raise ValueError if `into` names a function that is not defined here."""
         if not isinstance(into, bool) and (missing := sorted(into - self.functions)):
-            known = listed(sorted(self.functions)) or "none"
-            raise ValueError(f"into names {listed(missing)}, but the functions that the code defines are: {known}")
+            known = few(sorted(self.functions)) or "none"
+            raise ValueError(f"into names {few(missing)}, but the functions that the code defines are: {known}")
 
 
 def tidy(code: str) -> str:

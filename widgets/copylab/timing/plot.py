@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from tinytorch.viz.style import PALETTE, THEMES, Canvas, number, root_class, shorten, width
+from tinytorch.viz.draw.style import PALETTE, THEMES, Canvas, number, root_class
+from tinytorch.viz.labels import shorten, width
 
 from .clock import Timing
 from .spread import certain, ties

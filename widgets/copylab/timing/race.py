@@ -12,7 +12,7 @@ from types import ModuleType
 import ipywidgets
 import traitlets
 
-from tinytorch.viz.picture import Picture
+from tinytorch.viz.draw.picture import Picture
 
 from ..copying.methods import Method, method
 from ..run.capture import describe_error

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from functools import cache
 from importlib.resources import files
 
-from tinytorch.viz.style import PALETTE
+from tinytorch.viz.catalogue import known
+from tinytorch.viz.draw.style import PALETTE
 
 _KIND = "[data-vscode-theme-kind=vscode-high-contrast{}]"
 _HOSTS = {
@@ -14,11 +17,24 @@ _HOSTS = {
 }
 
 
+def web(*names: str) -> str:
+    """Return scripts or style sheets of the rooms, one after another, by their names: `player/player.js`.
+
+    They are our own, without a dependency. No line is blank, for they stand in HTML that Markdown may read. Before a
+    script that calls `say` stands that function, and what the chosen language has for the texts.
+    """
+    made = "".join(map(_read, names))
+    if "say(" not in made:
+        return made
+    # As it stands in a script: a text in double quotes; and no `<`, for the script may stand in a page.
+    words = {text: said for text, said in known().items() if json.dumps(text, ensure_ascii=False) in made}
+    return _read("ui/say.js").replace("{}", json.dumps(words).replace("<", "\\u003c"), 1) + made
+
+
 @cache
-def web(name: str) -> str:
-    """Return a script or style sheet of a room by its name, `player/player.js`: our own, without a dependency."""
+def _read(name: str) -> str:
     room, file = name.split("/")
-    return files("copylab").joinpath(room, "web", file).read_text("utf-8")
+    return re.sub(r"\n\s*\n", "\n", files("copylab").joinpath(room, "web", file).read_text("utf-8"))
 
 
 def colours(root: str) -> str:

@@ -14,9 +14,8 @@ from typing import Any
 
 from . import probe
 from .blocks import PLAIN, Blocks, Place, address_of, lasting
-from .identity import serial
-from .naming import collect, is_tensor
-from .quiet import quietly, undisturbed
+from .naming import collect
+from .probe import is_tensor, quietly, serial, undisturbed
 from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
 from .saved import saved_by
 

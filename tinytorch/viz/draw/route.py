@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
+from ..diff import Changes
+from ..fold import view
+from ..labels import plural, shorten, width
+from ..read.records import Snapshot
+from ..words import left_out, no_longer, unread
 from . import layout
 from .cards import PAD, ROW, Card, Wire
-from .changes import Changes
-from .fold import view
-from .records import Snapshot
-from .style import Canvas, number, numbers, shorten, width
-from .text import left_out, no_longer, unread
-from .words import plural
+from .style import Canvas, number, numbers
 
 EDGE = 14
 NOTE = 760

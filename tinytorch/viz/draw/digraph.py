@@ -13,15 +13,15 @@ from typing import Any
 
 import graphviz
 
+from ..diff import changes
+from ..read.records import Snapshot
+from ..words import graph_text
 from . import layout
 from .cards import Card, Wire, build
-from .changes import changes
 from .export import MISSING, convert, write
 from .picture import bundle
-from .records import Snapshot
 from .restyle import restyle
 from .route import draw
-from .text import graph_text
 
 _DOT_COLOURS = {
     "node": {"fillcolor": "#ffffff", "color": "#7c8590"},

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import words
-from .look import Look, Memo, said_of, was
-from .records import Snapshot, Storage, Tensor
+from .. import labels, words
+from ..labels import columns_in, cut, shorten, width, wrap
+from ..look import Look, Memo, said_of, was
+from ..read.records import Snapshot, Storage, Tensor
 from .strip import ARCS, Strip
-from .style import Canvas, columns_in, cut, shorten, width, wrap
+from .style import Canvas
 
 PAD, ARROW = 14, 30
 ROW, LINE, PILL = 44, 15, 22
@@ -99,7 +100,7 @@ class Band:
         self.note = _note(storage)
         self.counters: dict[str, tuple[_Counter, list[int]]] = {}
         for k, one in enumerate(members):
-            if words.counted(look.snap, one):
+            if look.snap.counted(one):
                 which = one.counter or one.id
                 if which not in self.counters:
                     self.counters[which] = (_Counter(look, one), [])
@@ -205,14 +206,14 @@ def _note(storage: Storage) -> str:
 
 
 def _geometry(tensor: Tensor) -> str:
-    return f"shape {words.shape(tensor.shape)} stride {words.shape(tensor.stride)}" + (
+    return f"shape {labels.shape(tensor.shape)} stride {labels.shape(tensor.stride)}" + (
         f" offset {tensor.offset}" if tensor.offset else ""
     )
 
 
 def _standing(snap: Snapshot, tensor: Tensor) -> str:
     """The second line of a card: leaf or result, and the tensor that it is a view of."""
-    base = "" if tensor.base is None else f", view of {cut(words.label(snap, tensor.base), NAME_COLUMNS)}"
+    base = "" if tensor.base is None else f", view of {cut(snap.label(tensor.base), NAME_COLUMNS)}"
     return words.history(tensor) + base
 
 
@@ -220,17 +221,17 @@ def _remarks(look: Look, tensor: Tensor) -> list[tuple[str, str]]:
     """Lines under the card: what changed, what is wrong, where the gradient is."""
     found = [(fact, "new-t s b") for fact in look.changes.facts.get(tensor.id, ())]
     found += [
-        (f"{words.called(name)} is now another tensor", "new-t s b")
+        (f"{labels.called(name)} is now another tensor", "new-t s b")
         for name in tensor.names
         if name in look.changes.rebound
     ]
     found += [(sentence, "bad-t s b") for sentence in look.bad.get(tensor.id, ())]
-    if tensor.stride is not None and tensor.numel > ARCS and words.repeats(tensor) == 1 and not words.in_order(tensor):
-        cells = ", ".join(str(byte // tensor.itemsize) for _, byte in words.elements(tensor, ARCS))
+    if tensor.stride is not None and tensor.numel > ARCS and tensor.repeats() == 1 and not tensor.in_order():
+        cells = ", ".join(str(byte // tensor.itemsize) for _, byte in tensor.elements(ARCS))
         found.append((f"walks cells {cells}, ...", "m s"))
     found += [(note, "m s") for note in tensor.notes]
     if tensor.grad is not None and tensor.grad not in look.shown:
-        found.append((f".grad is {words.label(look.snap, tensor.grad)}", "m s"))
+        found.append((f".grad is {look.snap.label(tensor.grad)}", "m s"))
     return found
 
 

@@ -10,10 +10,13 @@ versions; engines or versions without it get the answer "not known".
 
 from __future__ import annotations
 
+import itertools
+import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import Any
 
@@ -135,3 +138,68 @@ def engine_name(tensor: Any) -> str:
         if root in ("torch", "tinytorch"):
             return root
     return type(tensor).__module__.partition(".")[0]
+
+
+def is_tensor(thing: object) -> bool:
+    """Whether `thing` is a tensor of an engine that can be read (tinytorch, torch)."""
+    # Asking the class, not the object, runs no code of the user's but for that of a metaclass.
+    kind = type(thing)
+    try:
+        return (
+            hasattr(kind, "untyped_storage")
+            and hasattr(kind, "storage_offset")
+            and hasattr(kind, "grad_fn")
+            and hasattr(kind, "_version")
+        )
+    except Exception:  # noqa: BLE001 - and that may raise anything
+        return False
+
+
+def undisturbed() -> ExitStack:
+    """A context in which no subclass and no mode of torch is asked, as far as this torch can do that.
+
+    Without torch in the process, or in one that lacks the switches, it does nothing.
+    """
+    stack = ExitStack()
+    for module, switch in (
+        ("torch._C", "DisableTorchFunction"),
+        ("torch.utils._python_dispatch", "_disable_current_modes"),
+    ):
+        make: Any = getattr(sys.modules.get(module), switch, None)
+        if make is not None:
+            stack.enter_context(make())
+    return stack
+
+
+def quietly(thing: Any, attribute: str) -> Any:
+    """The attribute, or None where there is none or asking for it raises."""
+    try:
+        return getattr(thing, attribute, None)
+    except Exception:  # noqa: BLE001 - what a subclass or a node raises is no reason to show nothing
+        return None
+
+
+_serials: dict[int, tuple[weakref.ref, int]] = {}
+_count = itertools.count(1)
+
+
+def serial(thing: object) -> tuple[str, int]:
+    """A key that is equal for two looks at one living object, and for nothing else."""
+    address = id(thing)
+    known = _serials.get(address)
+    if known is not None and known[0]() is thing:
+        return ("object", known[1])
+    try:
+        reference = weakref.ref(thing, lambda gone: _forget(address, gone))
+    except TypeError:  # no weak references: the address is the best there is
+        return ("address", address)
+    number = next(_count)
+    _serials[address] = (reference, number)
+    return ("object", number)
+
+
+def _forget(address: int, reference: weakref.ref) -> None:
+    # A new object may have taken the address before this callback ran.
+    known = _serials.get(address)
+    if known is not None and known[0] is reference:
+        del _serials[address]

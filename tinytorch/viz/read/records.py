@@ -12,11 +12,15 @@ so the same program gives the same snapshot in every run and under every engine.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice, product
 from typing import Any, cast
 
-# Identity across snapshots: a serial number (see identity.py), never shown.
+from ..labels import called
+
+# Identity across snapshots: a serial number (see probe.serial), never shown.
 Key = Any
 
 
@@ -57,6 +61,60 @@ class Tensor:
     def numel(self) -> int:
         """How many elements the tensor has (1 for a 0-d tensor; 0 where its shape is not known)."""
         return 0 if self.shape is None else math.prod(self.shape)
+
+    def elements(self, limit: int) -> Iterator[tuple[tuple[int, ...], int]]:
+        """(index, byte in the storage) of the tensor's elements in order, at most `limit` of them."""
+        if self.stride is None or self.shape is None:
+            return
+        # product() writes each range out: no more of it than is asked for, or ten million elements take seconds.
+        for index in islice(product(*(range(min(size, limit)) for size in self.shape)), limit):
+            steps = sum(i * step for i, step in zip(index, self.stride, strict=True))
+            yield index, self.start_byte + steps * self.itemsize
+
+    def index_at(self, byte: int) -> tuple[int, ...] | None:
+        """An index whose element begins at `byte` of the storage; None if no element does."""
+        if self.stride is None or self.shape is None or not self.numel:
+            return None
+        rest, odd = divmod(byte - self.start_byte, self.itemsize)
+        if odd or rest < 0:
+            return None
+        stride = self.stride
+        order = sorted(range(len(stride)), key=lambda d: (-stride[d], d))
+        index = [0] * len(self.shape)
+        for d in order:
+            step = stride[d]
+            if step > 0:
+                index[d] = min(rest // step, self.shape[d] - 1)
+                rest -= index[d] * step
+        return None if rest else tuple(index)
+
+    def repeats(self) -> int:
+        """How many elements share one cell because of strides of 0 (1 for most tensors)."""
+        count = 1
+        for size, step in zip(self.shape or (), self.stride or (), strict=False):
+            if step == 0 and size > 1:
+                count *= size
+        return count
+
+    def in_order(self) -> bool:
+        """Whether walking the tensor row by row walks its storage forwards, each cell once."""
+        expected = None
+        for size, step in zip(reversed(self.shape or ()), reversed(self.stride or ()), strict=False):
+            if size == 1:
+                continue
+            if step <= 0 or (expected is not None and step < expected):
+                return False
+            expected = step * size if expected is None or step >= expected else expected
+        return True
+
+    def jumps(self) -> bool:
+        """Whether walking the tensor goes back and forth in its storage, to each cell once."""
+        return self.stride is not None and self.repeats() == 1 and not self.in_order()
+
+    def last_cell(self) -> int:
+        """The furthest cell (of its own item size) that the tensor covers."""
+        reach = sum((size - 1) * step for size, step in zip(self.shape or (), self.stride or (), strict=False))
+        return self.start_byte // self.itemsize + reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,3 +256,48 @@ class Snapshot:
         """The same snapshot with these names left out (their tensors stay known)."""
         left = tuple((name, tid) for name, tid in self.names if name not in names)
         return replace(self, names=left)
+
+    def label(self, which: str) -> str:
+        """What to call a tensor: its names, `x.grad`, or `T7 (no name)`."""
+        tensor = self.tensor(which)
+        if tensor.names:
+            return " = ".join(called(name) for name in tensor.names)
+        if tensor.grad_of is not None:
+            return self.grad_label(tensor.grad_of) if self.tensor(tensor.grad_of).names else f"{tensor.id}, a gradient"
+        return f"{tensor.id} (no name)"
+
+    def grad_label(self, which: str) -> str:
+        """What to call the gradient of a tensor: by the first of its names."""
+        names = self.tensor(which).names
+        return f"{called(names[0]) if names else self.label(which)}.grad"
+
+    def counted(self, tensor: Tensor) -> bool:
+        """Whether the tensor's version counter is worth showing.
+
+        A gradient that has no name of its own is hardly ever saved by a node, and how often the engine added to it in
+        place depends on who else held it at that moment: its counter would only distract.
+        """
+        if tensor.role != "grad":
+            return True
+        return tensor.counter is not None and any(
+            self.tensor(tid).role != "grad" for tid in self.counter(tensor.counter).tensors
+        )
+
+    @cached_property
+    def shown_storages(self) -> list[tuple[Storage, list[Tensor]]]:
+        """The storages that a reader can reach by a name or a .grad, with those tensors, sharers side by side."""
+        named = {tid for _, tid in self.names}
+        found = []
+        for storage in self.storages:
+            members = [one for one in map(self.tensor, storage.tensors) if self._reachable(one, named)]
+            if members:
+                order = {one.counter: k for k, one in reversed(list(enumerate(members)))}
+                found.append((storage, sorted(members, key=lambda one: order[one.counter])))
+        return found
+
+    def _reachable(self, tensor: Tensor, named: set[str]) -> bool:
+        if tensor.role != "grad":
+            return tensor.id in named
+        while tensor.grad_of is not None and tensor.id not in named:
+            tensor = self.tensor(tensor.grad_of)
+        return tensor.id in named

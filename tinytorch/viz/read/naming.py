@@ -13,25 +13,12 @@ from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Any
 
+from .probe import is_tensor
+
 # What IPython and Python add to the user's names: In, Out, _, __, _12, _i3, _oh, __name__.
 _NOT_THE_USERS = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__")
 _MAX_DEPTH = 6
 _MAX_NAMES = 10_000
-
-
-def is_tensor(thing: object) -> bool:
-    """Whether `thing` is a tensor of an engine that can be read (tinytorch, torch)."""
-    # Asking the class, not the object, runs no code of the user's but for that of a metaclass.
-    kind = type(thing)
-    try:
-        return (
-            hasattr(kind, "untyped_storage")
-            and hasattr(kind, "storage_offset")
-            and hasattr(kind, "grad_fn")
-            and hasattr(kind, "_version")
-        )
-    except Exception:  # noqa: BLE001 - and that may raise anything
-        return False
 
 
 def collect(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> list[tuple[str, Any]]:

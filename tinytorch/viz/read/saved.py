@@ -10,8 +10,7 @@ from typing import Any, Protocol
 
 from . import probe
 from .blocks import address_of
-from .naming import is_tensor
-from .quiet import quietly
+from .probe import is_tensor, quietly
 from .records import Saved
 
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")

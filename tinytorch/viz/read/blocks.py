@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .identity import serial
-from .quiet import quietly
+from .probe import quietly, serial
 from .records import Run, Storage
 
 MAX_CELLS = 24

@@ -8,11 +8,11 @@ puts the SVG inline may set the variables; alone, as an <img>, the picture follo
 
 from __future__ import annotations
 
-import math
-import unicodedata
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from html import escape
+
+from ..labels import clean, shorten, width
 
 # name: (light, dark, print). Each ink on its ground reaches a contrast of 4.5 or more.
 PALETTE: dict[str, tuple[str, str, str]] = {
@@ -92,7 +92,6 @@ _SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("e",), "text-anchor:end"),
     ((), "@media print{.tt-pic{print-color-adjust:exact}}"),
 )
-SIZES = {"xs": 10.0, "s": 11.0, "l": 13.0}
 
 
 @lru_cache(maxsize=256)
@@ -132,97 +131,6 @@ def _rules(kinds: Iterable[str], used: frozenset[str] | None, colour: Callable[[
     return "".join(rules)
 
 
-def clean(text: str) -> str:
-    """`text` with every character that cannot be seen written as an escape, as repr does.
-
-    Control and direction-override characters could otherwise break the XML or turn
-    the text around them; joiners are kept, since scripts and emoji need them.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        char if char.isprintable() or char in "\u200c\u200d" else char.encode("unicode_escape", "replace").decode()
-        for char in text
-    )
-
-
-def shorten(text: str, limit: int) -> str:
-    """`text` cut to about `limit` columns, with an ellipsis where something was cut."""
-    if len(text) <= limit and _columns(text) <= limit:
-        return text
-    kept, width = [], 0.0
-    for char in text[: limit + 1]:
-        width += _char_columns(char)
-        if width > limit - 1:
-            break
-        kept.append(char)
-    return "".join(kept) + "…"
-
-
-def cut(text: str, limit: int) -> str:
-    """`text` cut in its middle to about `limit` columns: what tells long names apart stands at their end."""
-    if len(text) <= limit and _columns(text) <= limit:
-        return text
-    tail = ""
-    for char in reversed(text[-limit:]):
-        if _columns(char + tail) > limit // 2:
-            break
-        tail = char + tail
-    while tail and not _char_columns(tail[0]):  # a mark without its letter
-        tail = tail[1:]
-    return shorten(text, limit - int(_columns(tail) + 0.99)) + tail
-
-
-def wrap(text: str, columns: int, most: int) -> list[str]:
-    """`text` broken at spaces into lines of up to `columns`; what does not fit into `most` lines ends in an ellipsis."""
-    lines: list[str] = []
-    for word in text.split(" "):
-        if lines and _columns(f"{lines[-1]} {word}") <= columns:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(shorten(word, columns))
-    if len(lines) > most:
-        lines[most - 1 :] = [shorten(f"{lines[most - 1]} …", columns)]
-    return lines
-
-
-def _char_columns(char: str) -> float:
-    if char.isascii():
-        return 1.0
-    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
-        return 0.0
-    if ord(char) >= 0x1F000:  # emoji are drawn a little wider than ideographs
-        return 2.3
-    return 1.8 if unicodedata.east_asian_width(char) in "WF" else 1.15
-
-
-def _columns(text: str) -> float:
-    if text.isascii():
-        return float(len(text))
-    # What follows a joiner is drawn into what stands before it (the family of three emoji is one).
-    return sum(
-        0.0 if before == "\u200d" else _char_columns(char) for before, char in zip(" " + text, text, strict=False)
-    )
-
-
-def width(text: str, kind: str = "mono") -> float:
-    """The width of `text` in px: exact for ASCII in a monospaced font, generous for the rest."""
-    return round(_columns(text) * _column_width(kind), 1)
-
-
-def columns_in(space: float, kind: str) -> int:
-    """How many columns of text fit into `space` px."""
-    return max(1, int(space / _column_width(kind)))
-
-
-@lru_cache(maxsize=64)
-def _column_width(kind: str) -> float:
-    classes = kind.split()
-    size = next((SIZES[word] for word in classes if word in SIZES), 12.0)
-    # Sans-serif fonts differ; DejaVu Sans, among the widest, sets the measure.
-    return size * (0.602 if "mono" in classes else 0.68 if "b" in classes else 0.58)
-
-
 @lru_cache(maxsize=8192)
 def number(value: float) -> str:
     """A coordinate: at most one decimal, no trailing zero, never `-0`."""
@@ -237,26 +145,6 @@ def numbers(points: Iterable[tuple[float, float]]) -> str:
     if "-" in text:
         return " ".join(map(number, flat))
     return text.replace(".0 ", " ").removesuffix(".0")
-
-
-def show(value: object) -> str:
-    """A value of a tensor in few characters, with the four decimals that a learner sees printed (fewer from 10 on)."""
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return str(value)
-        size = abs(value)
-        if size and not 1e-4 <= size < 1e5:
-            return f"{value:.4g}"
-        # Five digits in all: more would show where two machines round a float32 differently.
-        text = f"{value:.4f}".rstrip("0") if size < 10 else f"{value:.5g}"
-        if text.endswith("."):
-            return text + "0"
-        return text if "." in text or "e" in text else text + ".0"
-    if isinstance(value, complex):
-        return f"{value.real:.3g}{value.imag:+.3g}j"
-    if isinstance(value, int) and not -(10**8) < value < 10**9:
-        return f"{value:.3e}" if abs(value) < 10**300 else f"{'-' * (value < 0)}1e300 or more"
-    return shorten(clean(str(value)), 24)
 
 
 class Canvas:

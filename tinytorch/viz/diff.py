@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .records import Node, Saved, Snapshot, Tensor
-from .words import called, dtype, elements, short
+from .labels import called, dtype, short
+from .read.records import Node, Saved, Snapshot, Storage, Tensor
 
 MANY = 4096
 """The values of larger gradients are not compared one by one."""
@@ -130,7 +130,7 @@ def _values(snap: Snapshot, tensor: Tensor) -> list[str] | None:
     if tensor.storage is None or tensor.stride is None or tensor.numel > MANY:
         return None
     storage, found = snap.storage(tensor.storage), []
-    for _, byte in elements(tensor, MANY):
+    for _, byte in tensor.elements(MANY):
         cell, odd = divmod(byte, storage.itemsize)
         known, value = storage.value(cell)
         if odd or not known or storage.dtype != tensor.dtype:
@@ -183,3 +183,50 @@ def _cells(now: Snapshot, since: Snapshot) -> dict[str, dict[int, object]]:
                 if known and repr(then) != repr(value):
                     changed.setdefault(storage.id, {})[cell] = then
     return changed
+
+
+def written(before: Snapshot, after: Snapshot) -> list[str]:
+    """The names in `before` of tensors that were written until `after`, or whose gradient changed."""
+    keys, named = {tensor.key: tensor for tensor in after.tensors}, names_by_tensor(before)
+    changed = []
+    for then in before.tensors:
+        now = keys.get(then.key)
+        name = next(iter(named.get(then.id, ())), "") or owner(then, named)
+        if now is None or not name:
+            continue
+        if (then.grad is None) != (now.grad is None):
+            changed.append(f"{name}.grad")
+        if then.version != now.version or cells_differ(before, then, after, now):
+            changed.append(name)
+    return changed
+
+
+def names_by_tensor(snapshot: Snapshot) -> dict[str, list[str]]:
+    """Tensor id -> its names."""
+    names: dict[str, list[str]] = {}
+    for name, tid in snapshot.names:
+        names.setdefault(tid, []).append(name)
+    return names
+
+
+def owner(tensor: Tensor, named: dict[str, list[str]]) -> str:
+    """`x.grad` for the gradient of a tensor that has a name, else nothing."""
+    names = named.get(tensor.grad_of or "", ())
+    return f"{names[0]}.grad" if names else ""
+
+
+def cells_differ(before: Snapshot, then: Tensor, after: Snapshot, now: Tensor) -> bool:
+    """Whether a tensor lies in the same memory in both snapshots, and a value in it is another now."""
+    if then.storage is None or now.storage is None:
+        return False
+    old, new = before.storage(then.storage), after.storage(now.storage)
+    return bool(old.key == new.key) and differ(old, new)
+
+
+def differ(was: Storage, now: Storage) -> bool:
+    """Whether the values of two records of one storage differ."""
+    if was.cells != now.cells or was.dtype != now.dtype:
+        return False  # resized or read as another dtype: no cell-by-cell comparison, and said elsewhere
+    if not was.runs or not now.runs:
+        return False  # without a name its values were not read
+    return repr(was.runs) != repr(now.runs)  # repr: nan is equal to nan here

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from . import words
-from .records import Storage, Tensor
-from .style import Canvas, number, show, width
+from .. import words
+from ..labels import show, width
+from ..read.records import Storage, Tensor
+from .style import Canvas, number
 
 MAX_WIDTH = 600
 NARROW, GAP_W = 30, 26
@@ -114,10 +115,10 @@ class Strip:
 
     def walks(self, tensor: Tensor) -> bool:
         """Whether the order of walk is worth drawing: it goes back and forth in few, whole cells."""
-        return 1 < tensor.numel <= ARCS and tensor.itemsize == self.storage.itemsize and words.jumps(tensor)
+        return 1 < tensor.numel <= ARCS and tensor.itemsize == self.storage.itemsize and tensor.jumps()
 
     def _walk(self, canvas: Canvas, y: float, tensor: Tensor, middles: dict[int, float]) -> None:
-        cells = [byte // tensor.itemsize for _, byte in words.elements(tensor, ARCS)]
+        cells = [byte // tensor.itemsize for _, byte in tensor.elements(ARCS)]
         points = [middles[cell] for cell in cells if cell in middles]
         for a, b in pairwise(points):
             deep = 6 + min(abs(b - a) / 14, 10)
@@ -132,8 +133,8 @@ class Strip:
         byte = cell * self.storage.itemsize
         if tensor.numel <= MANY:
             return self.labels[tensor.id].get(byte)
-        index = words.index_at(tensor, byte)
-        return None if index is None else _index_text(index, words.repeats(tensor))
+        index = tensor.index_at(byte)
+        return None if index is None else _index_text(index, tensor.repeats())
 
 
 def _element_labels(tensor: Tensor) -> dict[int, str]:
@@ -142,7 +143,7 @@ def _element_labels(tensor: Tensor) -> dict[int, str]:
         return {}
     first: dict[int, tuple[int, ...]] = {}
     count: dict[int, int] = {}
-    for index, byte in words.elements(tensor, MANY):
+    for index, byte in tensor.elements(MANY):
         first.setdefault(byte, index)
         count[byte] = count.get(byte, 0) + 1
     return {byte: _index_text(index, count[byte]) for byte, index in first.items()}

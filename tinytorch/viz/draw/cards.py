@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import words
-from .changes import Changes
-from .fold import Fold, View, followers, view
-from .records import Node, Saved, Snapshot, Tensor
-from .style import clean, cut, shorten, show, width
-from .trouble import perhaps
+from .. import labels
+from ..diff import Changes
+from ..explain import perhaps
+from ..fold import Fold, View, followers, view
+from ..labels import clean, cut, shorten, show, width
+from ..read.records import Node, Saved, Snapshot, Tensor
 
 LIMIT = 34
 KINDS = 4
@@ -85,7 +85,7 @@ def _off(snap: Snapshot, tensors: list[Tensor], changed: Changes) -> Card:
     """One card for all the tensors that are not on the graph."""
     lines = [("not on the graph", "b", ""), ("(needs no grad)", "s", "")]
     for tensor in tensors[:ROWS]:
-        name = cut(words.label(snap, tensor.id), LIMIT)
+        name = cut(snap.label(tensor.id), LIMIT)
         lines.append((f"new: {name}", *CHANGED) if tensor.id in changed.new else (name, "mono b", ""))
         lines += _changed(tensor, changed)
     if len(tensors) > ROWS:
@@ -114,17 +114,17 @@ def _wires(item: Node | Fold, seen: View) -> list[Wire]:
 
 
 def _pill(snap: Snapshot, tensor: Tensor, changed: Changes) -> Card:
-    name = words.label(snap, tensor.id)
+    name = snap.label(tensor.id)
     if tensor.is_leaf and tensor.requires_grad:
-        kind, below = "leaf", f"leaf {words.shape(tensor.shape)}"
+        kind, below = "leaf", f"leaf {labels.shape(tensor.shape)}"
     else:
-        kind, below = "name", words.shape(tensor.shape)
+        kind, below = "name", labels.shape(tensor.shape)
     lines = ((cut(name, LIMIT), "mono b", ""), (shorten(below, 40), "s", ""), *_changed(tensor, changed))
     return Card(tensor.id, kind, lines, name, tensor.id in changed.new)
 
 
 def _node(snap: Snapshot, node: Node, seen: View, changed: Changes, unseen: dict[tuple[str, str], str]) -> Card:
-    head = words.short(node.name)
+    head = labels.short(node.name)
     lines = [(shorten(head, LIMIT), "mono b", "")]
     for at, saved in enumerate(node.saved):
         lines.append(_saved_line(snap, saved))
@@ -140,12 +140,12 @@ def _node(snap: Snapshot, node: Node, seen: View, changed: Changes, unseen: dict
 
 def _folded(fold: Fold, changed: Changes) -> Card:
     lines = [(f"{len(fold.nodes):,} nodes folded", "b", "")]
-    lines += [(shorten(f"{count:,} x {words.short(name)}", LIMIT), "mono s", "") for name, count in fold.kinds[:KINDS]]
+    lines += [(shorten(f"{count:,} x {labels.short(name)}", LIMIT), "mono s", "") for name, count in fold.kinds[:KINDS]]
     if len(fold.kinds) > KINDS:
-        lines.append((f"and {words.plural(len(fold.kinds) - KINDS, 'kind')} more", "s", ""))
+        lines.append((f"and {labels.plural(len(fold.kinds) - KINDS, 'kind')} more", "s", ""))
     lines += [(f"saved: {count:,} {state}", "s", "") for state, count in fold.states]
     if fold.leaves:
-        lines.append((f"with {words.plural(len(fold.leaves), 'leaf', 'leaves')}", "s", ""))
+        lines.append((f"with {labels.plural(len(fold.leaves), 'leaf', 'leaves')}", "s", ""))
     lines += [(shorten(said, 48), *CHANGED) for said in fold.changed(changed)]
     return Card(fold.id, "fold", tuple(lines), lines[0][0], set(fold.nodes) <= changed.nodes)
 
@@ -154,7 +154,7 @@ def _saved_line(snap: Snapshot, saved: Saved) -> tuple[str, str, str]:
     name = shorten(clean(saved.name), 14)
     what = ""
     if saved.tensor is not None:
-        what = cut(words.label(snap, saved.tensor), 26)
+        what = cut(snap.label(saved.tensor), 26)
     elif saved.value is not None:
         what = show(saved.value)
     head = f"saved {name}" + (f" = {what}" if what else "")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ..diff import changes
+from ..read.records import Snapshot
+from ..read.snapshot import read
+from ..words import graph_text
 from .cards import Card, Wire, build
-from .changes import changes
 from .picture import Picture
-from .records import Snapshot
 from .route import draw
-from .snapshot import read
-from .text import graph_text
 
 if TYPE_CHECKING:
     from .digraph import GraphPicture

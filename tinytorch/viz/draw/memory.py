@@ -12,14 +12,15 @@ import sys
 from functools import cache
 from typing import Any
 
-from . import words
+from .. import words
+from ..labels import width
+from ..look import Look
+from ..read.records import Snapshot, Storage, Tensor
+from ..read.snapshot import read
+from ..words import footer, told_by
 from .band import ARROW, COUNT_W, PAD, ROW, Columns, Row, band_of
-from .look import Look
 from .picture import Picture
-from .records import Snapshot, Storage, Tensor
-from .snapshot import read
-from .style import Canvas, width
-from .text import footer, told_by
+from .style import Canvas
 
 GAP = 12
 TITLE = 400
@@ -43,7 +44,7 @@ class _Drawing:
         self.look = look
         snap = look.snap
         self.canvas = Canvas()
-        self.storages = words.shown_storages(snap)
+        self.storages = snap.shown_storages
         self.bands = [band_of(look, storage, members) for storage, members in self.storages]
         loose = [tensor for tid in dict(snap.names).values() if (tensor := snap.tensor(tid)).storage is None]
         self.loose = [Row(look, tensor) for tensor in dict.fromkeys(loose)]

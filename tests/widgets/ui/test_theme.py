@@ -1,0 +1,69 @@
+"""What a page is given: scripts with the words of the chosen language, and nothing at which Markdown ends HTML."""
+
+import json
+from pathlib import Path
+
+import pytest
+from babel.messages.jslexer import tokenize
+from copylab.ui import theme
+from copylab.ui.theme import web
+from guards import ROOT
+
+SCRIPTS = sorted((ROOT / "widgets" / "copylab").glob("*/web/*.js"))
+SAYS = 'button.textContent = say("Step {number} of \\"it\\"", { number });\n'
+
+
+@pytest.fixture
+def german(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = {'Step {number} of "it"': "Schritt {number} </script> ü", "Never asked for": "Nie"}
+    monkeypatch.setattr(theme, "known", lambda: words)
+
+
+def given(script: str) -> dict[str, str]:
+    """The words that a script is given."""
+    first = script.partition("\n")[0]
+    assert first.startswith("const WORDS = {")
+    assert first.endswith("};")
+    words: dict[str, str] = json.loads(first.removeprefix("const WORDS = ").removesuffix(";"))
+    return words
+
+
+def as_script(monkeypatch: pytest.MonkeyPatch, text: str) -> str:
+    real = theme._read
+    monkeypatch.setattr(theme, "_read", lambda name: text if name == "ui/asks.js" else real(name))
+    return web("ui/asks.js")
+
+
+def test_in_english_a_script_is_given_no_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = as_script(monkeypatch, SAYS)
+    assert given(made) == {}
+    assert made.count("const say = ") == 1
+    assert made.endswith(SAYS)
+
+
+@pytest.mark.usefixtures("german")
+def test_a_script_is_given_the_words_that_it_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = as_script(monkeypatch, SAYS)
+    assert given(made) == {'Step {number} of "it"': "Schritt {number} </script> ü"}
+    assert "<" not in made.partition("\n")[0]
+
+
+def test_what_says_nothing_is_given_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert as_script(monkeypatch, "const a = 1;\n") == "const a = 1;\n"
+    assert "WORDS" not in web("ui/exhibit.css")
+
+
+def test_scripts_that_stand_together_share_one_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theme, "_read", lambda name: "const WORDS = {};\n" if name == "ui/say.js" else SAYS)
+    assert web("ui/one.js", "ui/two.js").count("WORDS") == 1
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_no_line_is_blank_and_no_text_loses_one(path: Path) -> None:
+    made = web(f"{path.parent.parent.name}/{path.name}")
+    assert all(map(str.strip, made.splitlines()))
+    before, after = (
+        [token.value for token in tokenize(text) if token.type == "template_string"]
+        for text in (path.read_text("utf-8"), made)
+    )
+    assert before == after

@@ -1,0 +1,1 @@
+"""Drawing: the memory picture and the graph picture."""

@@ -1,0 +1,1 @@
+"""Reading tensors of any engine into plain data."""
