@@ -42,7 +42,7 @@ class StepsWidget(exhibit.Exhibit, anywidget.AnyWidget):
 
     @traitlets.default("form")
     def _form(self) -> str:
-        return static.form(self._steps.code, *self._steps.shown)
+        return self._steps.shown.form()
 
     @property
     def steps(self) -> Steps:
