@@ -121,7 +121,7 @@ def step(
 
 def _into(into: Stepped | Iterable[Stepped]) -> tuple[Into, list[Thing]]:
     """The functions of the code to step into, and what beside it; TypeError for what is neither name nor thing."""
-    several: list[Any] = [into] if isinstance(into, bool | str | Thing) else list(into)
+    several: list[Any] = list(into) if isinstance(into, Iterable) and not isinstance(into, str | type) else [into]
     things = [one for one in several if isinstance(one, Thing)]
     rest = [one for one in several if not isinstance(one, Thing)]
     if len(rest) == 1 and isinstance(rest[0], bool):

@@ -59,7 +59,9 @@ def from_function(
     if function not in files.stepped:
         raise _no_source(function.__name__)
     names, name = dict(home), function.__name__
-    code = files.stepped.pop(function)
+    code = files.stepped[function]
+    if into is False:
+        del files.stepped[function]  # but its copy
 
     def start(marked: Callable[[CodeType], CodeType]) -> object:
         made = FunctionType(marked(code), names, name, function.__defaults__, _cells(function))

@@ -38,7 +38,7 @@ def _read(name: str) -> str:
     text = re.sub(
         r"(?m)^\s*(//.*|/\*.*\*/)$", "", text
     )  # comments are for who reads the file: each output would store them
-    return re.sub(r"\n\s*\n", "\n", text)
+    return re.sub(r"\n\s*\n", "\n", text).lstrip()
 
 
 def colours(root: str) -> str:
