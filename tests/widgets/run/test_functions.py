@@ -276,6 +276,10 @@ class TestTheSameFile:
         ]
         assert made[-1].output == "5\n"
 
+    def test_a_closure_of_which_there_are_several(self, model: Any) -> None:
+        assert steps(model.adder(10), 1, engine=model.torch)[-1].output == "11\n"
+        assert model.add_two(1) == 3
+
     def test_generators(self, model: Any) -> None:
         made = steps(model.counts, engine=model.torch)
         assert made[-1].output == "[1, 2]\n"

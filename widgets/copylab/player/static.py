@@ -198,7 +198,7 @@ class _Listing(Part):
 
     def __init__(self, text: Text, *, several: bool) -> None:
         self.name = text.name if several else ""
-        self.heading = (self.name or gettext("The code")) if several else ""
+        self.heading = text.name or gettext("The code") if several else ""
         lines = [cut(line, 2000).replace("\n", " ") for line in shown(text.code).splitlines()] or [""]
         digits = len(str(len(lines)))
         self.lines = [(f"{number:>{digits}}  ", line) for number, line in enumerate(lines, 1)]
@@ -222,7 +222,7 @@ class _Listing(Part):
 
     def html(self) -> str:
         code = "\n".join(f"{number}<span class='cl-line'>{escape(line)}</span>" for number, line in self.lines)
-        made = element("pre", code, class_="cl-code", data_name=self.heading or None)
+        made = element("pre", code, class_="cl-code", data_name=self.name or None)
         return (element("p", escape(self.heading), class_="cl-of") if self.heading else "") + made
 
 

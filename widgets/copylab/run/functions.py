@@ -115,15 +115,16 @@ class _Files:
         except (OSError, TypeError, SyntaxError, ValueError):  # no source, or another by now: they run in one go
             return
         nodes = dict(_nodes(marker.tree))
-        places = {_key(one.__code__): one for one in held}
+        places = {_key(one.__code__) for one in held}
+        named = {_key(one.__code__) for one in held if one in self._named}
         for key, node in nodes.items():
-            if places.get(key) is self._entry is not None:
+            if self._entry in held and key == _key(self._entry.__code__):
                 self.text = marker.function(node, _called(key), whole=True)
                 self.mentioned = mentioned(node)
                 self.functions |= frozenset(defined(node))
         for key, node in nodes.items():  # the outer ones come first: lines of what stands in them count from theirs
             if key in places:
-                marker.function(node, _called(key), whole=places[key] in self._named)
+                marker.function(node, _called(key), whole=key in named)
                 self.functions |= {_called(key), node.name}
             elif searched and node.decorator_list and "<locals>" not in key[0]:
                 self.hidden |= {key[0]}

@@ -150,7 +150,7 @@ class Player {
     this.code = element("ol", { class: "cl-listing", "aria-label": say("The code, the line of this step marked") });
     this.rows = this.codes.map(({ name, lines }) => {
       const rows = lines.map((line, at) => element("li", { "data-line": at + 1 }, element("span", { class: "cl-text" }, line || " ")));
-      this.code.append(...(name ? [element("li", { class: "cl-of" }, name)] : []), ...rows);
+      this.code.append(...(this.codes.length > 1 ? [element("li", { class: "cl-of" }, name || say("The code"))] : []), ...rows);
       return rows;
     });
     const all = this.codes.flatMap(({ lines }) => lines);
