@@ -25,7 +25,6 @@ LAYERS: list[tuple[str, ...]] = [
     ("tinytorch.dtypes", "tinytorch.devices"),
     (
         "tinytorch.storage",
-        "tinytorch.typed_storage",
         "tinytorch.random",
         "tinytorch.printing",
         "tinytorch.return_types",
@@ -41,7 +40,7 @@ LAYERS: list[tuple[str, ...]] = [
         "tinytorch.ops.kernels",
     ),
     ("tinytorch.tensor",),
-    ("tinytorch.ops.schema", "tinytorch.ops.calling", "tinytorch.ops.define", "tinytorch.ops.fast"),
+    ("tinytorch.ops.schema", "tinytorch.ops.calling", "tinytorch.ops.define"),
     ("tinytorch.ops",),
     ("tinytorch.autograd",),
     ("tinytorch.nn", "tinytorch.optim"),
@@ -51,7 +50,7 @@ LAYERS: list[tuple[str, ...]] = [
 ]
 """Who may import whom as it is loaded: only what stands in the same line or above."""
 
-MECHANISM = ("schema", "calling", "define", "fast", "kernels", "layout")
+MECHANISM = ("schema", "calling", "define", "kernels", "layout")
 LISTS = tuple(
     f"tinytorch.ops.{p.stem}" for p in sorted((ROOT / "tinytorch" / "ops").glob("[a-z]*.py")) if p.stem not in MECHANISM
 )
@@ -61,7 +60,6 @@ KEPT_APART: dict[str, tuple[str, ...]] = {
     "tinytorch.ops.schema": LISTS,
     "tinytorch.ops.calling": LISTS,
     "tinytorch.ops.define": tuple(name for name in LISTS if not name.endswith("memory")),  # it resizes `out=`
-    "tinytorch.ops.fast": LISTS,
     "tinytorch.storage": ("tinytorch.tensor", "tinytorch.autograd", "tinytorch.ops"),
 }
 """A kernel never mentions autograd, the parser never mentions an operation: not inside a function either."""
@@ -72,7 +70,7 @@ NOT_SAID: dict[str, set[str]] = {
     "sys._current_frames": set(),
     "inspect.currentframe": set(),
     "inspect.stack": set(),
-    "traceback.extract_stack": {"tinytorch/autograd/anomaly.py"},  # which says where a node was made
+    "traceback.extract_stack": {"tinytorch/autograd/modes.py"},  # which says where a node was made
     "sys.getrefcount": set(),
     "gc.get_referrers": {"tinytorch/storage.py"},  # tensors follow to memory that was resized
     "exec": set(),

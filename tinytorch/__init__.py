@@ -11,27 +11,29 @@ from typing import Any
 
 from . import dtypes as _dtypes
 from . import random
-from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd.modes import (
     enable_grad,
     inference_mode,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
     is_grad_enabled,
     is_inference_mode_enabled,
     no_grad,
+    set_anomaly_enabled,
     set_grad_enabled,
 )
 from .devices import device, get_default_device, set_default_device
-from .dtypes import dtype, finfo, get_default_dtype, iinfo, set_default_dtype
+from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import is_warn_always_enabled, set_warn_always
 from .errors import missing as _missing
 from .printing import set_printoptions
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
-from .storage import UntypedStorage
+from .storage import TypedStorage, UntypedStorage
 from .tensor import Layout as layout
 from .tensor import Size, Tensor, strided
 
 from .ops import copies as _copies  # isort: skip
-from .ops import creation, filling, indexing, joining, legacy, memory, pointwise, reductions, sorting, views  # isort: skip
+from .ops import creation, filling, indexing, memory, pointwise, reductions, views  # isort: skip
 from .ops import linalg as _  # isort: skip
 from .ops.copies import MemoryFormat as memory_format, contiguous_format, preserve_format  # isort: skip
 from .ops.define import FUNCTIONS as _FUNCTIONS  # isort: skip
@@ -40,7 +42,7 @@ from .autograd import api as _api  # isort: skip - which gives tensors their `ba
 
 __version__ = "0.1.0"
 
-del views, creation, filling, legacy, memory, indexing, joining, _, pointwise, reductions, sorting
+del views, creation, filling, memory, indexing, _, pointwise, reductions
 globals().update(_FUNCTIONS)
 globals().update(_dtypes.BY_NAME)
 
@@ -53,7 +55,7 @@ def is_tensor(obj: Any) -> bool:
 
 
 # what is loaded when it is first asked for, by where it stands
-_LATER = {"load": "saving", "save": "saving", "TypedStorage": "typed_storage"}
+_LATER = {"load": "saving", "save": "saving"}
 _MODULES = ("nn", "optim", "return_types", "viz")
 
 

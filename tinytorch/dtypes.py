@@ -1,6 +1,6 @@
 """Element types: torch's names over NumPy's types, and the rules by which two of them meet.
 
-Source: the promotion table of torch's `promote_types`, `c10::overflows`, `torch.finfo`, `torch.iinfo`.
+Source: the promotion table of torch's `promote_types`, `c10::overflows`.
 """
 
 from __future__ import annotations
@@ -151,37 +151,3 @@ def can_cast(source: dtype, target: dtype) -> bool:
     if source.is_floating_point and not target.is_floating_point:
         return False
     return not (target is bool_ and source is not bool_)
-
-
-class finfo(metaclass=ShownAs):
-    """Numerical limits of a floating point dtype; attributes as in `torch.finfo`."""
-
-    shown_as = "torch.finfo"
-
-    def __init__(self, d: dtype | None = None) -> None:
-        d = _Default.dtype if d is None else d
-        if not d.is_floating_point:
-            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")  # fmt: skip
-        i = np.finfo(d.np)
-        self.bits, self.dtype, self.resolution = i.bits, d.called, 10.0**-i.precision
-        self.eps, self.max, self.min, self.tiny = float(i.eps), float(i.max), float(i.min), float(i.tiny)
-        self.smallest_normal = self.tiny
-
-    def __repr__(self) -> str:
-        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
-        return f"finfo({', '.join(f'{n}={getattr(self, n):g}' for n in names)}, dtype={self.dtype})"
-
-
-class iinfo(metaclass=ShownAs):
-    """Numerical limits of an integer dtype; attributes as in `torch.iinfo`."""
-
-    shown_as = "torch.iinfo"
-
-    def __init__(self, d: dtype) -> None:
-        if d.is_floating_point:
-            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
-        i = np.iinfo(d.np)
-        self.bits, self.max, self.min, self.dtype = i.bits, int(i.max), int(i.min), d.called
-
-    def __repr__(self) -> str:
-        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

@@ -68,19 +68,11 @@ class Optimizer(metaclass=ShownAs):
                 loss = closure()
         run = MODES.here.run
         for group in self.param_groups:
-            decays = group.get("maximize") or group.get("weight_decay")
-            update = self._decayed if decays else self._update
+            decay = group.get("weight_decay")
             for p in group["params"]:
                 if (grad := p.grad) is not None:
-                    run(update, p, grad._data, group)
+                    run(self._update, p, grad._data + p._data * decay if decay else grad._data, group)
         return loss
-
-    def _decayed(self, p: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
-        if group["maximize"]:
-            grad = -grad
-        if group["weight_decay"]:
-            grad = grad + p._data * group["weight_decay"]
-        self._update(p, grad, group)
 
     def _update(self, p: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
         raise NotImplementedError
@@ -102,7 +94,7 @@ class Optimizer(metaclass=ShownAs):
         params = dict(zip([n for g in groups for n in g["params"]], self._params(), strict=True))
         for own, g in zip(self.param_groups, groups, strict=True):
             g["params"] = own["params"]
-        state = {params[n]: {k: _like(params[n], k, v) for k, v in s.items()} for n, s in state_dict["state"].items()}
+        state = {params[n]: dict(s) for n, s in state_dict["state"].items()}
         self.state, self.param_groups = defaultdict(dict, state), groups
 
     def __repr__(self) -> str:
@@ -111,11 +103,6 @@ class Optimizer(metaclass=ShownAs):
             options = [f"    {k}: {group[k]}\n" for k in sorted(group) if k != "params"]
             text += f"\nParameter Group {i}\n" + "".join(options)
         return text + ")"
-
-
-def _like(p: Tensor, name: str, value: Any) -> Any:
-    """A loaded state in its parameter's dtype: the very tensor where it has that already."""
-    return value.to(p.dtype) if isinstance(value, Tensor) and name != "step" and p.is_floating_point() else value
 
 
 def _check(*options: tuple[bool, str, Any]) -> None:
@@ -139,29 +126,23 @@ class SGD(Optimizer):
 
     shown_as = "torch.optim.sgd.SGD"
 
-    def __init__(
-        self, params: Any, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0,
-        nesterov: bool = False, *, maximize: bool = False,
-    ) -> None:  # fmt: skip
+    def __init__(self, params: Any, lr: float = 1e-3, momentum: float = 0, *, weight_decay: float = 0) -> None:
         _check((lr >= 0.0, "learning rate", lr), (momentum >= 0.0, "momentum value", momentum),
                (weight_decay >= 0.0, "weight_decay value", weight_decay))  # fmt: skip
-        if nesterov and (momentum <= 0 or dampening != 0):
-            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        super().__init__(params, {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
-                                  "nesterov": nesterov, "maximize": maximize, "foreach": None, "differentiable": False,
+        super().__init__(params, {"lr": lr, "momentum": momentum, "dampening": 0, "weight_decay": weight_decay,
+                                  "nesterov": False, "maximize": False, "foreach": None, "differentiable": False,
                                   "fused": None})  # fmt: skip
 
     def _update(self, p: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
-        momentum = group["momentum"]
-        if momentum:
+        if group["momentum"]:
             state = self.state[p]
             buffer = state.get("momentum_buffer")
             if buffer is None:
                 buffer = state["momentum_buffer"] = fresh(np.array(grad), p.device)
             else:
-                np.multiply(buffer._data, momentum, buffer._data)
-                _add_scaled(buffer, grad, 1 - group["dampening"], writes=2)
-            grad = grad + buffer._data * momentum if group["nesterov"] else buffer._data
+                np.multiply(buffer._data, group["momentum"], buffer._data)
+                _add_scaled(buffer, grad, 1, writes=2)
+            grad = buffer._data
         _add_scaled(p, grad, -float(group["lr"]))
 
 
@@ -172,13 +153,13 @@ class Adam(Optimizer):
 
     def __init__(
         self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-        weight_decay: float = 0, *, maximize: bool = False,
+        weight_decay: float = 0,
     ) -> None:  # fmt: skip
         _check((lr >= 0.0, "learning rate", lr), (eps >= 0.0, "epsilon value", eps),
                *[(0.0 <= b < 1.0, f"beta parameter at index {i}", b) for i, b in enumerate(betas)],
                (weight_decay >= 0.0, "weight_decay value", weight_decay))  # fmt: skip
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": False,
-                                  "maximize": maximize, "foreach": None, "capturable": False, "differentiable": False,
+                                  "maximize": False, "foreach": None, "capturable": False, "differentiable": False,
                                   "fused": None, "decoupled_weight_decay": False})  # fmt: skip
 
     def _update(self, p: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:

@@ -79,48 +79,34 @@ class Generator(metaclass=ShownAs):
         pairs = self._bits.random_raw(2 * n).reshape(n, 2)
         return (pairs[:, 0] << np.uint64(32)) | pairs[:, 1]
 
-    def state_bytes(self) -> np.ndarray:
-        """Return the state as the bytes that torch's `get_state` has; uint8, shape (5056,)."""
-        inner = self._bits.state["state"]
-        state = np.zeros((), _STATE)
-        words, position = inner["key"], inner["pos"]
-        fresh = position == _WORDS and int(words[0]) == self._seed & 0xFFFFFFFF  # seeded, and nothing drawn since
-        state["seed"], state["seeded"], state["words"] = self._seed, 1, words
-        state["next"], state["left"] = (0, 1) if fresh else (position, _WORDS - position + 1)
-        if self.spare_normal is not None:
-            state["normal_y"], state["normal_is_valid"] = self.spare_normal, 1
-        return np.frombuffer(bytearray(state.tobytes()), np.uint8)
-
     def get_state(self) -> Any:
         """Return the whole state as a tensor of bytes, as torch: `set_state` brings the generator back to it."""
         from .tensor import fresh
 
-        return fresh(self.state_bytes())
+        inner = self._bits.state["state"]
+        state = np.zeros((), _STATE)
+        words, position = inner["key"], inner["pos"]
+        unused = position == _WORDS and int(words[0]) == self._seed & 0xFFFFFFFF  # seeded, and nothing drawn since
+        state["seed"], state["seeded"], state["words"] = self._seed, 1, words
+        state["next"], state["left"] = (0, 1) if unused else (position, _WORDS - position + 1)
+        if self.spare_normal is not None:
+            state["normal_y"], state["normal_is_valid"] = self.spare_normal, 1
+        return fresh(np.frombuffer(bytearray(state.tobytes()), np.uint8))
 
     def set_state(self, new_state: Any) -> Generator:
         """Continue from a state that `get_state` returned, of torch's generator as well; return the generator."""
-        data = getattr(new_state, "_data", new_state)
-        if not isinstance(data, np.ndarray):
-            raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
+        data = new_state._data
         if data.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
-        if not data.flags.c_contiguous:
-            raise RuntimeError("RNG state must be contiguous")
         if data.size != _STATE.itemsize:
             expected = f"Expected a CPUGeneratorImplState of size {_STATE.itemsize}"
             raise RuntimeError(f"{expected} but found the input RNG state size to be {data.size}")
         state = np.frombuffer(data.tobytes(), _STATE)[0]
-        if state["seeded"] != 1:
-            raise RuntimeError("Invalid mt19937 state")
         inner = {"key": state["words"].astype(np.uint32), "pos": _WORDS if state["left"] == 1 else int(state["next"])}
         self._bits.state = {"bit_generator": "MT19937", "state": inner}
         self._seed = int(state["seed"])
         self.spare_normal = float(state["normal_y"]) if state["normal_is_valid"] else None
         return self
-
-    def clone_state(self) -> Generator:
-        """Return a new generator in the same state."""
-        return Generator(self.device).set_state(self.state_bytes())
 
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {id(self):#x}>"

@@ -5,7 +5,9 @@ The operations are declared in the modules of `ops`; here stand what a tensor is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+import math
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -44,10 +46,7 @@ class Size(tuple, metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
 
     def numel(self) -> int:
         """The number of elements of a tensor of this shape."""
-        n = 1
-        for k in self:
-            n *= k
-        return n
+        return math.prod(self)
 
     def __add__(self, other: Any) -> Size:
         if hasattr(other, "__array_ufunc__"):
@@ -68,12 +67,10 @@ class Size(tuple, metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
 
 
 def _as_size(position: int, n: Any) -> int:
-    if isinstance(n, float) or not hasattr(n, "__index__"):
-        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type_name(n)}')")
-    try:
-        return n.__index__()
-    except TypeError:
-        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type_name(n)}')") from None
+    if not isinstance(n, float) and hasattr(n, "__index__"):
+        with contextlib.suppress(TypeError):
+            return n.__index__()
+    raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type_name(n)}')")
 
 
 class Layout(metaclass=ShownAs):
@@ -118,6 +115,18 @@ class readonly(property):  # stands where `property` does
         self.__set__(t, None)
 
 
+def device_of(t: Any) -> device:
+    """Where the storage of a tensor lies."""
+    storage = t._storage
+    return CPU if storage is None else storage.device
+
+
+def reads(name: str, doc: str, read: Callable) -> Callable:
+    """A method that only reads something off a tensor."""
+    read.__name__, read.__qualname__, read.__doc__ = name, f"Tensor.{name}", doc
+    return read
+
+
 class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     """A multi-dimensional array of one dtype on one device, with torch's copying, viewing and gradient rules."""
 
@@ -131,7 +140,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make a tensor as `torch.Tensor(...)` does."""
-        from .ops.legacy import legacy_constructor
+        from .ops.from_data import legacy_constructor
 
         return legacy_constructor(cls, *args, **kwargs)
 
@@ -158,15 +167,10 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def detach(self) -> Tensor:
         """The same memory and version counter, without history."""
-        t = _new(Tensor)
-        t._data = self._data
-        storage = self._storage
-        t._storage = self._own_storage() if storage is None else storage
-        t._counter = counter = self._counter
-        t._edge = t._meta = t._view = None
+        counter = self._counter
         if type(counter) is InferenceCounter and not MODES.here.inference:
-            t._counter = DetachedCounter()
-        return t
+            counter = DetachedCounter()
+        return self._looking(self._data, counter)
 
     def _looking(self, data: np.ndarray, counter: Any = None) -> Tensor:
         """A tensor without history by another array over the same memory; shares the version counter if none is given."""
@@ -203,7 +207,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     def stride(self, dim: int | None = None) -> Any:
         """The steps in elements from one index to the next, for all dimensions or one."""
         n = self._data.itemsize
-        steps = tuple(s // n for s in self._data.strides)
+        steps = tuple([s // n for s in self._data.strides])
         return steps if dim is None else self._along(steps, dim)
 
     def storage_offset(self) -> int:
@@ -213,78 +217,41 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             return 0
         return (address(a) - address(self._own_storage().buffer)) // a.itemsize
 
-    def dim(self) -> int:
-        """The number of dimensions."""
-        return self._data.ndim
-
+    dim = reads("dim", "The number of dimensions.", lambda self: self._data.ndim)
     ndimension = dim
     ndim = property(dim)
 
-    def numel(self) -> int:
-        """The number of elements."""
-        return self._data.size
-
+    numel = reads("numel", "The number of elements.", lambda self: self._data.size)
     nelement = numel
 
-    def element_size(self) -> int:
-        """Bytes an element takes."""
-        return self._data.itemsize
-
+    element_size = reads("element_size", "Bytes an element takes.", lambda self: self._data.itemsize)
     itemsize = property(element_size)
 
-    @readonly
-    def nbytes(self) -> int:
-        """Bytes that the elements take (a view may look at fewer or count some twice)."""
-        return self._data.size * self._data.itemsize
+    nbytes = readonly(lambda self: self._data.size * self._data.itemsize, doc="Bytes that so many elements take.")
 
     def is_contiguous(self, *, memory_format: Any = None) -> bool:
         """Whether the elements lie in row-major order without gaps."""
         return self._data.flags.c_contiguous
 
-    def untyped_storage(self) -> UntypedStorage:
-        """The storage that this tensor looks at."""
-        return self._own_storage()
+    untyped_storage = reads("untyped_storage", "The storage that it looks at.", lambda self: self._own_storage())
+    data_ptr = reads(
+        "data_ptr",
+        "Where the first element lies; 0 if empty.",
+        lambda self: address(self._data) if self._data.size else 0,
+    )
+    dtype = readonly(lambda self: dtypes.BY_NUM[self._data.dtype.num], doc="The element type.")
 
-    def data_ptr(self) -> int:
-        """Address of the first element, 0 for an empty tensor."""
-        return address(self._data) if self._data.size else 0
-
-    @readonly
-    def dtype(self) -> dtypes.dtype:
-        """The element type."""
-        return dtypes.BY_NUM[self._data.dtype.num]
-
-    @readonly
-    def device(self) -> device:
-        """Where the storage lies."""
-        storage = self._storage
-        return CPU if storage is None else storage.device
-
+    device = readonly(device_of, doc="Where the storage lies.")
     is_cuda = readonly(lambda self: self.device is not CPU, doc="Whether the storage lies on the cuda device.")
     is_cpu = readonly(lambda self: self.device is CPU, doc="Whether the storage lies on the CPU.")
     is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = readonly(lambda self: False, doc="Never.")
     layout = readonly(lambda self: strided, doc="How the elements are laid out: always `torch.strided`.")
 
-    def get_device(self) -> int:
-        """The device's index, -1 for the CPU."""
-        return -1 if self.device is CPU else 0
-
-    def is_floating_point(self) -> bool:
-        """Whether the dtype is a floating point type."""
-        return self._data.dtype.kind == "f"
-
-    def is_complex(self) -> bool:
-        """Whether the dtype is complex; no dtype here is."""
-        return False
-
-    def is_signed(self) -> bool:
-        """Whether the dtype has negative values."""
-        return self._data.dtype.kind in "if"
-
-    def is_inference(self) -> bool:
-        """Whether the tensor was made in inference mode."""
-        return type(self._counter) is not list
-
+    get_device = reads("get_device", "The device's index, -1 for CPU.", lambda self: -1 if self.device is CPU else 0)
+    is_floating_point = reads("is_floating_point", "Whether of floats.", lambda self: self._data.dtype.kind == "f")
+    is_complex = reads("is_complex", "Whether the dtype is complex; no dtype here is.", lambda self: False)
+    is_signed = reads("is_signed", "Whether the dtype has negative values.", lambda self: self._data.dtype.kind in "if")
+    is_inference = reads("is_inference", "Whether of inference mode.", lambda self: type(self._counter) is not list)
     # versions and views ----------------------------------------------------------------------------
 
     @readonly
@@ -294,12 +261,8 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             raise RuntimeError("Inference tensors do not track version counter.")
         return counter[0] if type(counter) is list else counter.number()
 
-    @readonly
-    def _base(self) -> Tensor | None:
-        return None if self._view is None else self._view[0]
-
-    def _is_view(self) -> bool:
-        return self._view is not None
+    _base = readonly(lambda self: None if self._view is None else self._view[0], doc="What this is a view of.")
+    _is_view = reads("_is_view", "Whether this tensor is a view of another one.", lambda self: self._view is not None)
 
     # autograd --------------------------------------------------------------------------------------
 
@@ -311,20 +274,11 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         edge = self._edge
         return None if edge is None or edge[0]._leaf else edge[0]
 
-    @readonly
-    def is_leaf(self) -> bool:
-        """Whether no recorded operation made this tensor."""
-        return self.grad_fn is None
-
-    @readonly
-    def output_nr(self) -> int:
-        """Which output of its `grad_fn` this tensor is."""
-        return 0 if self._edge is None else self._edge[1]
-
-    @readonly
-    def retains_grad(self) -> bool:
-        """Whether this non-leaf keeps its gradient."""
-        return self._meta is not None and self._meta.retains
+    is_leaf = readonly(lambda self: self.grad_fn is None, doc="Whether no recorded operation made this tensor.")
+    output_nr = readonly(lambda self: 0 if self._edge is None else self._edge[1], doc="Which output of its node it is.")
+    retains_grad = readonly(
+        lambda self: bool(self._meta and self._meta.retains), doc="Whether a non-leaf keeps its grad."
+    )
 
     @property
     def requires_grad(self) -> bool:
@@ -379,15 +333,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     @property
     def data(self) -> Tensor:
         """The same memory without history, with a version counter of its own: autograd does not see its writes."""
-        if type(self._counter) is not list:
-            return self.detach()
-        t = _new(Tensor)
-        t._data = self._data
-        storage = self._storage
-        t._storage = self._own_storage() if storage is None else storage
-        t._counter = [0]
-        t._edge = t._meta = t._view = None
-        return t
+        return self._looking(self._data, [0]) if type(self._counter) is list else self.detach()
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -448,9 +394,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             raise RuntimeError(f"a Tensor with {self._data.size} elements cannot be converted to Scalar")
         return self._data.item()
 
-    def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers, or one number for a 0-d tensor."""
-        return self._data.tolist()
+    tolist = reads("tolist", "The elements as nested lists, or one number if 0-d.", lambda self: self._data.tolist())
 
     def _number(self, kind: type) -> Any:
         if self._data.size != 1:
@@ -459,11 +403,8 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             warn_in_torch("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first.", "torch/csrc/autograd/generated/python_variable_methods.cpp:822", once=True)  # fmt: skip
         return kind(self._data.item())
 
-    def __float__(self) -> float:
-        return self._number(float)
-
-    def __int__(self) -> int:
-        return self._number(int)
+    __float__ = reads("__float__", "The one element as a float.", lambda self: self._number(float))
+    __int__ = reads("__int__", "The one element as an int.", lambda self: self._number(int))
 
     def __index__(self) -> int:
         if self._data.size != 1 or self._data.dtype.kind not in "iub":
@@ -501,19 +442,18 @@ def _check_assigned_grad(t: Any, grad: Any) -> None:
         raise RuntimeError(f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(t.shape)}'. Please ensure that the gradient and the tensor are the same size")  # fmt: skip
 
 
-def device_of(t: Any) -> device:
-    """Where the storage of a tensor lies."""
-    storage = t._storage
-    return CPU if storage is None else storage.device
-
-
 def fresh(data: Any, device: device = CPU) -> Tensor:
-    """A leaf tensor over an array that nothing else uses; an empty one gets torch's strides."""
+    """A leaf tensor over what a kernel gave, which nothing else uses."""
+    return over(as_result(data), device)
+
+
+def as_result(data: Any) -> np.ndarray:
+    """What a kernel gave as an array; an empty one of its own gets torch's strides."""
     if type(data) is not _ndarray:
         data = np.asarray(data)
-    if not data.size:  # NumPy gives empty arrays strides of 0, torch those of the shape
+    if not data.size and data.base is None:  # NumPy gives empty arrays strides of 0, torch those of the shape
         data = _ndarray(data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize))
-    return over(data, device)
+    return data
 
 
 def over(data: np.ndarray, device: device = CPU) -> Tensor:

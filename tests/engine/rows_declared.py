@@ -12,16 +12,9 @@ from tinytorch import Tensor
 from tinytorch.ops.define import FUNCTIONS, Op
 from tinytorch.ops.kernels import pointwise, reduction
 
-OPERANDS = {"self": "x", "other": "y", "exponent": "y", "min": "y", "max": "z", "end": "y", "weight": "u", "tensor1": "y",
-            "tensor2": "z"}  # fmt: skip
-FIRST = dict.fromkeys(("log", "log1p", "log2", "log10", "sqrt", "rsqrt", "reciprocal", "pow", "cumprod"), "p")
-WHOLE = {
-    "bitwise_and": "ij",
-    "bitwise_or": "ij",
-    "bitwise_xor": "ij",
-    "bitwise_left_shift": "in",
-    "bitwise_right_shift": "in",
-}
+OPERANDS = {"self": "x", "other": "y", "exponent": "y", "min": "y", "max": "z"}
+FIRST = dict.fromkeys(("log", "sqrt", "reciprocal", "pow"), "p")
+WHOLE = dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), "ij")
 NUMBERS = ("2", "2.5")
 VALUES = {"Scalar": NUMBERS, "int": ("0", "-1"), "int[]": ("0", "(0, -1)"), "float": ("0.5",)}
 NO_OUT = {"isnan", "isinf", "isfinite", "relu"}  # in torch, too

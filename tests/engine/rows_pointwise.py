@@ -16,14 +16,11 @@ ROWS += ["torch.add(x, y, alpha=2)", "torch.add(x, y, alpha=0.5)", "torch.sub(x,
          "torch.rsub(x, y, alpha=2)", "torch.rsub(x, 2.5, alpha=2)", "t.add_(y, alpha=2)",
          "t.sub_(y, alpha=0.5)", "torch.add(b, c, alpha=2)", "torch.add(i, j, alpha=2)", "torch.add(i, j, alpha=1.5)",
          "torch.add(2, x)", "torch.mul(2, x)", "torch.div(2, p)", "torch.sub(2, x)"]  # fmt: skip
-ROWS += [f"torch.div({a}, rounding_mode={m!r})" for a in ("x, p", "i, n", "x, 2", "i, 3", "x, 0.3")
-         for m in ("floor", "trunc", None)]  # fmt: skip
-ROWS += ["t.div_(p, rounding_mode='floor')", "t.div_(2, rounding_mode='trunc')", "torch.div(x, y, rounding_mode='up')"]
-ROWS += ["torch.remainder(5, p)", "b.clone().bitwise_xor_(c)", "i.clone().bitwise_not_()",
+ROWS += ["b.clone().bitwise_xor_(c)", "i.clone().bitwise_not_()",
          "b.clone().logical_not_()", "torch.bitwise_and(x, y)"]  # fmt: skip
 ROWS += ["torch.clamp(x, 0, 1)", "torch.clamp(x, min=0.5)", "torch.clamp(x, max=-0.5)", "torch.clamp(x, 1, -1)",
-         "torch.clip(x, -1, 1)", "torch.clamp(x, y, z)", "torch.clamp(x, min=y)", "torch.clamp(x, max=y)", "torch.clamp(x, y, 1.0)",
-         "t.clamp_(0, 1)", "t.clamp_(-0.5)", "t.clamp_(y, z)",
+         "torch.clip(x, -1, 1)",
+         "t.clamp_(0, 1)", "t.clamp_(-0.5)",
          "torch.clamp(i, 0, 2)", "torch.clamp(i, 0.5, 2)", "torch.clamp(x, nan)", "t.clip_(max=1)"]  # fmt: skip
 ROWS += ["torch.equal(x, x)", "torch.allclose(x, x)", "1.5 in x", "torch.result_type(x, i)",
          "torch.result_type(x, 2.5)", "torch.result_type(i, 2.5)", "torch.result_type(b, 1)", "x + None", "x + 'a'",

@@ -7,7 +7,7 @@ _AS_METHODS = [
     "unsqueeze(0) unsqueeze(-1) unsqueeze(1) expand(2,3) expand(4,2,3) expand(-1,-1) expand(2,-1,3) expand(0,3)",
     "expand_as(x) broadcast_to((2,2,3)) narrow(0,0,1) narrow(-1,1,2) narrow(0,-1,1) narrow(0,1,5) select(0,0)",
     "select(-1,-1) select(1,1) select(0,7) diagonal() diagonal(1) diagonal(-1) diagonal(0,-1,0) diagonal(0,0,0)",
-    "as_strided((2,2),(0,0))",
+    "as_strided((2,2),(1,1))",
     "as_strided((2,),(2,),1) as_strided((),()) as_strided((9,9),(9,9)) unbind() unbind(-1) split(1) split(2,-1)",
     "split([1,1]) split(0) chunk(2) chunk(2,-1) chunk(5,1) chunk(0)",
     "view(2,-1) view(-1,-1) view(7) reshape(-2,3)",

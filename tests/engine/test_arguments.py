@@ -33,17 +33,16 @@ CALLS = [
 
 FEWER = (
     "addmm",
-    "argsort",
     "bmm",
+    "clamp",
+    "clip",
     "div",
     "floor_divide",
     "mm",
     "narrow",
-    "repeat_interleave",
+    "normal",
     "round",
     "scatter",
-    "std",
-    "var",
 )
 """What torch has more overloads of, or other ones, which its errors list."""
 

@@ -41,11 +41,12 @@ def _operands(r: random.Random) -> list[tuple[tuple[int, ...], tuple[int, ...], 
 
 def _layout(engine: Any, operands: list) -> str:
     tensors = []
-    for shape, strides, dtype in operands:
+    for i, (shape, strides, dtype) in enumerate(operands):
         room = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if 0 not in shape else 1
-        tensors.append(engine.zeros(room, dtype=getattr(engine, dtype)).as_strided(shape, strides))
+        kind = "bool" if len(operands) == 3 and i == 0 else dtype  # where a condition stands
+        tensors.append(engine.zeros(room, dtype=getattr(engine, kind)).as_strided(shape, strides))
     try:
-        out = (engine.exp, engine.add, engine.clamp)[len(tensors) - 1](*tensors)
+        out = (engine.exp, engine.add, engine.where)[len(tensors) - 1](*tensors)
     except RuntimeError as e:
         return str(e)
     return f"{tuple(out.shape)} {out.stride()}"

@@ -12,9 +12,9 @@ import pytest
 import tinytorch
 
 LOSSES = {
-    "mse_loss": "x(4, 3), x(4, 3)", "l1_loss": "x(4, 3), x(4, 3)", "binary_cross_entropy": "p(5), p(5)",
-    "binary_cross_entropy_with_logits": "x(5), p(5), pos_weight=p(5).detach()", "nll_loss": "x(4, 3), c(4)",
-    "cross_entropy": "x(4, 3), c(4), weight=p(3).detach()",
+    "mse_loss": "x(4, 3), x(4, 3)", "l1_loss": "x(4, 3), x(4, 3)",
+    "binary_cross_entropy_with_logits": "x(5), p(5)", "nll_loss": "x(4, 3), c(4)",
+    "cross_entropy": "x(4, 3), c(4)",
 }  # fmt: skip
 
 
@@ -127,16 +127,3 @@ def test_copies_of_a_module_are_independent(clone: Any) -> None:
         twin[0].weight.zero_()
     assert net[0].weight.tolist() == before
     assert twin.again is twin[0]  # what is shared stays shared
-
-
-def test_full_backward_hooks_see_and_change_gradients() -> None:
-    layer = tinytorch.nn.Linear(2, 1)
-    seen: list[Any] = []
-    handle = layer.register_full_backward_hook(lambda m, inp, out: seen.append((inp, out)) or (inp[0] * 2,))  # type: ignore[func-returns-value]
-    x = tinytorch.ones(1, 2, requires_grad=True)
-    layer(x).sum().backward()
-    assert seen[0][1][0].tolist() == [[1.0]]
-    assert x.grad.tolist() == (layer.weight * 2).tolist()
-    handle.remove()
-    x.grad = None
-    assert type(layer(x).grad_fn).__name__ == "AddmmBackward0"

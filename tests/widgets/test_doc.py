@@ -20,6 +20,7 @@ from copylab.doc import (
     Picture,
     Table,
     element,
+    exact,
     paragraphs,
 )
 
@@ -97,6 +98,21 @@ def test_the_text_of_a_table() -> None:
     assert Table(["way", "shares"], rows).text() == "  way       shares\n  clone     no\n  detach()  yes"
     told = Table(["way", "shares"], rows, told="rows").text()
     assert told == "clone\n  shares: no\n\ndetach()\n  shares: yes"
+    wide = Table(["way", "a", "b", "c"], [["=", "1", "2", "3"]], told="rows", breaks=[2])
+    assert wide.text() == "=\n  a: 1\n  b: 2; c: 3"
+
+
+def test_a_column_can_be_hidden_in_the_page() -> None:
+    made = Table(["way", Cell("shares", hidden=True)], [["=", Cell("yes", hidden=True)]])
+    assert made.text() == "  way  shares\n  =    yes"
+    assert '<th scope="col" hidden>shares</th>' in made.html()
+    assert "<td hidden>yes</td>" in made.html()
+
+
+def test_what_is_exact_has_no_marks() -> None:
+    said = Paragraph(f"**It is** `{exact('x**2 + y**3')}`: {exact('`a` **b** <c>')}")
+    assert said.text() == "It is `x**2 + y**3`: `a` **b** <c>"
+    assert said.html() == "<p><strong>It is</strong> <code>x**2 + y**3</code>: `a` **b** &lt;c&gt;</p>"
 
 
 def test_text_is_put_together() -> None:

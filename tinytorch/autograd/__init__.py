@@ -15,17 +15,15 @@ if TYPE_CHECKING:
     from .function import Function
 
 _HOME = {
-    "anomaly": ("detect_anomaly", "set_detect_anomaly"),
-    "api": ("Variable", "backward", "grad"),
-    "checking": ("gradcheck", "gradgradcheck"),  # no module of the name, which would stand in the function's place
+    "api": ("Variable", "backward", "grad", "gradcheck"),
     "function": ("Function",),
-    "modes": ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"),
+    "modes": ("detect_anomaly", "enable_grad", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"),
     "saved": ("SavedTensor",),
 }
-_MODULES = {"anomaly_mode": "anomaly", "function": "function", "grad_mode": "modes", "graph": "graph"}
+_MODULES = {"anomaly_mode": "modes", "function": "function", "grad_mode": "modes", "graph": "graph"}
 __all__ = [
     "Function", "SavedTensor", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "function", "grad",
-    "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly",
+    "grad_mode", "gradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly",
     "set_grad_enabled",
 ]  # fmt: skip
 

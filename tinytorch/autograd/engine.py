@@ -8,7 +8,8 @@ standard library would let them.
 
 from __future__ import annotations
 
-import sys
+from functools import partial
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -19,22 +20,20 @@ from ..ops.layout import is_dense
 from . import hooks
 from .gradients import (
     accumulate,
-    as_arrays,
     as_tensor,
     as_tensors,
+    devices,
     expected,
     fitted,
     know,
-    laid,
     resolved,
     state_fitted,
     state_of,
+    through,
 )
-from .history import CopySlices
-from .meta import LAST, meta
-from .modes import MODES
-from .node import ALONE, SHARED, TWICE, VERSION, Edge, MultiNode, Outputs, expectation, shown_edge
-from .saved import FREED, HOOKS, read
+from .meta import LAST
+from .modes import MODES, explain, run_watched
+from .node import ALONE, SHARED, TWICE, VERSION, MultiNode, Outputs, expectation, shown_edge
 
 ndarray = np.ndarray
 
@@ -44,45 +43,19 @@ class _Root(MultiNode):
 
     __slots__ = ("grads",)
 
-    def __init__(self, edges: tuple, grads: list) -> None:
-        self._edges, self.grads, self._hooks, self._saved, self._seq, self._outputs = edges, grads, None, (), 0, 0
+    def __init__(self, edges: list, grads: list) -> None:
+        self._edges, self.grads, self._hooks, self._saved, self._seq = tuple(edges), grads, None, (), 0
+        self.describe_all((None,))
 
     def apply(self, grads: list, raw: bool) -> list:
         """The gradients that the walk starts with."""
         return Outputs(self.grads, [SHARED] * len(self.grads))
 
 
-def _push(heap: list, fn: Any) -> None:
-    heap.append(fn)
-    i, seq = len(heap) - 1, fn._seq
-    while i > 0 and heap[(i - 1) >> 1]._seq < seq:
-        heap[i] = heap[(i - 1) >> 1]
-        i = (i - 1) >> 1
-    heap[i] = fn
-
-
-def _pop(heap: list) -> Any:
-    top, last = heap[0], heap.pop()
-    n, i = len(heap), 0
-    while (child := 2 * i + 2) < n:
-        if heap[child]._seq < heap[child - 1]._seq:
-            child -= 1
-        heap[i] = heap[child]
-        i = child
-    if child == n:
-        heap[i] = heap[n - 1]
-        i = n - 1
-    while i > 0 and heap[(i - 1) >> 1]._seq < last._seq:
-        heap[i] = heap[(i - 1) >> 1]
-        i = (i - 1) >> 1
-    heap[i] = last
-    return top
-
-
-def _dependencies(root: Any) -> tuple[dict[Any, int], bool]:
-    """How many gradients each node below `root` waits for; and whether leaves are the only ones of their rank."""
+def _dependencies(root: Any) -> dict[Any, int]:
+    """How many gradients each node below `root` waits for."""
     waits: dict[Any, int] = {}
-    stack, alone = [root], True
+    stack = [root]
     while stack:
         for edge in stack.pop()._edges:
             if edge is not None:
@@ -93,41 +66,46 @@ def _dependencies(root: Any) -> tuple[dict[Any, int], bool]:
                     waits[fn] = 1
                     if fn._edges:
                         stack.append(fn)
-                        if fn._seq == LAST:
-                            alone = False
-    return waits, alone
+    return waits
 
 
-def _on_the_way(root: Any, goals: set) -> set:
+def _on_the_way(nodes: Any, goals: set) -> set:
     """The nodes from which a goal can be reached, the goals themselves left out unless one lies below."""
+    above: dict[Any, list] = {}
+    for fn in nodes:
+        for edge in fn._edges:
+            if edge is not None:
+                above.setdefault(edge[0], []).append(fn)
     needed: set = set()
-    seen = {root}
-    stack: list[tuple[Any, int]] = [(root, 0)]
+    stack = list(goals)
     while stack:
-        fn, i = stack.pop()
-        if i < len(fn._edges):
-            stack.append((fn, i + 1))
-            edge = fn._edges[i]
-            if edge is not None and edge[0] not in seen:
-                seen.add(edge[0])
-                stack.append((edge[0], 0))
-        elif any(e is not None and (e[0] in goals or e[0] in needed) for e in fn._edges):
-            needed.add(fn)
+        new = [fn for fn in above.get(stack.pop(), ()) if fn not in needed]
+        needed.update(new)
+        stack += new
     return needed
 
 
 class Task:
-    """One walk: what it was asked for, and which nodes it will run."""
+    """One walk down from a root: what it was asked for, and which nodes it will run.
 
-    waits: dict[Any, int]
-    captures: dict[Any, list] = {}
-    captured: list[Any] = []
-    needed: set | None = None
-    ends: set = frozenset()  # type: ignore[assignment] # those among them that run for the sake of their own gradient alone
+    `inputs`: edges to stop at, whose gradients are caught unless they are to be accumulated; None for every leaf.
+    """
 
-    def __init__(self, keep_graph: bool, raw: bool) -> None:
-        self.keep_graph, self.raw = keep_graph, raw
+    def __init__(
+        self, root: Any, keep_graph: bool, raw: bool, inputs: list | None = None, accumulate: bool = True
+    ) -> None:
+        self.keep_graph, self.raw, self.waits = keep_graph, raw, _dependencies(root)
         self.warnings: list = []  # what torch's engine has to say comes when the walk is over
+        self.captured: list[Any] = []
+        self.captures: dict[Any, list] = {}
+        self.needed: set | None = None
+        if inputs is not None:
+            self.captured, self.captures = [None] * len(inputs), {root: []}  # whose tensor's hooks run in any case
+            goals = {edge[0] for edge in inputs if edge is not None}
+            self.needed = _on_the_way((root, *self.waits), goals) | (goals if accumulate else set())
+            for at, edge in enumerate(inputs):
+                if edge is not None and not accumulate:
+                    self.captures.setdefault(edge[0], []).append((edge[1], at))
 
     def will_run(self, fn: Any) -> bool:
         """Whether this walk comes to a node, or to a leaf."""
@@ -143,135 +121,88 @@ _CYCLE = (
 
 
 def run(
-    edges: tuple[Edge, ...],
-    grads: tuple,
-    keep_graph: bool,
-    create_graph: bool,
-    inputs: tuple | None = None,
-    accumulate: bool = True,
-) -> list[Any]:
+    edges: list, grads: list, keep_graph: bool, create_graph: bool, inputs: list | None = None, accumulate: bool = True
+) -> list[Any]:  # fmt: skip
     """Walk backward from `edges` with `grads` (tensors); gradients of `inputs` are returned, or accumulated into leaves.
 
     `inputs`: edges to stop at, or None for every leaf. Returns one gradient (or None) for each of `inputs` if not
     `accumulate`.
     """
     raw = not create_graph
-    task = Task(keep_graph, raw)
     starts = [g if g is None else fitted(None, i, g, expected(edges[i])) for i, g in enumerate(grads)]
     know(*starts)  # hooks are given the very tensors
     arrays = [g if g is None or not raw else g._data for g in starts]
+    (root, nr), first = (edges[0], arrays[0]) if len(edges) == 1 else ((_Root(edges, arrays), 0), None)
+    del arrays
+    task = Task(root, keep_graph, raw, inputs, accumulate)
     if create_graph and accumulate:
         task.warnings.append((_CYCLE, "torch/csrc/autograd/engine.cpp:1307", True))
-    edge, first = (edges[0], arrays[0]) if len(edges) == 1 else ((_Root(edges, arrays), 0), None)
-    del arrays
-    go(task, edge, first, inputs, accumulate)
+    go(task, root, nr, first)
     return task.captured
 
 
-def go(task: Task, edge: Edge, first: Any, inputs: tuple | None = None, accumulate: bool = True) -> None:
-    """Walk from one edge with a gradient that fits it."""
-    root = edge[0]
-    task.waits, alone = _dependencies(root)
-    if inputs is not None:
-        _aim(task, root, inputs, accumulate)
+def go(task: Task, fn: Any, nr: int, first: Any) -> None:
+    """Walk from one output of a node with a gradient that fits it."""
     here, raw = MODES.here, task.raw
-    grad, quiet = here.grad, here.run
+    grad, quiet, saving = here.grad, here.run, here.saving
     here.grad = not raw
-    saving, changes = HOOKS.here() if HOOKS else [], HOOKS.changes
-    through = False
     try:
         if raw and quiet is not _directly:  # the whole walk without NumPy's floating point warnings
             here.run = _directly
-            quiet(_walk, here, task, edge, first, alone, saving)
+            quiet(_walk, here, task, fn, nr, first)
         else:
-            _walk(here, task, edge, first, alone, saving)
-        through = True
+            _walk(here, task, fn, nr, first)
     finally:
-        here.grad, here.run = grad, quiet
-        if HOOKS.changes != changes:
-            HOOKS.restore(saving)
+        here.grad, here.run, here.saving = grad, quiet, saving
         for said in task.warnings:
-            _say(said, through)
+            warn_in_torch(*said)
 
 
 def _directly(f: Any, *args: Any, **named: Any) -> Any:
     return f(*args, **named)
 
 
-def _say(said: tuple, through: bool) -> None:
-    """Warn of something; where warnings are errors and another one is on its way already, print it, as torch does."""
-    try:
-        warn_in_torch(*said)
-    except Warning as warning:
-        if through:
-            raise
-        print(f"{type(warning).__name__}: {warning}", file=sys.stderr)
-
-
-def _aim(task: Task, root: Any, inputs: tuple, accumulate: bool) -> None:
-    """Tell a task which nodes it is to come to: those on the way to `inputs`, and which gradients to catch there."""
-    task.captured, task.captures = [None] * len(inputs), {}
-    goals: set = set()
-    for at, edge in enumerate(inputs):
-        if edge is not None:
-            goals.add(edge[0])
-            if not accumulate:
-                task.captures.setdefault(edge[0], []).append((edge[1], at))
-    task.needed = _on_the_way(root, goals)
-    task.ends = goals - task.needed if accumulate else task.ends
-    task.needed |= task.ends
-
-
-def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: list) -> None:
+def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
     waits, needed, captures, raw = task.waits, task.needed, task.captures, task.raw
-    keep_graph, mode, watched = task.keep_graph, not raw, MODES.anomaly
-    careful, alone, warnings = watched or needed is not None, alone and not watched, task.warnings
-    fn, nr = edge
-    following: Any = fn  # the one node that is ready, and what waits for it, so far as nothing else is
-    ahead: tuple = ([first], [SHARED]) if fn._outputs < 2 else ([None] * fn._outputs, [SHARED] * fn._outputs)
-    ahead[0][nr] = first
+    watched, saving = MODES.anomaly, here.saving
+    buffers: dict[Any, tuple] = {
+        fn: ([None] * fn._outputs, [SHARED] * fn._outputs)
+    }  # a gradient and its state an output
+    if first is not None:
+        buffers[fn][0][nr] = first
     del first
-    buffers: dict[Any, tuple] = {}  # what waits: for each output a gradient, its state
-    heap: list = []
-    changes = HOOKS.changes
+    heap: list = [(0, 0, fn)]  # what is ready
+    pushed = 0
     try:
-        while heap or following is not None:
-            if following is not None:
-                fn, (grads, given), following = following, ahead, None
-            else:
-                fn = heap.pop() if len(heap) == 1 else _pop(heap)
-                grads, given = buffers.pop(fn)
-            here.grad = mode  # whatever hooks of the node before have set
-            if HOOKS.changes != changes:
-                changes = HOOKS.restore(saving)
+        while heap:
+            fn = (heap.pop() if len(heap) == 1 else heappop(heap))[2]
+            grads, given = buffers.pop(fn)
+            here.grad, here.saving = not raw, saving  # whatever hooks of the node before have set
             if fn._leaf:
                 _at_leaf(fn, grads[0], given[0], task, buffers, ())
                 continue
-            if careful or fn._hooks is not None or fn._on_tensors:
+            if watched or fn._hooks is not None or fn._on_tensors or fn in captures:
                 given = [resolved(s, g, buffers) for s, g in zip(given, grads, strict=True)]
-                if careful or fn._hooks is not None:
-                    outputs = _watched(fn, grads, given, task)
-                    if outputs is None:
-                        continue
-                else:
-                    outputs = _call(fn, grads, given, task)
-                here.grad = mode
+                grads, given = _met(fn, grads, given, task)
+                if grads is None:
+                    continue
+                outputs = run_watched(fn, _call, grads, given, task) if watched else _call(fn, grads, given, task)
+                here.grad = not raw
             else:
                 outputs = fn.apply(grads, raw)
-                if fn._laid and raw and (first := grads[0]) is not None and first.ndim > 1:
-                    outputs = laid(fn, grads[0], outputs)
-                if fn._hooks is not None:  # since its formulas ran, and then without what they were given
-                    outputs = _hooked(fn, settled(fn, grads, given, outputs, raw), [], [], raw)
-                if not keep_graph:
+                if fn._hooks is not None:  # since its formulas ran
+                    outputs = _hooked(fn, grads, given, outputs, task)
+                if not task.keep_graph:
                     fn.release()
             known = outputs.states if type(outputs) is Outputs else None
-            edges, several, made, grad = fn._edges, fn._several, fn._made, None
-            first = grads[0]
-            for i, edge in enumerate(edges):  # noqa: PLR1704 - the first one is in the graph by now
+            several, made, grad, first = fn._several, fn._made, None, grads[0]
+            for i, edge in enumerate(fn._edges):
                 if edge is None:
                     continue
                 below, position = edge
                 left = waits[below] = waits[below] - 1
+                if needed is not None and below not in needed and below not in captures:
+                    continue
                 grad, state, leaf = outputs[i], made, below._leaf
                 if grad is not None:
                     if leaf:
@@ -290,192 +221,126 @@ def _walk(here: Any, task: Task, edge: Any, first: Any, alone: bool, saving: lis
                         same = grad is first and len(outputs) == 1
                         state = given[0] if same else state_of(fn, grads, given, outputs, i)
                 buffer = buffers.get(below)
-                if buffer is None:
-                    if leaf and not left and alone and len(edges) < 4:  # nothing that waits goes before a leaf
-                        m = below._meta
-                        if needed is None and m.accumulator is None and m.on_grad is None and not state & TWICE:
-                            accumulate(below, grad, state, warnings)
-                            here.grad = mode
-                        elif needed is None or below in needed or below in captures:
-                            outputs[i] = None
-                            _at_leaf(below, grad, state, task, buffers, outputs)
-                            here.grad = mode
-                        continue
-                    if needed is not None and below not in needed and below not in captures:
-                        continue
-                    if below._outputs == 1:
-                        buffer = [grad], [state]
-                        if not left and following is None and not heap:
-                            following, ahead = below, buffer
-                            continue
-                        buffers[below] = buffer
-                        grad = None  # it is there
-                    else:
-                        buffer = buffers[below] = [None] * below._outputs, [SHARED] * below._outputs
-                if grad is not None:
-                    waiting, states = buffer
+                if buffer is None and leaf and not left and not watched and (not heap or heap[0][0] != -LAST):
+                    outputs[i] = None
+                    _at_leaf(below, grad, state, task, buffers, outputs)  # at once, as nothing goes before a leaf
+                    here.grad = not raw
+                    continue
+                if buffer is None and below._outputs == 1:
+                    buffers[below] = [grad], [state]
+                else:
+                    waiting, states = buffer or buffers.setdefault(below, _room(below))
                     before = waiting[position]
                     if before is None:
                         waiting[position], states[position] = grad, state
-                    elif not raw:
-                        waiting[position] = before + grad
-                    else:
+                    elif grad is not None:
                         waiting[position] = None
-                        state = resolved(states[position], before, buffers, outputs[i:])
-                        if state % VERSION == ALONE and (before.flags.forc or is_dense(before)):
-                            waiting[position], states[position] = np.add(before, grad, before), state + VERSION
-                        else:
-                            waiting[position], states[position] = np.asarray(before + grad), ALONE
+                        if raw:
+                            state = resolved(states[position], before, buffers, outputs[i:])
+                        waiting[position], states[position] = _added(before, grad, state)
                 if not left:
-                    if following is not None:
-                        heap.append(following)
-                        buffers[following], following = ahead, None
-                    _push(heap, below)
+                    pushed += 1
+                    heappush(heap, (-below._seq, pushed, below))
             del outputs, grads, grad, first
     except Exception:
-        if MODES.anomaly:
-            from . import anomaly
-
-            anomaly.explain(shown_edge((fn, 0))[0], task.warnings)
+        if watched:
+            explain(shown_edge((fn, 0))[0], task.warnings)
         raise
+
+
+def _room(fn: Any) -> tuple[list, list]:
+    """Where the gradients of a node's outputs wait for the others, and their states."""
+    return [None] * fn._outputs, [SHARED] * fn._outputs
+
+
+def _added(before: Any, grad: Any, state: int) -> tuple:
+    """The sum of two gradients, and its state: added in place where nobody else holds the first, an array in `state`."""
+    if type(before) is not ndarray:
+        return before + grad, ALONE
+    if state % VERSION == ALONE and (before.flags.forc or is_dense(before)):
+        return np.add(before, grad, before), state + VERSION
+    return np.asarray(before + grad), ALONE
 
 
 # what is watched: hooks, ends, anomalies ----------------------------------------------------------------------------------
 
 
-def _watched(fn: Any, grads: list, states: list[int], task: Task) -> list | None:
-    """Run a node that hooks, the walk's goals or anomaly mode have to do with; None if the walk ends here."""
-    needed, raw = task.needed, task.raw
-    aside = needed is not None and fn not in needed  # wanted for its own sake: hooks on the tensor come first
-    if aside or fn in task.captures:
-        seen = as_tensors(fn, grads, states, raw)
+def _met(fn: Any, grads: list, states: list[int], task: Task) -> tuple:
+    """What a node will run on, and the states, after the walk's goals and hooks had it; None if the walk ends here."""
+    raw, places = task.raw, devices(fn)
+    if fn in task.captures:
+        aside = fn not in task.needed  # type: ignore[operator] # wanted for its own sake: hooks on the tensor come first
+        seen = as_tensors(grads, states, places)
         if aside and fn._hooks is not None:
             seen = hooks.before(fn, seen)
-        for position, at in task.captures.get(fn, ()):
+        for position, at in task.captures[fn]:
             task.captured[at] = seen[position]
         if aside:
-            return None
+            return None, ()
         states = [s - s % VERSION for s in states]  # since somebody holds them now
     if fn._hooks is not None:
-        seen = as_tensors(fn, grads, states, raw)
-        ids = set(map(id, seen))
-        found = list(hooks.before_node(fn, hooks.before(fn, seen)))
-        if raw:
-            del seen
-            found = as_arrays(found, grads, states, ids)
-            states = found.states
-        grads = found
-    call = _call_end if needed is not None and fn in task.ends else _call
-    if not MODES.anomaly:
-        return call(fn, grads, states, task)
-    from . import anomaly
-
-    return anomaly.run(fn, call, grads, states, task)
+        grads = through(lambda seen: hooks.before_node(fn, hooks.before(fn, seen)), grads, states, places, raw)
+    return grads, grads.states if type(grads) is Outputs else states
 
 
 def _call(fn: Any, grads: list, states: list[int], task: Task) -> list:
     """Run a node that is watched: its formulas, the check of what came out, its posthooks; then free what it saved."""
     raw, given = task.raw, list(grads)
     if raw and fn._on_tensors:
-        seen = list(as_tensors(fn, grads, states, raw))
-        ids = set(map(id, seen))
-        found = fn.apply(seen, False)
-        del seen
-        outputs = as_arrays(found, grads, states, ids)
+        outputs: list = through(partial(fn.apply, raw=False), grads, states, devices(fn), raw)
     else:
         outputs = fn.apply(grads, raw)
-        if fn._laid and raw:
-            outputs = laid(fn, grads[0], outputs)
-    if task.needed is not None and not fn.computes_all:  # what nobody asked for is not there to be checked
-        for i, edge in enumerate(fn._edges):
-            if edge is None or not task.will_run(edge[0]):
-                outputs[i] = None
-    outputs = _hooked(fn, settled(fn, given, states, outputs, raw), given, states, raw)
+    outputs = _hooked(fn, given, states, outputs, task)
     if not task.keep_graph:
         fn.release()
     return outputs
 
 
-def settled(fn: Any, grads: list, states: list[int], outputs: list, raw: bool) -> Outputs:
-    """What a node has computed, each gradient as the node that it goes to expects it, with its state."""
-    known = outputs.states if type(outputs) is Outputs else [
-        state_of(fn, grads, states, outputs, i) if raw and type(g) is ndarray else ALONE for i, g in enumerate(outputs)
-    ]  # fmt: skip
-    found = Outputs(outputs, known)
-    for i, edge in enumerate(fn._edges):
-        if edge is not None and outputs[i] is not None:
-            found[i] = fitted(fn, i, outputs[i], expected(edge, fn._seq))
-            if found[i] is not outputs[i]:
-                known[i] = state_fitted(outputs[i], found[i])
-    return found
-
-
-def _hooked(fn: Any, outputs: Outputs, grads: list, states: list[int], raw: bool) -> list:
-    """What the posthooks of a node make of what it has computed, from the gradients that it was given."""
+def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) -> list:
+    """What the posthooks of a node make of what it has computed, which they see as the nodes that it goes to expect it."""
     if fn._hooks is None or not fn._hooks.post:
         return outputs
-    devices = [CPU if e is None else expected(e)[2] for e in fn._edges]
-    seen = tuple([as_tensor(g, d, s) for g, d, s in zip(outputs, devices, outputs.states, strict=True)])
-    ids = set(map(id, seen))
-    found = list(hooks.after_node(fn, seen, as_tensors(fn, grads, states, raw)))
-    del seen
-    return as_arrays(found, outputs, outputs.states, ids) if raw else found
-
-
-def _call_end(fn: Any, grads: list, states: list[int], task: Task) -> list:
-    """Run a node for the sake of its own gradient: nobody asked for those of its inputs, so its formulas do not run."""
-    inner: Any = fn.fn if type(fn) is CopySlices else fn
-    if inner is None:
-        raise RuntimeError(FREED)
-    if inner.computes_all:
-        return _call(fn, grads, states, task)
-    for at in range(len(inner._saved) // 2):
-        read(inner, at, False)  # all the same, so that it says what was freed or changed, and hooks see it
-    nothing = [None] * len(fn._edges)
-    outputs = _hooked(fn, Outputs(nothing, [SHARED] * len(nothing)), grads, states, task.raw)
-    if not task.keep_graph:
-        fn.release()
-    return outputs
+    raw, found, places = task.raw, list(outputs), [CPU] * len(outputs)
+    known = list(outputs.states) if type(outputs) is Outputs else [ALONE] * len(found)
+    for i, edge in enumerate(fn._edges):
+        if edge is not None and not fn.computes_all and not task.will_run(edge[0]):
+            found[i] = None  # nobody asked for it
+        elif edge is not None and (g := outputs[i]) is not None:
+            wanted = expected(edge, fn._seq)
+            found[i], places[i] = fitted(fn, i, g, wanted), wanted[2]
+            if found[i] is not g:
+                known[i] = state_fitted(g, found[i])
+            elif type(outputs) is not Outputs and raw:
+                known[i] = state_of(fn, grads, states, outputs, i)
+    given = as_tensors(grads, states, devices(fn))
+    return through(lambda seen: hooks.after_node(fn, seen, given), found, known, places, raw)
 
 
 def _at_leaf(leaf: Any, grad: Any, state: int, task: Task, buffers: dict, outputs: Any) -> None:
     """A leaf's gradient is complete: its hooks, then its `.grad`, then the hooks of its accumulator."""
-    m, raw = leaf._meta, task.raw
+    m = leaf._meta
     if state & TWICE:
         state = resolved(state, grad, buffers, outputs)
     if m.accumulator is None and m.on_grad is None and task.needed is None:
         accumulate(leaf, grad, state, task.warnings)
         return
-    grads = [grad]
-    node = m.accumulator and m.accumulator()
-    hooked = node is not None and node._hooks is not None
+    node, before = m.accumulator and m.accumulator(), m.on_grad
+    after = None if node is None else node._hooks
     wanted = task.needed is None or leaf in task.needed
-    if m.on_grad or hooked or not wanted:
-        seen = [as_tensor(grads[0], leaf.device, state)]
-        ids = {id(seen[0])}
-        if m.on_grad:
-            seen[0] = hooks.run_tensor_hooks(m.on_grad, seen[0])
-        if not wanted:
-            for _, at in task.captures.get(leaf, ()):
-                task.captured[at] = seen[0]
-            return
-        if hooked:
-            seen = list(hooks.before_node(node, hooks.before(node, tuple(seen))))
-        if raw:
-            seen = as_arrays(seen, grads, [state], ids)
-            state = seen.states[0]
-        grads = seen
-    accumulate(leaf, grads[0], state, task.warnings)
-    if hooked and node._hooks.post:
-        hooks.after_node(node, (), (as_tensor(grads[0], leaf.device, state),))
 
+    def hooked(seen: tuple) -> tuple:
+        if before:
+            seen = (hooks.run_tensor_hooks(before, seen[0]),)
+        return hooks.before_node(node, hooks.before(node, seen)) if after is not None and wanted else seen
 
-def accumulate_by_hand(leaf: Any, grad: Any) -> None:
-    """What calling a leaf's AccumulateGrad does."""
-    if grad is not None and grad.shape != leaf.shape:
-        leaf.detach() + grad  # for its error
-    meta(leaf)
-    accumulate(leaf, grad, SHARED, [])
-
-
-__all__ = ["LAST", "Task", "go", "run"]
+    if not wanted:
+        seen = hooked(as_tensors([grad], [state], [leaf.device]))
+        for _, at in task.captures[leaf]:
+            task.captured[at] = seen[0]
+        return
+    if before or after is not None:
+        found = through(hooked, [grad], [state], [leaf.device], task.raw)
+        grad, state = found[0], found.states[0] if type(found) is Outputs else state
+    accumulate(leaf, grad, state, task.warnings)
+    if after is not None and after.post:
+        hooks.after_node(node, (), (as_tensor(grad, leaf.device, state),))

@@ -18,10 +18,10 @@ from ..errors import missing, type_name, warn_in_torch
 from ..tensor import Tensor, fresh
 from .gradients import as_tensor
 from .history import IN_FUNCTION, MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history
-from .meta import LAST, needs_grad
+from .meta import needs_grad
 from .modes import MODES, bump, no_grad
-from .node import MultiNode, expectation, saved_object
-from .saved import FREED, OBJECT, SavedTensor, kept, kept_result, read
+from .node import MultiNode, NotImplementedNode, as_object, expectation
+from .saved import FREED, kept, kept_result, read
 
 
 class FunctionCtx:
@@ -76,21 +76,17 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     @property
     def saved_tensors(self) -> tuple:
         """What `save_for_backward` kept. RuntimeError, in torch's words, if it was freed or changed in place since."""
-        if self._saved is None:
-            raise RuntimeError(FREED)
-        return tuple([read(self, i, False, False) for i in range(len(self._saved) // 2)])
+        return self._each(lambda i: read(self, i, False, False))
 
     @property
     def _raw_saved_tensors(self) -> tuple:
         """The saved tensors as objects, which know the tensor, its version and its hooks."""
+        return self._each(lambda i: as_object(self, i))
+
+    def _each(self, look: Callable) -> tuple:
         if self._saved is None:
             raise RuntimeError(FREED)
-        pairs = list(self._saved)
-        for i in range(0, len(pairs), 2):
-            if pairs[i + 1] != OBJECT:
-                pairs[i : i + 2] = saved_object(self, pairs[i], pairs[i + 1], self.result_nr(i // 2)), OBJECT
-        self._saved = tuple(pairs)
-        return tuple(pairs[::2])
+        return tuple(map(look, range(len(self._saved) // 2)))
 
     def result_nr(self, at: int) -> int | None:
         """Which output of this node the saved tensor number `at` is; None for any other tensor."""
@@ -113,10 +109,9 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     def release(self) -> None:
         """Free what was saved; what the user put on `ctx` stays."""
-        for value in (self._saved or ())[::2]:
-            if type(value) is SavedTensor:
-                value.release()
-        self._saved = None
+        if self._saved is not None:
+            super().release()
+            self._saved = None
 
     # backward -------------------------------------------------------------------------------------------------------
 
@@ -299,29 +294,16 @@ def _same(t: Tensor) -> Tensor:
 # nodes by hand -------------------------------------------------------------------------------------------------------
 
 
-class Error(MultiNode):
+class Error(NotImplementedNode):
     """Raises when backward comes to it: the node of what was made by a backward that is `once_differentiable`."""
 
-    __slots__ = ("message",)
+    __slots__ = ()
     __module__ = "builtins"
     _called = "torch::autograd::Error"
 
     def apply(self, grads: list, raw: bool) -> list:
-        """RuntimeError with the message."""
-        raise RuntimeError(self.message)
-
-
-def _delayed_error(message: str, tensors: tuple) -> Any:
-    """Tensors with the same values, through which backward raises."""
-    found = tuple([None if t is None else t.data for t in tensors])
-    node = Error(tuple([None if t is None else edge_of(t) for t in tensors]))
-    node.describe_all(found)
-    node.message, node._seq = message, LAST  # as torch has it: it raises before other nodes run
-    for nr, t in enumerate(found):
-        if t is not None:
-            replace_history(t, node)
-            t._edge = (node, nr)
-    return found[0] if len(found) == 1 else found
+        """RuntimeError: there is no second derivative."""
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
 def once_differentiable(fn: Callable) -> Callable:
@@ -333,9 +315,13 @@ def once_differentiable(fn: Callable) -> Callable:
             outputs = fn(ctx, *args)
         if not (MODES.here.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)):
             return outputs
-        found = outputs if isinstance(outputs, tuple) else (outputs,)
-        message = "trying to differentiate twice a function that was marked with @once_differentiable"
-        return _delayed_error(message, tuple([None if t is None else t.detach().requires_grad_() for t in found]))
+        found = [t if t is None else t.data for t in (outputs if isinstance(outputs, tuple) else (outputs,))]
+        for t in found:
+            if t is not None:
+                node = Error(((t.detach().requires_grad_(), 0),))  # torch shows a leaf there, of which nobody knows
+                node.describe(t)
+                replace_history(t, node)
+        return tuple(found) if isinstance(outputs, tuple) else found[0]
 
     return wrapper
 

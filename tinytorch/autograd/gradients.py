@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..devices import CPU
 from ..dtypes import BY_NUM
-from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
-from ..tensor import fresh, over
+from ..ops.layout import empty_like_strides, is_dense, owner
+from ..tensor import device_of, fresh, over
 from . import hooks
 from .history import edge_of, view_of
 from .meta import TensorBase
@@ -52,20 +52,6 @@ def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> 
     if any(owner(v._data) is memory for v in saved) or (type(grad.base) is ndarray and grad.base.ndim > grad.ndim > 0):
         return VIEW  # of what was saved, or of a sum without its leading dimensions
     return fn._made
-
-
-def laid(fn: Any, grad: Any, outputs: list) -> list:
-    """What formulas computed element by element, laid out by torch's rules where the operands lie in several orders."""
-    if grad is None or grad.ndim < 2:
-        return outputs
-    found = list(outputs)
-    for i, (_, wanted) in enumerate(fn.rules):
-        o = outputs[i]
-        if type(o) is ndarray and o is not grad:
-            arrays = [grad, *[v._data for at in wanted if isinstance(v := fn._saved[2 * at], TensorBase)]]
-            if not all(a.flags.c_contiguous or 0 in a.strides for a in arrays):
-                found[i] = result_layout(o, *[a for a in arrays if a.shape == o.shape])
-    return found
 
 
 def state_fitted(before: Any, after: Any) -> int:
@@ -116,24 +102,32 @@ def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
     return t
 
 
-def as_tensors(fn: Any, grads: list, states: list[int], raw: bool) -> tuple:
-    """The gradients of a node's outputs as hooks see them."""
-    if not raw:
-        return tuple(grads)
-    return tuple([as_tensor(g, g if g is None else fn.expects(nr)[2], states[nr]) for nr, g in enumerate(grads)])
+def devices(fn: Any) -> list:
+    """Where the gradients of a node's outputs lie."""
+    return [fn.expects(nr)[2] for nr in range(fn._outputs)]
 
 
-def as_arrays(tensors: list, grads: list, states: list[int], seen: set[int]) -> Outputs:
-    """The arrays of tensors that hooks or a custom Function gave back for `grads`, and who else holds them.
+def as_tensors(grads: list, states: list[int], places: list) -> tuple:
+    """Gradients as hooks see them."""
+    return tuple([as_tensor(g, d, s) for g, s, d in zip(grads, states, places, strict=True)])
 
-    `seen`: the ids of the tensors that they were given. Empties the list, which is to be all by which the caller holds
-    the tensors.
+
+def through(call: Callable, grads: list, states: list[int], places: list, raw: bool) -> list:
+    """What `call` makes of gradients, which it is given and gives as tensors; if `raw`, arrays with who else holds them.
+
+    A tensor that is gone once nobody here holds it was the walk's alone.
     """
-    arrays = [None if t is None else t._data for t in tensors]
+    seen = as_tensors(grads, states, places)
+    if not raw:
+        return list(call(seen))
+    ids = set(map(id, seen))
+    tensors: list = list(call(seen))
+    del seen
     know(*tensors)
+    arrays = [None if t is None else t._data for t in tensors]
     memory = [None if a is None else owner(a) for a in arrays]
     twice = [t is not None and sum(t is other for other in tensors) > 1 for t in tensors]
-    same = [id(t) in seen for t in tensors]
+    same = [id(t) in ids for t in tensors]
     held = [
         None if t is None
         else (weakref.ref(t), None if t._storage is None else weakref.ref(t._storage), t._counter, VIEW if t._view else ALONE)
@@ -216,15 +210,8 @@ def accumulate(leaf: Any, grad: Any, state: int, warnings: list) -> None:
             old = m.grad
             if old is None:
                 m.grad = _first_grad(leaf, grad, state)
-            elif (
-                type(grad) is ndarray and (a := old._data).strides == leaf._data.strides and a.shape == grad.shape
-                and a.dtype is grad.dtype and a.flags.c_contiguous and type(count := old._counter) is list
-                and old._storage is None and ((s := leaf._storage) is None or s.device is CPU) and not MODES.here.grad
-            ):  # fmt: skip
-                _add(a, grad, a)
-                count[0] += 1
             else:
-                _add_to_grad(leaf, grad, warnings)
+                _add_to_grad(leaf, old, grad, warnings)
     if m.after_accumulate:
         hooks.after_accumulate(leaf)
 
@@ -250,18 +237,16 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     return clone(grad, contiguous_format)
 
 
-def _add_to_grad(leaf: Any, grad: Any, warnings: list) -> None:
-    m, recorded = leaf._meta, MODES.here.grad
-    old = m.grad
-    a = old._data
+def _add_to_grad(leaf: Any, old: Any, grad: Any, warnings: list) -> None:
+    a, recorded = old._data, MODES.here.grad
     if (
         type(grad) is ndarray and not recorded and a.dtype is grad.dtype and a.shape == grad.shape and a.flags.forc
-        and type(old._counter) is list and old.device is leaf.device
+        and type(old._counter) is list and device_of(old) is device_of(leaf)
     ):  # fmt: skip
-        np.add(a, grad, out=a)
+        _add(a, grad, a)
         old._counter[0] += 1
     elif recorded:
-        m.grad = old = old + as_tensor(grad, leaf.device)
+        leaf._meta.grad = old = old + as_tensor(grad, leaf.device)
     else:
         old.add_(as_tensor(grad, leaf.device))
     if not _obeys_layout(old._data, leaf._data):

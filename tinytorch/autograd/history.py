@@ -6,7 +6,7 @@ regenerated `grad_fn` of views), `VariableTypeUtils.h` (`check_inplace`) and `Co
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from .hooks import moved
 from .meta import needs_grad
@@ -140,33 +140,17 @@ def rebase_history(t: Any, fn: Node) -> None:
         refresh(t)
 
 
-class Geometry:
+class Geometry(NamedTuple):
     """Shape, strides and offset of a tensor, in elements, without the tensor."""
 
-    __slots__ = ("offset", "shape", "stride")
-
-    def __init__(self, shape: tuple, stride: tuple, offset: int) -> None:
-        self.shape, self.stride, self.offset = shape, stride, offset
+    shape: tuple
+    stride: tuple
+    offset: int
 
     @classmethod
     def of(cls, t: Any) -> Geometry:
         """The geometry of a tensor, in elements."""
         return cls(tuple(t._data.shape), t.stride(), t.storage_offset())
-
-    def overlaps(self) -> bool:
-        """Whether two indices may reach one element."""
-        extent = 1
-        for step, n in sorted((s, n) for s, n in zip(self.stride, self.shape, strict=True) if n > 1):
-            if step < extent:
-                return True
-            extent = step * (n - 1) + extent
-        return False
-
-    def reach(self) -> int:
-        """How many elements lie from the first to the last that an index reaches."""
-        if 0 in self.shape:
-            return 0
-        return 1 + sum(s * (n - 1) for s, n in zip(self.stride, self.shape, strict=True))
 
 
 class CopySlices(Node):

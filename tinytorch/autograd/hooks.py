@@ -23,18 +23,16 @@ class RemovableHandle:
     __module__ = "torch.utils.hooks"
     _ids = itertools.count()
 
-    def __init__(self, hooks: dict, hook: Callable, marks: tuple[dict, ...] = ()) -> None:
+    def __init__(self, hooks: dict, hook: Callable) -> None:
         self.id = next(RemovableHandle._ids)
         self.hooks_dict_ref = weakref.ref(hooks)
-        self.extra_dict_ref = tuple(weakref.ref(d) for d in marks)  # what else is kept by the hook's number
         hooks[self.id] = hook
 
     def remove(self) -> None:
         """Unregister the hook; removing it twice does nothing."""
-        for ref in (self.hooks_dict_ref, *self.extra_dict_ref):
-            hooks = ref()
-            if hooks is not None:
-                hooks.pop(self.id, None)
+        hooks = self.hooks_dict_ref()
+        if hooks is not None:
+            hooks.pop(self.id, None)
 
     def __enter__(self) -> Self:
         return self
@@ -50,7 +48,7 @@ class NodeHooks:
 
     def __init__(self) -> None:
         self.on_output: list[tuple[int, OrderedDict]] = []
-        self.retain: dict[int, Retain] = {}
+        self.retain: dict[int, weakref.ref] = {}
         self.pre: OrderedDict[int, Callable] = OrderedDict()
         self.post: OrderedDict[int, Callable] = OrderedDict()
 
@@ -89,24 +87,6 @@ def register_post_accumulate_grad_hook(tensor: Any, hook: Callable) -> Removable
     return RemovableHandle(m.after_accumulate, hook)
 
 
-class Retain:
-    """Keeps a non-leaf's gradient in its `.grad`, without keeping the tensor alive."""
-
-    __slots__ = ("tensor",)
-
-    def __init__(self, tensor: Any) -> None:
-        self.tensor = weakref.ref(tensor)
-
-    def __call__(self, grad: Any) -> None:
-        """Add the gradient to `.grad`."""
-        from ..ops.copies import clone, contiguous_format
-
-        tensor = self.tensor()
-        if tensor is not None and grad is not None:
-            m = tensor._meta
-            m.grad = clone(grad, contiguous_format) if m.grad is None else m.grad + grad
-
-
 def retain_grad(tensor: Any) -> None:
     """Keep this non-leaf's gradient in `.grad` when backward runs; nothing to do for a leaf."""
     if not tensor.requires_grad:
@@ -114,7 +94,7 @@ def retain_grad(tensor: Any) -> None:
     node = None if tensor.retains_grad or tensor._edge is None else tensor.grad_fn
     if node is not None:
         meta(tensor).retains = True
-        hooks_of(node).retain[tensor._edge[1]] = Retain(tensor)
+        hooks_of(node).retain[tensor._edge[1]] = weakref.ref(tensor)  # which keeps nothing alive
 
 
 def moved(tensor: Any, old: Any, new: Any) -> None:
@@ -125,8 +105,8 @@ def moved(tensor: Any, old: Any, new: Any) -> None:
     m.on_grad = None
     if m.retains and old is not None and old[0]._hooks is not None:
         retained = old[0]._hooks.retain
-        for nr, retain in list(retained.items()):
-            if retain.tensor() is tensor:
+        for nr, who in list(retained.items()):
+            if who() is tensor:
                 hooks_of(new).retain[tensor._edge[1]] = retained.pop(nr)
 
 
@@ -155,8 +135,13 @@ def before(node: Any, grads: Any) -> tuple:
     out = list(grads)
     for nr, hooks in node._hooks.on_output:
         out[nr] = run_tensor_hooks(hooks, out[nr])
-    for nr, retain in node._hooks.retain.items():
-        retain(out[nr])
+    for nr, who in node._hooks.retain.items():
+        tensor, grad = who(), out[nr]
+        if tensor is not None and grad is not None:
+            from ..ops.copies import clone, contiguous_format
+
+            m = tensor._meta
+            m.grad = clone(grad, contiguous_format) if m.grad is None else m.grad + grad
     return tuple(out)
 
 
@@ -180,13 +165,9 @@ def after_node(node: Any, outputs: tuple, grads: tuple) -> tuple:
 
 def after_accumulate(leaf: Any) -> None:
     """Run the hooks on a leaf whose `.grad` was accumulated."""
-    given, returned = leaf, False
-    for hook in list((leaf._meta.after_accumulate or {}).values()):
-        new = hook(given)
-        if new is not None:
-            given, returned = _replacement(hook, given, new), True
-    if returned:
-        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+    for hook in list(leaf._meta.after_accumulate.values()):
+        if hook(leaf) is not None:
+            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def _replacement(hook: Callable, grad: Any, new: Any) -> Any:

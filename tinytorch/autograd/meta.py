@@ -6,7 +6,6 @@ gradient, hooks) lies in an object of its own, made when first needed. Source: `
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 LAST = (1 << 64) - 1  # the sequence number of leaves: they take their gradient before any other node that is ready
@@ -62,16 +61,3 @@ def needs_grad(t: TensorBase) -> bool:
         return False
     base = view[0]
     return base._edge is not None or (base._meta is not None and base._meta.requires_grad)
-
-
-def accumulator_of(leaf: TensorBase, make: Any) -> Any:
-    """The node that stands for a leaf in the graph as it is shown; `make(leaf)` if nobody holds one.
-
-    It keeps the leaf alive, and the leaf finds it by a weak reference.
-    """
-    m = meta(leaf)
-    node = m.accumulator and m.accumulator()
-    if node is None:
-        node = make(leaf)
-        m.accumulator = weakref.ref(node)
-    return node

@@ -1,13 +1,16 @@
-"""Grad mode: whether operations are recorded. Each switch works as a context manager and as a decorator.
+"""Modes: whether operations are recorded, whether tensors have versions, whether nodes remember where they were made.
 
-Source: `torch.no_grad`, `torch.enable_grad`, `torch.set_grad_enabled`, `torch.inference_mode`.
+Each switch works as a context manager, those of grad mode as decorators, too. Source: `torch.autograd.grad_mode`,
+`torch.autograd.anomaly_mode`.
 """
 
 from __future__ import annotations
 
 import contextvars
 import functools
+import os
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -19,11 +22,12 @@ from ..errors import type_name
 class _Here:
     """What holds in one thread. `run` calls NumPy without its floating point warnings."""
 
-    __slots__ = ("asked", "grad", "inference", "run")
+    __slots__ = ("asked", "grad", "inference", "run", "saving")
 
     def __init__(self) -> None:
         self.grad = True
         self.inference = False
+        self.saving: tuple = ()  # the hooks on what is saved that hold, pairs, the innermost last
         self.asked = False  # inside inference mode: whether grad mode was switched on, though nothing is recorded there
         # torch gives inf and nan in silence. A context of its own keeps the user's `np.errstate` as it is and costs a
         # tenth of what `np.errstate` costs.
@@ -83,7 +87,12 @@ def bump(t: Any) -> None:
 class _Switch:
     """A mode that holds inside a `with` block or inside a decorated function."""
 
-    mode: bool  # whether operations are recorded
+    mode: bool  # whether operations are recorded; of inference mode, whether it holds
+
+    def __new__(cls, given: Any = None) -> Any:
+        """Make the switch, or decorate a function with it."""
+        switch = super().__new__(cls)
+        return switch(given) if callable(given) else switch
 
     def __call__(self, function: Callable) -> Callable:
         """Decorate a function, inside which the mode holds."""
@@ -98,19 +107,25 @@ class _Switch:
     def clone(self) -> _Switch:
         """Another switch to the same mode."""
         other = object.__new__(type(self))
-        other.mode, other._before = self.mode, is_grad_enabled()
+        other.mode = self.mode
+        other._before = _now()
         return other
 
     def __enter__(self) -> None:
-        self._before = is_grad_enabled()
-        _switch(self.mode)
+        self._before = _now()
+        self._turn()
 
     def __exit__(self, *exc: object) -> None:
-        _switch(self._before)
+        MODES.here.grad, MODES.here.inference, MODES.here.asked = self._before
+
+    def _turn(self) -> None:
+        here = MODES.here
+        here.asked, here.grad = self.mode, self.mode and not here.inference
 
 
-def _switch(grad: bool) -> None:
-    MODES.here.asked, MODES.here.grad = grad, grad and not MODES.here.inference
+def _now() -> tuple[bool, bool, bool]:
+    here = MODES.here
+    return here.grad, here.inference, here.asked
 
 
 class no_grad(_Switch):
@@ -119,13 +134,8 @@ class no_grad(_Switch):
     __module__ = "torch.autograd.grad_mode"
     mode = False
 
-    def __new__(cls, function: Callable | None = None) -> Any:
-        """Make the switch, or decorate a function with it."""
-        switch = super().__new__(cls)
-        return switch if function is None else switch(function)
 
-
-class enable_grad(no_grad):
+class enable_grad(_Switch):
     """Inside, operations are recorded, even where an outer `no_grad` holds."""
 
     __module__ = "torch.autograd.grad_mode"
@@ -141,16 +151,15 @@ class set_grad_enabled(_Switch):
         if not isinstance(mode, bool):
             raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}")
         self.mode = mode
-        self._before = is_grad_enabled()
-        _switch(mode)
+        super().__enter__()
 
     def __call__(self, function: Callable) -> Callable:
         """Decorate a function, inside which the mode holds."""
-        _switch(self._before)  # as a decorator it acts inside the function alone
+        self.__exit__()  # as a decorator it acts inside the function alone
         return super().__call__(function)
 
     def __enter__(self) -> None:
-        _switch(self.mode)
+        self._turn()
 
     def __repr__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
@@ -160,24 +169,13 @@ class inference_mode(_Switch):
     """Like `no_grad`, and tensors made inside are inference tensors: no version counter, never in a graph."""
 
     __module__ = "torch.autograd.grad_mode"
-
-    def __new__(cls, mode: bool | Callable = True) -> Any:
-        """Make the switch, or decorate a function with it."""
-        switch = super().__new__(cls)
-        if isinstance(mode, bool):
-            return switch
-        switch.mode = True
-        return switch(mode)
+    mode = True
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
 
-    def __enter__(self) -> None:
-        self._all = (MODES.here.grad, MODES.here.inference, MODES.here.asked)
+    def _turn(self) -> None:
         MODES.here.grad, MODES.here.inference, MODES.here.asked = not self.mode, self.mode, not self.mode
-
-    def __exit__(self, *exc: object) -> None:
-        MODES.here.grad, MODES.here.inference, MODES.here.asked = self._all
 
 
 def is_grad_enabled() -> bool:
@@ -188,3 +186,97 @@ def is_grad_enabled() -> bool:
 def is_inference_mode_enabled() -> bool:
     """Whether inference mode holds."""
     return MODES.here.inference
+
+
+# anomaly mode: nodes remember where they were made, and backward says where what failed was made ------------------------
+
+MADE: list[
+    Callable
+] = []  # what anomaly mode has called with each new node; mostly empty, which is all that making one asks
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - `pathlib` takes long to load
+_running: list[Any] = []
+
+
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
+    """Switch anomaly mode, for all threads. Source: `torch.set_anomaly_enabled`."""
+    type(MODES).anomaly, type(MODES).check_nan = enabled, check_nan
+    MADE[:] = [_remember] if enabled else []
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether anomaly mode holds."""
+    return MODES.anomaly
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly mode also looks for nan in gradients."""
+    return MODES.check_nan
+
+
+class set_detect_anomaly:
+    """Switch anomaly mode: at once when called, until the block ends when used as a context manager."""
+
+    __module__ = "torch.autograd.anomaly_mode"
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self.before = MODES.anomaly, MODES.check_nan
+        set_anomaly_enabled(mode, check_nan)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        set_anomaly_enabled(*self.before)
+
+
+class detect_anomaly(set_detect_anomaly):
+    """Inside, backward says where what failed was made, and raises if a gradient is nan (with `check_nan`)."""
+
+    __module__ = "torch.autograd.anomaly_mode"
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self.before, self.check_nan = (MODES.anomaly, MODES.check_nan), check_nan
+        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.", stacklevel=2)  # fmt: skip
+
+    def __enter__(self) -> None:
+        set_anomaly_enabled(True, self.check_nan)
+
+
+def _remember(node: Any) -> None:
+    """Note on a new node where the user made it, and which node of a running backward did."""
+    import traceback
+
+    frames = [frame for frame in traceback.extract_stack() if not frame.filename.startswith(_PACKAGE)]
+    node.metadata["traceback_"] = traceback.StackSummary.from_list(frames).format()
+    if _running:
+        node.metadata["parent_"] = _running[-1]
+
+
+def run_watched(node: Any, call: Callable, *args: Any) -> Any:
+    """Run one node of a backward, knowing it as the parent of the nodes made meanwhile; its results are looked at."""
+    _running.append(node)
+    try:
+        outputs = call(node, *args)
+    finally:
+        _running.pop()
+    if MODES.check_nan:
+        for i, grad in enumerate(outputs):
+            array = getattr(grad, "_data", grad)  # results are tensors only where they are recorded
+            if array is not None and np.isnan(array).any():
+                raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+    return outputs
+
+
+def explain(node: Any, say: list) -> None:
+    """Add to `say`, pairs of a warning and its place, where the node that failed was made, and what it came from."""
+    said, line = "Error detected in {}. Traceback of forward call that caused the error:\n{}", 122
+    while node is not None:
+        place = "torch/csrc/autograd/python_anomaly_mode.cpp:"
+        stack = node.metadata.get("traceback_")
+        if stack is None:
+            unknown = f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during forward pass for more information."
+            say.append((unknown, f"{place}100"))
+            return
+        say.append((said.format(node.name(), "".join(stack)), f"{place}{line}"))
+        said = "\n\nPrevious calculation was induced by {}. Traceback of forward call that induced the previous calculation:\n{}"
+        line, node = 129, node.metadata.get("parent_")

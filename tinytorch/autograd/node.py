@@ -15,15 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import of_number
 from .hooks import RemovableHandle, hooks_of
-from .meta import LAST, TensorBase, accumulator_of
-from .saved import FREED, GONE, NUMBER, OBJECT, SavedTensor, is_tensor_kept, kept, kept_result, read
+from .meta import LAST, TensorBase, meta
+from .modes import MADE
+from .saved import GONE, NUMBER, OBJECT, SavedTensor, kept_result, read
 
 next_number = itertools.count().__next__
 Edge = tuple[Any, int]  # a node, or the leaf that ends the graph, and which of its outputs
 _new = object.__new__
-MADE: list[Callable] = []  # what anomaly mode has called with each new node
 
 
 _SHOWN: Any = weakref.WeakKeyDictionary()
@@ -63,7 +62,6 @@ class Node:
     _leaf = False
     _several = False  # whether `_expects` is a list, one for each output
     _made = ALONE  # the state of a gradient that it makes: torch's formulas may fill and write, which counts
-    _laid = False  # whether its gradients lie as torch lays the result of what is computed element by element
     _on_tensors = False  # whether it runs on tensors even where gradients are arrays, as custom Functions do
     computes_all = False  # also the gradients that nobody asked for, as custom Functions do
 
@@ -112,9 +110,7 @@ class Node:
         return self._seq
 
     def __dir__(self) -> list[str]:
-        versions = self._saved[1::2] if self._saved else ()
-        raw = {f"_raw_saved_{n}" for n, v in zip(self.saved_names, versions, strict=False) if v is not None}
-        return [n for n in super().__dir__() if n in _PUBLIC or n in raw or n.startswith(("_saved_", "__"))]
+        return [n for n in super().__dir__() if n not in Node.__slots__]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at 0x{id(self):x}>"
@@ -146,39 +142,34 @@ class Node:
         """Gradients for the inputs, from those of the outputs: arrays if `raw`, else tensors; None for none."""
         raise NotImplementedError
 
+    def keep_results(self, outputs: tuple) -> None:
+        """Save the node's own outputs, where formulas read them."""
+        saved = list(self._saved)
+        for name, nr in self.results.items():
+            at = self.saved_names.index(name)
+            saved[2 * at : 2 * at + 2] = kept_result(outputs[nr], nr)
+        self._saved = tuple(saved)
+
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
-        saved = self._saved
-        if not saved:
-            return
-        if saved[-1] is saved[-2] is None and len(saved) == 4 and type(version := saved[1]) is int and version != OBJECT:  # fmt: skip
-            self._saved = (None, GONE, None, None)
-            return
-        versions = saved[1::2]
+        versions = self._saved[1::2]
         if OBJECT not in versions and None not in versions:
             self._saved = (None, GONE) * len(versions)
-        elif versions.count(None) < len(versions):
-            left: list[Any] = []
-            for value, version in zip(saved[::2], versions, strict=True):
-                if version is None:
-                    left += (value, None)
-                elif version == OBJECT:
-                    value.release()
-                    left += (value, OBJECT)
-                else:
-                    left += (None, (GONE,) * len(version) if type(version) is tuple else GONE)
-            self._saved = tuple(left)
+            return
+        left: list[Any] = []
+        for value, version in zip(self._saved[::2], versions, strict=True):
+            if version is None:
+                left += (value, None)
+            elif version == OBJECT:
+                value.release()
+                left += (value, OBJECT)
+            else:
+                left += (None, (GONE,) * len(version) if type(version) is tuple else GONE)
+        self._saved = tuple(left)
 
     def result_nr(self, at: int) -> int | None:
         """Which of the node's outputs its saved value number `at` is; None if it is an input."""
         return self.results.get(self.saved_names[at])
-
-    @staticmethod
-    def number_tensor(number: Any) -> Any:
-        """A number as the 0-d tensor that torch saves."""
-        from ..tensor import fresh
-
-        return fresh(np.array(number, np.float64 if isinstance(number, float) else of_number(number).np))
 
     def __call__(self, *grads: Any) -> Any:
         """Run the node alone. TypeError for another number of gradients than outputs, and for what is no tensor."""
@@ -189,10 +180,6 @@ class Node:
                 raise TypeError(f"argument {i} is not a Variable")
         out = tuple(self.apply(list(grads), False))
         return out[0] if len(out) == 1 else out
-
-
-_PUBLIC = {"_sequence_nr", "metadata", "name", "next_functions", "register_hook", "register_prehook", "requires_grad",
-           "variable"}  # fmt: skip
 
 
 class MultiNode(Node):
@@ -228,9 +215,12 @@ class AccumulateGrad(Node):
 
     def apply(self, grads: list, raw: bool) -> list:
         """Add to the leaf's `.grad`, when somebody runs the node by hand."""
-        from .engine import accumulate_by_hand
+        from .gradients import accumulate
 
-        accumulate_by_hand(self.variable, grads[0])
+        leaf, grad = self.variable, grads[0]
+        if grad is not None and grad.shape != leaf.shape:
+            leaf.detach() + grad  # for its error
+        accumulate(leaf, grad, SHARED, [])
         return []
 
 
@@ -250,9 +240,14 @@ def exchanged(leaf: Any, before: tuple, anyway: bool = False) -> None:
 
 def shown_edge(edge: Any) -> tuple[Any, int]:
     """An edge as those outside see it: to the AccumulateGrad of a leaf, (None, 0) for none."""
-    if edge is None:
-        return (None, 0)
-    return (accumulator_of(edge[0], AccumulateGrad), 0) if edge[0]._leaf else edge
+    if edge is None or not edge[0]._leaf:
+        return edge or (None, 0)
+    m = meta(edge[0])
+    node = m.accumulator and m.accumulator()
+    if node is None:
+        node = AccumulateGrad(edge[0])  # which keeps the leaf alive; the leaf finds it by a weak reference
+        m.accumulator = weakref.ref(node)
+    return (node, 0)
 
 
 class NotImplementedNode(Node):
@@ -264,27 +259,17 @@ class NotImplementedNode(Node):
     computes_all = True  # so that it raises even where nobody asked for the gradients
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
-        self._edges, self._saved, self._hooks = edges, saved, None
+        super().__init__(tuple([e for e in edges if e is not None]))
         self._seq = LAST  # as torch has it: it raises before other nodes run
 
     def apply(self, grads: list, raw: bool) -> list:
         """Raise torch's RuntimeError."""
         raise RuntimeError(f"derivative for {self.what} is not implemented")
 
-    @classmethod
-    def keep(cls, edges: tuple, values: dict) -> tuple:
-        """Nothing is saved."""
-        return ()
-
 
 def not_differentiable(what: str) -> Any:
     """The kind of node of an operation that torch's table of derivatives does not name, by the name that the error says."""
-
-    def start(self: Any, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
-        NotImplementedNode.__init__(self, tuple([e for e in edges if e is not None]), saved)
-
-    body = {"__slots__": (), "__module__": "builtins", "what": what, "__init__": start}
-    return type("NotImplemented", (NotImplementedNode,), body)
+    return type("NotImplemented", (NotImplementedNode,), {"__slots__": (), "__module__": "builtins", "what": what})
 
 
 # declaring kinds of nodes -----------------------------------------------------------------------------------------
@@ -292,7 +277,6 @@ def not_differentiable(what: str) -> Any:
 # torch shows these through an unsigned type: `x.sum(-1).grad_fn._saved_dim` is (18446744073709551615,).
 _INTS = frozenset(["diagonal", "dim", "dim0", "dim1", "dim2", "dimension", "dims", "end", "index", "k", "offset",
                    "repeats", "shifts", "start"])  # fmt: skip
-_TENSORS = frozenset(["exponent", "index", "mat1", "mat2", "other", "self", "source", "tensor1", "tensor2", "weight"])
 
 
 def _as_torch_shows(value: Any) -> Any:
@@ -311,29 +295,29 @@ class _Saved:
         if fn is None:
             return self
         if self.raw:
-            return self.as_object(fn)
+            value, version = fn._saved[2 * self.at : 2 * self.at + 2]
+            if version is None and value is not None:
+                raise AttributeError(f"'{type(fn).__name__}' object has no attribute '_raw_saved_{self.name}'")
+            return as_object(fn, self.at)
         value = read(fn, self.at, False, False)
         return _as_torch_shows(value) if self.name in _INTS else value
 
-    def as_object(self, fn: Any) -> Any:
-        """The saved tensor as an object of its own, which from now on stands in the node."""
-        value, version = fn._saved[2 * self.at], fn._saved[2 * self.at + 1]
-        if type(version) is tuple:
-            many = tuple([saved_object(fn, v, n, None) for v, n in zip(value, version, strict=True)])
-            fn._saved = (*fn._saved[: 2 * self.at], many, (OBJECT,) * len(many), *fn._saved[2 * self.at + 2 :])
-            return many
-        if version is None and (value is not None or self.name not in _TENSORS):
-            raise AttributeError(f"'{type(fn).__name__}' object has no attribute '_raw_saved_{self.name}'")
-        made = saved_object(fn, value, version, fn.result_nr(self.at))
-        if version is not None:
-            fn._saved = (*fn._saved[: 2 * self.at], made, OBJECT, *fn._saved[2 * self.at + 2 :])
-        return made
 
+def as_object(fn: Any, at: int) -> Any:
+    """A saved tensor, or several, as objects of their own, which from now on stand in the node."""
+    saved, nr = list(fn._saved), fn.result_nr(at)
+    value, version = saved[2 * at : 2 * at + 2]
 
-def saved_object(fn: Any, value: Any, version: Any, nr: int | None) -> SavedTensor:
-    made = value if version == OBJECT else SavedTensor(value, version, nr=nr)
-    made.node = weakref.ref(fn)
-    return made
+    def made(value: Any, version: Any) -> SavedTensor:
+        found = value if version == OBJECT else SavedTensor(value, version, nr=nr)
+        found.node = weakref.ref(fn)
+        return found
+
+    many = type(version) is tuple
+    found = tuple(map(made, value, version)) if many else made(value, version)
+    saved[2 * at : 2 * at + 2] = found, (OBJECT,) * len(version) if many else OBJECT
+    fn._saved = tuple(saved)
+    return found
 
 
 def _parameters(formula: Callable) -> tuple[str, ...]:
@@ -343,7 +327,7 @@ def _parameters(formula: Callable) -> tuple[str, ...]:
 
 def kind_of_node(
     name: str, formulas: dict[str, Callable | None], also: tuple[str, ...] = (), base: type = Node, spread: bool = False,
-    results: tuple[str, ...] = ("result",), writes: int = 0, laid: bool = False,
+    results: tuple[str, ...] = ("result",), writes: int = 0,
 ) -> Any:  # fmt: skip
     """A kind of node: `formulas[input](grad, saved...)` is the gradient for that input; None stands for no gradient.
 
@@ -374,39 +358,13 @@ def kind_of_node(
         "users": tuple(users),
         "spread": spread,
         "_made": ALONE + VERSION * writes,
-        "_laid": laid,
         "apply": _apply_one if simple else _apply_two(rules) if pair else _apply,
-        "keep": classmethod(_keep),
-        "keep_results": _keep_results,
         "results": {n: nr for nr, n in enumerate(results) if n in names},
     }
     for at, n in enumerate(names):
         if n[0] != "_":
             body[f"_saved_{n}"], body[f"_raw_saved_{n}"] = _Saved(n, at), _Saved(n, at, raw=True)
     return type(name, (base,), body)
-
-
-def _keep(cls: Any, edges: tuple, values: dict) -> tuple:
-    """What a node of this kind saves of `values`, by name: what a formula that is needed reads; results come later."""
-    saved: list = []
-    for name, user in zip(cls.saved_names, cls.users, strict=True):
-        value = values.get(name)
-        if name in cls.results or (user is not None and edges[user] is None and isinstance(value, TensorBase)):
-            saved += (None, None)
-        elif name in _TENSORS and isinstance(value, (int, float, np.number)) and name in values.get("_numbers", ()):
-            saved += (value, NUMBER) if user is None or edges[user] is not None else (None, None)
-        else:
-            saved += kept(value)
-    return tuple(saved)
-
-
-def _keep_results(self: Any, outputs: tuple) -> None:
-    """Save the node's own outputs, where formulas read them."""
-    saved = list(self._saved)
-    for name, nr in self.results.items():
-        at = self.saved_names.index(name)
-        saved[2 * at : 2 * at + 2] = kept_result(outputs[nr], nr)
-    self._saved = tuple(saved)
 
 
 def _values(node: Any, saved: tuple, raw: bool) -> list:
@@ -481,7 +439,3 @@ def _apply_one(self: Any, grads: list, raw: bool) -> list:
     if saved[1] is None and len(saved) == 2:
         return [self.rules[0][0](grad, saved[0])]
     return [self.rules[0][0](grad, *_values(self, saved, raw))]
-
-
-__all__ = ["FREED", "AccumulateGrad", "Edge", "MultiNode", "Node", "NotImplementedNode", "expectation", "is_tensor_kept",
-           "kind_of_node", "next_number", "shown_edge"]  # fmt: skip

@@ -7,11 +7,13 @@ result do not hold each other, and is given its `grad_fn` back when it is read. 
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from ..dtypes import of_number
 from ..errors import type_name
 from .meta import TensorBase, meta, needs_grad
 from .modes import MODES, no_grad
@@ -23,35 +25,7 @@ FREED = "Trying to backward through the graph a second time (or directly access 
 NUMBER, OBJECT, GONE = -1, -2, -3
 
 
-class _HookStack(list[tuple[int, Callable, Callable]]):
-    """The pairs of hooks that hold now, innermost last, each with the thread it holds in.
-
-    Mostly empty, which is all that saving a tensor has to look at; `changes` is all that a walk backward looks at.
-    """
-
-    __slots__ = ("changes",)
-
-    def __init__(self) -> None:
-        self.changes = 0
-
-    def here(self) -> list[tuple[int, Callable, Callable]]:
-        """The pairs of this thread."""
-        me = threading.get_ident()
-        return [entry for entry in self if entry[0] == me]
-
-    def restore(self, mine: list[tuple[int, Callable, Callable]]) -> int:
-        """Have these hold in this thread, and no others; gives the number of changes to compare with later."""
-        me = threading.get_ident()
-        self[:] = [entry for entry in self if entry[0] != me] + mine
-        return self.changes
-
-
-HOOKS = _HookStack()
-
-
-def _hooks_here() -> tuple[Callable, Callable] | None:
-    me = threading.get_ident()
-    return next(((pack, unpack) for thread, pack, unpack in reversed(HOOKS) if thread == me), None)
+HOOKS: list = []  # hooks on what is saved, of all threads: mostly empty, which is all that saving a tensor has to look at
 
 
 # keeping -----------------------------------------------------------------------------------------------------------------
@@ -61,8 +35,8 @@ def kept(value: Any) -> tuple[Any, Any]:
     """A value as a node keeps it, and its version: tensors, sequences of tensors, and what is no tensor."""
     if isinstance(value, TensorBase):
         version = value._counter[0]  # which says that an inference tensor cannot be saved
-        if HOOKS and (pair := _hooks_here()) is not None:
-            return SavedTensor(value, version, pair), OBJECT
+        if HOOKS and (pairs := MODES.here.saving):
+            return SavedTensor(value, version, pairs[-1]), OBJECT
         return value, version
     many = type(value) in (tuple, list) and value and type(value[0]) is not int
     if many and any([isinstance(v, TensorBase) for v in value]):
@@ -76,14 +50,9 @@ def kept_result(out: TensorBase, nr: int = 0) -> tuple[Any, Any]:
     alias = out._alias()
     if out._view is not None:  # it was written to, and has the history of a view
         alias.source = weakref.ref(out._edge[0])  # type: ignore[attr-defined]
-    if HOOKS and (pair := _hooks_here()) is not None:
-        return SavedTensor(alias, out._counter[0], pair, nr, shown=out), OBJECT
+    if HOOKS and (pairs := MODES.here.saving):
+        return SavedTensor(alias, out._counter[0], pairs[-1], nr, shown=out), OBJECT
     return alias, out._counter[0]
-
-
-def is_tensor_kept(version: Any) -> bool:
-    """Whether what is kept under this version is a tensor."""
-    return version is not None and type(version) is not tuple
 
 
 # reading -----------------------------------------------------------------------------------------------------------------
@@ -101,21 +70,30 @@ def read(node: Any, at: int, raw: bool, for_formula: bool = True) -> Any:
 
 
 def _read_one(node: Any, at: int, value: Any, version: Any, raw: bool, for_formula: bool) -> Any:
+    if version is None or (version == NUMBER and for_formula):
+        return value
+    nr = node.result_nr(at)
+    if version >= 0 and for_formula and nr is None and (m := value._meta) is not None and node._seq < m.detached:
+        raise RuntimeError("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead")  # fmt: skip
+    t = _read_kept(node, value, version, nr)
+    return t._data if raw and t is not None else t
+
+
+def _read_kept(node: Any, value: Any, version: Any, nr: int | None) -> Any:
     if version is None:
         return value
     if version == NUMBER:
-        return value if for_formula else node.number_tensor(value)
+        return number_tensor(value)
     if version == GONE:
         raise RuntimeError(FREED)
-    nr = node.result_nr(at)
-    if version == OBJECT:
-        t = value.unpack(node, nr)
-    else:
-        m = value._meta
-        if for_formula and m is not None and node._seq < m.detached and nr is None:
-            raise RuntimeError("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead")  # fmt: skip
-        t = checked(node, value, version, nr)
-    return t._data if raw and t is not None else t
+    return value.unpack(node, nr) if version == OBJECT else checked(node, value, version, nr)
+
+
+def number_tensor(number: Any) -> Any:
+    """A number as the 0-d tensor that torch saves."""
+    from ..tensor import fresh
+
+    return fresh(np.array(number, np.float64 if isinstance(number, float) else of_number(number).np))
 
 
 def checked(node: Any, t: Any, version: int, nr: int | None) -> Any:
@@ -184,23 +162,17 @@ class SavedTensor:
         node = node or self.node()
         if self._hooks is not None:
             return self._unpack_hook(node)
-        if self._kept is None:
-            if self._version is None:
-                return None
-            raise RuntimeError(FREED)
-        if self._version == NUMBER:
-            return node.number_tensor(self._kept)
-        return checked(node, self._kept, self._version, self._nr)
+        return _read_kept(node, self._kept, self._version, self._nr)
 
     def release(self) -> None:
         """Let the tensor go; reading it afterwards says that it was freed."""
-        self._kept = self._hooks = None
+        if self._version is not None:
+            self._kept, self._version, self._hooks = None, GONE, None
 
     @property
     def data(self) -> Any:
         """What is kept: the tensor, or what a pack hook made of it; None once it was freed."""
-        number = self._version == NUMBER and self._kept is not None
-        return self.node().number_tensor(self._kept) if number else self._kept
+        return number_tensor(self._kept) if self._version == NUMBER else self._kept
 
     @property
     def unpack_hook(self) -> Callable | None:
@@ -216,10 +188,10 @@ class SavedTensor:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
         if self._hooks is not None:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.")  # fmt: skip
-        if self._kept is None:
+        if self._version == GONE:
             raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved variables after calling backward.")  # fmt: skip
         if self._version == NUMBER:
-            self._kept, self._version = self.node().number_tensor(self._kept), 0
+            self._kept, self._version = number_tensor(self._kept), 0
         self._pack((pack_hook, unpack_hook), self._kept.detach())
 
     def _pack(self, pair: tuple[Callable, Callable], shown: Any) -> None:
@@ -266,11 +238,9 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
-        HOOKS.append((threading.get_ident(), self.pack_hook, self.unpack_hook))
-        HOOKS.changes += 1
+        HOOKS.append(self)
+        MODES.here.saving += ((self.pack_hook, self.unpack_hook),)
 
     def __exit__(self, *exc: object) -> None:
-        me = threading.get_ident()
-        mine = [i for i, hooks in enumerate(HOOKS) if hooks[0] == me]
-        del HOOKS[mine[-1]]
-        HOOKS.changes += 1
+        HOOKS.pop()
+        MODES.here.saving = MODES.here.saving[:-1]

@@ -13,11 +13,11 @@ from ..ops import filling as _filling
 from ..ops import pointwise as _pointwise
 from ..ops.creation import zeros_like
 from ..ops.define import elsewhere, op
-from ..ops.joining import broadcast_tensors
 from ..ops.kernels import as_array, check_kernel, composite, result_dtype
 from ..ops.layout import result_layout
 from ..ops.linalg import addmm, matmul
-from ..ops.pointwise import clamp_min, log, over, times
+from ..ops.parts import broadcast_tensors
+from ..ops.pointwise import over, times
 from ..ops.pointwise import sigmoid as _sigmoid
 from ..ops.reductions import log_softmax as _log_softmax
 from ..ops.views import reshape, t, view
@@ -54,21 +54,14 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 relu_, sigmoid, tanh = Tensor.relu_, Tensor.sigmoid, Tensor.tanh
 
 
-def _along(name: str, input: Tensor, dim: int | None, dtype: Any) -> Tensor:
-    if dim is None:
-        warn_user(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")  # fmt: skip
-        dim = 0 if input.dim() in (0, 1, 3) else 1
-    return getattr(input, name)(dim, dtype=dtype)
-
-
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+def softmax(input: Tensor, dim: int, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """exp(x) scaled to sum to 1 along a dimension."""
-    return _along("softmax", input, dim, dtype)
+    return input.softmax(dim, dtype=dtype)
 
 
-def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+def log_softmax(input: Tensor, dim: int, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The logarithm of softmax."""
-    return _along("log_softmax", input, dim, dtype)
+    return input.log_softmax(dim, dtype=dtype)
 
 
 _dropout, _dropout_ = elsewhere(_filling.dropout), elsewhere(_filling.dropout_)
@@ -81,20 +74,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return (_dropout_ if inplace else _dropout)(input, p, training)
 
 
-def _one_hot(a: np.ndarray, num_classes: int) -> np.ndarray:
-    if a.dtype.char not in "lq":
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if a.min(initial=0) < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    n = int(a.max(initial=-1)) + 1 if num_classes == -1 else num_classes
-    if a.max(initial=-1) >= n:
-        raise RuntimeError("Class values must be smaller than num_classes.")
-    return (a[..., None] == np.arange(n)).astype(np.int64)
-
-
-one_hot = elsewhere(op("one_hot(Tensor self, int num_classes=-1)", _one_hot, **_HIDDEN))
-
-# losses that compare elements -----------------------------------------------------------------------------------------
+# losses ---------------------------------------------------------------------------------------------------------------
 
 _NONE, _MEAN, _SUM = range(3)
 _NUMBERS = {"none": _NONE, "mean": _MEAN, "sum": _SUM}
@@ -148,72 +128,32 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     return losses.mean() if how == _MEAN else losses.sum() if how == _SUM else losses
 
 
-def _bce(p: np.ndarray, y: np.ndarray, weight: Any, reduction: int) -> np.ndarray:
-    for a, what in ((p, "input"), (y, "target")):
-        if not ((a >= 0) & (a <= 1)).all():
-            raise RuntimeError(f"all elements of {what} should be between 0 and 1")
-    losses = (y - 1) * np.maximum(np.log1p(-p), p.dtype.type(-100)) - y * np.maximum(np.log(p), p.dtype.type(-100))
-    return _reduced(losses if weight is None else losses * weight, reduction)
-
-
-def _slope(slope: Any, grad: Any, weight: Any, reduction: int) -> Any:
-    slope = slope * grad if weight is None else slope * grad * weight
+def _slope(slope: Any, grad: Any, reduction: int) -> Any:
+    slope = slope * grad
     return over(slope, math.prod(slope.shape)) if reduction == _MEAN else slope
 
 
-_bce_loss = op(
-    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1)", _bce, **_HIDDEN,
-    self=lambda grad, self, target, weight, reduction: _slope(
-        (self - target) / clamp_min((1 - self) * self, 1e-12), grad, weight, reduction),
-    target=lambda grad, self, weight, reduction: _slope(-(log(self) - log(1 - self)), grad, weight, reduction),
-)  # fmt: skip
-
-
-def binary_cross_entropy(input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean") -> Tensor:
-    """The cross entropy of probabilities with targets between 0 and 1. ValueError for shapes that differ."""
-    if target.size() != input.size():
-        raise ValueError(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. Please ensure they have the same size.")  # fmt: skip
-    if input.dtype is not target.dtype:
-        raise RuntimeError(f"Found dtype {target.dtype.scalar_name} but expected {input.dtype.scalar_name}")
-    return _bce_loss(input, target, weight, _number(reduction))
-
-
-def _logits(x: np.ndarray, y: np.ndarray, weight: Any, pos_weight: Any, reduction: int) -> np.ndarray:
+def _logits(x: np.ndarray, y: np.ndarray, weight: None, pos_weight: None, reduction: int) -> np.ndarray:
     far = np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0)  # log(1 + exp(-x)) without overflow
-    losses = (1 - y) * x + (far if pos_weight is None else ((pos_weight - 1) * y + 1) * far)
-    return _reduced((losses if weight is None else losses * weight).astype(y.dtype, copy=False), reduction)
-
-
-def _logits_slope(self: Any, target: Any, pos_weight: Any) -> Any:
-    if pos_weight is None:
-        return _sigmoid(self) - target
-    positive = pos_weight * target
-    return (positive + 1 - target) * _sigmoid(self) - positive
+    return _reduced(((1 - y) * x + far).astype(y.dtype, copy=False), reduction)
 
 
 _logits_loss = op(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1)",
-    _logits, **_HIDDEN,
-    self=lambda grad, self, target, weight, pos_weight, reduction: _slope(
-        _logits_slope(self, target, pos_weight), grad, weight, reduction),
-    target=lambda grad, self, weight, pos_weight, reduction: _slope(
-        -self if pos_weight is None else log(_sigmoid(-self)) - log(_sigmoid(self)) * pos_weight, grad, weight, reduction),
-)  # fmt: skip
+    _logits, **_HIDDEN, also=("weight", "pos_weight"),
+    self=lambda grad, self, target, reduction: _slope(_sigmoid(self) - target, grad, reduction),
+    target=lambda grad, self, reduction: _slope(-self, grad, reduction))  # fmt: skip
 
 
-def binary_cross_entropy_with_logits(
-    input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean", pos_weight: Any = None
-) -> Tensor:
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """The cross entropy of sigmoid(input) with targets between 0 and 1. ValueError for shapes that differ."""
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    return _logits_loss(input, target, weight, pos_weight, _number(reduction))
+    return _logits_loss(input, target, None, None, _number(reduction))
 
 
-# losses over classes --------------------------------------------------------------------------------------------------
-
-
-def _check_classes(a: np.ndarray, y: np.ndarray, weight: Any) -> None:
+def _places(a: np.ndarray, y: np.ndarray) -> tuple:
+    """Where the right classes are in rows of the input. IndexError for one that is none."""
     batch = y.shape[0] if y.ndim else 0
     if a.shape[:-1] != y.shape and a.ndim == 2:
         raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({batch}).")
@@ -221,80 +161,53 @@ def _check_classes(a: np.ndarray, y: np.ndarray, weight: Any) -> None:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if y.dtype.char not in "lqB":
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {BY_NUM[y.dtype.num].scalar_name}")
-    if weight is not None and weight.shape != a.shape[-1:]:
-        raise RuntimeError(f"weight tensor should be defined either for all {a.shape[-1]} classes or no classes but got weight tensor of shape: {list(weight.shape)}")  # fmt: skip
-
-
-def _picked(a: np.ndarray, y: np.ndarray, weight: Any, ignore_index: int) -> tuple:
-    """Where the right classes are in rows of the input, and what each counts (None: 1). IndexError for one that is not."""
-    index = y.reshape(-1).astype(np.int64, copy=False)
-    if weight is None and (index.view(np.uint64) < a.shape[-1]).all() and not 0 <= ignore_index < a.shape[-1]:
-        return (np.arange(index.size), index), None
-    ignored = index == ignore_index - ((ignore_index >> 63 == 1) << 64)  # saved as torch shows it, without a sign
-    bad = ((index < 0) | (index >= a.shape[-1])) & ~ignored
+    index = y.reshape(-1)
+    bad = (index < 0) | (index >= a.shape[-1])
     if bad.any():
         raise IndexError(f"Target {int(index[bad][0])} is out of bounds.")
-    index = np.where(ignored, 0, index)
-    return (np.arange(index.size), index), ~ignored * (a.dtype.type(1) if weight is None else weight[index])
+    return np.arange(index.size), index
 
 
-def _nll(a: np.ndarray, y: np.ndarray, weight: Any, reduction: int, ignore_index: int) -> np.ndarray:
-    _check_classes(a, y, weight)
-    where, counts = _picked(a, y, weight, ignore_index)
-    losses = -a.reshape(-1, a.shape[-1])[where]
-    if counts is not None:
-        losses = np.where(counts, losses * counts, a.dtype.type(0))
-    if reduction == _MEAN and counts is not None:
-        return np.add.reduce(losses) / np.add.reduce(counts)
-    return _reduced(losses.reshape(y.shape), reduction)
+def _nll(a: np.ndarray, y: np.ndarray, weight: None, reduction: int, ignore_index: int) -> np.ndarray:
+    where = _places(a, y)
+    return _reduced(-a.reshape(-1, a.shape[-1])[where].reshape(y.shape), reduction)
 
 
-def _total_weight(values: tuple) -> Tensor:
-    """What the targets count together, which torch keeps for the mean's gradient."""
-    input, target, weight, _, ignore_index = values
-    y, kept = target._data, target._data != ignore_index
-    total = np.count_nonzero(kept) if weight is None else np.add.reduce(weight._data.take(y[kept], mode="clip"))
-    return fresh(np.asarray(total, input._data.dtype), input.device)
-
-
-def _nll_slope(grad: Any, a: Any, y: Any, weight: Any, reduction: int, ignore_index: int, total: Any) -> np.ndarray:
-    where, counts = _picked(a, y, weight, ignore_index)
-    grad = -grad.reshape(-1) / (total if reduction == _MEAN else 1)
+def _nll_slope(grad: Any, a: Any, y: Any, weight: None, reduction: int, ignore_index: int, total: Any) -> np.ndarray:
     out = np.zeros(a.shape, a.dtype)
-    out.reshape(-1, a.shape[-1])[where] = grad if counts is None else np.where(counts, grad * counts, a.dtype.type(0))
+    out.reshape(-1, a.shape[-1])[_places(a, y)] = -grad.reshape(-1) / (total if reduction == _MEAN else 1)
     return out
 
 
+# what torch saves beside the rest: a number without a sign, and what the targets count together
+_SAVED = {
+    "ignore_index": lambda values: -100 % (1 << 64),
+    "total_weight": lambda values: fresh(np.asarray(values[1]._data.size, values[0]._data.dtype), values[0].device),
+}
 _nll_backward = op(
     "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight)",
-    _nll_slope, **_HIDDEN, backward="NllLossBackwardBackward0", keeps={"ignore_index": lambda values: values[5] % (1 << 64)},
+    _nll_slope, **_HIDDEN, backward="NllLossBackwardBackward0", keeps={"ignore_index": _SAVED["ignore_index"]},
     self=lambda grad: zeros_like(grad),
     grad_output=lambda grad, target, weight, reduction, ignore_index: (
         _nll_loss(grad, target, weight, reduction, ignore_index)))  # fmt: skip
 _nll_loss = op(
     "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100)", _nll, **_HIDDEN,
-    keeps={"ignore_index": lambda values: values[4] % (1 << 64), "total_weight": _total_weight},
-    self=lambda grad, self, target, weight, reduction, ignore_index, total_weight: _nll_backward(
+    keeps=_SAVED, self=lambda grad, self, target, weight, reduction, ignore_index, total_weight: _nll_backward(
         grad, self, target, weight, reduction, ignore_index, total_weight))  # fmt: skip
 
 
-def nll_loss(
-    input: Tensor, target: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"
-) -> Tensor:
+def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Minus the log-probability of the right class: input (N, C) or (C), target int64 (N) or ()."""
-    return _nll_loss(input, target, weight, _number(reduction), ignore_index)
+    return _nll_loss(input, target, None, _number(reduction))
 
 
-def cross_entropy(
-    input: Tensor, target: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"
-) -> Tensor:
+def cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """The cross entropy of softmax(input) with classes: input (N, C) or (C), target int64 (N) or ()."""
-    logp = _log_softmax(input, 0 if input._data.ndim == 1 else 1)
-    return _nll_loss(logp, target, weight, _number(reduction), ignore_index)
+    return nll_loss(_log_softmax(input, 0 if input._data.ndim == 1 else 1), target, reduction=reduction)
 
 
-__all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "l1_loss", "linear",
-           "log_softmax", "mse_loss", "nll_loss", "one_hot", "relu", "relu_", "sigmoid", "softmax", "tanh"]  # fmt: skip
+__all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "dropout", "l1_loss", "linear",
+           "log_softmax", "mse_loss", "nll_loss", "relu", "relu_", "sigmoid", "softmax", "tanh"]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -9,17 +9,6 @@ from ..autograd.modes import no_grad
 from ..errors import missing, warn_user
 from ..tensor import Tensor
 
-_GAINS = {"linear": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 0.75}
-
-
-def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """The recommended gain of a nonlinearity. ValueError for an unknown one."""
-    if nonlinearity == "leaky_relu":
-        return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
-    if nonlinearity not in _GAINS:
-        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
-    return _GAINS[nonlinearity]
-
 
 def _fans(tensor: Tensor) -> tuple[int, int]:
     if tensor.dim() < 2:
@@ -62,26 +51,16 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
     return uniform_(tensor, -bound, bound, generator)
 
 
-def _deviation(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
-    return calculate_gain(nonlinearity, a) / math.sqrt(_fans(tensor)[("fan_in", "fan_out").index(mode)])
-
-
-def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None) -> Tensor:  # fmt: skip
-    """Fill uniformly, scaled for a rectifier (He)."""
+def kaiming_uniform_(tensor: Tensor, a: float = 0, *, generator: Any = None) -> Tensor:
+    """Fill uniformly, scaled for a rectifier that lets the part `a` of negative numbers pass (He)."""
     if 0 in tensor.shape:
         warn_user("Initializing zero-element tensors is a no-op")
         return tensor
-    bound = math.sqrt(3.0) * _deviation(tensor, a, mode, nonlinearity)
+    bound = math.sqrt(3.0) * (math.sqrt(2.0 / (1 + a**2)) / math.sqrt(_fans(tensor)[0]))
     return uniform_(tensor, -bound, bound, generator)
 
 
-def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None) -> Tensor:  # fmt: skip
-    """Fill normally, scaled for a rectifier (He)."""
-    return normal_(tensor, 0.0, _deviation(tensor, a, mode, nonlinearity), generator)
-
-
-__all__ = ["calculate_gain", "constant_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "uniform_",
-           "xavier_uniform_", "zeros_"]  # fmt: skip
+__all__ = ["constant_", "kaiming_uniform_", "normal_", "ones_", "uniform_", "xavier_uniform_", "zeros_"]
 
 
 def __getattr__(name: str) -> Any:

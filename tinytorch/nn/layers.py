@@ -23,7 +23,7 @@ _empty = elsewhere(empty)
 class Linear(Module):
     """`x @ weight.T + bias`: x (..., in_features), weight (out_features, in_features), bias (out_features)."""
 
-    _place = "linear"
+    shown_as = "torch.nn.modules.linear.Linear"
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:  # fmt: skip
         super().__init__()
@@ -48,60 +48,48 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
-class Dropout(Module):
-    """In training, zeroes elements at random. ValueError for p outside [0, 1]."""
-
-    _place = "dropout"
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        if p < 0 or p > 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p, self.inplace = p, inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The input with elements zeroed, or in evaluation mode as it is."""
-        return F.dropout(input, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        """The options, as the layer prints them."""
-        return f"p={self.p}, inplace={self.inplace}"
-
-
-def _layer(name: str, place: str, what: str, forward: Callable, show: bool = True, **options: Any) -> type:
-    """A module without parameters of its own, whose options are attributes; it prints all but `inplace=False`."""
+def _layer(name: str, place: str, what: str, forward: Callable, **options: Any) -> type:
+    """A module without parameters of its own, whose options are attributes and are printed."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     signature = inspect.Signature([inspect.Parameter(n, kind, default=v) for n, v in options.items()])
 
     def construct(self: Any, *args: Any, **kwargs: Any) -> None:
         Module.__init__(self)
-        try:
-            bound = signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{name}.__init__() {error}") from None
+        bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        for option, value in bound.arguments.items():
-            self.register_buffer(option, value) if option.endswith("weight") else setattr(self, option, value)
+        vars(self).update(bound.arguments)
 
     def extra_repr(self: Any) -> str:
         """The options, as the layer prints them."""
-        return ", ".join([f"{n}={v}" for n in options if show and ((v := getattr(self, n)) or n != "inplace")])
+        shown = {n: getattr(self, n) for n in options if n != "reduction"}
+        return ", ".join([f"{n}={v}" for n, v in shown.items() if v or len(options) > 1])  # of ReLU not `inplace=False`
 
     forward.__doc__, forward.__name__, forward.__qualname__ = what, "forward", f"{name}.forward"
     construct.__signature__ = signature  # type: ignore[attr-defined]
-    body = {"__init__": construct, "forward": forward, "extra_repr": extra_repr, "_place": place, "__doc__": what}
-    return type(name, (Module,), {**body, "__module__": __name__})
+    body = {
+        "__init__": construct,
+        "forward": forward,
+        "extra_repr": extra_repr,
+        "__doc__": what,
+        "__module__": __name__,
+    }
+    return type(Module)(name, (Module,), {**body, "shown_as": f"torch.nn.modules.{place}.{name}"})
 
 
-def _loss(function: Callable, name: str, what: str, **options: Any) -> type:
+def _loss(function: Callable, name: str, what: str) -> type:
     def forward(self: Any, input: Tensor, target: Tensor) -> Tensor:
-        return function(input, target, **{n: getattr(self, n) for n in options})
+        return function(input, target, reduction=self.reduction)
 
-    return _layer(name, "loss", what, forward, False, **options)
+    return _layer(name, "loss", what, forward, reduction="mean")
+
+
+def _dropout(self: Any, input: Tensor) -> Tensor:
+    return F.dropout(input, self.p, self.training, self.inplace)
 
 
 # fmt: off
 Identity = _layer("Identity", "linear", "Gives its input back.", lambda self, input: input)
+Dropout = _layer("Dropout", "dropout", "In training, zeroes elements at random.", _dropout, p=0.5, inplace=False)
 ReLU = _layer("ReLU", "activation", "x where positive, else 0.", lambda self, input: F.relu(input, self.inplace), inplace=False)
 Sigmoid = _layer("Sigmoid", "activation", "1 / (1 + exp(-x)).", lambda self, input: input.sigmoid())
 Tanh = _layer("Tanh", "activation", "Hyperbolic tangent.", lambda self, input: input.tanh())
@@ -109,22 +97,16 @@ Softmax = _layer("Softmax", "activation", "exp(x) scaled to sum to 1 along a dim
                  lambda self, input: F.softmax(input, self.dim), dim=None)
 Flatten = _layer("Flatten", "flatten", "Several dimensions into one.",
                  lambda self, input: input.flatten(self.start_dim, self.end_dim), start_dim=1, end_dim=-1)
-MSELoss = _loss(F.mse_loss, "MSELoss", "Squared differences.", reduction="mean")
-L1Loss = _loss(F.l1_loss, "L1Loss", "Absolute differences.", reduction="mean")
-BCELoss = _loss(F.binary_cross_entropy, "BCELoss", "Cross entropy of probabilities.", weight=None, reduction="mean")
-BCEWithLogitsLoss = _loss(F.binary_cross_entropy_with_logits, "BCEWithLogitsLoss", "Cross entropy of sigmoid(input).",
-                          weight=None, reduction="mean", pos_weight=None)
-NLLLoss = _loss(F.nll_loss, "NLLLoss", "Minus the log-probability of the right class.", weight=None, ignore_index=-100,
-                reduction="mean")
-CrossEntropyLoss = _loss(F.cross_entropy, "CrossEntropyLoss", "Cross entropy of softmax(input).", weight=None,
-                         ignore_index=-100, reduction="mean")
+MSELoss = _loss(F.mse_loss, "MSELoss", "Squared differences.")
+L1Loss = _loss(F.l1_loss, "L1Loss", "Absolute differences.")
+BCEWithLogitsLoss = _loss(F.binary_cross_entropy_with_logits, "BCEWithLogitsLoss", "Cross entropy of sigmoid(input).")
+NLLLoss = _loss(F.nll_loss, "NLLLoss", "Minus the log-probability of the right class.")
+CrossEntropyLoss = _loss(F.cross_entropy, "CrossEntropyLoss", "Cross entropy of softmax(input).")
 # fmt: on
 
 
 class _Numbered(Module):
     """What Sequential and ModuleList share: modules by their position."""
-
-    _place = "container"
 
     def _name_at(self, i: int) -> str:
         if not -len(self) <= index(i) < len(self):
@@ -143,29 +125,16 @@ class _Numbered(Module):
     def __setitem__(self, i: int, module: Module) -> None:
         setattr(self, self._name_at(i), module)
 
-    def __delitem__(self, i: int | slice) -> None:
-        for name in list(self._modules)[i] if isinstance(i, slice) else [self._name_at(i)]:
-            delattr(self, name)
-        rest = list(self)
-        self._modules.clear()
-        self.extend(rest)
-
     def append(self, module: Module) -> Self:
         """Add a module at the end."""
         self.add_module(str(len(self)), module)
-        return self
-
-    def extend(self, modules: Iterable[Module]) -> Self:
-        """Add modules at the end."""
-        for m in list(modules):
-            self.append(m)
         return self
 
 
 class Sequential(_Numbered):
     """Modules one after another: given in order, or as an OrderedDict with names."""
 
-    _place = "container"
+    shown_as = "torch.nn.modules.container.Sequential"
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
@@ -175,7 +144,7 @@ class Sequential(_Numbered):
 
     def forward(self, input: Any) -> Any:
         """Call the modules one after another, each on what the one before returned."""
-        for module in self._modules.values():
+        for module in self:
             input = module(input)
         return input
 
@@ -186,11 +155,12 @@ class Sequential(_Numbered):
 class ModuleList(_Numbered):
     """Modules in a list that registers them."""
 
-    _place = "container"
+    shown_as = "torch.nn.modules.container.ModuleList"
 
-    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+    def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
-        self.extend(() if modules is None else modules)
+        for module in modules:
+            self.append(module)
 
     def _sliced(self, i: slice) -> ModuleList:
         return type(self)(list(self)[i])

@@ -10,17 +10,9 @@ from .. import dtypes
 from ..autograd.hooks import RemovableHandle
 from ..autograd.modes import no_grad
 from ..devices import device as Device
+from ..errors import missing
 from ..tensor import Tensor
-from .backward_hooks import with_backward_hooks
 from .parameter import Parameter
-
-
-class ModuleMeta(type):
-    """Prints the modules' classes by the names they have in torch, which a class of ours says in `_place`."""
-
-    def __repr__(cls) -> str:
-        place = cls.__dict__.get("_place")
-        return f"<class 'torch.nn.modules.{place}.{cls.__name__}'>" if place else super().__repr__()
 
 
 def typename(x: Any) -> str:
@@ -35,48 +27,50 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
         return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
 
 
-# what a module keeps by name: in torch's words what it is, and what may be set in its place
+# what a module keeps by name: in torch's words what it is, what may be set in its place, and what may be registered
 _GROUPS = {
-    "_parameters": ("parameter", "torch.nn.Parameter or None"),
-    "_modules": ("child module", "torch.nn.Module or None"),
-    "_buffers": ("buffer", "torch.nn.Buffer, torch.Tensor or None"),
+    "_parameters": ("parameter", "torch.nn.Parameter or None", Parameter, "torch.nn.Parameter or None"),
+    "_modules": ("child module", "torch.nn.Module or None", object, ""),
+    "_buffers": ("buffer", "torch.nn.Buffer, torch.Tensor or None", Tensor, "torch Tensor or None"),
 }
+
+
+class ModuleMeta(type):
+    """Prints the modules' classes by the names they have in torch, which a class of ours says in `shown_as`."""
+
+    def __repr__(cls) -> str:
+        name = cls.__dict__.get("shown_as")
+        return f"<class '{name}'>" if name else super().__repr__()
 
 
 class Module(metaclass=ModuleMeta):
     """The base of all networks: a subclass assigns parameters and modules as attributes and defines `forward`."""
 
-    _place = "module"
+    shown_as = "torch.nn.modules.module.Module"
     training: bool
 
     def __init__(self) -> None:
         vars(self).update(training=True, _parameters={}, _buffers={}, _modules={}, _non_persistent_buffers_set=set())
-        vars(self).update({f"_{when}_hooks": OrderedDict() for when in ("forward", "forward_pre", "backward")})
+        vars(self).update({f"_{when}_hooks": OrderedDict() for when in ("forward", "forward_pre")})
 
-    def _forward_unimplemented(self, *input: Any) -> None:
+    def forward(self, *input: Any) -> Any:
         """What the module computes; every subclass defines it."""
         raise NotImplementedError(f'Module [{self._get_name()}] is missing the required "forward" function')
-
-    forward: Callable[..., Any] = _forward_unimplemented
 
     # calling ----------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` with the hooks around it."""
-        if not (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks):
+        if not (self._forward_hooks or self._forward_pre_hooks):
             return self.forward(*args, **kwargs)
         for hook in list(self._forward_pre_hooks.values()):
             new = hook(self, args)
             args = args if new is None else new if isinstance(new, tuple) else (new,)
-
-        def run(args: tuple) -> Any:
-            out = self.forward(*args, **kwargs)
-            for hook in list(self._forward_hooks.values()):
-                new = hook(self, args, out)
-                out = out if new is None else new
-            return out
-
-        return with_backward_hooks(self, args, run) if self._backward_hooks else run(args)
+        out = self.forward(*args, **kwargs)
+        for hook in list(self._forward_hooks.values()):
+            new = hook(self, args, out)
+            out = out if new is None else new
+        return out
 
     def register_forward_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
@@ -85,10 +79,6 @@ class Module(metaclass=ModuleMeta):
     def register_forward_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
         return RemovableHandle(self._forward_pre_hooks, hook)
-
-    def register_full_backward_hook(self, hook: Callable) -> RemovableHandle:
-        """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are there; it may replace them."""
-        return RemovableHandle(self._backward_hooks, hook)
 
     # attributes -------------------------------------------------------------------------------------------------------
 
@@ -102,7 +92,7 @@ class Module(metaclass=ModuleMeta):
         if kind is None and held is None:
             return object.__setattr__(self, name, value)
         if kind is None and value is not None and not (held == "_buffers" and isinstance(value, Tensor)):
-            what, wanted = _GROUPS[held]
+            what, wanted, *_ = _GROUPS[held]
             raise TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({wanted} expected)")
         own.pop(name, None)
         if held not in (None, kind) and kind is not None:
@@ -115,7 +105,7 @@ class Module(metaclass=ModuleMeta):
             found = self.__dict__.get(group, ())
             if name in found:
                 return found[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        raise missing(f"'{type(self).__name__}' object has no attribute '{{}}'", name)
 
     def __delattr__(self, name: str) -> None:
         for group in _GROUPS:
@@ -137,10 +127,9 @@ class Module(metaclass=ModuleMeta):
             raise KeyError(f'{what} name can\'t be empty string ""')
         if hasattr(self, name) and name not in self.__dict__[group]:
             raise KeyError(f"attribute '{name}' already exists")
-        if group == "_parameters" and not isinstance(value, (Parameter, type(None))):
-            raise TypeError(f"cannot assign '{typename(value)}' object to parameter '{name}' (torch.nn.Parameter or None required)")  # fmt: skip
-        if group == "_buffers" and not isinstance(value, (Tensor, type(None))):
-            raise TypeError(f"cannot assign '{typename(value)}' object to buffer '{name}' (torch Tensor or None required)")  # fmt: skip
+        kind, wanted = _GROUPS[group][2:]
+        if not isinstance(value, (kind, type(None))):
+            raise TypeError(f"cannot assign '{typename(value)}' object to {what} '{name}' ({wanted} required)")
         self.__dict__[group][name] = value
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
@@ -244,10 +233,6 @@ class Module(metaclass=ModuleMeta):
             return out.to(dtype) if dtype is not None and t.is_floating_point() else out
 
         return self._apply(convert)
-
-    def type(self, dst_type: Any) -> Module:
-        """All parameters and buffers in a dtype."""
-        return self._apply(lambda t: t.type(dst_type))
 
     def double(self) -> Module:
         """Floating point parameters and buffers as float64."""

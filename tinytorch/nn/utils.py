@@ -7,8 +7,8 @@ from typing import Any
 from ..autograd.modes import no_grad
 from ..errors import missing
 from ..ops.from_data import tensor
-from ..ops.joining import stack
-from ..ops.linalg import vector_norm
+from ..ops.parts import stack
+from ..ops.reductions import vector_norm
 from ..tensor import Tensor
 
 

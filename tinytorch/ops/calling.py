@@ -1,16 +1,36 @@
-"""Calling operations: which overload the arguments of a call fit, and what a user's call does with them.
+"""Calling operations: which overload the arguments of a call fit, and the plain call, made short.
 
-A call with arguments of the very types that a schema names is run at once; all others are read as torch's parser reads them.
+A call is plain if its arguments are given by position and are of the very types that the schema names. A closure for
+each kind of kernel sees that and does at once what `Op` does step by step; where tensors lie on another device, or hooks
+on saved tensors or anomaly mode hold, it has `Op` do it. A call that is not plain it hands on, to the next overload and at
+last to torch's own way of reading arguments. But for that nothing here is needed for an operation to be right.
 """
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..tensor import Tensor
-from .schema import REQUIRED, MisfitError, Signature, mismatch
+import numpy as np
 
+from ..autograd.history import DEFAULT, INFERENCE, NO_GRAD, edge_of, view_of
+from ..autograd.meta import needs_grad
+from ..autograd.modes import MADE, MODES, InferenceCounter
+from ..autograd.node import next_number
+from ..autograd.saved import HOOKS, NUMBER
+from ..devices import CPU
+from ..tensor import Tensor, as_result
+from .kernels import pointwise
+from .layout import broadcast_error, owner, result_layout
+from .schema import REQUIRED, Signature, mismatch
+
+_new = object.__new__
+_ndarray = np.ndarray
+_NUMBERS = (float, int)
+_NUMBER = np.zeros(())  # for the layout of a result it matters only that there is one
+_NOWHERE: Any = (None, 0)
 _SAYS = {
     "view": "A view: the same memory, the same version counter.",
     "views": "Views: the same memory, the same version counter.",
@@ -28,128 +48,341 @@ class Overloads:
         self.name, self.inplace = name, inplace
         self.ops: list = []
         self.offered: list[tuple[Any, bool, bool]] = []  # an operation, whether it takes `out=`, whether it is a method
-        self.plain: dict[int, list] = {}  # by number of arguments: operation, types that need no further look, defaults
         self.signatures: dict[bool, list] = {}  # of methods or functions: signature, operation, how it runs
 
     def add(self, made: Any, out: bool = False, method: bool = False) -> None:
         """One more overload."""
-        schema, run = made.schema, made.inplace if self.inplace else made.run
         self.ops.append(made)
-        self.offered.append((made, out, method and schema.has_self))
+        self.offered.append((made, out, method and made.schema.has_self))
         self.signatures.clear()
-        if any(p.named and p.default is REQUIRED for p in schema.params):
-            return
-        plain = [p.plain | {int, float, bool} if made.numbers and p.is_tensor else p.plain for p in schema.params]
-        for n in range(sum(p.default is REQUIRED for p in schema.params), schema.positional + 1):
-            again = (
-                n == made.arity and not self.inplace and len(self.ops) > 1
-            )  # the first one's plain call is tried before
-            entry = (made, plain[:n], ()) if again else (run, plain[:n], schema.defaults[n:])
-            self.plain.setdefault(n, []).append(entry)
 
     def called(self, method: bool) -> Callable:
         """What a user calls: finds the overload, and hands it its arguments."""
-        first, table = self.ops[0], self.plain
-        many = any(p.kind in ("int[]", "SymInt[]") for p in first.schema.params)  # whose elements are to be looked at
-        quick, arity = (first.written, 2) if self.inplace else (None if many else first.quick, first.arity)
-        arity = -1 if quick is None else arity
-        sized, most = self._sized(method)
 
-        def call(*args: Any, **named: Any) -> Any:
-            if not named:
-                n = len(args)
-                if n == 2 and sized is not None and type(args[1]) is int:
-                    made = sized(args[0], args[1:])
-                    if made is not None:
-                        return made
-                elif sized is not None and 1 < n <= most:
-                    sizes = args[1:] if type(args[1]) is int else args[1]
-                    if type(sizes) is tuple and (n == 2 or sizes is not args[1]):
-                        for k in sizes:
-                            if type(k) is not int:
-                                break
-                        else:
-                            made = sized(args[0], sizes)
-                            if made is not None:
-                                return made
-                elif n == arity:
-                    made = quick(*args)  # type: ignore[misc]
-                    if made is not None:
-                        return made
-                for run, plain, rest in table.get(n, ()):
-                    for x, kinds in zip(args, plain):  # noqa: B905 - as many by construction
-                        if type(x) not in kinds and not (isinstance(x, Tensor) and Tensor in kinds):
-                            break
-                    else:
-                        return run(*args, *rest)
-            return self._bound(method, args, named)
+        def read(*args: Any, **named: Any) -> Any:
+            return self._read(method, tuple([x for x in args if x is not REQUIRED]), named)
 
+        call: Any = read
+        ways = [(o, _closure(o, self.inplace)) for o in reversed(self.ops)]
+        for o, way in ways:
+            call = _of_one(o, call, method) if way is _of_one else _any(o, call, method, self.inplace)
+        for o, way in ways:  # what takes tensors or ints alone, which no other overload would, is tried first
+            call = call if way in (None, _of_one) else way(o, call, method)
+        first = self.ops[0]
         call.__name__, call.__qualname__ = self.name, f"Tensor.{self.name}" if method else self.name
         call.__module__ = "tinytorch"
-        says = (
-            "Writes the result into its first argument, and counts the write."
-            if self.inplace
-            else _SAYS[first.kernel.kind]
-        )
+        says = _SAYS["write" if self.inplace else first.kernel.kind]
         call.__doc__ = f"{first.schema.text}\n\n{says} Source: `torch.{first.name}`."
-        call.overloads = self.ops  # type: ignore[attr-defined]
+        call.overloads = self.ops
         return call
 
-    def _sized(self, method: bool) -> tuple[Callable | None, int]:
-        """The plain call of what takes sizes or dimensions, one by one or as a tuple, and of how many arguments at most."""
-        kinds = [o.schema.params[1].kind for o in self.ops if o.schema.positional > 1]
-        if not self.inplace and "int" not in kinds:  # which one number would mean
-            for o in self.ops:
-                p = o.schema.params
-                if o.schema.positional > 1 and p[1].kind in ("int[]", "SymInt[]"):
-                    if p[1].one and p[1].default is REQUIRED:
-                        return o.quick, 2
-                    if method and o.schema.positional == 2 and not p[1].one:
-                        return o.quick, 1 << 63
-        return None, 0
-
-    def _signatures(self, method: bool) -> list:
-        if method not in self.signatures:
-            found = self.signatures[method] = []
-            for o, out, own in self.offered:
-                if own or not method:
-                    signature = Signature(o.schema, self.name, method, out and not method, o.numbers)
-                    signature.older = o.older
-                    found.append((signature, o, o.inplace if self.inplace else o.run))
-        return self.signatures[method]
-
-    def _bound(self, method: bool, args: tuple, named: dict) -> Any:
+    def _read(self, method: bool, args: tuple, named: dict) -> Any:
         """Call as torch's parser reads the arguments. TypeError, in its words, if they fit no overload."""
         if method and not args:
             raise TypeError(f"unbound method TensorBase.{self.name}() needs an argument")
         if method and not isinstance(args[0], Tensor):
             what = f"doesn't apply to a '{type(args[0]).__name__}' object"
             raise TypeError(f"descriptor '{self.name}' for 'torch._C.TensorBase' objects {what}")
-        signatures = self._signatures(method)
-        for signature, o, run in signatures:  # first by types that need no further look
-            values = signature.plain(args, named)
-            if values is None:
-                break
-            if values:
-                return _finished(run(*values[:-1]), values[-1]) if o.schema.is_factory else run(*values)
-        for signature, o, run in signatures:
-            try:
-                found = signature.match(args[method:], named)
-            except MisfitError:
+        if method not in self.signatures:
+            self.signatures[method] = [
+                (Signature(o.schema, self.name, method, out and not method, o.numbers, o.older), o)
+                for o, out, own in self.offered
+                if own or not method
+            ]
+        for signature, o in self.signatures[method]:
+            found = signature.match(args[method:], named)
+            if isinstance(found, str):
                 continue
             signature.unpack(found)
             if method:
                 found["self"] = args[0]
             out, grad = found.pop("out", None), o.schema.is_factory and found.pop("requires_grad", False)
             values = tuple([p.read(found[p.name]) if p.name in found else p.default for p in o.schema.params])
-            return _finished(run(*values), grad) if out is None else o.into(out, values)
-        raise mismatch(self.name, [s for s, _, _ in signatures], args[method:], named)
+            if out is not None:
+                return o.into(out, values)
+            made = o.inplace(*values) if self.inplace else o.run(*values)
+            if grad:
+                if made._data.dtype.kind != "f":
+                    raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+                made.requires_grad_()
+            return made
+        raise mismatch(self.name, [s for s, _ in self.signatures[method]], args[method:], named)
 
 
-def _finished(made: Any, requires_grad: bool | None) -> Any:
-    """What a creation gives, which may have been asked to require grad."""
-    if requires_grad:
-        if made._data.dtype.kind != "f":
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        made.requires_grad_()
-    return made
+def plain_call(o: Any, otherwise: Callable) -> Callable:
+    """The plain call of one operation, as formulas, other operations and Python's operators make it."""
+    way = _closure(o, False)
+    return otherwise if way is None else way(o, otherwise, False)
+
+
+@functools.cache
+def _closure(o: Any, inplace: bool) -> Callable | None:
+    """What makes the closure for plain calls of an operation, by the kind of its kernel; None for most of them."""
+    schema, kernel = o.schema, o.kernel
+    if o.several or o.lists or schema.is_factory or REQUIRED in schema.defaults[schema.positional :]:
+        return None
+    two = o.tensors == [0, 1] and schema.least == 2
+    if inplace:
+        ufunc = type(kernel) is pointwise and kernel.to != "bool" and (kernel.plain or kernel.function)
+        return functools.partial(_of_two, inplace=True) if two and type(ufunc) is np.ufunc else None
+    if kernel.kind == "view" and o.node is not None:
+        return _looking
+    if kernel.kind != "fresh" or o.tensors == [0]:
+        return _of_one if kernel.kind == "fresh" else None
+    return _of_two if two and (o.node is None or (o.inputs == [0, 1] and hasattr(o.node, "rules"))) else None
+
+
+def _any(o: Any, otherwise: Callable, method: bool, inplace: bool) -> Callable:
+    """The plain call of any operation, run in full."""
+    run, schema, lead = o.inplace if inplace else o.run, o.schema, int(method)
+    defaults, kinds, least, most = schema.defaults, schema.kinds, schema.least, schema.positional
+    sizes = most == lead + 1 and schema.params[lead].is_sizes  # so that they may be given one by one
+
+    def call(*args: Any, **named: Any) -> Any:
+        n = len(args)
+        if not named and least <= n <= most:
+            for x, plain in zip(args, kinds):  # noqa: B905 - as many by construction
+                if type(x) not in plain:
+                    break
+            else:
+                return run(*args, *defaults[n:])
+        values = None
+        if n >= lead and not (method and not isinstance(args[0], Tensor)):
+            spread = sizes and n > lead and type(args[lead]) is int
+            values = schema.plain((*args[:lead], args[lead:]) if spread else args, named, o.numbers)
+        return otherwise(*args, **named) if values is None else run(*values)
+
+    return call
+
+
+def _keeper(o: Any) -> tuple[tuple, Callable | None]:
+    """What the node of a plain call saves: what is always the same, or else `save(values, edges)`."""
+    if o.node is None:
+        return (), None
+    names = o.node.saved_names
+    same = {p.name: p.default for p in o.schema.params if p.named} | dict.fromkeys(o.node.results)  # which come later
+    if same.keys() >= {*names}:
+        return tuple([x for n in names for x in (same[n], None)]), None
+    if names == ("self_sym_sizes",):
+        return (), lambda values, edges: (values[0]._data.shape, None)
+    if names == ("other", "self") and o.node.users == (0, 1):
+        return (), _save_both
+    return (), o.save
+
+
+def _save_both(values: tuple, edges: tuple) -> tuple:
+    """What a product saves: each operand only where the other one needs a gradient."""
+    x, y = values[0], values[1]
+    first, second = edges
+    if first is not None:
+        if second is not None:
+            return (y, y._counter[0], x, x._counter[0])
+        return (y, y._counter[0] if isinstance(y, Tensor) else NUMBER, None, None)
+    return (None, None, x, x._counter[0])
+
+
+def _edge(x: Any) -> Any:
+    """Where a gradient for a view flows, whose history may have to be made anew; `_NOWHERE` if its base alone requires grad."""
+    return (edge_of(x) or _NOWHERE) if needs_grad(x) else None
+
+
+def _made(data: np.ndarray, here: Any, fn: Any) -> Tensor:
+    """A new tensor on the CPU, the output of its node if there is one."""
+    out = _new(Tensor)
+    out._data = data
+    out._counter = [0] if not here.inference else InferenceCounter()
+    out._storage = out._edge = out._meta = out._view = None
+    if fn is not None:
+        kind = data.dtype
+        if kind.kind != "f":
+            raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
+        fn._seq = next_number()
+        fn._hooks = None
+        fn._expects = (data.shape, kind, CPU)
+        out._edge = (fn, 0)
+        if fn.saved_names == ("result",):
+            fn._saved = (out._alias(), 0)
+        elif fn.results:
+            fn.keep_results((out,))
+    return out
+
+
+def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
+    """The plain call of an operation on one tensor."""
+    schema, kernel, node, run, rest = o.schema, o.kernel, o.node, o.run, o.schema.defaults[1:]
+    needed, function, compute = REQUIRED in rest, kernel.function, o.compute
+    straight = kernel.straight if type(kernel) is pointwise and not rest else ()
+    fixed, save = _keeper(o)
+
+    def call(x: Any = REQUIRED, /, *args: Any, **named: Any) -> Any:
+        given = rest
+        if args or named or needed or not isinstance(x, Tensor):
+            given = schema.plain((x, *args), named) if isinstance(x, Tensor) else None
+            if given is None:
+                return otherwise(x, *args, **named)
+            given = given[1:]
+            if named:
+                return run(x, *given)
+        here, storage, fn, a = MODES.here, x._storage, None, x._data
+        if type(x._counter) is not list or (storage is not None and storage.device is not CPU):
+            return run(x, *given)
+        if here.grad and node is not None:
+            edge = x._edge
+            if x._view is not None:
+                edge = _edge(x)
+            elif edge is None and (m := x._meta) is not None and m.requires_grad:
+                edge = (x, 0)
+            if edge is not None:
+                if HOOKS or MADE or edge is _NOWHERE:
+                    return run(x, *given)
+                fn = _new(node)
+                fn._edges = edges = (edge,)
+                fn._saved = fixed if save is None else save((x, *given), edges)
+        if kernel.copies and not args:
+            data = function(a)
+        elif a.dtype.num in straight and a.size:
+            data = here.run(function, a)
+            if type(data) is not _ndarray or data.ndim > 1:
+                data = result_layout(data, a)
+        else:
+            data = here.run(compute, a, *given)
+            if type(data) is not _ndarray or not data.size:
+                data = as_result(data)
+        return _made(data, here, fn)
+
+    return call
+
+
+def _of_two(o: Any, otherwise: Callable, method: bool, inplace: bool = False) -> Callable:
+    """The plain call of an operation on two tensors, or on a tensor and a number that stands for one."""
+    kernel, node, numbers, rest = o.kernel, o.node, o.numbers, o.schema.defaults[2:]
+    run = o.inplace if inplace else o.run
+    simply = type(kernel) is pointwise and (
+        kernel.plain or not rest
+    )  # for which dtypes a ufunc alone is all there is to do
+    straight, ufunc = (kernel.straight, kernel.plain or kernel.function) if simply else ((), None)
+    compute = o.compute
+    fixed, save = _keeper(o)
+
+    def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
+        pair = isinstance(y, Tensor)
+        if more or named or not isinstance(x, Tensor) or not (pair or (numbers and type(y) in _NUMBERS)):
+            return otherwise(x, y, *more, **named)
+        a, b, storage, here, fn = x._data, y, x._storage, MODES.here, None
+        kind, second = a.dtype, None
+        if storage is not None and storage.device is not CPU:
+            return run(x, y, *rest)
+        if pair:
+            b, storage = y._data, y._storage
+            simple = b.dtype is kind and kind.num in straight
+            if storage is not None and storage.device is not CPU:
+                return run(x, y, *rest)
+        else:
+            simple = kind.kind == "f" and kind.num in straight and (type(y) is float or -1 << 53 < y < 1 << 53)
+        if here.grad and node is not None:
+            if inplace and needs_grad(x):
+                return run(x, y, *rest)
+            first = x._edge
+            if x._view is not None:
+                if (first := _edge(x)) is _NOWHERE:
+                    return run(x, y, *rest)
+            elif first is None and (m := x._meta) is not None and m.requires_grad:
+                first = (x, 0)
+            if pair:
+                second = y._edge
+                if y._view is not None:
+                    if (second := _edge(y)) is _NOWHERE:
+                        return run(x, y, *rest)
+                elif second is None and (m := y._meta) is not None and m.requires_grad:
+                    second = (y, 0)
+            if first is not None or second is not None:
+                if inplace or HOOKS or MADE:
+                    return run(x, y, *rest)
+                fn = _new(node)
+                fn._edges = edges = (first, second)
+                fn._saved = fixed if save is None else save((x, y, *rest), edges)
+        if inplace:
+            apart = not pair or (b.shape == a.shape and (x is y or owner(a) is not owner(b)))
+            if not simple or not apart or kind.kind != "f" or type(x._counter) is not list or not a.flags.forc:
+                return run(x, y, *rest)
+            here.run(ufunc, a, b, a)
+            x._counter[0] += 1
+            return x
+        if simple:
+            try:
+                data = here.run(ufunc, a, b)
+            except ValueError:
+                raise broadcast_error(a.shape, b.shape) from None
+            if type(data) is not _ndarray or data.ndim > 1 or not data.size:
+                data = result_layout(data, a, b if pair else _NUMBER)
+        else:
+            data = here.run(compute, a, b, *rest)
+            if type(data) is not _ndarray or not data.size:
+                data = as_result(data)
+        return _made(data, here, fn)
+
+    return call
+
+
+def _looking(o: Any, otherwise: Callable, method: bool) -> Callable:
+    """The plain call of a view by ints, all of them given, or by sizes or dimensions, which methods take one by one."""
+    function, node, run, params = o.kernel.function, o.node, o.run, [p for p in o.schema.params[1:] if not p.named]
+    sized = len(params) == 1 and params[0].is_sizes
+    count, names, defaults = len(params), ("self_sym_sizes", *[p.name for p in params]), o.schema.defaults[1:]
+    least = sum(p.default is REQUIRED for p in params)
+    if not {*names}.issuperset(node.saved_names) or not (sized or all(p.type.shown == "int" for p in params)):
+        return otherwise
+    bare, by_size = not node.saved_names, node.saved_names == ("self_sym_sizes",)
+    pick = bare or operator.itemgetter(*[i for name in node.saved_names for i in (names.index(name), -1)])
+
+    def call(x: Any = REQUIRED, /, *args: Any, **named: Any) -> Any:
+        ints, given = args, args
+        if sized:
+            if args and type(args[0]) is tuple:
+                ints = args[0]
+            else:
+                given = (args,) if args and method else ()
+        for n in ints:
+            if type(n) is not int:
+                return otherwise(x, *args, **named)
+        if named or not isinstance(x, Tensor) or not least <= len(given) <= count:
+            return otherwise(x, *args, **named)
+        if len(given) < count:
+            given += defaults[len(given) :]
+        here, fn, a, source, counter = MODES.here, None, x._data, x._view, x._counter
+        creation = DEFAULT
+        if type(counter) is not list:
+            return run(x, *given)
+        if here.grad:
+            edge = x._edge
+            if source is not None:
+                edge = _edge(x)
+            elif edge is None and (m := x._meta) is not None and m.requires_grad:
+                edge = (x, 0)
+            if edge is not None:
+                if MADE or edge is _NOWHERE:
+                    return run(x, *given)
+                fn = _new(node)
+                fn._edges = (edge,)
+                fn._saved = () if bare else (a.shape, None) if by_size else pick((a.shape, *given, None))
+        else:
+            creation = INFERENCE if here.inference else NO_GRAD
+        data = function(a, *given)
+        storage = x._storage
+        out = _new(Tensor)
+        out._data = data
+        out._storage = storage = x._own_storage() if storage is None else storage
+        out._counter = counter
+        out._edge = out._meta = None
+        if source is None:
+            out._view = (x, counter[0], creation)
+        else:
+            view_of(out, x)
+        if fn is not None:
+            fn._seq = next_number()
+            fn._hooks = None
+            fn._expects = (data.shape, data.dtype, storage.device)
+            out._edge = (fn, 0)
+        return out
+
+    return call

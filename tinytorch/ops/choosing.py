@@ -10,7 +10,7 @@ from .. import dtypes
 from ..errors import warn_in_torch
 from ..tensor import Tensor
 from .copies import contiguous_format, copied
-from .creation import new_zeros, number_array, zeros_like
+from .creation import new_zeros, number_array
 from .define import op, python
 from .kernels import as_array, composite, result_dtype, shape_of_all, write
 from .layout import (
@@ -24,7 +24,6 @@ from .layout import (
     wrap_dim,
 )
 from .parts import unbind
-from .views import array_of, expand, squeeze_dim
 
 _INDICES = (np.dtype(np.int64), np.dtype(np.int32))
 
@@ -78,23 +77,6 @@ def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
     np.copyto(a, number_array(number, dtypes.BY_NUM[a.dtype.num]), where=mask)
 
 
-def _put_back(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> None:
-    a[np.broadcast_to(mask, a.shape)] = source
-
-
-def _masked_select(a: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    if mask.dtype != bool:
-        raise RuntimeError("masked_select: expected BoolTensor for mask")
-    shape = _together(mask, a)
-    chosen = np.broadcast_to(a, shape)[np.broadcast_to(mask, shape)]
-    return chosen if chosen.size else np.empty(0, a.dtype)
-
-
-def _unselected(grad: Any, self: Any, mask: Any) -> Any:
-    whole = expand(self, _together(array_of(self), array_of(mask)))
-    return _masked_scatter_(zeros_like(whole), mask, grad)
-
-
 def _fills(kind: str, **back: Any) -> tuple:
     """`masked_fill` and its in-place form, by a tensor of no dimensions or by a number."""
     back["self"] = lambda grad, mask: masked_fill(grad, mask, 0)
@@ -103,14 +85,8 @@ def _fills(kind: str, **back: Any) -> tuple:
 
 
 _, masked_fill_with_ = _fills("Tensor", backward="MaskedFillBackward1", self=None,
-                              value=lambda grad, mask: masked_select(grad, mask).sum())  # fmt: skip
+                              value=lambda grad, mask: where(mask, grad, 0).sum())  # fmt: skip
 masked_fill, masked_fill_ = _fills("Scalar", backward="MaskedFillBackward0")
-masked_select = op("masked_select(Tensor self, Tensor mask)", _masked_select, writes=1, self=_unselected,
-                   out="masked_select(): self and result must have the same scalar type")  # fmt: skip
-_masked_scatter_ = op(
-    "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source)", write(_put_back), function=False, method=False,
-    self=lambda grad, mask: masked_fill(grad, mask, 0), source=lambda grad, mask, source_sym_sizes: masked_select(grad, mask))  # fmt: skip
-
 # where and nonzero ----------------------------------------------------------------------------------------------------------------
 
 
@@ -131,12 +107,10 @@ def _nonzero(a: np.ndarray) -> np.ndarray:
     return np.ndarray((count, n), np.int64, found, 0, (8, 8 * count))  # torch's is turned, too
 
 
-def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of all elements that are not zero: a row for each, or a tensor for each dimension."""
     if not as_tuple:
-        return _indices(input) if out is None else _indices.into(out, (input,))
-    if out is not None:
-        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+        return _indices(input)
     return unbind(_indices(input if input._data.ndim else input.detach().reshape(1)), 1)
 
 
@@ -159,16 +133,11 @@ python("nonzero", nonzero)
 # by an index along one dimension ------------------------------------------------------------------------------------------
 
 
-def _check(index: np.ndarray, n: int, message: str, kind: type[Exception] = IndexError) -> None:
-    """Raise an error of this kind, with the index put into the message, if one lies outside."""
-    bad = (index < 0) | (index >= n)
-    if bad.any():
-        raise kind(message.format(index[bad].flat[0]))
-
-
 def _in_range(a: np.ndarray, d: int, index: np.ndarray) -> None:
-    n = a.shape[d]
-    _check(index, n, f"index {{}} is out of bounds for dimension {d} with size {n}", RuntimeError)
+    """Raise torch's error for an index that lies outside of its dimension."""
+    bad = (index < 0) | (index >= a.shape[d])
+    if bad.any():
+        raise RuntimeError(f"index {index[bad].flat[0]} is out of bounds for dimension {d} with size {a.shape[d]}")
 
 
 def _points(index: np.ndarray, d: int) -> tuple:
@@ -176,27 +145,6 @@ def _points(index: np.ndarray, d: int) -> tuple:
     at = list(np.ogrid[tuple([slice(n) for n in index.shape])])
     at[d] = index
     return tuple(at)
-
-
-# by an index along one dimension: reading --------------------------------------------------------------------------------------------------------------
-
-
-def _selected(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
-    d = wrap_dim(dim, a.ndim)
-    if index.ndim > 1:
-        raise IndexError("index_select(): Index is supposed to be a vector")
-    if not a.ndim and index.size != 1:
-        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
-    if index.dtype not in _INDICES:
-        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    x = np.atleast_1d(a)
-    if not x.shape[d] and index.size and x.ndim > 1:
-        raise RuntimeError("index_select(): self indexing axis dim should be positive")
-    if x.ndim > 1 and (d == 1 or not a.size):
-        _check(index, x.shape[d], f"INDICES element is out of DATA bounds, id={{}} axis_dim={x.shape[d]}", RuntimeError)
-    else:
-        _check(index, x.shape[d], "index out of range in self")
-    return result_layout(np.take(x, index.reshape(-1), d)) if a.ndim else a.copy()
 
 
 def _gathered(a: np.ndarray, dim: int, index: np.ndarray, sparse_grad: bool = False) -> np.ndarray:
@@ -217,9 +165,6 @@ def _gathered(a: np.ndarray, dim: int, index: np.ndarray, sparse_grad: bool = Fa
     return result_layout(x[_points(i, d)]).reshape(index.shape)
 
 
-index_select = op(
-    "index_select(Tensor self, int dim, Tensor index)", _selected, writes=1,
-    self=lambda grad, self_sym_sizes, dim, index: index_add_(new_zeros(grad, self_sym_sizes), dim, index, grad))  # fmt: skip
 gather = op(
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)", _gathered, writes=1,
     self=lambda grad, self, dim, index, sparse_grad: scatter_add_(new_zeros(grad, self.shape), dim, index, grad))  # fmt: skip
@@ -240,8 +185,8 @@ def _check_shapes(a: np.ndarray, d: int, index: np.ndarray, src: Any) -> None:
             )
 
 
-def _scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any, add: bool = False) -> None:
-    """Write or add the source's elements, or one number, where `index` points."""
+def _scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> None:
+    """Write the source's elements, or one number, where `index` points."""
     d = wrap_dim(dim, a.ndim)
     if index.size and index.dtype not in _INDICES:
         raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
@@ -259,44 +204,7 @@ def _scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any, add: bool =
         src = np.atleast_1d(src)[tuple([slice(n) for n in i.shape])]
     else:
         src = number_array(src, dtypes.BY_NUM[a.dtype.num])
-    if add:
-        np.add.at(x, _points(i, d), src)
-    else:
-        x[_points(i, d)] = src
-
-
-def _added(a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray, alpha: Any = 1) -> None:
-    d, n = wrap_dim(dim, a.ndim), index.size
-    if index.ndim > 1:
-        raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {_name(index)} and size: {list(index.shape)}"
-        )
-    if index.dtype not in _INDICES:
-        raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {_name(index)}")
-    if a.dtype != source.dtype:
-        raise RuntimeError(
-            f"index_add_(): self ({_name(a)}) and source ({_name(source)}) must have the same scalar type"
-        )
-    if not source.ndim and n != 1:
-        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
-    x, rows = np.atleast_1d(a), np.atleast_1d(source)
-    if d < rows.ndim and rows.shape[d] != n:
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({n}) should be equal to source.size(dim): ({rows.shape[d]}), for dim: {d}"
-        )
-    if a.ndim != source.ndim or x.shape[:d] + x.shape[d + 1 :] != rows.shape[:d] + rows.shape[d + 1 :]:
-        raise RuntimeError(
-            f"source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {list(a.shape)} source.shape = {list(source.shape)}"
-        )
-    check_overlap(a)
-    check_no_overlap(a, index, source)
-    if a.ndim > 1 and alpha == 1:
-        _in_range(x, d, index)
-    else:
-        _check(index, x.shape[d], "index out of range in self")
-    if alpha != 1:
-        rows = rows * np.asarray(int(alpha) if a.dtype.kind in "iu" else alpha).astype(a.dtype)
-    np.add.at(x, (slice(None),) * d + (index.reshape(-1),), rows)
+    x[_points(i, d)] = src
 
 
 def _both(name: str, rest: str, f: Any, **how: Any) -> tuple[Any, Any]:
@@ -305,21 +213,14 @@ def _both(name: str, rest: str, f: Any, **how: Any) -> tuple[Any, Any]:
             op(f"{name}_(Tensor(a!) self, {rest})", write(f), function=False, **how))  # fmt: skip
 
 
-def _index_add_back(grad: Any, source: Any, dim: int, index: Any, source_dim: int, alpha: Any) -> Any:
-    from .pointwise import times
-
-    if source_dim > 0:
-        grad = expand(index_select(grad, dim, index), tuple(source.shape))
-    else:
-        grad = index_select(grad, dim, squeeze_dim(index, 0))
-    return grad if alpha == 1 else times(grad, alpha)
-
-
 _ZERO = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
 _GATHER = {"src": lambda grad, dim, index: gather(grad, dim, index)}
 scatter_from, _ = _both("scatter", "int dim, Tensor index, Tensor src", _scattered, backward="ScatterBackward0", **_ZERO, **_GATHER)  # fmt: skip
 scatter, _ = _both("scatter", "int dim, Tensor index, Scalar value", _scattered, backward="ScatterBackward1", **_ZERO)
-_, scatter_add_ = _both("scatter_add", "int dim, Tensor index, Tensor src", lambda a, dim, index, src: _scattered(a, dim, index, src, True),
-                        backward="ScatterAddBackward0", self=lambda grad: grad, **_GATHER)  # fmt: skip
-_, index_add_ = _both("index_add", "int dim, Tensor index, Tensor source, *, Scalar alpha=1", _added,
-                      backward="IndexAddBackward0", self=lambda grad: grad, source=_index_add_back)  # fmt: skip
+# what gradients are added up by
+_HIDDEN: dict[str, Any] = {"function": False, "method": False, "self": lambda grad: grad}
+scatter_add_ = op("scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src)", write(
+    lambda a, dim, index, src: np.add.at(np.atleast_1d(a), _points(np.atleast_1d(index), dim), src)), **_HIDDEN, **_GATHER)  # fmt: skip
+index_add_ = op("index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1)", write(
+    lambda a, dim, index, source, alpha: np.add.at(a, (slice(None),) * dim + (index,), source)), **_HIDDEN,
+    backward="IndexAddBackward0", source=lambda grad, dim, index: gather(grad, dim, index))  # fmt: skip

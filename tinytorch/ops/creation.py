@@ -20,19 +20,12 @@ from ..random import fma64
 from ..tensor import Tensor, device_of
 from .copies import strides_of_copy
 from .define import op
-from .from_data import array_of, finish
+from .from_data import check_size, finish
 from .kernels import composite, number_array
 from .layout import convert, empty_like_strides, store
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 OPTIONS_LIKE = OPTIONS + ", MemoryFormat? memory_format=None"
-
-
-def check_size(shape: tuple[int, ...]) -> None:
-    """Raise torch's RuntimeError for a shape with a negative size."""
-    for n in shape:
-        if n < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(shape)}")
 
 
 # what all creations have in common --------------------------------------------------------------------------------------
@@ -209,21 +202,8 @@ def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = -(-(end - start) // step) if d is dtypes.int64 else math.ceil((end - start) / step)
-    if d.is_floating_point:
-        return MODES.here.run(_counted, float(start), float(step), n, d.np)
-    start, step = int(start), int(step)
-    return np.arange(start, start + n * step, step, dtype=np.int64).astype(d.np, copy=False)
-
-
-def _counted(start: float, step: float, n: int, kind: np.dtype) -> np.ndarray:
-    """start + i * step in float64, but in the blocks of torch's vector code each vector's first number is rounded."""
-    i = np.arange(n, dtype=np.float64)
-    if start.is_integer() and step.is_integer():
-        return (start + i * step).astype(kind)
-    lanes = 32 // kind.itemsize
-    lane = np.where(i < n - n % (2 * lanes), i % lanes, 0.0)  # the rest is computed one by one
-    first = fma64(i - lane, step, start).astype(kind).astype(np.float64)
-    return (fma64(lane, step, first) if kind == np.float64 else first + lane * step).astype(kind)
+    start, step = (float(start), float(step)) if d.is_floating_point else (int(start), int(step))
+    return MODES.here.run(lambda: (start + np.arange(n) * step).astype(d.np, copy=False))
 
 
 op(f"arange(Scalar end, *, {OPTIONS})", factory(_arange, _dtype_of_range), out=True)
@@ -265,4 +245,3 @@ def _eye(d: dtypes.dtype, n: int, m: int | None = None) -> np.ndarray:
 
 op(f"eye(SymInt n, *, {OPTIONS})", factory(_eye), out=True)
 eye = op(f"eye(SymInt n, SymInt m, *, {OPTIONS})", factory(_eye), out=True)
-scalar_tensor = op(f"scalar_tensor(Scalar s, *, {OPTIONS})", factory(lambda d, s: array_of(s, d)))

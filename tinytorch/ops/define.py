@@ -26,12 +26,12 @@ from ..autograd.saved import NUMBER, kept
 from ..devices import CPU, as_device, device
 from ..dtypes import BY_NUM, can_cast, cpp_name, dtype
 from ..errors import warn_in_torch
-from ..tensor import Tensor, device_of, fresh, over
-from . import fast, layout
-from .calling import Overloads
+from ..tensor import Tensor, device_of, fresh
+from . import layout
+from .calling import Overloads, plain_call
 from .kernels import Kernel, cannot_cast, pointwise
 from .layout import check_overlap, store
-from .schema import REQUIRED, Schema, is_number
+from .schema import Schema, is_number
 
 ndarray = np.ndarray
 OUT_WORDS = {
@@ -51,44 +51,38 @@ class Op:
         self.schema, self.kernel, self.node, self.inputs = schema, kernel, node, inputs
         self.numbers, self.older, self.out_words = numbers, older, out_words
         self.name, self.defaults = schema.name, schema.defaults
-        self.several = len(schema.returns) > 1 or "[]" in schema.returns[0]
+        self.several = schema.several
         self.result_type = _named(schema)
         self.tensors = [i for i, p in enumerate(schema.params) if p.is_tensor]
         self.lists = [i for i, p in enumerate(schema.params) if p.is_list]
+        self.saves = []  # what the node saves: its name, how it is read, the one input that needs it, whether it is a tensor
         if node is not None:
-            self.saves = [
-                (n, None if n in node.results else keeps.get(n) or _source(n, schema), user)
-                for n, user in zip(node.saved_names, node.users, strict=True)
-            ]
-            self.wrapped = {schema.names[i] for i in self.tensors} if numbers else set()
-        runs = {"fresh": self._run_fresh, "view": self._run_view, "views": self._run_views, "write": self.inplace,
-                "composite": kernel.__call__, "turn": self._turn}  # fmt: skip
+            holding = {schema.names[i] for i in (*self.tensors, *self.lists)}
+            for n, user in zip(node.saved_names, node.users, strict=True):
+                read = None if n in node.results else keeps.get(n) or _source(n, schema)
+                self.saves.append((n, read, user, n in holding or n in keeps))
+        self.compute: Callable = kernel.function if type(kernel).__call__ is Kernel.__call__ else kernel  # on arrays
+        runs = {"fresh": self._run_fresh, "view": self._run_view, "views": self._run_view, "write": self.inplace,
+                "composite": self.compute, "turn": self._turn}  # fmt: skip
         self.run: Callable = runs[kernel.kind]
-        self.on_arrays: Callable | None = None  # what a call on arrays comes to, unless it writes to them
-        if kernel.kind not in ("write", "turn"):
-            self.on_arrays = kernel.function if type(kernel).__call__ is Kernel.__call__ else kernel
-        self.quick = fast.quick(self)  # the plain call, of `arity` arguments
-        self.arity = sum(p.default is REQUIRED for p in schema.params) if self.quick else -1
-        self.written = fast.written(self)  # that of `name_`
+        self.on_arrays = None if kernel.kind in ("write", "turn") else self.compute  # unless it writes to them
+        self.plain = plain_call(self, self.full)
 
     def __repr__(self) -> str:
         return f"<op {self.schema.text}>"
 
     def __call__(self, *values: Any) -> Any:
         """Run on tensors, recorded as grad mode has it, or on arrays; arguments that are left out take their defaults."""
+        if type(values[0]) is not ndarray or self.on_arrays is None:
+            return self.plain(*values)
         given, defaults = len(values), self.defaults
-        if type(values[0]) is ndarray:
-            if self.on_arrays is not None:
-                return self.on_arrays(*values) if given == len(defaults) else self.on_arrays(*values, *defaults[given:])
-        elif given == self.arity:
-            made = self.quick(*values)  # type: ignore[misc]
-            if made is not None:
-                return made
-        if given < len(defaults):
-            values += defaults[given:]
-        first = values[0][0] if type(values[0]) in (list, tuple) and values[0] else values[0]
-        if isinstance(first, (ndarray, np.generic)) or (type(first) is not Tensor and _on_arrays(values)):
-            return self._on_array(*values) if self.on_arrays is None else self.kernel(*values)
+        return self.on_arrays(*values) if given == len(defaults) else self.on_arrays(*values, *defaults[given:])
+
+    def full(self, *values: Any) -> Any:
+        """Run step by step, on tensors or on arrays."""
+        values += self.defaults[len(values) :]
+        if not isinstance(values[0], TensorBase) and _on_arrays(values):
+            return self._on_array(*values) if self.on_arrays is None else self.compute(*values)
         return self.run(*values)
 
     def _on_array(self, target: Any, *rest: Any) -> Any:
@@ -101,45 +95,51 @@ class Op:
 
     # histories -----------------------------------------------------------------------------------------------------------
 
-    def wants_grad(self, values: tuple) -> bool:
-        """Whether an argument requires grad, and the operation is to be recorded."""
+    def tensors_of(self, values: tuple) -> list:
+        """All tensors that a call was given."""
+        found = [x for x in values if isinstance(x, TensorBase)]
+        return found + [t for i in self.lists for t in values[i] if t is not None] if self.lists else found
+
+    def begin(self, values: tuple, tensors: list, written: bool = False) -> Any:
+        """The node of a call if it is to be recorded, else None. `written`: the first argument is written to."""
         if self.node is None or not MODES.here.grad:
-            return False
-        for i in self.tensors:
-            x = values[i]
-            if x is not None and isinstance(x, TensorBase) and needs_grad(x):
-                return True
-        return any([isinstance(x, TensorBase) and needs_grad(x) for i in self.lists for x in values[i]])
+            return None
+        for t in tensors:
+            if needs_grad(t):
+                if written:
+                    check_inplace(values[0])
+                return self.node_for(values, written)
+        return None
 
     def node_for(self, values: tuple, written: bool = False) -> Any:
-        """The node of a call that is to be recorded, with its edges and what it saves of its arguments.
-
-        `written`: the first argument is written to; what it held before is what is saved of it.
-        """
+        """The node of a call, with its edges and what it saves of its arguments: of what is written to, what it held."""
         edges: list = []
         for i in self.inputs:
             x = values[i]
             if type(x) is list:
-                edges += [edge_of(t) if t is not None else None for t in x]
+                edges += [None if t is None else edge_of(t) for t in x]
             else:
                 edges.append(edge_of(x) if isinstance(x, TensorBase) else None)
-        saved: list = []
-        for name, read, user in self.saves:
-            needed = user is None or edges[user] is not None
-            x = None if read is None else read(values)
-            if x is None or (not needed and (isinstance(x, TensorBase) or name in self.wrapped)):
-                saved += (None, None)
-            elif name in self.wrapped and not isinstance(x, TensorBase):
-                saved += (x, NUMBER)
-            elif written and x is values[0] and name == self.schema.names[0]:
-                saved += kept(x.clone())
-            else:
-                saved += kept(x)
-        return self.node(tuple(edges), tuple(saved))
+        return self.node(tuple(edges), self.save(values, edges, written))
 
-    def recorded(self, fn: Any, out: Any) -> Any:
+    def save(self, values: tuple, edges: Any, written: bool = False) -> tuple:
+        """What a node saves of a call: only what a formula will read whose gradient is needed. Results come later."""
+        rewritten, saved = self.schema.names[0] if written else "", []  # type: tuple[str, list]
+        for name, read, user, holds in self.saves:
+            x = None if read is None else read(values)
+            if not holds or x is None:
+                saved += (x, None)
+            elif user is not None and edges[user] is None and type(x) is not list:
+                saved += (None, None)
+            elif self.numbers and not isinstance(x, TensorBase):
+                saved += (x, NUMBER)
+            else:
+                saved += kept(x.clone() if name == rewritten else x)
+        return tuple(saved)
+
+    def recorded(self, fn: Any, out: Any) -> None:
         """Make a result, or several, the output of its node."""
-        if type(out) is tuple or type(out) is list:
+        if isinstance(out, (tuple, list)):
             floating = [t if t is not None and t._data.dtype.kind == "f" else None for t in out]
             while floating and floating[-1] is None:  # torch counts outputs to the last that has a gradient
                 floating.pop()
@@ -155,77 +155,61 @@ class Op:
             out = (out,)
         if fn.results:
             fn.keep_results(out)
-        return out
 
     # running -------------------------------------------------------------------------------------------------------------
 
-    def device(self, values: tuple) -> device:
+    def device(self, values: tuple, tensors: list) -> device:
         """Where the result lies: where the operands do. RuntimeError in torch's words if they lie on two devices."""
-        names = self.schema.names
-        where = values[names.index("device")] if "device" in names else None
-        if where is not None or ("device" in names and not self.tensors):
-            return as_device(where)
+        if "device" in self.schema.names:
+            where = values[self.schema.names.index("device")]
+            if where is not None or not self.tensors:
+                return as_device(where)
+        for t in tensors:
+            if t._storage is not None and t._storage.device is not CPU:
+                break
+        else:
+            return CPU
         tensors = [x for i in self.tensors if isinstance(x := values[i], TensorBase)]
         for i in self.lists:
             tensors += values[i] if self.schema.params[i].kind == "Tensor[]" else []  # indices may be on the CPU
-        places = [device_of(t) for t in tensors if t._storage is not None]
-        common = next((d for d in places if d is not CPU), CPU)
-        if common is not CPU:
-            for t in tensors:
-                where = device_of(t)
-                if where is not common and t._data.ndim:
-                    raise RuntimeError(
-                        f"Expected all tensors to be on the same device, but found at least two devices, {common} and {where}!"
-                    )
+        common = next((d for t in tensors if (d := device_of(t)) is not CPU), CPU)
+        for t in tensors:
+            if device_of(t) is not common and t._data.ndim:
+                raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, {common} and {device_of(t)}!")  # fmt: skip
         return common
 
     def _run_fresh(self, *values: Any) -> Any:
-        fn = self.node_for(values) if self.wants_grad(values) else None
-        where = self.device(values)
-        data = MODES.here.run(self.kernel, *_arrays(values))
-        if type(data) in (tuple, list):
-            out: Any = self.result_type([fresh(d, where) if d.size or d.base is None else over(d, where) for d in data])
-        elif type(data) is not ndarray or (not data.size and data.base is None):
-            out = fresh(data, where)
-        else:
-            out = over(data, where)
+        tensors = self.tensors_of(values)
+        fn = self.begin(values, tensors)
+        where = self.device(values, tensors)
+        data = MODES.here.run(self.compute, *_arrays(values))
+        out = self.result_type([fresh(d, where) for d in data]) if type(data) in (tuple, list) else fresh(data, where)
         if fn is not None:
-            self.recorded(fn, tuple(out) if self.several else out)
+            self.recorded(fn, out)
         elif self.kernel.copies and values[0].is_inference() and not MODES.here.inference:
             out._counter = [1]  # torch counts that it was written to
         return out
 
     def _run_view(self, *values: Any) -> Any:
         source = values[0]
-        fn = self.node_for(values) if self.wants_grad(values) else None
-        out = source._looking(self.kernel(*_arrays(values)))
-        if self.node is None:  # autograd does not know that it looks at the same memory
-            return out
-        view_of(out, source)
-        if fn is not None and type(source._counter) is list and out._data.dtype.kind == "f":
-            fn.describe(out)
-            out._edge = (fn, 0)
-        return out
-
-    def _run_views(self, *values: Any) -> Any:
-        source = values[0]
-        fn = self.node_for(values) if self.wants_grad(values) else None
-        outs = [source._looking(a) for a in self.kernel(*_arrays(values))]
-        creation = MULTI_OUTPUT if MODES.here.grad else None
-        for out in outs:
+        fn = self.begin(values, [source])
+        data = self.compute(*_arrays(values))
+        outs = [source._looking(a) for a in (data if self.several else (data,))]
+        creation = MULTI_OUTPUT if self.several and MODES.here.grad else None
+        for out in (
+            outs if self.node is not None else ()
+        ):  # else autograd does not know that it looks at the same memory
             view_of(out, source, creation)
+        made = self.result_type(outs) if self.several else outs[0]
         if fn is not None and type(source._counter) is list:
-            self.recorded(fn, tuple(outs))
-        return self.result_type(outs)
+            self.recorded(fn, made)
+        return made
 
     def _turn(self, *values: Any) -> Any:
         """Have the tensor itself look at its memory in another way."""
         target = values[0]
-        fn = None
-        if type(target._counter) is list and self.wants_grad(values):
-            check_inplace(target)
-            fn = self.node_for(values)
-        data = self.kernel(*_arrays(values))
+        fn = self.begin(values, [target], True) if type(target._counter) is list else None
+        data = self.compute(*_arrays(values))
         target._own_storage()
         target._data = data
         bump(target)
@@ -236,16 +220,13 @@ class Op:
 
     def inplace(self, *values: Any) -> Any:
         """The operation with its result written into its first argument, as torch's `name_`."""
-        if len(values) < len(self.schema.defaults):
-            values += self.schema.defaults[len(values) :]
+        values += self.defaults[len(values) :]
         target = values[0]
         if isinstance(target, (ndarray, np.generic)):
             return self._on_array(*values)
-        fn = None
-        if self.wants_grad(values):
-            check_inplace(target)
-            fn = self.node_for(values, written=True)
-        self.device(values)
+        tensors = self.tensors_of(values)
+        fn = self.begin(values, tensors, True)
+        self.device(values, tensors)
         run = MODES.here.run
         arrays = _arrays(values)
         for i in self.tensors[1:]:  # two tensors may have one array, but only one tensor is known to be itself
@@ -271,24 +252,21 @@ class Op:
         if self.schema.is_factory:
             return self.kernel.into(out, values)
         outs = tuple(out) if type(out) in (tuple, list) else (out,)
-        inputs = [x for x in values if isinstance(x, TensorBase)] + [x for i in self.lists for x in values[i]]
+        inputs = self.tensors_of(values)
         differentiable = hasattr(self.node, "rules") or self.kernel.kind == "composite"
         if MODES.here.grad and differentiable and any([needs_grad(t) for t in (*outs, *inputs)]):
-            raise RuntimeError(
-                f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-                "arguments requires grad."
-            )
-        fn = self.node_for(values) if not differentiable and self.wants_grad(values) else None
+            raise RuntimeError(f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")  # fmt: skip
+        fn = None if differentiable else self.begin(values, inputs)
         if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
             values = self._in_dtype(out.dtype, values)
         if self.kernel.kind == "composite":
-            data: Any = self.kernel(*values)
+            data: Any = self.compute(*values)
             data = [t._data for t in data] if type(data) in (tuple, list) else data._data
         else:
             arrays = _arrays(values)
             if self.out_words and type(self.kernel) is pointwise:
                 self.check_out(out, self.kernel.dtype(arrays))
-            data = MODES.here.run(self.kernel, *arrays)
+            data = MODES.here.run(self.compute, *arrays)
         data = data if type(data) in (tuple, list) else (data,)
         if len(outs) != len(data):
             raise TypeError(f"expected tuple of {len(data)} elements but got {len(outs)}")
@@ -352,8 +330,9 @@ def _arrays(values: tuple) -> list:
 
 
 def _on_arrays(values: tuple) -> bool:
-    """Whether an operation was called on arrays, its first argument being a number or missing."""
-    first = next((x for x in values if isinstance(x, (TensorBase, ndarray, np.generic))), None)
+    """Whether an operation was called on arrays: what comes first that is no number, alone or in a list, is one."""
+    every = (x for v in values for x in (v if type(v) in (list, tuple) else (v,)))
+    first = next((x for x in every if isinstance(x, (TensorBase, ndarray, np.generic))), None)
     return first is not None and not isinstance(first, TensorBase)
 
 
@@ -362,7 +341,7 @@ def _source(name: str, schema: Schema) -> Callable[[tuple], Any]:
     if name in schema.names:
         i = schema.names.index(name)
         return lambda v: v[i]
-    base, _, part = name.lstrip("_").rpartition("_sym_") if "_sym_" in name else name.lstrip("_").rpartition("_")
+    base, _, part = name.lstrip("_").replace("_sym_", "_").rpartition("_")
     i = schema.names.index(base)
     parts: dict[str, Callable] = {
         "sizes": lambda x: tuple(x._data.shape),
@@ -407,12 +386,11 @@ def op(
     inputs = [read.names.index(n) for n in formulas]
     known = _recorded.setdefault(read.name, 0)
     if formulas and node is None:
-        several = len(read.returns) > 1 or "[]" in read.returns[0]
+        several = read.several
         title = backward or f"{read.name.lstrip('_').title().replace('_', '')}Backward{known}"
         results = tuple([n or f"result{i}" for i, n in enumerate(read.result_names)]) if several else ("result",)
         spread = any(read.params[i].is_list for i in inputs)
-        laid = isinstance(kernel, pointwise)
-        node = kind_of_node(title, formulas, also, MultiNode if several else Node, spread, results, writes, laid)
+        node = kind_of_node(title, formulas, also, MultiNode if several else Node, spread, results, writes)
     if node is not None:
         inputs = inputs or [i for i, p in enumerate(read.params) if p.is_tensor]
         _recorded[read.name] = known + 1
@@ -459,16 +437,10 @@ def _offer_operators(operator: str, made: Op, in_place: bool) -> None:
         setattr(Tensor, f"__{operator}__", lambda self: call(self))
         return
 
-    quick = made.quick or (lambda self, other: None)
-
     def takes(other: Any) -> bool:
         return isinstance(other, Tensor) or is_number(other)
 
-    def forward(self: Any, other: Any) -> Any:
-        out = quick(self, other)
-        if out is not None:
-            return out
-        return call(self, other) if takes(other) else NotImplemented
+    forward = plain_call(made, lambda self, other: call(self, other) if takes(other) else NotImplemented)
 
     def reflected(self: Any, other: Any) -> Any:
         return made.run(other, self, *made.schema.defaults[2:]) if is_number(other) else NotImplemented
@@ -478,9 +450,7 @@ def _offer_operators(operator: str, made: Op, in_place: bool) -> None:
         setattr(Tensor, f"__r{operator}__", forward if operator in ("add", "mul") else reflected)
         if in_place:
             write = getattr(Tensor, f"{name}_")
-            setattr(
-                Tensor, f"__i{operator}__", lambda self, other: write(self, other) if takes(other) else NotImplemented
-            )
+            setattr(Tensor, f"__i{operator}__", lambda x, y: write(x, y) if takes(y) else NotImplemented)
 
 
 def python(

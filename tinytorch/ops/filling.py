@@ -13,11 +13,10 @@ import numpy as np
 
 from .. import dtypes, random
 from ..tensor import Tensor
-from .copies import copied
 from .creation import OPTIONS, OPTIONS_LIKE, check_size, empty_like, factory, factory_like, zeros_like
 from .define import op
-from .kernels import Kernel, composite, number_array, write
-from .layout import broadcast_error, check_overlap
+from .kernels import composite, number_array, write
+from .layout import check_overlap
 from .reductions import sum_all as total
 from .views import expand
 
@@ -43,19 +42,9 @@ def _as_number(a: np.ndarray, value: Any) -> np.ndarray:
     return number_array(value, dtypes.BY_NUM[a.dtype.num])
 
 
-def _filled(a: np.ndarray, value: Any) -> np.ndarray:
-    out = copied(a)
-    out[...] = _one_value(out, value) if isinstance(value, np.ndarray) else _as_number(a, value)
-    return out
-
-
 op("fill_(Tensor(a!) self, Tensor value)", write(_one_value), backward="FillBackward3",
    self=nothing, value=lambda grad: total(grad))  # fmt: skip
 fill_ = op("fill_(Tensor(a!) self, Scalar value)", write(_as_number), backward="FillBackward2", self=nothing)
-op("fill(Tensor self, Tensor value)", Kernel(_filled, copies=True), method=False, out=False, backward="FillBackward1",
-   self=nothing, value=lambda grad: total(grad))  # fmt: skip
-op("fill(Tensor self, Scalar value)", Kernel(_filled, copies=True), method=False, out=False, backward="FillBackward0",
-   self=nothing)  # fmt: skip
 zero_ = op("zero_(Tensor(a!) self)", write(lambda a: a.fill(0)), backward="ZeroBackward0", self=nothing)
 
 # random numbers in place --------------------------------------------------------------------------------------------------
@@ -107,18 +96,6 @@ op(f"bernoulli_(Tensor(a!) self, float p=0.5, *, {_GENERATOR})", _floats(random.
 # new tensors of random numbers ----------------------------------------------------------------------------------------------
 
 
-def _bernoulli(a: np.ndarray, generator: Any) -> np.ndarray:
-    if a.size and a.dtype.kind != "f":
-        name = dtypes.BY_NUM[a.dtype.num].scalar_name
-        raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{name}'")
-    return random.bernoulli_(np.empty(a.shape, a.dtype), a, random.source(generator))
-
-
-op(f"bernoulli(Tensor self, *, {_GENERATOR})", _bernoulli, self=nothing)
-op(f"bernoulli(Tensor self, float p, *, {_GENERATOR})", lambda a, p, generator: random.bernoulli_(
-    np.empty(a.shape, a.dtype), float(p), random.source(generator)), out=False)  # fmt: skip
-
-
 def _room(d: dtypes.dtype, size: tuple) -> np.ndarray:
     check_size(size)
     return np.empty(size, d.np)
@@ -155,39 +132,6 @@ for _g in _GIVEN:
 for _g in _GIVEN:
     op(f"randint(SymInt low, SymInt high, SymInt[] size, *, {_g}{_WHOLE})", factory(
         lambda d, low, high, size, g=None: _randint(_room(d, size), low, high, g), dtypes.int64), out=True)  # fmt: skip
-for _g in _GIVEN:
-    op(f"randint_like(Tensor self, SymInt low, SymInt high, *, {_g}{OPTIONS_LIKE})", factory_like(_randint), method=False)  # fmt: skip
-for _bound in ("Tensor", "SymInt"):
-    for _g in _GIVEN:
-        op(f"randint_like(Tensor self, {_bound} high, *, {_g}{OPTIONS_LIKE})", factory_like(
-            lambda a, high, g=None: _randint(a, 0, high, g)), method=False)  # fmt: skip
-
-
-def _normal(mean: Any, std: Any, generator: Any) -> np.ndarray:
-    """Numbers rounded in torch's order: the deviation first, then the mean."""
-    if isinstance(std, np.ndarray):
-        if std.size and bool((std < 0).any()):
-            raise RuntimeError("normal expects all elements of std >= 0.0")
-    elif std < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    arrays = [x for x in (mean, std) if isinstance(x, np.ndarray)]
-    try:
-        shape = np.broadcast_shapes(*[a.shape for a in arrays])
-    except ValueError:
-        raise broadcast_error(*[a.shape for a in arrays]) from None
-    made = np.empty(shape, arrays[0].dtype)
-    by_element = isinstance(std, np.ndarray)
-    random.normal_(made, 0.0, 1.0 if by_element else float(std), random.source(generator))
-    if by_element:
-        made *= std
-    made += mean if isinstance(mean, np.ndarray) else made.dtype.type(mean)
-    return made
-
-
-op(f"normal(Tensor mean, Tensor std, *, {_GENERATOR})", _normal, method=False, backward="NormalBackward3",
-   mean=nothing, std=nothing)  # fmt: skip
-op(f"normal(Tensor mean, float std=1., *, {_GENERATOR})", _normal, method=False, backward="NormalBackward1", mean=nothing)  # fmt: skip
-op(f"normal(float mean, Tensor std, *, {_GENERATOR})", _normal, method=False, backward="NormalBackward2", std=nothing)
 op(f"normal(float mean, float std, SymInt[] size, *, {_GENERATOR}, {OPTIONS})", factory(
     lambda d, mean, std, size, generator: random.normal_(
         _room(d, size), float(mean), float(std), random.source(generator))), out=True, method=False)  # fmt: skip

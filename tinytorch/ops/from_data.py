@@ -1,13 +1,14 @@
 """Tensors from data: numbers and nested sequences, NumPy arrays, other tensors.
 
-`tensor` always copies, `from_numpy` always shares, `as_tensor` and `asarray` share where that is possible. The old
-constructors `torch.Tensor(...)` and `torch.FloatTensor(...)` read their arguments here.
+`tensor` always copies, `from_numpy` always shares, `as_tensor` and `asarray` share where that is possible. For the old
+constructors, `torch.Tensor(...)` and `torch.FloatTensor(...)` and its kin, sizes give a tensor of zeros, a sequence gives
+its copy, a tensor gives an alias of itself.
 """
 
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,12 +16,13 @@ from .. import dtypes
 from ..autograd.meta import meta, needs_grad
 from ..autograd.modes import MODES
 from ..devices import CPU, as_device, device
-from ..errors import type_name, warn_in_torch, warn_user
+from ..errors import ShownAs, type_name, warn_in_torch, warn_user
 from ..storage import UntypedStorage
-from ..tensor import Tensor, device_of, fresh, over
-from .copies import clone, converted, copied, counted, detach
+from ..tensor import Size, Tensor, device_of, fresh, over
+from .copies import alias, clone, converted, copied, counted, detach
 from .define import op, python
 from .kernels import composite
+from .schema import Schema, Signature, mismatch
 
 # reading data -----------------------------------------------------------------------------------------------------------
 
@@ -162,6 +164,13 @@ def _check_array(a: np.ndarray) -> dtypes.dtype:
     return found
 
 
+def check_size(shape: tuple[int, ...]) -> None:
+    """Raise torch's RuntimeError for a shape with a negative size."""
+    for n in shape:
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(shape)}")
+
+
 def finish(a: np.ndarray, where: device, requires_grad: bool | None = False) -> Tensor:
     """A new leaf over an array of its own."""
     t = over(a, where) if a.size or a.base is not None else fresh(a, where)  # an empty one may have been given strides
@@ -271,3 +280,79 @@ def _asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad
 
 op("asarray(PyObject obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool? requires_grad=None)",
    composite(_asarray), method=False)  # fmt: skip
+
+# the old constructors -----------------------------------------------------------------------------------------------------
+
+_WAYS = [Signature(Schema(line), "new", False, False, False) for line in (
+    "new(*, Device? device=None)", "new(Storage storage)", "new(Tensor other)", "new(SymInt[] size, *, Device? device=None)",
+    "new(PyObject data, *, Device? device=None)")]  # fmt: skip
+
+
+def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **named: Any) -> Tensor:
+    """A tensor as an old constructor makes it; `d` is the dtype of the class, None for `torch.Tensor` itself.
+
+    TypeError for what no old constructor takes.
+    """
+    made = _made_old(_read_old(args, named), d)
+    if cls is not Tensor and isinstance(cls, type) and issubclass(cls, Tensor):
+        made.__class__ = cls
+    return made
+
+
+def _read_old(args: tuple, named: dict) -> dict[str, Any]:
+    """The arguments by name, by the first of torch's ways to read them that fits."""
+    for way in _WAYS:
+        found = way.match(args, named)
+        if isinstance(found, str):
+            continue
+        if args and found.get("size") is args[0] and not isinstance(args[0], Size):
+            return {"data": args[0]}  # only a Size alone gives sizes
+        way.unpack(found)
+        return found
+    raise mismatch("new", _WAYS, args, named)
+
+
+def _made_old(found: dict, d: dtypes.dtype | None) -> Tensor:
+    if "other" in found:
+        other = found["other"]
+        if d not in (None, other.dtype):
+            raise TypeError(f"expected a tensor of dtype {d!r} (got {other.dtype!r})")
+        return alias(other)
+    d = d or dtypes.get_default_dtype()
+    if "data" in found:
+        data = found["data"]
+        if not is_sequence(data) and not isinstance(data, (str, bytes)):
+            raise TypeError(f"new(): data must be a sequence (got {type_name(data)})")
+        return finish(array_of(data, d), CPU)
+    size = tuple([n.__index__() for n in found.get("size", (0,))])
+    check_size(size)
+    made = finish(np.zeros(size, d.np), CPU)
+    return made.set_(found["storage"]) if "storage" in found else made
+
+
+class TensorType(ShownAs, type, metaclass=ShownAs):
+    """The class of `torch.FloatTensor`: calling it makes a tensor of its dtype; it answers `isinstance` by dtype."""
+
+    shown_as = "torch.tensortype"
+
+    dtype: dtypes.dtype
+
+    def __new__(mcs, d: dtypes.dtype) -> Self:  # type: ignore[misc]
+        """Make the class of tensors of one dtype."""
+        name, doc = d.tensor_type, f"The old name of a `{d!r}` tensor: a constructor, and a class for `isinstance`."
+        body = {"dtype": d, "__module__": "torch", "__doc__": doc, "shown_as": f"torch.{name}"}
+        return super().__new__(mcs, name, (), body)  # type: ignore[return-value]
+
+    def __init__(cls, *args: Any) -> None:
+        pass
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
+        """Make a tensor of the class's dtype."""
+        return legacy_constructor(cls, *args, d=cls.dtype, **kwargs)
+
+    def __instancecheck__(cls, obj: Any) -> bool:
+        return isinstance(obj, Tensor) and obj.dtype is cls.dtype and device_of(obj) is CPU
+
+
+for _d in dtypes.ALL:
+    python(_d.tensor_type, TensorType(_d), method=False, function=True)

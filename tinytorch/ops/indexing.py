@@ -20,7 +20,6 @@ from .choosing import fill_where, in_copy
 from .copies import alias, copy_
 from .creation import new_zeros, number_array
 from .define import op, python
-from .fast import view_of_all
 from .from_data import array_of as array_from
 from .kernels import write
 from .layout import check_no_overlap, is_expanded, laid_out, torch_strides, view_strides
@@ -183,7 +182,7 @@ index_put_ = op(f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backw
 
 # reading and writing with any index -----------------------------------------------------------------------------------
 
-_plain_select = view_of_all(select)
+_plain_select = select.plain
 
 
 def _check_device(self: Tensor, indices: list) -> None:
@@ -195,12 +194,10 @@ def _check_device(self: Tensor, indices: list) -> None:
 def _getitem(self: Tensor, item: Any) -> Tensor:
     kind = type(item)
     if kind is int:
-        shape = self._data.shape
-        if shape and -shape[0] <= item < shape[0]:
-            made = _plain_select(self, 0, item)
-            if made is not None:
-                return made
-        return _select(self, 0, item, 0)
+        try:
+            return _plain_select(self, 0, item)
+        except IndexError:  # of which indexing says something else
+            return _select(self, 0, item, 0)
     if kind is slice:
         return _slice(self, 0, item, keep=False)
     if item is None or item is Ellipsis:

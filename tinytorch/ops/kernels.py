@@ -6,6 +6,7 @@ here say more: that a function works element by element, reduces, gives views of
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -63,9 +64,7 @@ def as_array(x: Any, d: dtypes.dtype) -> ndarray:
 def number_array(value: Any, d: dtypes.dtype) -> ndarray:
     """A Python number as a 0-d array of dtype `d`, for filling. RuntimeError in torch's words if it does not fit."""
     dtypes.check_range(value, d, in_c=True)
-    if d.np.kind in "bf":
-        return np.array(value, d.np)
-    return np.array(int(value) % (1 << 8 * d.itemsize) if d.np.kind == "u" else int(value), d.np)
+    return as_array(value, d)
 
 
 def cannot_cast(d: dtypes.dtype, target: dtypes.dtype, in_c: bool = False) -> RuntimeError:
@@ -124,6 +123,15 @@ class row_major(Kernel):
         return tuple([result_layout(x) for x in out]) if type(out) is tuple else result_layout(out)
 
 
+@functools.cache
+def _straight(takes: str, to: str) -> frozenset[int]:
+    """The dtypes, by NumPy's numbers, for which the function of a pointwise kernel is all that there is to do."""
+    return frozenset([
+        n for n, d in dtypes.BY_NUM.items()
+        if LETTER[n] in takes and d.np != HALF and (d.is_floating_point or (to != "float" and d.np.kind != "b"))
+    ])  # fmt: skip
+
+
 _OPERANDS = ("other", "exponent", "min", "max")  # what may be a number among the operands, by name
 
 
@@ -151,12 +159,9 @@ class pointwise(Kernel):
         self.count = max([i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in _OPERANDS])
         # where a number stands for a tensor
         self.wrapped = [p.is_tensor or p.name == "other" for p in schema.params[: self.count]]
-        self.straight = {  # the dtypes for which the kernel alone is all there is to do
-            n for n, d in dtypes.BY_NUM.items()
-            if LETTER[n] in self.takes and d.np != HALF and (d.is_floating_point or (self.to != "float" and d.np.kind != "b"))
-        }  # fmt: skip
+        self.straight = _straight(self.takes, self.to)
 
-    def dtype(self, values: list) -> dtypes.dtype:
+    def dtype(self, values: Any) -> dtypes.dtype:
         """The dtype that the operands meet in, once they were looked at."""
         if self.check is not None:
             self.check(*values[: self.count])
@@ -164,22 +169,16 @@ class pointwise(Kernel):
 
     def plain_operands(self, given: tuple) -> list | None:
         """The operands if nothing is to be done for them: of one dtype, or numbers beside floats; None if they are not."""
-        a = given[0]
-        if type(a) is not ndarray or a.dtype.num not in self.straight:
+        kind = given[0].dtype if type(given[0]) is ndarray else None
+        if kind is None or kind.num not in self.straight:
             return None
-        kind, out = a.dtype, [a]
         for x in given[1:]:
-            if type(x) is ndarray:
-                if x.dtype is not kind:
-                    return None
-                out.append(x)
-            elif x is None:
-                out.append(x)
-            elif (type(x) is int and -1 << 63 <= x < 1 << 63 and kind.char in "fdl") or (type(x) is float and kind.kind == "f"):  # fmt: skip
-                out.append(np.array(x, kind))
-            else:
+            number = (type(x) is float and kind.kind == "f") or (
+                type(x) is int and kind.char in "fdl" and abs(x) < 1 << 63
+            )
+            if not (x.dtype is kind if type(x) is ndarray else x is None or number):
                 return None
-        return out
+        return [x if x is None or type(x) is ndarray else np.array(x, kind) for x in given]
 
     def operands(self, values: tuple, target: ndarray | None = None) -> list:
         """The operands in the dtype they meet in. RuntimeError and NotImplementedError where torch has no kernel.
@@ -188,31 +187,22 @@ class pointwise(Kernel):
         """
         given = values[: self.count]
         arrays = self.plain_operands(given)
-        if arrays is not None:
-            if self.check is not None:
-                self.check(*given)
-            if target is not None:
-                check_overlap(target, *given[1:])
-                check_broadcast_into(target.shape, *[x.shape for x in arrays if x is not None])
-            return arrays
-        d = self.dtype(values)
+        if arrays is None:
+            asked = self.dtype(given)
+        elif self.check is not None:
+            self.check(*given)
         if target is not None:
-            self.check_target(target, given, d)
-        if self.takes != EVERY and LETTER[d.np.num] not in self.takes:
-            shape_of_all(*[x for x in given if isinstance(x, ndarray)])
-            check_kernel(d.np, self.takes, self.stub)
-        if self.to == "float" and not d.is_floating_point:
-            d = dtypes.get_default_dtype()
-        return [x if x is None else as_array(x, d) for x in given]
-
-    def check_target(self, target: ndarray, given: tuple, d: dtypes.dtype) -> None:
-        """Raise torch's errors of memory, shape and dtype for a result that is to be written."""
-        check_overlap(target, *given[1:])
-        check_broadcast_into(target.shape, *[x.shape for x in given if isinstance(x, ndarray)])
-        into = dtypes.BY_NUM[target.dtype.num]
-        d = dtypes.get_default_dtype() if self.to == "float" and not d.is_floating_point else d
-        if self.to != "bool" and not dtypes.can_cast(d, into):
+            check_overlap(target, *given[1:])
+            check_broadcast_into(target.shape, *[x.shape for x in given if isinstance(x, ndarray)])
+        if arrays is not None:
+            return arrays
+        d = dtypes.get_default_dtype() if self.to == "float" and not asked.is_floating_point else asked
+        if target is not None and self.to != "bool" and not dtypes.can_cast(d, into := dtypes.BY_NUM[target.dtype.num]):
             raise cannot_cast(d, into, self.in_c)
+        if LETTER[asked.np.num] not in self.takes:
+            shape_of_all(*[x for x in given if isinstance(x, ndarray)])
+            check_kernel(asked.np, self.takes, self.stub)
+        return [x if x is None else as_array(x, d) for x in given]
 
     def compute(self, arrays: list[ndarray], rest: tuple) -> Any:
         """What the function gives for operands of one dtype; float16 is computed in float32."""
@@ -227,9 +217,6 @@ class pointwise(Kernel):
 
     def __call__(self, *values: Any) -> ndarray:
         """The result for operands as they were given."""
-        a = values[0]
-        if self.count == 1 and type(a) is ndarray and a.dtype.num in self.straight:
-            return result_layout(self.function(*values), a)
         arrays = self.operands(values)
         tensors = [y for x, y, n in zip(values, arrays, self.wrapped) if isinstance(x, ndarray) or (n and y is not None)]  # noqa: B905 - the rest are no operands  # fmt: skip
         return result_layout(self.compute(arrays, values[self.count :]), *tensors)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..storage import contiguous_strides, look
+from ..storage import address, contiguous_strides, look
 
 ndarray = np.ndarray
 
@@ -39,11 +39,6 @@ def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
             raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
         out.append(d)
     return tuple(out) if ndim else ()
-
-
-def address(a: ndarray) -> int:
-    """Where in memory the first element lies."""
-    return a.__array_interface__["data"][0]
 
 
 def owner(a: ndarray) -> ndarray:
@@ -111,9 +106,6 @@ def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarr
 
 def empty_like_strides(shape: tuple, dtype: np.dtype, strides: tuple) -> ndarray:
     """An array of its own with these strides, not initialised."""
-    if strides == contiguous_strides(shape, dtype.itemsize):
-        made = np.empty(shape, dtype)
-        return made if made.strides == strides else ndarray(shape, dtype, made, 0, strides)
     room = np.empty(reach(shape, strides, dtype.itemsize) // dtype.itemsize, dtype)
     return ndarray(shape, dtype, room, 0, strides)
 
@@ -141,30 +133,12 @@ def _inner_first(n: int, compare: Callable[[int, int], int]) -> list[int]:
     return order
 
 
-def _packed(shape: tuple, itemsize: int, order: list[int], least: int = 1) -> tuple:
-    """Dense strides, the first dimension of `order` the innermost; a dimension of size 0 counts as `least`."""
-    strides, step = [0] * len(shape), itemsize
-    for d in order:
-        strides[d] = step
-        step *= max(shape[d], least)
-    return tuple(strides)
-
-
 def dense_strides(a: ndarray, itemsize: int = 0) -> tuple:
     """The strides that `empty_like` gives: the array's own if it is dense, else dense ones in the same order."""
     shape, n = a.shape, itemsize or a.itemsize
     if 0 in shape or is_dense(a):
         return a.strides if n == a.itemsize else tuple([s // a.itemsize * n for s in a.strides])
-
-    def compare(d0: int, d1: int) -> int:
-        s, t = a.strides[d0], a.strides[d1]
-        if s == 0 or t == 0:
-            return 0
-        if s != t:
-            return -1 if s < t else 1
-        return 1 if shape[d0] > shape[d1] else 0
-
-    return _packed(shape, n, _inner_first(a.ndim, compare))
+    return torch_strides(shape, n, (a,))
 
 
 def _shared_strides(shape: tuple, operands: tuple) -> tuple | None:
@@ -176,8 +150,9 @@ def _shared_strides(shape: tuple, operands: tuple) -> tuple | None:
         return contiguous_strides(shape)
     steps = [tuple([s // a.itemsize for s in a.strides]) for a in operands]
     if len(shape) == 4:
-        last = _packed(shape, 1, [1, 3, 2, 0], 0)
-        if all(all(n == 1 or s == t for n, s, t in zip(shape, own, last, strict=True)) for own in steps):
+        _, c, h, w = shape
+        last = (h * w * c, 1, w * c, c)
+        if all(n == 1 or s == t for own in steps for n, s, t in zip(shape, own, last, strict=True)):
             return last
     return steps[0] if all(own == steps[0] for own in steps) and is_dense(operands[0]) else None
 
@@ -203,7 +178,11 @@ def torch_strides(shape: tuple, itemsize: int, operands: tuple) -> tuple:
         return 0
 
     order = _inner_first(n, compare)
-    return _packed(shape, itemsize, order, order == list(range(n - 1, -1, -1)))
+    plain, strides, step = order == list(range(n - 1, -1, -1)), [0] * n, itemsize
+    for d in order:
+        strides[d] = step
+        step *= shape[d] or int(plain)
+    return tuple(strides)
 
 
 def result_layout(data: Any, *operands: ndarray) -> ndarray:

@@ -1,7 +1,4 @@
-"""Matrix products, matmul, which is built from them, triangles and norms.
-
-A product of more than two dimensions folds into `mm` or `bmm` between views, so that the graph is torch's.
-"""
+"""Matrix products, and matmul, which is built from them, between views."""
 
 import math
 from typing import Any
@@ -10,14 +7,11 @@ import numpy as np
 
 from ..dtypes import BY_NUM, cpp_name
 from ..tensor import Tensor
-from .choosing import masked_fill_
-from .comparisons import isnan, logical_or
-from .define import elsewhere, op, python
-from .kernels import composite, row_major
-from .layout import broadcast_error, wrap_dims
-from .pointwise import mul, sgn, times
-from .reductions import sum_all, sum_dims
-from .views import expand, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
+from .define import op, python
+from .kernels import composite
+from .layout import broadcast_shape
+from .pointwise import mul, times
+from .views import expand, reshape, t, transpose, unsafe_view, unsqueeze
 
 
 def _named(*arrays: Any) -> Any:
@@ -162,47 +156,15 @@ def _matmul(self: Any, other: Any) -> Any:
         return dot(self, other) if n == 1 else mv(self, other)
     if n == 1 and m == 2:
         return mm(unsqueeze(self, 0), other).squeeze_(0)
-    folded = _folded(self, other, m > n) if min(n, m) <= 2 else None
-    return _batched(self, other) if folded is None else folded
-
-
-def _folded(self: Any, other: Any, flip: Any) -> Any:
-    """A product with one matrix or vector: the batch becomes rows of one matrix.
-
-    Only where that copies nothing, or where the matrix wants a gradient, which would have to be summed over the batch.
-    """
-    big, small = (transpose(other, -2, -1), self) if flip else (self, other)
-    sizes, strides = big.shape, big.stride()
-    dense = not big.numel() or all(strides[i] == strides[i + 1] * sizes[i + 1] for i in range(len(sizes) - 2))
-    if not (small.requires_grad or (dense and self.ndim != 2)):
-        return None
-    rows = reshape(big, (math.prod(sizes[:-1]), sizes[-1]))
-    if small.ndim == 1:
-        return unsafe_view(mv(rows, small), sizes[:-1])
-    made = mm(rows, t(small) if flip else small)
-    made = unsafe_view(made, (*sizes[:-1], made.shape[1]))
-    return transpose(made, -2, -1).contiguous() if flip else made
-
-
-def _batched(self: Any, other: Any) -> Any:
-    n, m, left, right = self.ndim, other.ndim, self.shape, other.shape
-    if n == m == 3 and left[0] != right[0]:
-        if left[0] == 1 and self.requires_grad:
-            return _matmul(squeeze_dim(self, 0), other)
-        if right[0] == 1 and other.requires_grad:
-            return _matmul(self, squeeze_dim(other, 0))
-    rows, inner, columns = left[-2] if n > 1 else 1, left[-1], right[-1] if m > 1 else 1
-    try:
-        batch = np.broadcast_shapes(left[:-2], right[:-2])
-    except ValueError:
-        raise broadcast_error(left[:-2], right[:-2]) from None
-    count = math.prod(batch)
-    a = reshape(expand(self, (*batch, rows, inner)), (count, rows, inner))
-    if m == 1:
-        b = unsqueeze(reshape(expand(other, (*batch, right[0])), (count, right[0])), 2)
-        return unsafe_view(squeeze_dim(bmm(a, b), -1), (*batch, rows) if n > 1 else batch)
-    b = reshape(expand(other, (*batch, *right[-2:])), (count, *right[-2:]))
-    return unsafe_view(bmm(a, b), (*batch, rows, columns) if n > 1 else (*batch, columns))
+    if m <= 2:  # the batch becomes rows of one matrix
+        rows = reshape(self, (math.prod(self.shape[:-1]), self.shape[-1]))
+        return unsafe_view((mm if m == 2 else mv)(rows, other), (*self.shape[:-1], *other.shape[1:]))
+    left = unsqueeze(self, 0) if n == 1 else self
+    (height, inner), (wanted, width) = left.shape[-2:], other.shape[-2:]
+    batch = broadcast_shape(left.shape[:-2], other.shape[:-2])
+    a = reshape(expand(left, (*batch, height, inner)), (math.prod(batch), height, inner))
+    b = reshape(expand(other, (*batch, wanted, width)), (math.prod(batch), wanted, width))
+    return unsafe_view(bmm(a, b), (*batch, *[height] * (n > 1), width))
 
 
 matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out="exact")
@@ -210,79 +172,3 @@ python("__matmul__", lambda self, other: _matmul(self, other) if isinstance(othe
        function=False)  # fmt: skip
 python("__rmatmul__", lambda self, other: _matmul(other, self) if isinstance(other, Tensor) else NotImplemented,
        function=False)  # fmt: skip
-
-# triangles ------------------------------------------------------------------------------------------------------------
-
-
-def _triangle(name: str, part: Any) -> Any:
-    def kernel(a: Any, diagonal: int) -> Any:
-        if a.ndim < 2:
-            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        keep = part(np.ones(a.shape[-2:], np.bool_), diagonal)
-        return np.asarray(np.where(keep, a, a.dtype.type(0)), order="C")
-
-    made = op(f"{name}(Tensor self, SymInt diagonal=0)", kernel, self=lambda grad, diagonal: made(grad, diagonal))
-    return made
-
-
-tril, triu = _triangle("tril", np.tril), _triangle("triu", np.triu)
-
-# norms ----------------------------------------------------------------------------------------------------------------
-
-
-def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
-    for d, what in ((BY_NUM[a.dtype.num], "Expected a floating point or complex tensor as input. Got"),
-                    (dtype, "dtype should be floating point or complex, but got")):  # fmt: skip
-        if d is not None and not d.is_floating_point:
-            raise RuntimeError(f"linalg.vector_norm: {what} {d.scalar_name}")
-    if ord not in (1, 2, math.inf, -math.inf):
-        raise NotImplementedError(f"tinytorch has no norm of order {ord}; run the program with PyTorch")
-    a = a if dtype is None else a.astype(dtype.np)
-    dims = wrap_dims(dim, a.ndim)
-    size = np.abs(a if a.itemsize > 2 else a.astype(np.float32))
-    if math.isinf(ord):
-        if not size.size and (not dim or 0 in [size.shape[d] for d in dims]):
-            where = f"the dimension {dim[0]}because this dimension is empty and" if dim else "an empty tensor because"
-            what = f"{ord} norm on {where} the operation does not have an identity"
-            raise RuntimeError(f"linalg.vector_norm cannot compute the {what}")
-        made = (np.maximum if ord > 0 else np.minimum).reduce(size, dims, keepdims=keepdim)
-    else:
-        made = np.add.reduce(size if ord == 1 else size * size, dims, size.dtype, keepdims=keepdim)
-        made = np.sqrt(made) if ord == 2 else made
-    return np.asarray(made, a.dtype)
-
-
-def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, keepdim: Any) -> Any:
-    """torch's `norm_backward`; where the norm is 0, its subgradient."""
-    if dim is not None and not keepdim:
-        for d in sorted(wrap_dims(dim, self.ndim)):
-            grad, result = unsqueeze(grad, d), unsqueeze(result, d)
-    if ord == 1:
-        return sgn(self) * grad
-    if ord == 2:
-        return grad * masked_fill_(self / result, result == 0, 0)
-    mask = logical_or(abs(self) == result, isnan(self))
-    return sgn(self) * ((grad / (sum_all(mask) if dim is None else sum_dims(mask, dim, True))) * mask)
-
-
-vector_norm = op(
-    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)",
-    row_major(_vector_norm), method=False, function=False, self=_vector_norm_grad)  # fmt: skip
-_norm_called = elsewhere(vector_norm, out=True)
-
-
-def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, out: Any = None, dtype: Any = None) -> Any:
-    """The p-norm of all elements, or along dimensions. RuntimeError for integers."""
-    if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
-    return _norm_called(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out)
-
-
-def _norm_of(self: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Any:
-    """The p-norm of all elements, or along dimensions. RuntimeError for integers."""
-    return _norm(self, p, dim, keepdim, None, dtype)
-
-
-_norm.__name__, _norm_of.__qualname__ = "norm", "Tensor.norm"
-python("norm", _norm, method=False)
-python("norm", _norm_of, function=False)

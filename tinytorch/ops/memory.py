@@ -10,9 +10,9 @@ import numpy as np
 from ..autograd.history import check_inplace, edge_of, rebase_history
 from ..autograd.meta import needs_grad
 from ..autograd.modes import MODES, bump
-from ..autograd.node import NotImplementedNode, exchanged, expectation
+from ..autograd.node import exchanged, expectation, not_differentiable
 from ..dtypes import cpp_name
-from ..storage import contiguous_strides
+from ..storage import TypedStorage, contiguous_strides
 from ..tensor import Tensor, device_of, fresh
 from .define import op, python
 from .kernels import composite
@@ -64,7 +64,7 @@ op("resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_for
 
 # another storage ----------------------------------------------------------------------------------------------------------
 
-_NoBackward = type("NotImplemented", (NotImplementedNode,), {"__slots__": (), "__module__": "builtins", "what": "set_"})
+_NoBackward = not_differentiable("set_")
 
 
 def _set(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = ()) -> Tensor:
@@ -77,7 +77,8 @@ def _set(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     fn = None
     if MODES.here.grad and (needs_grad(self) or (tensor and needs_grad(source))):
         check_inplace(self)
-        fn = _NoBackward(tuple([edge_of(t) for t in (self, source) if isinstance(t, Tensor)]))
+        fn = _NoBackward(())
+        fn._edges = tuple([edge_of(t) for t in (self, source) if isinstance(t, Tensor)])
     if source is None:
         source = fresh(np.empty(0, self._data.dtype), device_of(self)).untyped_storage()
     before = expectation(self)
@@ -134,9 +135,7 @@ op("is_set_to(Tensor self, Tensor tensor) -> bool", composite(_is_set_to), funct
 
 def storage(self: Tensor) -> Any:
     """The storage counted in elements; warns, once, that `untyped_storage()` replaces it. Source: `torch.Tensor.storage`."""
-    from ..typed_storage import storage_of
-
-    return storage_of(self)
+    return TypedStorage(wrap_storage=self._own_storage(), dtype=self.dtype)
 
 
 python("storage", storage, function=False)

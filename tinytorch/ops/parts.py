@@ -1,4 +1,4 @@
-"""Views of a part: one index, a range, a diagonal; and several parts at once."""
+"""Parts of a tensor, which are views: one index, a range, a diagonal, several at once. Tensors put together, which copies."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor
+from .creation import new_zeros
 from .define import elsewhere, op, python
-from .fast import view_of_all
-from .kernels import composite, views
+from .kernels import as_array, composite, result_dtype, views
 from .kernels import view as looking
-from .layout import restride, wrap_dim
-from .views import array_of
+from .layout import broadcast_shape, dense_strides, empty_like_strides, restride, result_layout, wrap_dim, wrap_dims
+from .views import array_of, expand, reshape
 
 END = (1 << 63) - 1  # what a slice without an end saves
 _hidden = {"method": False, "function": False}
@@ -27,6 +27,11 @@ def _at(ndim: int, dim: int, index: Any) -> tuple:
 
 
 def _selected(a: np.ndarray, dim: int, index: int) -> np.ndarray:
+    if dim == 0:
+        try:
+            return a[index, ...]
+        except IndexError:  # said below, in torch's words
+            pass
     shape = a.shape
     n = len(shape)
     if not n:
@@ -34,7 +39,7 @@ def _selected(a: np.ndarray, dim: int, index: int) -> np.ndarray:
     d = dim if 0 <= dim < n else wrap_dim(dim, n)
     if not -shape[d] <= index < shape[d]:
         raise IndexError(f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {d}")
-    return a[index, ...] if d == 0 else a[_at(n, d, index)]
+    return a[_at(n, d, index)]
 
 
 def _sliced(a: np.ndarray, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> np.ndarray:
@@ -106,15 +111,7 @@ _slice = op(
     "slice(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)", looking(_sliced), **_hidden,
     self=lambda grad, self_sym_sizes, dim, start, end, step: _slice_backward(
         grad, self_sym_sizes, dim, start or 0, END if end is None else end, step))  # fmt: skip
-_plain_slice = view_of_all(_slice)
-
-
-def slice_(self: Any, dim: int, start: int, end: int, step: int) -> Any:
-    """Every `step`-th index from `start` up to `end`."""
-    made = _plain_slice(self, dim, start, end, step)
-    return _slice(self, dim, start, end, step) if made is None else made
-
-
+slice_ = _slice.plain
 narrow = op("narrow(Tensor(a) self, int dim, SymInt start, SymInt length)", composite(_narrowed))
 diagonal = op("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1)", looking(_diagonal),
               self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(
@@ -123,18 +120,12 @@ diagonal = op("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1)", 
 
 
 def _joined(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Any:
-    from .creation import new_zeros
-    from .joining import cat
-
     d, like = dim % len(sizes), next(g for g in grads if g is not None)
     shapes = [(*sizes[:d], n, *sizes[d + 1 :]) for n in lengths]
     return cat([new_zeros(like, s) if g is None else g for g, s in zip(grads, shapes, strict=True)], d)
 
 
 def _stacked(grads: tuple, dim: int) -> Any:
-    from .creation import new_zeros
-    from .joining import stack
-
     like = next(g for g in grads if g is not None)
     return stack([new_zeros(like, tuple(like.shape)) if g is None else g for g in grads], dim)
 
@@ -224,3 +215,136 @@ python("split", split, method=False)
 _split_method.__name__, _split_method.__qualname__ = "split", "Tensor.split"  # which Python's errors show
 python("split", _split_method, function=False)
 chunk = op("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite(_chunk))
+
+# put together ---------------------------------------------------------------------------------------------------------
+
+
+def _meeting(arrays: list[np.ndarray]) -> list[np.ndarray]:
+    """The arrays in the dtype in which all of them meet."""
+    if all(a.dtype is arrays[0].dtype for a in arrays):
+        return arrays
+    d = result_dtype(*arrays)
+    return [as_array(a, d) for a in arrays]
+
+
+def _cat(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    used, shape = _meeting(tensors), tensors[0].shape
+    if not shape or shape == (0,) or any(a.shape != shape for a in tensors):
+        used = _that_can_be_joined(used, dim)
+    d = wrap_dim(dim, used[0].ndim) if used[0].shape != (0,) else 0
+    return result_layout(np.concatenate(used, d))
+
+
+def _that_can_be_joined(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]:
+    """All but vectors without elements, which are passed over. RuntimeError in torch's words if shapes do not fit."""
+    for i, a in enumerate(tensors):
+        if not a.ndim:
+            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+    used = [a for a in tensors if a.shape != (0,)] or tensors[:1]
+    first = used[0]
+    d = wrap_dim(dim, first.ndim) if first.shape != (0,) else 0
+    for i, a in enumerate(tensors):
+        if a.shape == (0,):
+            continue
+        if a.ndim != first.ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {a.ndim}")
+        for k in range(a.ndim):
+            if k != d and a.shape[k] != first.shape[k]:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} but got size {a.shape[k]} for tensor number {i} in the list."
+                )
+    return used
+
+
+def _cat_back(grad: Any, dim: int, _tensors_sizes: list) -> list:
+    from .filling import zero_
+
+    at, parts = 0, []
+    for shape in _tensors_sizes:
+        if shape == (0,):
+            parts.append(zero_(new_zeros(grad, (0,))))
+        else:
+            d = wrap_dim(dim, len(shape))
+            n = shape[d]
+            parts.append(narrow(grad, d, at, n))
+            at += n
+    return parts
+
+
+def _stack(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    first = tensors[0].shape
+    d = wrap_dim(dim, len(first) + 1)
+    for i, a in enumerate(tensors):
+        if a.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(a.shape)} at entry {i}"
+            )
+    arrays = _meeting(tensors)
+    if d < len(first):  # torch joins along the next dimension, which it splits then
+        return result_layout(np.concatenate(arrays, d)).reshape(*first[:d], len(arrays), *first[d:])
+    return result_layout(np.stack(arrays, d))
+
+
+cat = op("cat(Tensor[] tensors, int dim=0)", _cat, method=False, aka=("concat", "concatenate"), writes=1,
+         tensors=_cat_back)  # fmt: skip
+stack = op("stack(Tensor[] tensors, int dim=0)", _stack, method=False,
+           tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])])  # fmt: skip
+
+
+# repeated and turned ----------------------------------------------------------------------------------------------------
+
+
+def _repeated(a: np.ndarray, repeats: tuple) -> np.ndarray:
+    if len(repeats) < a.ndim:
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    shape = (1,) * (len(repeats) - a.ndim) + a.shape
+    sizes = [t * n for t, n in zip(repeats, shape, strict=True)]
+    if min(sizes, default=0) < 0:
+        negative = next(s for s in sizes if s < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {sizes}")
+    return result_layout(np.tile(a.reshape(shape), repeats)) if 0 not in sizes else np.empty(sizes, a.dtype)
+
+
+def _repeat_back(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
+    from .reductions import sum_dims
+
+    if 0 in repeats:
+        return new_zeros(grad, self_sym_sizes)
+    lead = len(repeats) - len(self_sym_sizes)
+    for _ in range(lead):
+        grad = sum_dims(grad, (0,))
+    shape, dims = [], []  # type: ignore[var-annotated]
+    for times, n in zip(repeats[lead:], self_sym_sizes, strict=True):
+        if times != 1:
+            dims.append(len(shape))
+            shape.append(times)
+        shape.append(n)
+    return sum_dims(reshape(grad, tuple(shape)), tuple(dims)) if dims else grad
+
+
+repeat = op("repeat(Tensor self, SymInt[] repeats)", _repeated, function=False, self=_repeat_back)
+
+
+def _flipped(a: np.ndarray, dims: tuple) -> np.ndarray:
+    at = wrap_dims(dims, a.ndim) if dims else ()
+    out = empty_like_strides(a.shape, a.dtype, dense_strides(a))
+    out[...] = np.flip(a, at)
+    return out
+
+
+flip = op("flip(Tensor self, int[] dims)", _flipped, out=False, self=lambda grad, dims: flip(grad, dims))
+
+
+def broadcast_tensors(*tensors: Any) -> tuple:
+    """Every tensor expanded to the shape in which all meet; those that have it already are given back."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    shape = broadcast_shape((), *[t._data.shape for t in tensors])
+    return tuple([t if t._data.shape == shape else expand(t, shape) for t in tensors])
+
+
+python("broadcast_tensors", broadcast_tensors, method=False)

@@ -1,4 +1,4 @@
-"""Pointwise arithmetic: elements one by one, of operands that broadcast against each other.
+"""Pointwise operations: elements one by one, of operands that broadcast: comparisons, logic, bits, arithmetic.
 
 A row is torch's schema, the NumPy function and the derivative. Derivatives follow torch's `derivatives.yaml`. Where
 that has a Python number beside a tensor, it calls the overload for numbers, which saves the number and no tensor:
@@ -16,38 +16,131 @@ from .. import dtypes
 from ..autograd.node import not_differentiable
 from ..tensor import Tensor
 from .choosing import masked_fill_, where
-from .comparisons import logical_and, logical_or, reflected
-from .creation import full_like, new_zeros, zeros_like
+from .creation import new_zeros, zeros_like
 from .define import op, python
-from .kernels import Kernel, check_kernel, composite, pointwise, result_dtype, write
+from .from_data import from_numpy
+from .kernels import Kernel, composite, pointwise, result_dtype, shape_of_all, write
 from .layout import contiguous_strides, laid_out, result_layout
+
+NUMBER = (int, float, np.number, np.bool_)
+
+
+def reflected(symbol: str, function: Any) -> None:
+    """Offer Python's operator for a number on the left, where it does not commute: `function(number, tensor)`."""
+
+    def method(self: Tensor, other: Any) -> Any:
+        return function(other, self) if isinstance(other, (Tensor, *NUMBER)) else NotImplemented
+
+    python(f"__r{symbol}__", method, function=False)
+
+
+# comparisons ----------------------------------------------------------------------------------------------------------
+
+# in place a comparison has a node, whose gradients are zero
+_NONE: dict[str, Any] = {"self": lambda grad: zeros_like(grad), "function": False, "writes": 1}
+_NEITHER = _NONE | {"other": lambda grad: zeros_like(grad)}
+for _name, _ufunc, _takes in (
+    ("eq", np.equal, "bifw"), ("ne", np.not_equal, "bifw"), ("lt", np.less, "bif"), ("le", np.less_equal, "bif"),
+    ("gt", np.greater, "bif"), ("ge", np.greater_equal, "bif"),
+):  # fmt: skip
+    _kernel, _node = pointwise(_ufunc, "bool", takes=_takes, stub=f"{_name}_cpu"), f"{_name.title()}Backward"
+    op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_name)
+    op(f"{_name}(Tensor self, Scalar other)", _kernel)
+    op(f"{_name}_(Tensor(a!) self, Tensor other)", write(_kernel.written), backward=_node + "1", **_NEITHER)
+    op(f"{_name}_(Tensor(a!) self, Scalar other)", write(_kernel.written), backward=_node + "0", **_NONE)
+
+
+def _contains(self: Tensor, element: Any) -> bool:
+    if isinstance(element, (Tensor, *NUMBER)):
+        return bool((self == element)._data.any())
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+
+def _equals(self: Tensor, other: Any) -> Any:
+    found = _equals_tensor(self, other)
+    if found is NotImplemented and isinstance(other, np.ndarray):  # here alone torch takes an array
+        return self == from_numpy(other)
+    return found
+
+
+_equals_tensor = Tensor.__eq__
+python("__eq__", _equals, function=False)
+python("__contains__", _contains, function=False)
+isnan = op("isnan(Tensor self)", pointwise(np.isnan, "bool"), out=False)
+isinf = op("isinf(Tensor self)", pointwise(np.isinf, "bool"), out=False)
+isfinite = op("isfinite(Tensor self)", pointwise(np.isfinite, "bool"), out=False)
+
+# logic and bits -------------------------------------------------------------------------------------------------------
+
+logical_not = op("logical_not(Tensor self)", pointwise(np.logical_not, "bool", takes="bif", stub="logical_not_cpu"),
+                 in_place=True)  # fmt: skip
+logical_and, logical_or, logical_xor = [
+    op(f"{_f.__name__}(Tensor self, Tensor other)", pointwise(_f, "bool", takes="bif", stub=f"{_f.__name__}_cpu"),
+       in_place=True) for _f in (np.logical_and, np.logical_or, np.logical_xor)]  # fmt: skip
+bitwise_not = op("bitwise_not(Tensor self)", pointwise(np.invert, takes="bi", stub="bitwise_not_cpu"), out="found",
+                 node=not_differentiable("aten::bitwise_not"))  # fmt: skip
+
+
+def _invert(self: Tensor) -> Tensor:
+    if self.dtype.is_floating_point:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not(self)
+
+
+python("__invert__", _invert, function=False)
+
+
+for _symbol in ("and", "or", "xor"):
+    _name = f"bitwise_{_symbol}"
+    _kernel = pointwise(getattr(np, _name), takes="biw", stub=f"{_name}_cpu")
+    _node = not_differentiable(f"aten::{_name}")
+    op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_symbol, node=_node)
+    reflected(_symbol, op(f"{_name}(Scalar self, Tensor other)", _kernel, method=False, in_place=False, out=False))
+    op(f"{_name}(Tensor self, Scalar other)", _kernel, node=_node)
+
+# whole tensors --------------------------------------------------------------------------------------------------------
+
+
+def _equal(self: Tensor, other: Tensor) -> bool:
+    a, b = self._data, other._data
+    return a.shape == b.shape and bool((a == b).all())
+
+
+def _allclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> bool:
+    if self.dtype != other.dtype:
+        raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
+    shape_of_all(self._data, other._data)
+    return bool(np.allclose(self._data, other._data, rtol, atol, equal_nan))
+
+
+op("allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+   composite(_allclose))  # fmt: skip
+op("equal(Tensor self, Tensor other) -> bool", composite(_equal))
+
+# what dtype operands meet in ------------------------------------------------------------------------------------------
+
+
+def _result_type(one: Any, other: Any) -> dtypes.dtype:
+    return result_dtype(*[x._data if isinstance(x, Tensor) else x for x in (one, other)])
+
+
+for _operands in ("Tensor tensor, Tensor other", "Scalar scalar, Tensor tensor", "Tensor tensor, Scalar other",
+                  "Scalar scalar1, Scalar scalar2"):  # fmt: skip
+    op(f"result_type({_operands}) -> ScalarType", composite(_result_type), method=False)
+op("promote_types(ScalarType type1, ScalarType type2) -> ScalarType", composite(dtypes.promote_types), method=False)
+op("can_cast(ScalarType from_, ScalarType to) -> bool", composite(dtypes.can_cast), method=False)
 
 # one operand ----------------------------------------------------------------------------------------------------------
 
 
-def in_double(ufunc: np.ufunc) -> Any:
-    """A kernel that computes few float32 in float64: NumPy's own is off by a bit where torch's is rounded right."""
-    return lambda a: ufunc(a.astype(np.float64)).astype(a.dtype) if a.dtype.char == "f" and a.size < 1000 else ufunc(a)
-
-
-def _floating(ufunc: np.ufunc) -> pointwise:
-    return pointwise(in_double(ufunc), "float")
-
-
-exp_of = in_double(np.exp)
-exp = op("exp(Tensor self)", _floating(np.exp), self=lambda grad, result: grad * result)
-expm1 = op("expm1(Tensor self)", _floating(np.expm1), self=lambda grad, result: grad * plus(result, 1))
-log = op("log(Tensor self)", _floating(np.log), self=lambda grad, self: grad / self)
-log1p = op("log1p(Tensor self)", _floating(np.log1p), backward="Log1PBackward0",
-           self=lambda grad, self: grad / plus(self, 1))  # fmt: skip
-sin = op("sin(Tensor self)", _floating(np.sin), self=lambda grad, self: grad * cos(self))
-cos = op("cos(Tensor self)", _floating(np.cos), self=lambda grad, self: grad * -sin(self))
-tanh = op("tanh(Tensor self)", _floating(np.tanh), self=lambda grad, result: tanh_backward(grad, result))
-sigmoid = op("sigmoid(Tensor self)", pointwise(lambda a: np.reciprocal(1 + exp_of(-a)), "float"),
+exp = op("exp(Tensor self)", pointwise(np.exp, "float"), self=lambda grad, result: grad * result)
+log = op("log(Tensor self)", pointwise(np.log, "float"), self=lambda grad, self: grad / self)
+sin = op("sin(Tensor self)", pointwise(np.sin, "float"), self=lambda grad, self: grad * cos(self))
+cos = op("cos(Tensor self)", pointwise(np.cos, "float"), self=lambda grad, self: grad * -sin(self))
+tanh = op("tanh(Tensor self)", pointwise(np.tanh, "float"), self=lambda grad, result: tanh_backward(grad, result))
+sigmoid = op("sigmoid(Tensor self)", pointwise(lambda a: np.reciprocal(1 + np.exp(-a)), "float"),
              self=lambda grad, result: sigmoid_backward(grad, result))  # fmt: skip
 sqrt = op("sqrt(Tensor self)", pointwise(np.sqrt, "float"), self=lambda grad, result: grad / times(result, 2))
-rsqrt = op("rsqrt(Tensor self)", pointwise(lambda a: 1 / np.sqrt(a), "float"),
-           self=lambda grad, result: times(grad, -0.5) * power(result, 3))  # fmt: skip
 reciprocal = op("reciprocal(Tensor self)", pointwise(np.reciprocal, "float"),
                 self=lambda grad, result: -grad * (result * result))  # fmt: skip
 
@@ -173,22 +266,11 @@ def _by_no_zero(kernel: Any) -> Any:
     return divide
 
 
-def _truncated(a: Any, b: Any) -> Any:
-    return np.trunc(a / b) if a.dtype.kind == "f" else a // b + ((a % b != 0) & ((a < 0) != (b < 0)))
-
-
 def _remainder(a: Any, b: Any) -> Any:
     if a.dtype.kind != "f":
         return np.remainder(a, b)
     m = np.fmod(a, b)  # keeps the sign of a zero, as torch does and NumPy does not
     return np.where((m != 0) & ((b < 0) != (m < 0)), m + b, m)
-
-
-def _divided(a: Any, b: Any, rounding_mode: str | None) -> Any:
-    if rounding_mode not in _QUOTIENTS:
-        modes = "None, 'trunc', or 'floor'"
-        raise RuntimeError(f"div expected rounding_mode to be one of {modes} but found '{rounding_mode}'")
-    return _QUOTIENTS[rounding_mode](a, b)
 
 
 def _divided_from_the_right(self: Tensor, other: Any) -> Any:
@@ -198,32 +280,28 @@ def _divided_from_the_right(self: Tensor, other: Any) -> Any:
         return NotImplemented
 
 
-_QUOTIENTS = {
-    None: pointwise(np.true_divide, "float"),
-    "trunc": pointwise(_by_no_zero(_truncated), takes="if", stub="div_trunc_cpu"),
-    "floor": pointwise(_by_no_zero(np.floor_divide), takes="if", stub="div_floor_cpu")}  # fmt: skip
+_quotient = pointwise(np.true_divide, "float")
+_floor = pointwise(_by_no_zero(np.floor_divide), takes="if", stub="div_floor_cpu")
 _modulo = pointwise(_by_no_zero(_remainder), takes="if", stub="remainder_cpu")
 mul = op("mul(Tensor self, Tensor other)", pointwise(np.multiply), numbers=True, operator="mul",
          self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)  # fmt: skip
-div = op("div(Tensor self, Tensor other)", _QUOTIENTS[None], numbers=True, operator="truediv",
+div = op("div(Tensor self, Tensor other)", _quotient, numbers=True, operator="truediv",
          self=lambda grad, other: grad / other,
          other=lambda grad, self, other: -grad * ((self / other) / other))  # fmt: skip
-div_rounded = op(
-    "div(Tensor self, Tensor other, *, str? rounding_mode)", _divided, numbers=True, in_place=True, backward="DivBackward2",
-    self=lambda grad, other, rounding_mode: zeros_like(grad) if rounding_mode else grad / other,
-    other=lambda grad, self, other, rounding_mode: (
-        zeros_like(grad) if rounding_mode else -grad * ((self / other) / other)))  # fmt: skip
-floor_divide = op("floor_divide(Tensor self, Tensor other)", _QUOTIENTS["floor"], numbers=True, operator="floordiv",
+floor_divide = op("floor_divide(Tensor self, Tensor other)", _floor, numbers=True, operator="floordiv",
                   in_place=False, node=not_differentiable("aten::floor_divide"))  # fmt: skip
-op("floor_divide_(Tensor(a!) self, Tensor other)", write(_QUOTIENTS["floor"].written), numbers=True, function=False,
+op("floor_divide_(Tensor(a!) self, Tensor other)", write(_floor.written), numbers=True, function=False,
    node=not_differentiable("aten::floor_divide_"))  # fmt: skip
 remainder = op("remainder(Tensor self, Tensor other)", _modulo, operator="mod", backward="RemainderBackward1",
                self=lambda grad: grad,
-               other=lambda grad, self, other: -grad * div_rounded(self, other, "floor"))  # fmt: skip
+               other=lambda grad, self, other: -grad * floored(self, other, "floor"))  # fmt: skip
 remainder_of_number = op("remainder(Scalar self, Tensor other)", _modulo, method=False, in_place=False, out=False,
                          node=not_differentiable("aten::remainder"))  # fmt: skip
 op("remainder(Tensor self, Scalar other)", _modulo, backward="RemainderBackward0", self=lambda grad: grad)
 python("__rtruediv__", _divided_from_the_right, function=False)
+floored = op("div(Tensor self, Tensor other, *, str? rounding_mode)", pointwise(lambda a, b, _: np.floor_divide(a, b)),
+             function=False, method=False, in_place=False, out=False, backward="DivBackward2",
+             self=lambda grad: zeros_like(grad), other=lambda grad: zeros_like(grad))  # fmt: skip
 reflected("floordiv", floor_divide)
 reflected("mod", lambda other, self: (remainder if isinstance(other, Tensor) else remainder_of_number)(other, self))
 
@@ -289,24 +367,6 @@ def _pow_of_number(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
 _powers = pointwise(_power, takes="if", stub="pow")
 
 
-def _of_one_dtype(a: Any, end: Any, weight: Any = None) -> None:
-    for name, x in (("end", end), ("weight", weight)):
-        if x is not None and x.dtype != a.dtype and (x is end or x.ndim):
-            mine, its = (dtypes.cpp_name(dtypes.BY_NUM[y.dtype.num]) for y in (a, x))
-            raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
-
-
-def _lerp(a: Any, end: Any, weight: Any) -> Any:
-    return np.where(np.abs(weight) < 0.5, a + weight * (end - a), end - (end - a) * (1 - weight))
-
-
-op("lerp(Tensor self, Tensor end, Tensor weight)", in_place=True, out="found", backward="LerpBackward1",
-   kernel=pointwise(_lerp, takes="f", stub="lerp_kernel_tensor", check=_of_one_dtype),
-   self=lambda grad, weight: grad * sub.inplace(full_like(weight, 1), weight), end=lambda grad, weight: grad * weight,
-   weight=lambda grad, self, end: grad * (end - self))  # fmt: skip
-op("lerp(Tensor self, Tensor end, Scalar weight)", in_place=True, backward="LerpBackward0",
-   kernel=pointwise(_lerp, takes="f", stub="lerp_kernel_scalar", check=_of_one_dtype),
-   self=lambda grad, weight: times(grad, 1.0 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
 power_of = op("pow(Tensor self, Tensor exponent)", _powers, operator="pow",
               backward="PowBackward1", self=_pow_self, exponent=_pow_exponent)  # fmt: skip
 of_number = op("pow(Scalar self, Tensor exponent)", _row_by_row, method=False, backward="PowBackward2",
@@ -326,10 +386,6 @@ def _shared(grad: Any, self: Any, other: Any, lost: Any) -> Any:
 
 
 def _clamp(a: Any, low: Any, high: Any) -> Any:
-    if low is None and high is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if low is not None and high is not None:
-        check_kernel(a.dtype, "if", "clamp_cpu")
     a = a if low is None else np.maximum(a, low)
     return a if high is None else np.minimum(a, high)
 
@@ -337,6 +393,8 @@ def _clamp(a: Any, low: Any, high: Any) -> Any:
 def _fitting_bounds(a: Any, *bounds: Any) -> None:
     """Raise torch's RuntimeError for bounds that are numbers and do not fit the dtype."""
     given = [x for x in bounds if x is not None]
+    if not given:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     d = result_dtype(a, *given)
     for x in given:
         dtypes.check_range(x, d, in_c=True)
@@ -349,14 +407,6 @@ def _inside(grad: Any, self: Any, min: Any, max: Any) -> Any:
     return where(inside, grad, 0)
 
 
-def _below(grad: Any, self: Any, min: Any, max: Any) -> Any:
-    return where(self < min if max is None else logical_and.inplace(self < min, min < max), grad, 0)
-
-
-def _above(grad: Any, self: Any, min: Any, max: Any) -> Any:
-    return where(self > max if min is None else logical_or.inplace(self > max, max < min), grad, 0)
-
-
 _largest, _smallest = (pointwise(f, takes="bif", stub=f"{f.__name__}_cpu") for f in (np.maximum, np.minimum))
 maximum = op("maximum(Tensor self, Tensor other)", _largest, in_place=False, writes=1,
              self=lambda grad, self, other: _shared(grad, self, other, self < other),
@@ -364,10 +414,6 @@ maximum = op("maximum(Tensor self, Tensor other)", _largest, in_place=False, wri
 minimum = op("minimum(Tensor self, Tensor other)", _smallest, in_place=False, writes=1,
              self=lambda grad, self, other: _shared(grad, self, other, self > other),
              other=lambda grad, self, other: _shared(grad, self, other, self < other))  # fmt: skip
-op("clamp(Tensor self, Tensor? min=None, Tensor? max=None)", pointwise(_clamp), aka=("clip",),
-   backward="ClampBackward0", self=_inside, min=_below, max=_above)  # fmt: skip
 op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", pointwise(
     _clamp, takes="if", stub="clamp_scalar_cpu", check=_fitting_bounds, in_c=True), out="found", aka=("clip",),
    backward="ClampBackward1", self=_inside)  # fmt: skip
-clamp_min = op("clamp_min(Tensor self, Scalar min)", pointwise(np.maximum), backward="ClampMinBackward0", **_HIDDEN,
-               self=lambda grad, self, min: where(self >= min, grad, 0))  # fmt: skip

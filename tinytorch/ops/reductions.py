@@ -1,6 +1,7 @@
-"""Reductions by arithmetic and logic: sums, products, truth, variances, softmax; of all elements or along dimensions.
+"""Reductions: sums, truth, extremes, softmax; of all elements or along dimensions.
 
-The derivatives are torch's (`FunctionsManual.cpp`), so that they can be differentiated again node by node. Source:
+Where torch chooses an element along a dimension the gradient goes to that element; where it reduces everything, or by
+`amax` and `amin`, equal elements share it. The derivatives are torch's (`FunctionsManual.cpp`), so that they can be differentiated again node by node. Source:
 `torch.sum` and so on, by name.
 """
 
@@ -12,16 +13,14 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..errors import warn_in_torch
-from .choosing import masked_fill_, where
-from .copies import converted, to_copy
-from .creation import zeros_like
-from .define import op
-from .joining import cat, flip
-from .kernels import check_kernel, composite, reduction, row_major, write
-from .layout import check_overlap, wrap_dim, wrap_dims
-from .parts import narrow
-from .pointwise import exp, exp_of, over, times
+from ..dtypes import BY_NUM
+from .choosing import masked_fill_, masked_fill_with_, scatter_from
+from .copies import converted
+from .creation import new_zeros
+from .define import elsewhere, op, python
+from .kernels import check_kernel, composite, reduction, row_major
+from .layout import wrap_dim, wrap_dims
+from .pointwise import exp, isnan, maximum, minimum, over, sgn
 from .views import expand, reshape, unsqueeze
 
 # gradients back in the shape that was reduced -------------------------------------------------------------------------
@@ -51,28 +50,17 @@ def axes(a: Any, dims: tuple) -> tuple | None:
     return dims if a.ndim else None
 
 
-def _wide(a: Any, dtype: Any) -> tuple:
-    """The dtype to add up or multiply in, and that of the result: integers are summed as int64."""
+# sums and means ----------------------------------------------------------------------------------------------------------
+
+
+def _sum(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
     kind = dtype.np if dtype is not None else a.dtype if a.dtype.kind == "f" else np.dtype(np.int64)
-    return (np.dtype(np.float32) if kind.char == "e" else kind), kind
-
-
-# sums, means and products ---------------------------------------------------------------------------------------------
-
-
-def _adding(ufunc: Any) -> Any:
-    def reduce(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
-        wide, kind = _wide(a, dtype)
-        return np.asarray(ufunc.reduce(a, axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
-
-    return reduce
-
-
-_sum, _product = _adding(np.add), _adding(np.multiply)
+    wide = np.dtype(np.float32) if kind.char == "e" else kind
+    return np.asarray(np.add.reduce(a, axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
 
 
 def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
-    d = dtypes.BY_NUM[a.dtype.num] if dtype is None else dtype
+    d = BY_NUM[a.dtype.num] if dtype is None else dtype
     if not d.is_floating_point:
         whose = "Input" if dtype is None else "Optional"
         needs = "dtype must be either a floating point or complex dtype"
@@ -107,79 +95,6 @@ def _sum_to_size(self: Any, size: tuple) -> Any:
 
 sum_to_size = op("sum_to_size(Tensor self, SymInt[] size)", composite(_sum_to_size), function=False)
 
-
-def _products_of_others(grad: Any, t: Any, dim: int) -> Any:
-    """The gradient of a product with zeros in it: each element's is the product of all others."""
-    n = t.shape[dim]
-    if n < 2:
-        return grad if n else zeros_like(t)
-    rest = [cat([narrow(t, dim, 0, k), narrow(t, dim, k + 1, n - k - 1)], dim) for k in range(n)]
-    return grad * cat([prod_along(others, dim, True) for others in rest], dim)
-
-
-def _in_dtype(t: Any, d: Any) -> Any:
-    return t if t.dtype in (d, d.np) else to_copy(t, d)
-
-
-def _prod_backward(grad: Any, self: Any, result: Any) -> Any:
-    self = _in_dtype(self, dtypes.BY_NUM[grad.dtype.num] if hasattr(grad.dtype, "num") else grad.dtype)
-    if not self.ndim:
-        return grad
-    if not (self == 0).any():
-        return grad * (result / self)
-    return reshape(_products_of_others(grad, reshape(self, (-1,)), 0), self.shape)
-
-
-def _prod_along_backward(grad: Any, self: Any, result: Any, dim: int, keepdim: bool) -> Any:
-    if not self.ndim:
-        return grad
-    dim = wrap_dim(dim, self.ndim)
-    if not keepdim:
-        grad, result = unsqueeze(grad, dim), unsqueeze(result, dim)
-    return _products_of_others(grad, self, dim) if (self == 0).any() else grad * (result / self)
-
-
-op("prod(Tensor self, *, ScalarType? dtype=None)", reduction(_product), out=False, self=_prod_backward)
-prod_along = op("prod(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_product),
-                backward="ProdBackward1", self=_prod_along_backward)  # fmt: skip
-
-# running sums ---------------------------------------------------------------------------------------------------------
-
-
-def _added_up(a: Any, dim: int, dtype: Any) -> Any:
-    wide, kind = _wide(a, dtype)
-    d = wrap_dim(dim, a.ndim)
-    if not a.ndim:
-        return a.astype(kind)
-    if a.size:
-        check_kernel(kind, "iwf", "cumsum_out_cpu")
-    return np.add.accumulate(a, d, np.float64 if wide.char == "f" else wide).astype(kind, copy=False)  # as torch does
-
-
-def _added_up_in_place(a: Any, dim: int, dtype: Any) -> Any:
-    own = dtypes.BY_NUM[a.dtype.num]
-    if dtype not in (None, own):
-        both = f"input tensor dtype {dtypes.cpp_name(own)} and output tensor dtype {dtypes.cpp_name(dtype)}"
-        raise RuntimeError(f"Bad in-place call: {both} should match")
-    data = _added_up(a, dim, own)
-    check_overlap(a)
-    return data
-
-
-def _reversed_cumsum(t: Any, dim: int) -> Any:
-    return flip(cumsum(flip(t, (dim,)), dim), (dim,))
-
-
-def _cumsum_backward(grad: Any, dim: int, _self_dtype: Any) -> Any:
-    grad = _in_dtype(grad, _self_dtype)
-    return grad if math.prod(grad.shape) <= 1 or grad.shape[dim] == 1 else _reversed_cumsum(grad, dim)
-
-
-cumsum = op("cumsum(Tensor self, int dim, *, ScalarType? dtype=None)", row_major(_added_up, True),
-            self=_cumsum_backward)  # fmt: skip
-op("cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None)", write(_added_up_in_place), function=False,
-   backward="CumsumBackward0", self=_cumsum_backward)  # fmt: skip
-
 # truth ----------------------------------------------------------------------------------------------------------------
 
 
@@ -198,52 +113,131 @@ for _name, _kernel in (("all", _truth(np.logical_and)), ("any", _truth(np.logica
     op(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False)", _kernel, out=_words)
     op(f"{_name}(Tensor self, int dim, bool keepdim=False)", _kernel, out=_words)
 
-# variances ------------------------------------------------------------------------------------------------------------
-
-_FEW = "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output numel)."
+# extremes -------------------------------------------------------------------------------------------------------------
 
 
-def _variance(name: str) -> Any:
-    def kernel(a: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
-        if a.dtype.kind != "f":
-            raise RuntimeError("std and var only support floating point and complex dtypes")
-        dims, off = wrap_dims(dim, a.ndim), 1 if correction is None else correction
-        n = count(a.shape, dims)
-        if a.size // max(math.prod([k for d, k in enumerate(a.shape) if d not in dims]), 1) - off <= 0:
-            warn_in_torch(_FEW.format(name), "aten/src/ATen/native/ReduceOps.cpp:1861")
-        wide = a.astype(np.float64)
-        far = wide - (np.add.reduce(wide, dims, None, None, True) / n if a.ndim else wide)
-        found = np.asarray(np.add.reduce(far * far, axes(a, dims), None, None, keepdim)) / np.float64(max(n - off, 0))
-        return np.asarray(np.sqrt(found) if name == "std" else found).astype(a.dtype)
-
-    return row_major(kernel)
+def _to_chosen(grads: tuple, dim: int, indices: Any, self_sym_sizes: tuple, keepdim: bool) -> Any:
+    """Each gradient goes to the element that was chosen."""
+    grad = grads[0]
+    if not keepdim and self_sym_sizes:
+        grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
+    return scatter_from(new_zeros(grad, self_sym_sizes), dim, indices, grad)
 
 
-def _var_backward(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
-    off, shape = 1 if correction is None else correction, self.shape
-    if not shape or dim is None:
-        n = self.size if type(self.size) is int else self.numel()
-        if n <= off:
-            return grad * where(self == mean_all(self), math.nan, math.inf)
-        return times(grad, 2 / (n - off)) * (self - mean_all(self))
-    n = (count(shape, dim) if dim else 1) - off
-    grad = restored(grad, dim, keepdim or len(shape) == 1, shape)
-    return times(grad, 2 / n if n else math.inf) * (self - mean_dims(self, dim, True))
+def _shared(grad: Any, self: Any, result: Any) -> Any:
+    """The gradient of the one value of a whole tensor, shared among the elements that have it."""
+    mask = isnan(self) if (result != result).any() else self == result
+    return masked_fill_with_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
 
 
-def _std_backward(grad: Any, self: Any, result: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
-    grad = masked_fill_(grad / times(result, 2), result == 0, 0)
-    return _var_backward(grad, self, dim, correction, keepdim)
+def _shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
+    grad, result = (restored(t, dim, keepdim, self.shape) for t in (grad, result))
+    mask = result == self
+    return grad / sum_dims(mask, dim, True) * mask
 
 
-_VARIANCES: dict[str, Any] = {}
-for _name, _formula in (("var", _var_backward), ("std", _std_backward)):
-    op(f"{_name}(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False)", composite(
-        lambda self, dim, unbiased, keepdim, n=_name: _VARIANCES[n](self, dim, int(unbiased), keepdim)))  # fmt: skip
-    _VARIANCES[_name] = op(f"{_name}(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)",
-                           _variance(_name), self=_formula)  # fmt: skip
-    op(f"{_name}(Tensor self, bool unbiased=True)", composite(
-        lambda self, unbiased, n=_name: _VARIANCES[n](self, None, int(unbiased), False)))  # fmt: skip
+def _not_empty(name: str, a: Any, dim: int) -> None:
+    """Raise torch's error for a dimension without elements to choose from."""
+    if a.ndim and a.shape[wrap_dim(dim, a.ndim)] == 0:
+        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+
+
+_EMPTY = "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+_MATCH = "Expected the dtype for input and out to match, but got {0} for input's dtype and {1} for out's dtype."
+
+
+def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
+    """`max`, `amax` and `argmax`, or the same for the smallest."""
+
+    def whole(a: Any) -> Any:
+        if not a.size:
+            raise RuntimeError(_EMPTY.format(name))
+        return np.asarray(ufunc.reduce(a, None))
+
+    def along(a: Any, dim: int, keepdim: bool) -> tuple:
+        d = wrap_dim(dim, a.ndim)
+        _not_empty(name, a, d)
+        if not a.ndim:
+            return a.copy(), np.zeros((), np.int64)
+        indices = np.asarray(arg(a, d, keepdims=True), np.int64)
+        values = np.take_along_axis(a, indices, d)
+        return (values, indices) if keepdim else (values.squeeze(d), indices.squeeze(d))
+
+    def along_dims(a: Any, dim: tuple, keepdim: bool) -> Any:
+        if not a.size and not dim:
+            raise RuntimeError(_EMPTY.format(f"a{name}"))
+        for d in dim:
+            _not_empty(f"a{name}", a, d)
+        return np.asarray(ufunc.reduce(a, axes(a, wrap_dims(dim, a.ndim)), keepdims=keepdim))
+
+    def position(a: Any, dim: int | None, keepdim: bool) -> Any:
+        if a.dtype.kind == "b":
+            raise RuntimeError(f"arg{name}(): does not support bool input")
+        if dim is None and not a.size:
+            raise IndexError(f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+        if dim is not None:
+            _not_empty(f"arg{name}", a, wrap_dim(dim, a.ndim))
+        return np.asarray(arg(a, dim, keepdims=keepdim) if a.ndim else 0, np.int64)
+
+    op(f"{name}(Tensor self)", whole, out=True, backward=f"{name.title()}Backward1", writes=1, self=_shared)
+    op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
+    op(f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", row_major(along), writes=2,
+       backward=f"{name.title()}Backward0", self=_to_chosen)  # fmt: skip
+    op(f"a{name}(Tensor self, int[1] dim=[], bool keepdim=False)", row_major(along_dims), out=_MATCH,
+       self=_shared_along)  # fmt: skip
+    op(f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)", row_major(position), out="exact")
+
+
+_extreme("max", np.maximum, np.argmax, maximum)
+_extreme("min", np.minimum, np.argmin, minimum)
+
+# norms ----------------------------------------------------------------------------------------------------------------
+
+
+def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
+    for d, what in ((BY_NUM[a.dtype.num], "Expected a floating point or complex tensor as input. Got"),
+                    (dtype, "dtype should be floating point or complex, but got")):  # fmt: skip
+        if d is not None and not d.is_floating_point:
+            raise RuntimeError(f"linalg.vector_norm: {what} {d.scalar_name}")
+    if ord not in (1, 2):
+        raise NotImplementedError(f"tinytorch has no norm of order {ord}; run the program with PyTorch")
+    a = a if dtype is None else a.astype(dtype.np)
+    dims = wrap_dims(dim, a.ndim)
+    size = np.abs(a if a.itemsize > 2 else a.astype(np.float32))
+    made = np.add.reduce(size if ord == 1 else size * size, dims, size.dtype, keepdims=keepdim)
+    made = np.sqrt(made) if ord == 2 else made
+    return np.asarray(made, a.dtype)
+
+
+def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, keepdim: Any) -> Any:
+    """torch's `norm_backward`; where the norm is 0, its subgradient."""
+    grad, result = (restored(t, dim, keepdim, self.shape) for t in (grad, result))
+    if ord == 1:
+        return sgn(self) * grad
+    return grad * masked_fill_(self / result, result == 0, 0)
+
+
+vector_norm = op(
+    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)",
+    row_major(_vector_norm), method=False, function=False, self=_vector_norm_grad)  # fmt: skip
+_norm_called = elsewhere(vector_norm, out=True)
+
+
+def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, out: Any = None, dtype: Any = None) -> Any:
+    """The p-norm of all elements, or along dimensions. RuntimeError for integers."""
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+    return _norm_called(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out)
+
+
+def _norm_of(self: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Any:
+    """The p-norm of all elements, or along dimensions. RuntimeError for integers."""
+    return _norm(self, p, dim, keepdim, None, dtype)
+
+
+_norm.__name__, _norm_of.__qualname__ = "norm", "Tensor.norm"
+python("norm", _norm, method=False)
+python("norm", _norm_of, function=False)
 
 # softmax ---------------------------------------------------------------------------------------------------------------
 
@@ -254,14 +248,12 @@ def _normalised(log: bool) -> Any:
         if a.dtype.kind != "f" and a.size:
             which = "softmax_lastdim_kernel_impl" if d == max(a.ndim, 1) - 1 else "softmax_kernel_impl"
             check_kernel(a.dtype, "f", f"log_{which}" if log else which)
-        x = a.astype(np.float32) if a.dtype.char == "e" else a
-        if a.size and a.ndim:
-            x = x - np.maximum.reduce(x, d, keepdims=True)
-            e = exp_of(x)
-            total = np.add.reduce(e, d, keepdims=True)
+        x, along = a.astype(np.float32) if a.dtype.char == "e" else a, axes(a, (d,))
+        if a.size:
+            x = x - np.maximum.reduce(x, along, keepdims=True)
+            e = np.exp(x)
+            total = np.add.reduce(e, along, keepdims=True)
             x = x - np.log(total) if log else e / total
-        elif a.size:
-            x = x - x if log else np.exp(x - x)
         return np.asarray(x).astype(a.dtype, copy=x is a)
 
     return row_major(kernel)
@@ -269,12 +261,12 @@ def _normalised(log: bool) -> Any:
 
 _slope = op(
     "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
-    lambda g, r, dim, _: (g - np.add.reduce(g * r, dim, keepdims=True)) * r if g.ndim else g - g, method=False,
+    lambda g, r, dim, _: (g - np.add.reduce(g * r, axes(g, (dim,)), keepdims=True)) * r, method=False,
     out=False, grad_output=lambda grad, output, dim, _output_dtype: _slope(grad, output, dim, _output_dtype),
     output=lambda grad, grad_output, output, dim: _softmax_double_backward(grad, grad_output, output, dim))  # fmt: skip
 _log_slope = op(
     "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
-    lambda g, r, dim, _: g - np.exp(r) * np.add.reduce(g, dim, keepdims=True) if g.ndim else g - g, method=False,
+    lambda g, r, dim, _: g - np.exp(r) * np.add.reduce(g, axes(g, (dim,)), keepdims=True), method=False,
     out=False, grad_output=lambda grad, output, dim: grad - sum_dims(grad * exp(output), (dim,), True),
     output=lambda grad, grad_output, output, dim: -sum_dims(grad_output, (dim,), True) * exp(output) * grad)  # fmt: skip
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import numbers
 import re
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,7 @@ from ..storage import UntypedStorage
 from ..tensor import Layout, Size, Tensor
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()  # the default of what must be given
-
-
-class MisfitError(Exception):
-    """Why a call does not fit a schema."""
+UNFIT: Any = object()  # in place of what is not plain
 
 
 # what the types of a schema take ---------------------------------------------------------------------------------------
@@ -94,12 +91,6 @@ _TYPES = {
 }  # fmt: skip
 
 
-class _Anything(frozenset):
-    def __contains__(self, x: Any) -> bool:
-        return True
-
-
-_TYPES["PyObject"].plain = _Anything()
 _NUMPY_NAMES = dict(axis="dim", keepdims="keepdim", x="self", a="self", x1="self", x2="other", input="self")  # noqa: C408
 _PARAM = re.compile(r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)")  # `Tensor(a!)[]? name=default`
 _DEFAULTS = {"True": True, "False": False, "None": None, "contiguous_format": None, "[]": ()}
@@ -112,12 +103,13 @@ class Param:
         groups = [g or "" for g in _PARAM.fullmatch(text).groups()]  # type: ignore[union-attr]
         kind, mark, brackets, count, none, self.name, self.default_text = groups
         self.named, self.none = named, bool(none)
-        self.shared, self.written = bool(mark), mark.endswith("!")
+        self.written = mark.endswith("!")
         self.one = bool(count)  # `int[1]`: one number will do
         self.kind = kind + brackets.replace(count, "")
         self.type = _TYPES[self.kind]
         self.is_tensor = self.kind == "Tensor"
         self.is_list = self.kind in ("Tensor[]", "Tensor?[]")
+        self.is_sizes = self.type.many and not self.one
         self.default = self._default()
         self.plain = self.type.plain | {type(None)} if self.none else self.type.plain
         self.none = self.none or self.default_text == "[]"  # whose default torch writes as None
@@ -147,16 +139,20 @@ class Param:
             return tuple([self.type.read(n) for n in x]) if isinstance(x, (tuple, list)) else (self.type.read(x),)
         return self.type.read(x)
 
-    def plain_list(self, x: Any) -> Any:
-        """An argument as kernels take it that is a list or a tuple of ints or tensors, as it should be; else None."""
-        kind, wanted = type(x), int if self.type.many else Tensor
-        if self.one and kind is int:
+    def plain_value(self, x: Any, numbers: bool) -> Any:
+        """As kernels take it: a tensor or what stands for one, or ints or tensors in a row, as they should be; else UNFIT."""
+        if self.is_tensor:
+            return x if isinstance(x, Tensor) or (numbers and type(x) in (int, float, bool)) else UNFIT
+        if self.kind == "PyObject":
+            return UNFIT if x is REQUIRED else x
+        if self.one and type(x) is int:
             return (x,)
-        if (kind is not tuple and kind is not list and kind is not Size) or not (self.type.many or self.is_list):
-            return None
+        if type(x) not in (tuple, list, Size) or not (self.type.many or self.is_list):
+            return UNFIT
+        wanted = int if self.type.many else Tensor
         for one in x:
             if type(one) is not wanted:
-                return None
+                return UNFIT
         return tuple(x) if self.type.many else list(x)
 
     def fits(self, x: Any, position: int, numbers: bool) -> int | None:
@@ -197,21 +193,42 @@ class Schema:
         positional, _, named = inner.partition("*, ") if not inner.startswith("*, ") else ("", "", inner[3:])
         self.params = [_param(p, n) for text, n in ((positional, False), (named, True)) for p in text.split(", ") if p]
         self.names = [p.name for p in self.params]
-        self.positional = sum(not p.named for p in self.params)
-        self.defaults = tuple(p.default for p in self.params)
+        self.positional = len([p for p in self.params if not p.named])
+        self.defaults = tuple([p.default for p in self.params])
+        self.least = self.defaults.count(REQUIRED)
+        self.kinds = [p.plain for p in self.params[: self.positional]]
         self.returns = returns[1:-1].split(", ") if returns.startswith("(") else [returns or "Tensor"]
+        self.several = len(self.returns) > 1 or "[]" in self.returns[0]
         self.result_names = [r.rpartition(" ")[2] if " " in r else "" for r in self.returns]
         self.writes = bool(self.params) and self.params[0].written
         self.has_self = bool(self.params) and self.names[0] == "self" and self.params[0].is_tensor
         self.is_factory = "pin_memory" in self.names and "requires_grad" not in self.names
 
+    def plain(self, args: tuple, named: dict, numbers: bool = False) -> list | None:
+        """All arguments as kernels take them, if those of a call are of the very types that are named here; else None."""
+        n = len(args)
+        if n > self.positional:
+            return None
+        values = [*args, *self.defaults[n:]]
+        for name, x in named.items():
+            i = self.names.index(name) if name in self.names else -1
+            if i < n or name == "self":
+                return None
+            values[i] = x
+        for i, (x, p) in enumerate(zip(values, self.params)):  # noqa: B905 - as many by construction
+            if x is REQUIRED or (x is not p.default and type(x) not in p.plain):
+                values[i] = value = p.plain_value(x, numbers)
+                if value is UNFIT:
+                    return None
+        return values
+
 
 class Signature:
     """A schema as torch's parser reads calls of it: as a function or, without the tensor itself, as a method."""
 
-    def __init__(self, schema: Schema, name: str, method: bool, out: bool, numbers: bool) -> None:
+    def __init__(self, schema: Schema, name: str, method: bool, out: bool, numbers: bool, older: bool = False) -> None:
         self.name, self.method, self.numbers = name, method, numbers
-        self.older = False  # whether torch counts a form of old as well, which it does not show
+        self.older = older  # whether torch counts a form of old as well, which it does not show
         params = schema.params[1:] if method else list(schema.params)
         self.params = [p for p in params if p.name != "pin_memory" or not method or schema.is_factory]
         # what functions call `input`
@@ -225,38 +242,8 @@ class Signature:
         else:
             self.params += own
         self.least = sum(p.default is REQUIRED for p in self.params)
-        # for `plain`: all parameters of the schema, those of the call by name, and where sizes may be given one by one
-        self.all = [*schema.params, self.params[-1]] if schema.is_factory else schema.params
-        self.at = {self.shown(p): self.all.index(p) for p in self.params if p.name != "out"}
-        self.defaults = [p.default for p in self.all]
-        lead = self.all.index(self.params[0]) if self.params else 0
-        self.sizes = lead if self.positional == 1 and self.params[0].type is _INTS and not self.params[0].one else -1
-
-    def plain(self, args: tuple, named: dict) -> Any:
-        """The values of a call by types that need no further look, in the order of the schema, with `requires_grad` last.
-
-        args: with the tensor itself, for a method. False if the call does not fit; None if it has to be looked at.
-        """
-        lead, values, at = self.sizes, self.defaults.copy(), self.at
-        if lead >= 0 and len(args) > lead and type(args[lead]) is int:
-            args = (*args[:lead], args[lead:])
-        n = len(args)
-        if n > self.positional + self.method:
-            return False if lead < 0 else None
-        given = list(enumerate(args))
-        for name, x in named.items():
-            i = at.get(name, -1)
-            if i < n:
-                return None if i >= 0 or name in _NUMPY_NAMES or name == "out" else False
-            given.append((i, x))
-        for i, x in given:
-            p, value = self.all[i], x
-            if type(x) not in p.plain and not (isinstance(x, Tensor) and p.is_tensor):
-                value = p.plain_list(x)
-                if value is None:
-                    return None if p.fits(x, i - self.method, self.numbers) is None or x is None else False
-            values[i] = value
-        return values if not any([x is REQUIRED for x in values]) else False
+        aliases = {k: i for k, name in _NUMPY_NAMES.items() for i, p in enumerate(self.params) if p.name == name}
+        self.places = aliases | {self.shown(p): i for i, p in enumerate(self.params)}
 
     def shown(self, p: Param) -> str:
         """The name by which a parameter is called."""
@@ -268,39 +255,38 @@ class Signature:
             parts.insert(self.positional, "*")
         return f"({', '.join(parts)})"
 
-    def match(self, args: tuple, named: dict) -> dict[str, Any]:
-        """The arguments by name. MisfitError, with torch's words for it, if the call does not fit."""
-        n, params, found, left = len(args), self.params, {}, dict(named)
+    def match(self, args: tuple, named: dict) -> dict[str, Any] | str:
+        """The arguments by name, or torch's words for why the call does not fit."""
+        n, found = len(args), {}
+        names, unread = {self.places.get(k): k for k in named} if named else {}, len(named)
         sizes = self.takes_sizes(args)
         if n > self.positional and not sizes:
-            self._too_many(n)
-        for i, p in enumerate(params):
-            by_name = None
-            if i < n and not p.named:
-                x = args if sizes and i == 0 else args[i]
-            elif i < n and not sizes:
-                self._too_many(n)
+            return self._too_many(n)
+        for i, p in enumerate(self.params):
+            by_name = p.named or i >= n
+            if not by_name:
+                x = args if sizes else args[i]
+            elif i in names:
+                x, unread = named[names[i]], unread - 1
+            elif p.default is REQUIRED:
+                return self._missing(self.params[i:])
             else:
-                by_name = next((k for k in left if k == self.shown(p) or _NUMPY_NAMES.get(k) == p.name), None)
-                if by_name is None:
-                    if p.default is REQUIRED:
-                        self._missing(params[i:])
-                    continue
-                x = left.pop(by_name)
-            if not (x is None and (p.none or p.default is None)) and (bad := p.fits(x, i, self.numbers)) is not None:
+                continue
+            found[p.name] = x
+            if type(x) in p.plain or (x is None and (p.none or p.default is None)):
+                continue
+            bad = p.fits(x, i, self.numbers)
+            if bad is not None:
                 place, bad = ("", -1) if by_name else (f" (position {i + 1})", bad)
                 what = f"not {type_name(x)}"
                 what = what if bad < 0 else f"but found element of type {type_name(x[bad])} at pos {bad}"
-                self._no(f": argument '{self.shown(p)}'{place} must be {p.type.shown}, {what}")
-            found[p.name] = x
-        if left:
-            self._unknown(named, n)
-        return found
+                return f"{self.name}(): argument '{self.shown(p)}'{place} must be {p.type.shown}, {what}"
+        return self._unknown(named, n) if unread else found
 
     def takes_sizes(self, args: tuple) -> bool:
         """Whether the arguments are sizes that are given one by one."""
         first = self.params[0] if self.positional == 1 else None
-        return bool(args) and first is not None and first.type is _INTS and not first.one and is_symint(args[0])
+        return bool(args) and first is not None and first.is_sizes and is_symint(args[0])
 
     def unpack(self, found: dict[str, Any]) -> None:
         """Raise torch's errors for ints that are too large, and for sizes that turn out not to be ints after the first."""
@@ -314,28 +300,26 @@ class Signature:
                     why = f'with error "type must be tuple of ints,but got {type_name(n)}"'
                     raise TypeError(f"{self.name}(): {what} {why}")
 
-    def _no(self, why: str) -> NoReturn:
-        raise MisfitError(f"{self.name}(){why}")
-
-    def _missing(self, rest: list[Param]) -> NoReturn:
+    def _missing(self, rest: list[Param]) -> str:
         absent = [f'"{self.shown(q)}"' for q in rest if q.default is REQUIRED]  # those given by name, too
         s = "s" * (len(absent) == 1)  # torch's, the wrong way round
-        self._no(f" missing {len(absent)} required positional argument{s}: {', '.join(absent)}")
+        return f"{self.name}() missing {len(absent)} required positional argument{s}: {', '.join(absent)}"
 
-    def _unknown(self, named: dict, n: int) -> NoReturn:
+    def _unknown(self, named: dict, n: int) -> str:
         known = [self.shown(p) for p in self.params]
         for k in named:
             if k not in known:
-                self._no(f" got an unexpected keyword argument '{k}'")
+                return f"{self.name}() got an unexpected keyword argument '{k}'"
             if known.index(k) < n:
-                self._no(f" got multiple values for argument '{k}'")
-        raise MisfitError("invalid keyword arguments")
+                return f"{self.name}() got multiple values for argument '{k}'"
+        return "invalid keyword arguments"
 
-    def _too_many(self, n: int) -> NoReturn:
+    def _too_many(self, n: int) -> str:
         takes, least = self.positional, self.least
         if least != takes:
-            self._no(f" takes from {least} to {takes} positional arguments but {n} were given")
-        self._no(f" takes {takes} positional argument{'s' * (takes != 1)} but {n} {'was' if n == 1 else 'were'} given")
+            return f"{self.name}() takes from {least} to {takes} positional arguments but {n} were given"
+        s, were = "s" * (takes != 1), "was" if n == 1 else "were"
+        return f"{self.name}() takes {takes} positional argument{s} but {n} {were} given"
 
 
 # torch's words for a call that fits nothing -------------------------------------------------------------------------------
@@ -351,10 +335,7 @@ def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -
         return TypeError(f"{place}.{name}() takes {'no keyword arguments' if named else f'{takes} ({n} given)'}")
     plausible = [s for s in signatures if s.least <= n <= len(s.params)]
     if len(plausible) == 1 or (len(signatures) == 1 and not first.older):
-        try:
-            (plausible if len(signatures) > 1 else signatures)[0].match(args, named)
-        except MisfitError as why:
-            return TypeError(str(why))
+        return TypeError((plausible if len(signatures) > 1 else signatures)[0].match(args, named))
     return _invalid_combination(name, args, named, [str(s) for s in signatures])
 
 

@@ -20,7 +20,7 @@ from .copies import clone, contiguous_format, copy_
 from .define import op, python
 from .kernels import composite, turn
 from .kernels import view as looking
-from .layout import address, owner, reach, restride, view_strides, wrap_dim, wrap_dims
+from .layout import address, overlaps, owner, reach, restride, view_strides, wrap_dim, wrap_dims
 
 _FILE = "aten/src/ATen/native/TensorShape.cpp"
 
@@ -56,7 +56,7 @@ def _viewed(a: np.ndarray, size: tuple) -> np.ndarray:
         try:
             out = a.reshape(size)
             new = out.shape
-            if (new == size or -1 in size) and (new != old or len(old) < 2):  # of the same shape NumPy keeps strides
+            if (len(old) < 2 or new != old) and (new == size or -1 in size):  # of the same shape NumPy keeps strides
                 return out
         except ValueError:  # said below, in torch's words
             pass
@@ -343,48 +343,28 @@ def strided(a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | Non
     return restride(a, size, steps, offset * n - here)
 
 
-def _stepping(shape: tuple, stride: tuple, repeats: bool = False) -> tuple[tuple, tuple]:
-    """Shape and strides without the dimensions of size 1 and, unless `repeats`, of stride 0."""
-    kept = [(n, s) for n, s in zip(shape, stride, strict=True) if n != 1 and (s or repeats)]
-    return tuple([n for n, _ in kept]), tuple([s for _, s in kept])
-
-
 def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, storage_offset: int | None) -> Any:
-    """The gradient of `as_strided`: each element's gradients are added where they lie in the source's memory.
-
-    The same operations as torch's `as_strided_backward`, so that the graph of a second derivative is the same.
-    """
+    """The gradient of `as_strided`: each element's gradients are added where they lie in the source's memory."""
     from .choosing import index_add_
     from .creation import new_ones, new_zeros
-    from .filling import zero_
-    from .reductions import sum_dims
 
     source = _geometry
-    if 0 in source.shape or 0 in size:
-        return zero_(new_zeros(grad, source.shape))
-    for i in range(len(size) - 1, -1, -1):
-        if size[i] == 1:
-            grad = squeeze_dim(grad, i)
-        elif stride[i] == 0:
-            grad = sum_dims(grad, (i,))
-    seen = Geometry(*_stepping(size, stride), source.offset if storage_offset is None else storage_offset)
-    whole = Geometry(*_stepping(source.shape, source.stride, repeats=True), source.offset)
-    start = min(whole.offset, seen.offset)
-    room = max(whole.offset + whole.reach(), seen.offset + seen.reach()) - start
-    memory = new_zeros(grad, (room,))
+    seen = Geometry(size, stride, source.offset if storage_offset is None else storage_offset)
+    start = min(source.offset, seen.offset)
+    room = max([g.offset + reach(g.shape, g.stride, 1) for g in (source, seen)]) - start
+    into, of = [strided(np.arange(room), g.shape, g.stride, g.offset - start) for g in (seen, source)]
 
-    def cells(g: Geometry) -> Any:
-        places = strided(np.arange(room), g.shape, g.stride, g.offset - start).reshape(-1)
-        return places if isinstance(grad, np.ndarray) else fresh(places)
+    def added(cells: np.ndarray, values: Any) -> Any:
+        places = cells.reshape(-1)
+        return index_add_(new_zeros(grad, (room,)), 0, places if isinstance(grad, np.ndarray) else fresh(places), values)
 
-    if seen.overlaps():
-        index_add_(memory, 0, cells(seen), reshape(grad, (-1,)))
+    if overlaps(into):
+        memory = added(into, reshape(grad, (-1,)))
     else:
-        copy_(as_strided(memory, seen.shape, seen.stride, seen.offset - start), grad)
-    if whole.overlaps():
-        where = cells(whole)
-        times = index_add_(new_zeros(grad, (room,)), 0, where, expand(new_ones(grad, (1,)), (where.shape[0],)))
-        memory /= times
+        memory = new_zeros(grad, (room,))
+        copy_(as_strided(memory, size, stride, seen.offset - start), grad)
+    if overlaps(of):  # what elements share is shared out
+        memory /= added(of, new_ones(grad, (of.size,)))
     return as_strided(memory, source.shape, source.stride, source.offset - start)
 
 

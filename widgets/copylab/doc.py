@@ -13,9 +13,12 @@ import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from typing import Any, Protocol
 
 _MARKS = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
+_EXACT = {ord("*"): "\uf02a", ord("`"): "\uf060"}
+_MEANT = {ord(meant): chr(mark) for mark, meant in _EXACT.items()}
 _VOID = ("br", "img", "input")
 _FENCE = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
 
@@ -52,6 +55,11 @@ def element(tag: str, inside: str = "", /, **attributes: Any) -> str:
     return f"<{tag}{written}>" if tag in _VOID else f"<{tag}{written}>{inside}</{tag}>"
 
 
+def exact(text: str) -> str:
+    """Text of somebody else's, for a sentence: no star or backtick in it is taken for a mark."""
+    return text.translate(_EXACT)
+
+
 def inline(text: str) -> str:
     """Text as HTML on one line: `code` and **bold**, the rest escaped."""
     text, out, at = re.sub(r"\s*\n\s*", " ", text), [], 0
@@ -60,12 +68,12 @@ def inline(text: str) -> str:
         code, bold = mark.groups()
         out.append(f"<code>{escape(code)}</code>" if code is not None else f"<strong>{escape(bold)}</strong>")
         at = mark.end()
-    return "".join([*out, escape(text[at:])])
+    return "".join([*out, escape(text[at:])]).translate(_MEANT)
 
 
 def plain(text: str) -> str:
     """The same for reading as text: backticks stay, for they say what is code."""
-    return re.sub(r"\*\*([^*\n]+)\*\*", r"\1", text.strip())
+    return re.sub(r"\*\*([^*\n]+)\*\*", r"\1", text.strip()).translate(_MEANT)
 
 
 def indented(text: str, by: str = "  ") -> str:
@@ -216,11 +224,11 @@ class Cell:
     ) -> None:
         self.said, self.short, self.part, self.head, self.attributes = said, short, part, head, attributes
 
-    def html(self) -> str:
-        """A `<td>`, or a `<th>` for a head of its row."""
+    def html(self, scope: str = "") -> str:
+        """A `<td>`, or a `<th>` for a head of its row, or of what `scope` says."""
         inside = self.part.html() if self.part is not None else inline(self.said if self.short is None else self.short)
-        if self.head:
-            return element("th", inside, scope="row", **self.attributes)
+        if scope or self.head:
+            return element("th", inside, scope=scope or "row", **self.attributes)
         return element("td", inside, **self.attributes)
 
 
@@ -228,19 +236,21 @@ class Table(Part):
     """Rows of fields below a head. The first field of a row is its head unless a Cell says otherwise.
 
     told: "columns", a line for each row, the fields below each other; or "rows", a block for each row that says each
-    field after the name of its column.
+    field after the name of its column, in one line or, with `breaks`, from each of these columns on in another.
     """
 
     def __init__(
         self,
-        head: Sequence[str],
+        head: Sequence[Cell | str],
         rows: Iterable[Sequence[Cell | str]],
         *,
         caption: str = "",
         told: str = "columns",
+        breaks: Sequence[int] = (),
         **attributes: Any,
     ) -> None:
-        self.head, self.caption, self.told, self.attributes = tuple(head), caption, told, attributes
+        self.caption, self.told, self.breaks, self.attributes = caption, told, tuple(breaks), attributes
+        self.head = [one if isinstance(one, Cell) else Cell(one) for one in head]
         self.rows = [
             [one if isinstance(one, Cell) else Cell(one, head=not at) for at, one in enumerate(row)] for row in rows
         ]
@@ -248,13 +258,15 @@ class Table(Part):
     def text(self) -> str:
         """The table in words, as `told` says."""
         lines = [plain(self.caption)] if self.caption else []
-        if self.told == "rows":
-            for first, *rest in self.rows:
-                pairs = (f"{name}: {cell.said}" for name, cell in zip(self.head[1:], rest, strict=True))
-                lines += ["", plain(first.said), f"  {'; '.join(pairs)}"]
-            return "\n".join(lines).lstrip("\n")
+        head = [plain(name.said) for name in self.head]
         said = [[plain(cell.said) for cell in row] for row in self.rows]
-        said = [list(self.head), *said] if any(self.head) else said
+        if self.told == "rows":
+            for row in said:
+                pairs = [f"{name}: {one}" for name, one in zip(head, row, strict=True)]
+                parts = pairwise((1, *self.breaks, len(pairs)))
+                lines += ["", row[0], *(f"  {'; '.join(pairs[start:end])}" for start, end in parts)]
+            return "\n".join(lines).lstrip("\n")
+        said = [head, *said] if any(head) else said
         wide = [max(map(len, column)) for column in zip(*said, strict=True)]
         rows = ["  ".join(f"{one:<{most}}" for one, most in zip(row, wide, strict=True)) for row in said]
         return "\n".join([*lines, *(f"  {row}".rstrip() for row in rows)])
@@ -262,7 +274,7 @@ class Table(Part):
     def html(self) -> str:
         """A `<table>`."""
         caption = element("caption", inline(self.caption)) if self.caption else ""
-        head = "".join(element("th", inline(name), scope="col") for name in self.head)
+        head = "".join(name.html("col") for name in self.head)
         body = "".join(element("tr", "".join(cell.html() for cell in row)) for row in self.rows)
         top = element("thead", element("tr", head)) if head else ""
         return element("table", caption + top + element("tbody", body), **self.attributes)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from copylab import METHODS, Comparison, Method, compare
 from copylab.copying.facts import QUESTIONS
-from copylab.copying.views import MAIN, MORE, form
+from copylab.copying.table import COLUMNS
 from copylab.run.run import execute
 from copylab.ui.exhibit import style
 from copylab.ui.theme import web
@@ -24,10 +24,13 @@ def engine(request: pytest.FixtureRequest) -> ModuleType:
     return tinytorch if request.param == "tinytorch" else pytest.importorskip("torch")
 
 
+def parsed(made: Comparison) -> ET.Element:
+    return ET.fromstring(made.form.replace(" hidden", ' hidden=""'))
+
+
 def table(made: Comparison) -> dict[str, dict[str, str]]:
     """The cells of the static table, by row and heading."""
-    root = ET.fromstring(form(made))
-    found = root.find("table")
+    found = parsed(made).find("table")
     assert found is not None
     heads = ["".join(cell.itertext()) for cell in found.iter("th") if cell.get("scope") == "col"]
     rows = [(str(row.findtext("th/code")), row.findall("td")) for row in found.iter("tr")][1:]
@@ -53,7 +56,16 @@ def test_all_there_are(engine: ModuleType) -> None:
         "gradient flows back": "yes",
         "backward after a write": "right",
         "new memory": "12 bytes",
+        "y sees a write through x": "no",
+        "keeps dtype": "yes",
+        "keeps device": "yes",
+        "keeps shape": "yes",
+        "keeps strides": "yes",
+        "warns": "no",
+        "raises": "no",
     }
+    hidden = re.findall('<th scope="col" hidden data-key="([a-z_]+)"', made.form)
+    assert hidden == ["y_sees_x", "dtype", "device", "shape", "strides", "warns", "raises"]
     assert cells[".data"]["backward after a write"] == "wrong, and no error"
     assert cells["detach"]["backward after a write"] == "an error"
 
@@ -69,7 +81,7 @@ def test_both_engines_say_the_same() -> None:
 
 def test_every_program_prints_what_its_cell_says(engine: ModuleType) -> None:
     made = compare("clone", ".data", "copy_", "torch.tensor", source="result", engine=engine)
-    root = ET.fromstring(form(made))
+    root = parsed(made)
     checked = 0
     for way in root.iter("details"):
         if way.get("class") != "cl-way":
@@ -91,11 +103,11 @@ def test_every_program_prints_what_its_cell_says(engine: ModuleType) -> None:
 
 def test_every_answer_stands_in_the_text() -> None:
     made = compare("clone", "view", engine=tinytorch)
-    assert {*MAIN, *MORE} == {question.key for question in QUESTIONS}
+    assert {*COLUMNS} == {*QUESTIONS}
     for name, found in made.items():
         part = made.text.partition(f"\n{name}    ")[2].partition("\n\n")[0]
-        for key, words in {**MAIN, **MORE}.items():
-            assert f"{words}: {found[key].said}" in part
+        for question in COLUMNS:
+            assert f"{question.column}: {found[question.key].said}" in part
     assert "x = torch.tensor([1., 2., 3.], requires_grad=True)" in made.text
     assert compare("clone", "view", engine=tinytorch).text == made.text
 
@@ -169,22 +181,39 @@ def test_looked_up_by_any_name() -> None:
 def test_hostile_methods_are_text() -> None:
     name = "<img src=x onerror=alert(1)>\"'&"
     made = compare(Method(name, "raise ValueError('<script>alert(1)</script>')", "<b>", "javascript:alert(1)"))
-    assert "<img" not in form(made)
+    assert "<img" not in made.form
     assert "<script>alert" not in made.html
-    assert "<b>" not in form(made)
-    assert "href" not in form(made)
+    assert "<b>" not in made.form
+    assert "href" not in made.form
     (row,) = table(made)
     assert row == name
-    assert made[name]["raises"].said in html.unescape(form(made))
+    assert made[name]["raises"].said in html.unescape(made.form)
+
+
+def test_an_error_is_told_as_it_is() -> None:
+    made = compare(Method("power", "y = (x**2)**None"), engine=tinytorch)
+    assert "power    y = (x**2)**None" in made.text
+    assert made["power"]["raises"].said in made.text
+    assert "<code>y = (x**2)**None</code>" in made.form
+    assert f"<strong>{html.escape(made['power']['raises'].said)}</strong>" in made.form
+
+
+def test_a_method_is_declared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Method("rolled", "y = x.roll(1)", "a copy whose elements move on")
+    monkeypatch.setattr("copylab.copying.comparison.METHODS", {**METHODS, own.name: own})
+    made = compare(engine=tinytorch)
+    assert list(made) == [*METHODS, "rolled"]
+    assert f"{len(METHODS) + 1} ways to make y from x" in made.text
+    assert "a copy whose elements move on." in made.form
 
 
 def test_what_fails_says_so(engine: ModuleType) -> None:
     made = compare("deepcopy", source="result", engine=engine)
     assert made["deepcopy"]["raises"].said.startswith("RuntimeError: Only Tensors created explicitly by the user")
     assert "raises: RuntimeError: Only Tensors created" in made.text
-    assert "No answer: the copy was not made: RuntimeError" in form(made)
+    assert "No answer: the copy was not made: RuntimeError" in made.form
     assert table(made)["deepcopy"]["same tensor"] == "-"
-    assert "<code>deepcopy</code> <small>RuntimeError</small>" in form(made)
+    assert "<code>deepcopy</code> <small>RuntimeError</small>" in made.form
 
 
 def test_the_form_needs_nothing_from_elsewhere() -> None:

@@ -185,7 +185,7 @@ def short(found: Facts) -> str:
 
 
 def test_against_torch(engine: ModuleType) -> None:
-    assert list(TORCH) == list(METHODS)
+    assert {*TORCH} <= {*METHODS}  # a method that comes later is compared with PyTorch's own runs, below
     for name, rows in TORCH.items():
         for source, row in zip(SOURCES, rows, strict=True):
             assert short(facts(name, source, engine)) == row, (name, source)

@@ -108,7 +108,6 @@ class TestSources:
             "x = torch.tensor([[1., 2.]], dtype=torch.float64).t().requires_grad_()"
         )
         assert Source("plain", (4, 5)).code == "x = torch.arange(1., 21.).reshape(4, 5)"
-        assert Source("result").names == ("a", "x")
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

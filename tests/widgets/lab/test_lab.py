@@ -232,7 +232,7 @@ class TestYourTensor:
 
     def test_a_large_one(self, engine: ModuleType) -> None:
         lab = CopyLab(engine.zeros(3000, 1000), engine=engine)
-        assert "x is a stand-in for your tensor: it has 3,000,000 elements" in lab.text
+        assert "x is a stand-in for your tensor: it spans 3,000,000 elements" in lab.text
         assert "x is a stand-in" in seen(lab)
         assert len(lab._panel.html) < 60_000
 

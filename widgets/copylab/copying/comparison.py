@@ -10,16 +10,34 @@ from typing import Any
 import anywidget
 import traitlets
 
+from tinytorch.viz.catalogue import gettext, gettext_noop
+
 from ..run.engines import checked, engine_for
 from ..ui.exhibit import Exhibit, style
 from ..ui.theme import web
-from . import views as compareviews
 from .facts import QUESTIONS, Answer, Facts, facts
 from .methods import METHODS, Method, method
 from .sources import Source
+from .table import tree
 
-KINDS = {"leaf": "a leaf that requires grad", "result": "a result of an operation", "plain": "plain: requires no grad"}
 GIVEN = "given"
+KINDS = {
+    "leaf": gettext_noop("a leaf that requires grad"),
+    "result": gettext_noop("a result of an operation"),
+    "plain": gettext_noop("plain: requires no grad"),
+}
+_HELP = gettext_noop("""\
+compare() puts ways to copy a tensor side by side. Every answer was found by running a program.
+
+Choose a cell and press Enter: the program that proves it opens below. Copy it, change it, run it.
+Press on the name of a column to sort by it; show only some rows with the fields above the table.
+Then choose another kind of source and watch which cells change.
+
+  compare("clone", "detach", ".data")     only these
+  compare(source=x)                       what they would do to your tensor, which is not touched
+  c["clone"]["same_storage"].proof        the program as text; .answer is what it printed
+  c.where(same_storage=True, same_counter=False)
+  print(c.text)                           everything in words""")
 
 
 def compare(*methods: str | Method, source: object = None, engine: ModuleType | None = None) -> Comparison:
@@ -44,7 +62,7 @@ class Comparison(Exhibit, anywidget.AnyWidget):
     be set, and `results`, the Facts by name.
     """
 
-    _esm = web("copying/compare.js").replace("export default { render };\n", web("player/live.js"))
+    _esm = web("copying/compare.js", "player/live.js")
     _css = style("copying/compare.css")
     form = traitlets.Unicode(read_only=True, help="The static form that the table is made of.").tag(sync=True)
     kinds: traitlets.List = traitlets.List(
@@ -63,8 +81,8 @@ class Comparison(Exhibit, anywidget.AnyWidget):
 
     @traitlets.default("kinds")
     def _kinds(self) -> list[list[str]]:
-        own = [] if self._known_kind else [[GIVEN, "as it was passed in"]]
-        return [*own, *([kind, words] for kind, words in KINDS.items())]
+        own = [] if self._known_kind else [[GIVEN, gettext("as it was passed in")]]
+        return [*own, *([kind, gettext(words)] for kind, words in KINDS.items())]
 
     @traitlets.default("kind")
     def _kind(self) -> str:
@@ -76,7 +94,7 @@ class Comparison(Exhibit, anywidget.AnyWidget):
 
     @traitlets.default("form")
     def _form(self) -> str:
-        return compareviews.form(self)
+        return tree(self.source, self.results).html()
 
     @property
     def source(self) -> Source:
@@ -91,27 +109,28 @@ class Comparison(Exhibit, anywidget.AnyWidget):
     @property
     def text(self) -> str:
         """All answers in words."""
-        return compareviews.plain(self)
+        return tree(self.source, self.results).text()
 
     @property
     def html(self) -> str:
         """The table as HTML, with a script that lets it be sorted and filtered, and all programs."""
-        return compareviews.page(self)
+        sheet, script = style("copying/compare.css"), web("copying/compare.js")
+        return f'{self.form}<style>{sheet}</style><script type="module">{script}</script>'
 
     def where(self, **answers: Answer) -> list[str]:
         """The methods that have all of these answers: `c.where(same_storage=True, requires_grad=False)`.
 
         Raises ValueError, with the names there are, for what is no question.
         """
+        names = [question.key for question in QUESTIONS]
         for key in answers:
-            if key not in {question.key for question in QUESTIONS}:
-                names = ", ".join(question.key for question in QUESTIONS)
-                raise ValueError(f"there is no question {key!r}; there are {names}")
-        return [name for name, found in self.items() if all(found[key].answer == a for key, a in answers.items())]
+            if key not in names:
+                raise ValueError(f"there is no question {key!r}; there are {', '.join(names)}")
+        return [name for name, found in self.items() if answers.items() <= found.answers.items()]
 
     def help(self) -> None:
         """Print what to try first."""
-        print(compareviews.HELP)
+        print(gettext(_HELP))
 
     def __getitem__(self, name: str) -> Facts:
         found: dict[str, Facts] = self.results

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
 
+from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
+
 from ..run.capture import describe_error, steady
 from ..run.engines import apart, checked, engine_for
 from ..run.limits import Stop, Watch
@@ -23,8 +25,6 @@ Answer = bool | int | str | None
 
 SECONDS = 10.0
 """How long all programs about one copy may run together."""
-LATE = f"Stopped: it ran for more than {SECONDS:.0f} seconds"
-_UNCAUGHT = (LATE, "SystemExit", "GeneratorExit")  # what ends a program that catches every Exception
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,16 @@ class Fact:
     def said(self) -> str:
         """The answer in words: "yes", "no", "CloneBackward0", "-" where there is none."""
         if isinstance(self.answer, bool):
-            return "yes" if self.answer else "no"
+            return gettext("yes") if self.answer else gettext("no")
         if self.answer is None:
-            return "-" if self.why or self.key not in _NONE else _NONE[self.key]
-        return f"{self.answer:,} bytes" if self.key == "copied" else str(self.answer)
+            return "-" if self.why or self.key not in _NONE else gettext(_NONE[self.key])
+        if isinstance(self.answer, int) and self.key == "copied":
+            return ngettext("{number} byte", "{number} bytes", self.answer)
+        return gettext(str(self.answer)) if self.answer in _GIVES else str(self.answer)
 
 
-_NONE = {"grad_fn": "none", "warns": "no", "raises": "no"}
+_GIVES = (gettext_noop("right"), gettext_noop("an error"), gettext_noop("wrong, and no error"))
+_NONE = {"grad_fn": gettext_noop("none"), "warns": gettext_noop("no"), "raises": gettext_noop("no")}
 
 
 @dataclass(frozen=True)
@@ -72,10 +75,7 @@ class Facts(Mapping[str, Fact]):
     all: tuple[Fact, ...]
 
     def __getitem__(self, key: str) -> Fact:
-        for fact in self.all:
-            if fact.key == key:
-                return fact
-        raise KeyError(key)
+        return {fact.key: fact for fact in self.all}[key]
 
     def __iter__(self) -> Iterator[str]:
         return (fact.key for fact in self.all)
@@ -107,7 +107,7 @@ def facts(
     """
     module = checked(engine) or engine_for(sys._getframe(1).f_globals)
     found = _facts(method(how), Source.of(source), module, tuple(then))
-    if any(fact.printed == LATE for fact in found.values()):  # the next time there may be more time
+    if any(fact.printed == _late() for fact in found.values()):  # the next time there may be more time
         _facts.cache_clear()
     return found
 
@@ -121,10 +121,10 @@ def _facts(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...
     with apart(engine), Watch(SECONDS) as watch:
         for question in QUESTIONS:
             program = (*(before if question.early else after), question.body(source, how))
-            why = question.needs(source) or (f"the copy was not made: {failed}" if failed else "")
+            why = question.needs(source) or (failed and gettext("the copy was not made: {error}", error=failed))
             answer, printed, error = (None, "", why) if why else _run(program, engine, watch)
-            if question.key == "raises" and printed.startswith(_UNCAUGHT):
-                answer, error = printed, ""
+            if question.key == "raises" and printed.startswith((_late(), "SystemExit", "GeneratorExit")):
+                answer, error = printed, ""  # what ends a program that catches every Exception
             if not why and (watch.reason or (question.key == "raises" and answer is not None)):
                 failed = printed
             found.append(Fact(question.key, question.text, answer, "".join(program), printed, error))
@@ -143,10 +143,14 @@ def _run(program: tuple[str, ...], engine: ModuleType, watch: Watch) -> tuple[An
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # whatever the engine raises is the answer
-        raised = LATE if isinstance(error, Stop) else describe_error(error)
-        return None, raised, f"the question cannot be asked: {raised}"
+        raised = _late() if isinstance(error, Stop) else describe_error(error)
+        return None, raised, gettext("the question cannot be asked: {error}", error=raised)
     printed = steady(lines[-1]) if lines else ""
     return _value(printed), printed, ""
+
+
+def _late() -> str:
+    return gettext("Stopped: it ran for more than {seconds} seconds", seconds=f"{SECONDS:.0f}")
 
 
 def _value(printed: str) -> Answer:
@@ -157,136 +161,130 @@ def _value(printed: str) -> Answer:
     return value if value is None or isinstance(value, bool | int) else printed
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question, and how a program asks it. `early`: it asks while the copy is being made.
+def _grad_needed(source: Source) -> str:
+    return "" if source.requires_grad else gettext("x requires no grad")
 
+
+def _real_grad_needed(source: Source) -> str:
+    complex_ = source.dtype.startswith("complex")
+    return gettext("x is complex, and backward wants a real number") if complex_ else _grad_needed(source)
+
+
+@dataclass(frozen=True)
+class CopyQuestion:
+    """A question about a copy, and how a program asks it.
+
+    key: its name in Python. column: what stands over its answers in a table. asks: the whole of it.
+    program: its last lines; in them CODE are those that make the copy, WRITE_X and WRITE_Y a write through x and y.
+    main: whether a table shows it unasked. early: whether the program asks it while it makes the copy.
     needs: why the question makes no sense for a source; empty where it does.
     """
 
     key: str
-    text: str
-    body: Callable[[Source, Method], str]
+    column: str
+    asks: str
+    program: str
+    main: bool = False
     early: bool = False
     needs: Callable[[Source], str] = lambda _: ""
 
+    @property
+    def text(self) -> str:
+        """The question, for the reader."""
+        return gettext(self.asks)
 
-def _says(code: str) -> Callable[[Source, Method], str]:
-    return lambda _source, _how: code + "\n"
+    def body(self, source: Source, how: Method) -> str:
+        """The last lines of the program for one source and one method."""
+        made = self.program.replace("WRITE_X", _write("x", source)).replace("WRITE_Y", _write("y", source))
+        return made.replace("CODE", "\n    ".join(how.code.splitlines())) + "\n"
 
 
 def _write(name: str, source: Source) -> str:
-    """The line that writes through a name, past the rules for leaves, but counted."""
-    first = "True" if source.dtype == "bool" and _first(source) is False else "7"
-    first = "False" if source.dtype == "bool" and first == "7" else first
-    if first == "7" and _first(source) == 7:
-        first = "8"
+    """The line that writes another number through a name, past the rules for leaves, but counted."""
+    first = source.memory[source.offset] if source.memory else 1
+    other = str(not first) if source.dtype == "bool" else "8" if first == 7 else "7"
     if source.overlaps:  # a tensor whose elements share places is written one element at a time
-        return f"{name}.detach()[(0,) * {name}.dim()] = {first}"
-    return f"{name}.detach().fill_({first})"
+        return f"{name}.detach()[(0,) * {name}.dim()] = {other}"
+    return f"{name}.detach().fill_({other})"
 
 
-def _first(source: Source) -> object:
-    """The value of the first element of x, as far as the lines that make x say."""
-    if isinstance(source.memory, tuple) and len(source.memory) > source.offset:
-        return source.memory[source.offset]
-    return True if source.dtype == "bool" else 2 if source.kind == "result" else 1
+_RAISES = """\
+try:
+    CODE
+    print(None)
+except Exception as error:
+    print(f"{type(error).__name__}: {error}")"""
+_WARNS = """\
+import warnings
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    CODE
+print(seen[0].message if seen else None)"""
+_COUNTER = """\
+before = x._version
+torch.autograd.graph.increment_version(y)
+print(x._version > before)"""
+_SEEN_IN_Y = "before = str(y.tolist())\nWRITE_X\nprint(str(y.tolist()) != before)"
+_SEEN_IN_X = "before = str(x.tolist())\nWRITE_Y\nprint(str(x.tolist()) != before)"
+_GRADIENT = """\
+grads = [None]
+if y.requires_grad:
+    grads = torch.autograd.grad(y, x, torch.ones_like(y), allow_unused=True)
+print(grads[0] is not None)"""
+_AFTER_WRITE = """\
+right = 2 * x.detach().clone()
+loss = (x * x).sum()  # saves x for backward
+WRITE_Y
+try:
+    grad, = torch.autograd.grad(loss, x)
+    print("right" if str(grad.tolist()) == str(right.tolist()) else "wrong, and no error")
+except RuntimeError:
+    print("an error")"""
+_STORAGE = """\
+memory = x.untyped_storage()
+start, end = memory.data_ptr(), memory.data_ptr() + memory.nbytes()
+"""
+_SHARED = f"{_STORAGE}print(start <= y.data_ptr() < end)"
+_COPIED = f"{_STORAGE}print(0 if start <= y.data_ptr() < end else y.untyped_storage().nbytes())"
+_NODE = "print(None if y.grad_fn is None else type(y.grad_fn).__name__)"
+_STRIDES = "print(y.stride() == x.stride() if y.shape == x.shape else None)"
 
-
-def _sees(writer: str, reader: str) -> Callable[[Source, Method], str]:
-    return lambda source, _: (
-        f"before = str({reader}.tolist())\n{_write(writer, source)}\nprint(str({reader}.tolist()) != before)\n"
-    )
-
-
-def _after_write(source: Source, _: Method) -> str:
-    return (
-        "right = 2 * x.detach().clone()\n"
-        "loss = (x * x).sum()  # saves x for backward\n"
-        f"{_write('y', source)}\n"
-        "try:\n"
-        "    grad, = torch.autograd.grad(loss, x)\n"
-        '    print("right" if str(grad.tolist()) == str(right.tolist()) else "wrong, and no error")\n'
-        "except RuntimeError:\n"
-        '    print("an error")\n'
-    )
-
-
-def _raises(_: Source, how: Method) -> str:
-    body = "".join(f"    {line}\n" for line in how.code.splitlines())
-    return (
-        f'try:\n{body}    print(None)\nexcept Exception as error:\n    print(f"{{type(error).__name__}}: {{error}}")\n'
-    )
-
-
-def _warns(_: Source, how: Method) -> str:
-    body = "".join(f"    {line}\n" for line in how.code.splitlines())
-    return (
-        "import warnings\n"
-        "with warnings.catch_warnings(record=True) as seen:\n"
-        f'    warnings.simplefilter("always")\n{body}'
-        "print(seen[0].message if seen else None)\n"
-    )
-
-
-def _grad_needed(source: Source) -> str:
-    return "" if source.requires_grad else "x requires no grad"
-
-
-def _real_grad_needed(source: Source) -> str:
-    return "x is complex, and backward wants a real number" if source.dtype[:7] == "complex" else _grad_needed(source)
-
-
-_STORAGE = "memory = x.untyped_storage()\nstart, end = memory.data_ptr(), memory.data_ptr() + memory.nbytes()\n"
-
+_ = gettext_noop
 QUESTIONS = (
-    Question("raises", "Does it raise an error?", _raises, early=True),
-    Question("same_tensor", "Is y the same tensor as x?", _says("print(y is x)")),
-    Question("same_storage", "Do x and y share memory?", _says(f"{_STORAGE}print(start <= y.data_ptr() < end)")),
-    Question(
-        "same_counter",
-        "Do x and y share a version counter?",
-        _says("before = x._version\ntorch.autograd.graph.increment_version(y)\nprint(x._version > before)"),
+    CopyQuestion("raises", _("raises"), _("Does it raise an error?"), _RAISES, early=True),
+    CopyQuestion("same_tensor", _("same tensor"), _("Is y the same tensor as x?"), "print(y is x)", main=True),
+    CopyQuestion("same_storage", _("shares memory"), _("Do x and y share memory?"), _SHARED, main=True),
+    CopyQuestion(
+        "same_counter", _("shares version counter"), _("Do x and y share a version counter?"), _COUNTER, main=True
     ),
-    Question("y_sees_x", "Is a write through x seen in y?", _sees("x", "y")),
-    Question("x_sees_y", "Is a write through y seen in x?", _sees("y", "x")),
-    Question("requires_grad", "Does y require grad?", _says("print(y.requires_grad)")),
-    Question("leaf", "Is y a leaf?", _says("print(y.is_leaf)")),
-    Question(
-        "grad_fn",
-        "Which grad_fn does y have?",
-        _says("print(None if y.grad_fn is None else type(y.grad_fn).__name__)"),
+    CopyQuestion("y_sees_x", _("y sees a write through x"), _("Is a write through x seen in y?"), _SEEN_IN_Y),
+    CopyQuestion(
+        "x_sees_y", _("x sees a write through y"), _("Is a write through y seen in x?"), _SEEN_IN_X, main=True
     ),
-    Question(
+    CopyQuestion("requires_grad", _("requires grad"), _("Does y require grad?"), "print(y.requires_grad)", main=True),
+    CopyQuestion("leaf", _("is a leaf"), _("Is y a leaf?"), "print(y.is_leaf)", main=True),
+    CopyQuestion("grad_fn", "grad_fn", _("Which grad_fn does y have?"), _NODE, main=True),
+    CopyQuestion(
         "gradient_returns",
-        "Does a gradient flow from y back to x?",
-        _says(
-            "grads = [None]\n"
-            "if y.requires_grad:\n"
-            "    grads = torch.autograd.grad(y, x, torch.ones_like(y), allow_unused=True)\n"
-            "print(grads[0] is not None)"
-        ),
+        _("gradient flows back"),
+        _("Does a gradient flow from y back to x?"),
+        _GRADIENT,
+        main=True,
         needs=_grad_needed,
     ),
-    Question(
+    CopyQuestion(
         "after_write",
-        "After a write through y, what does backward through x give?",
-        _after_write,
+        _("backward after a write"),
+        _("After a write through y, what does backward through x give?"),
+        _AFTER_WRITE,
+        main=True,
         needs=_real_grad_needed,
     ),
-    Question("dtype", "Is the dtype kept?", _says("print(y.dtype == x.dtype)")),
-    Question("device", "Is the device kept?", _says("print(y.device == x.device)")),
-    Question("shape", "Is the shape kept?", _says("print(y.shape == x.shape)")),
-    Question(
-        "strides",
-        "Are the strides kept?",
-        _says("print(y.stride() == x.stride() if y.shape == x.shape else None)"),
-    ),
-    Question(
-        "copied",
-        "How much memory is new?",
-        _says(f"{_STORAGE}print(0 if start <= y.data_ptr() < end else y.untyped_storage().nbytes())"),
-    ),
-    Question("warns", "Does it warn?", _warns, early=True),
+    CopyQuestion("dtype", _("keeps dtype"), _("Is the dtype kept?"), "print(y.dtype == x.dtype)"),
+    CopyQuestion("device", _("keeps device"), _("Is the device kept?"), "print(y.device == x.device)"),
+    CopyQuestion("shape", _("keeps shape"), _("Is the shape kept?"), "print(y.shape == x.shape)"),
+    CopyQuestion("strides", _("keeps strides"), _("Are the strides kept?"), _STRIDES),
+    CopyQuestion("copied", _("new memory"), _("How much memory is new?"), _COPIED, main=True),
+    CopyQuestion("warns", _("warns"), _("Does it warn?"), _WARNS, early=True),
 )
-"""What is asked of every copy, in the order in which it is shown."""
+"""What is asked of every copy, in this order."""

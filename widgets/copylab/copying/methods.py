@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-_DOCS = "https://docs.pytorch.org/docs/stable/"
-_PYTHON = "https://docs.python.org/3/"
+from tinytorch.viz.catalogue import gettext_noop
 
 
 @dataclass(frozen=True)
@@ -39,90 +38,85 @@ class Method:
         return self.name
 
 
+def _page(name: str) -> str:
+    return f"https://docs.pytorch.org/docs/stable/{name}.html"
+
+
 def _tensor(name: str) -> str:
-    return f"{_DOCS}generated/torch.Tensor.{name}.html"
+    return _page(f"generated/torch.Tensor.{name}")
 
 
-def _function(name: str) -> str:
-    return f"{_DOCS}generated/torch.{name}.html"
+def _python(name: str) -> str:
+    return f"https://docs.python.org/3/{name}.html"
 
 
+_ = gettext_noop
 _ALL = (
-    Method("=", "y = x", "a second name for the same tensor", f"{_PYTHON}reference/simple_stmts.html", ("assignment",)),
-    Method("clone", "y = x.clone()", "a copy that gradients flow through", _tensor("clone")),
-    Method("detach", "y = x.detach()", "the same memory, off the graph", f"{_DOCS}generated/torch.Tensor.detach.html"),
-    Method(".data", "y = x.data", "the same memory, out of autograd's sight", f"{_DOCS}notes/autograd.html"),
-    Method("detach().clone()", "y = x.detach().clone()", "a copy of the values alone", _tensor("detach")),
-    Method("clone().detach()", "y = x.clone().detach()", "the same in the other order", _tensor("clone")),
+    Method("=", "y = x", _("a second name for the same tensor"), _python("reference/simple_stmts"), ("assignment",)),
+    Method("clone", "y = x.clone()", _("a copy that gradients flow through"), _tensor("clone")),
+    Method("detach", "y = x.detach()", _("the same memory, off the graph"), _tensor("detach")),
+    Method(".data", "y = x.data", _("the same memory, out of autograd's sight"), _page("notes/autograd")),
+    Method("detach().clone()", "y = x.detach().clone()", _("a copy of the values alone"), _tensor("detach")),
+    Method("clone().detach()", "y = x.clone().detach()", _("the same in the other order"), _tensor("clone")),
     Method(
         "copy_",
         "y = torch.empty_like(x)\ny.copy_(x)",
-        "the values written into a tensor that is already there",
+        _("the values written into a tensor that is already there"),
         _tensor("copy_"),
         ("empty_like().copy_()", "empty_like(x).copy_(x)"),
     ),
     Method(
-        "torch.tensor", "y = torch.tensor(x)", "a new leaf from data, made for numbers and lists", _function("tensor")
+        "torch.tensor",
+        "y = torch.tensor(x)",
+        _("a new leaf from data, made for numbers and lists"),
+        _page("generated/torch.tensor"),
     ),
-    Method("new_tensor", "y = x.new_tensor(x)", "a new leaf of x's dtype and device", _tensor("new_tensor")),
-    Method("view", "y = x.view(-1)", "the same memory in another shape", _tensor("view"), ("view(-1)",)),
-    Method(
-        "reshape",
-        "y = x.reshape(-1)",
-        "another shape: a view if it can be, else a copy",
-        _tensor("reshape"),
-        ("reshape(-1)",),
-    ),
-    Method("to", "y = x.to(x.dtype)", "a conversion, here to what x is already", _tensor("to"), ("to(x.dtype)",)),
+    Method("new_tensor", "y = x.new_tensor(x)", _("a new leaf of x's dtype and device"), _tensor("new_tensor")),
+    Method("view", "y = x.view(-1)", _("the same memory in another shape"), _tensor("view")),
+    Method("reshape", "y = x.reshape(-1)", _("another shape: a view if it can be, else a copy"), _tensor("reshape")),
+    Method("to", "y = x.to(x.dtype)", _("a conversion, here to what x is already"), _tensor("to")),
     Method(
         "to(float64)",
         "y = x.to(torch.float64)",
-        "a conversion to another dtype",
+        _("a conversion to another dtype"),
         _tensor("to"),
-        ("to(dtype)", "to(torch.float64)", "double"),
+        ("to(dtype)", "double"),
     ),
-    Method(
-        "to(copy=True)",
-        "y = x.to(x.dtype, copy=True)",
-        "a conversion that always copies",
-        _tensor("to"),
-        ("to(x.dtype, copy=True)",),
-    ),
+    Method("to(copy=True)", "y = x.to(x.dtype, copy=True)", _("a conversion that always copies"), _tensor("to")),
     Method(
         "as_tensor",
         "y = torch.as_tensor(x)",
-        "a tensor out of anything, copied only if need be",
-        _function("as_tensor"),
+        _("a tensor out of anything, copied only if need be"),
+        _page("generated/torch.as_tensor"),
     ),
     Method(
         "from_numpy",
         "y = torch.from_numpy(x.detach().numpy())",
-        "by way of NumPy and back",
-        _function("from_numpy"),
-        ("numpy", "from_numpy(x.detach().numpy())"),
+        _("by way of NumPy and back"),
+        _page("generated/torch.from_numpy"),
+        ("numpy",),
     ),
     Method(
         "deepcopy",
         "import copy\ny = copy.deepcopy(x)",
-        "what Python copies when it copies all there is",
-        f"{_PYTHON}library/copy.html",
-        ("copy.deepcopy",),
+        _("what Python copies when it copies all there is"),
+        _python("library/copy"),
     ),
     Method(
         "copy.copy",
         "import copy\ny = copy.copy(x)",
-        "Python's shallow copy",
-        f"{_PYTHON}library/copy.html",
+        _("Python's shallow copy"),
+        _python("library/copy"),
         ("copy", "shallow copy"),
     ),
-    Method("contiguous", "y = x.contiguous()", "rows in order, copied only if they are not", _tensor("contiguous")),
-    Method("x[:]", "y = x[:]", "a slice of everything", f"{_DOCS}tensor_view.html", ("[:]", "slice", "slicing")),
+    Method("contiguous", "y = x.contiguous()", _("rows in order, copied only if they are not"), _tensor("contiguous")),
+    Method("x[:]", "y = x[:]", _("a slice of everything"), _page("tensor_view"), ("[:]", "slice", "slicing")),
     Method(
         "x[[...]]",
         "rows = list(range(len(x)))\ny = x[rows]",
-        "every row, chosen by a list",
-        f"{_DOCS}tensor_view.html",
-        ("[[...]]", "x[rows]", "x[[0, 1]]", "list index", "fancy indexing"),
+        _("every row, chosen by a list"),
+        _page("tensor_view"),
+        ("[[...]]", "x[[0, 1]]", "list index", "fancy indexing"),
     ),
 )
 
@@ -158,4 +152,8 @@ def _plain(name: str) -> str:
     return bare.removesuffix("()").removesuffix("(x)").lstrip(".") or bare
 
 
-_KNOWN = {_plain(one): entry for entry in reversed(_ALL) for one in (entry.name, entry.code, *entry.also)}
+_KNOWN = {
+    _plain(one): entry
+    for entry in reversed(_ALL)
+    for one in (entry.name, entry.code, entry.code.splitlines()[-1], *entry.also)
+}

@@ -7,7 +7,7 @@ is done to the stand-in can change it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType
@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from tinytorch.viz.catalogue import gettext
 from tinytorch.viz.read.probe import undisturbed
 
 from ..run.run import execute
@@ -22,9 +23,16 @@ from ..run.run import execute
 Kind = Literal["leaf", "result", "plain"]
 """leaf: requires grad. result: computed from a leaf `a` that does. plain: requires none."""
 
-_FLOATS = ("float32", "float64", "float16", "bfloat16")
-_COMPLEX = ("complex64", "complex128")
-DTYPES = (*_FLOATS, *_COMPLEX, "int64", "int32", "int16", "int8", "uint8", "bool")
+_INEXACT: Mapping[str, Any] = {
+    "float32": np.float32,
+    "float64": np.float64,
+    "float16": np.float16,
+    "bfloat16": np.float32,
+    "complex64": np.float32,
+    "complex128": np.float64,
+}
+"""The dtypes that can require grad, and which of NumPy's writes their numbers with no more digits than they need."""
+DTYPES = (*_INEXACT, "int64", "int32", "int16", "int8", "uint8", "bool")
 """The dtypes that a source may have."""
 
 LITERAL = 16
@@ -52,8 +60,8 @@ class Source:
     dtype: str = "float32"
     transposed: bool = False
     device: str = "cpu"
-    memory: tuple[Any, ...] | int | None = None
-    """The values in the memory of a stand-in; a length, where they count up from 1, as in a source built to order."""
+    memory: tuple[Any, ...] | None = None
+    """The values in the memory of a stand-in; where there are none, they count up from 1."""
     stride: tuple[int, ...] | None = None
     """Of a stand-in, where its elements do not follow one another."""
     offset: int = 0
@@ -61,13 +69,17 @@ class Source:
     """In what a stand-in differs from the user's tensor."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", _shape(self.shape))
+        given: Any = self.shape
+        sizes = (given,) if isinstance(given, int) else tuple(given)
+        if not all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes):
+            raise ValueError(f"shape must be sizes of 0 and more, not {given!r}")
+        object.__setattr__(self, "shape", sizes)
         object.__setattr__(self, "dtype", str(self.dtype).removeprefix("torch."))
         if self.kind not in get_args(Kind):
             raise ValueError(f"kind must be 'leaf', 'result' or 'plain', not {self.kind!r}")
         if self.dtype not in DTYPES:
             raise ValueError(f"there is no source of dtype {self.dtype!r}; there are {', '.join(DTYPES)}")
-        if self.kind != "plain" and self.dtype not in (*_FLOATS, *_COMPLEX):
+        if self.kind != "plain" and self.dtype not in _INEXACT:
             raise ValueError(
                 f"only Tensors of floating point and complex dtype can require gradients: {self.dtype} goes with "
                 "kind='plain'"
@@ -83,81 +95,61 @@ class Source:
         return self.kind != "plain"
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names that the code sets."""
-        return ("a", "x") if self.kind == "result" else ("x",)
+    def to_order(self) -> bool:
+        """Whether kind, shape, dtype, transposed and device say all of it; of a stand-in they need not."""
+        return self.memory is None and self.stride is None
 
     @cached_property
+    def places(self) -> Any:
+        """Where in memory each element of a stand-in with strides lies, as an array of its shape."""
+        index = zip(np.indices(self.shape, sparse=True), self.stride or (), strict=False)
+        return sum((at * step for at, step in index), np.full(self.shape, self.offset))
+
+    @property
     def overlaps(self) -> bool:
         """Whether several elements of x are one place in memory, as after expand."""
-        if self.stride is None:
-            return False
-        places = {0}
-        for size, step in zip(self.shape, self.stride, strict=True):
-            places = {place + step * i for place in places for i in range(size)}
-        return len(places) < math.prod(self.shape)
+        return self.stride is not None and len(np.unique(self.places)) < self.places.size
 
     @property
     def code(self) -> str:
         """The lines that make x; they use the name `torch`."""
-        made = self._values("a" if self.kind == "result" else "x")
-        if self.kind != "result":
-            return f"x = {made}"
-        times = 1 if isinstance(self.memory, tuple) else 2  # a stand-in has the values that the user's tensor has
+        numbers, layout = self._numbers(), ""
         if self.stride is not None:
-            return f"a = {made}\nx = (a * {times}){self._strided}"
-        return f"a = {made}\nx = {f'a{self._turned}' if self.transposed else 'a'} * {times}"
+            layout = f".as_strided({self.shape}, {self.stride}, {self.offset})"
+        elif self.transposed:
+            layout = ".t()" if len(self.shape) == 2 else ".transpose(-2, -1)"
+        if self.kind == "plain":
+            return f"x = {numbers}{layout}"
+        if self.kind == "leaf":
+            return f"x = {_tracked(numbers, layout)}"
+        times = 2 if self.memory is None else 1  # a stand-in has the values that the user's tensor has
+        # A result has no gaps in memory, so those of a stand-in come after it; what is transposed stays so.
+        made = f"a{layout} * {times}" if self.stride is None else f"(a * {times}){layout}"
+        return f"a = {_tracked(numbers)}\nx = {made}"
 
-    @property
-    def _strided(self) -> str:
-        return f".as_strided({_tuple(self.shape)}, {_tuple(self.stride or ())}, {self.offset})"
-
-    @property
-    def _turned(self) -> str:
-        return ".t()" if len(self.shape) == 2 else ".transpose(-2, -1)"
-
-    def _values(self, name: str) -> str:
-        """The expression that makes the memory of `name`, and for a leaf the leaf."""
-        flat = self.stride is not None
-        room = self.memory if isinstance(self.memory, int) else len(self.memory or ())
-        shape = (room,) if flat else self.shape
-        if self.transposed and not flat:
+    def _numbers(self) -> str:
+        """The expression that makes the memory of x, in its order."""
+        shape = self.shape
+        if self.stride is not None:
+            shape = (int(self.places.max(initial=-1)) + 1,)
+        elif self.transposed:
             shape = (*shape[:-2], shape[-1], shape[-2])
-        options = [] if self.dtype in ("float32", "int64", "bool") else [f"dtype=torch.{self.dtype}"]
-        options += [f"device={self.device!r}"] if self.device != "cpu" else []
-        if math.prod(shape) == 0:
-            where = [f"device={self.device!r}"] if self.device != "cpu" else []
-            made = f"torch.zeros({', '.join([_sizes(shape), f'dtype=torch.{self.dtype}', *where])})"
-        elif isinstance(self.memory, tuple):
-            made = f"torch.tensor({', '.join([_nested(self.memory, shape, self.dtype), *options])})"
-        else:
-            made = self._counted(shape, options)
-        if name == "x":
-            made += self._strided if flat else self._turned if self.transposed else ""
-        if self.requires_grad:
-            # As an argument where it can be: that is how most people write it.
-            at_once = made.startswith("torch.tensor(") and made.endswith(")") and made.count(").") == 0
-            made = f"{made[:-1]}, requires_grad=True)" if at_once else f"{made}.requires_grad_()"
-        return made
-
-    def _counted(self, shape: tuple[int, ...], options: Sequence[str]) -> str:
-        """1, 2, 3, ... in the order of the memory; for bool True, False, True, ..."""
-        count = math.prod(shape)
-        if count <= LITERAL:
-            return f"torch.tensor({', '.join([_nested(self._count(count), shape, self.dtype), *options])})"
-        dot = "." if self.dtype not in DTYPES[6:] else ""
+        count, sizes = math.prod(shape), ", ".join(map(str, shape))
+        device = [f"device={self.device!r}"] if self.device != "cpu" else []
+        dtype = [f"dtype=torch.{self.dtype}"] if self.dtype not in ("float32", "int64", "bool") else []
+        if count == 0:
+            return _call("zeros", sizes, f"dtype=torch.{self.dtype}", *device)
+        if self.memory is not None or count <= LITERAL:
+            values = self.memory or [at % 2 == 1 if self.dtype == "bool" else at for at in range(1, count + 1)]
+            written = np.array([_number(value, self.dtype) for value in values], dtype=object).reshape(shape)
+            return _call("tensor", str(written.tolist()).replace("'", ""), *dtype, *device)
+        dot = "." if self.dtype in _INEXACT else ""
+        made = _call("arange", f"1{dot}", f"{count + 1}{dot}", *device)
         if self.dtype == "bool":
-            return f"(torch.arange({', '.join([str(count), *options])}).reshape({_sizes(shape)}) % 2 == 0)"
-        last = min(count, {"int8": 100, "uint8": 200}.get(self.dtype, count))  # what the dtype can count to
-        numbers = f"torch.arange({', '.join([f'1{dot}', f'{count + 1}{dot}', *options])})"
-        if last < count:
-            numbers = f"(torch.arange({count}) % {last}).to({', '.join([f'torch.{self.dtype}', *options[1:]])})"
-        elif self.dtype in _COMPLEX:  # arange makes no complex numbers
-            numbers = f"torch.arange(1., {count + 1}.{''.join(f', {o}' for o in options[1:])}).to(torch.{self.dtype})"
-        return numbers if len(shape) == 1 else f"{numbers}.reshape({_sizes(shape)})"
-
-    def _count(self, count: int) -> list[Any]:
-        return [i % 2 == 0 if self.dtype == "bool" else i + 1 for i in range(count)]
+            made = f"({made} % 2 == 1)"
+        elif dtype:
+            made += f".to(torch.{self.dtype})"
+        return made if len(shape) == 1 else f"{made}.reshape({sizes})"
 
     def make(self, engine: ModuleType) -> Any:
         """Run the code with `engine` as its torch and return the tensor x."""
@@ -168,10 +160,10 @@ class Source:
         """Return what people mean by a source: None is a leaf, "leaf", "result" and "plain" are kinds.
 
         A Source is returned as it is. For a tensor of tinytorch or torch: a stand-in with its shape, dtype, strides,
-        offset, device, and requires_grad, leaf or result as it is; with its own values where its memory has at most
-        1,000 elements; counting up from 1 where it has more; and with shorter dimensions where there are more than
-        100,000. `note` says which. Its history, hooks and `.grad` are not taken over, nor is a subclass. Looking
-        changes nothing.
+        offset, device, and requires_grad, leaf or result as it is; with its own values where it spans at most 1,000
+        elements of memory; counting up from 1 where it spans more; and with shorter dimensions, without gaps, where
+        it spans more than 100,000. `note` says which. Its history, hooks and `.grad` are not taken over, nor is a
+        subclass. Looking changes nothing.
 
         Raises TypeError for anything else, and ValueError for a tensor without strides or plain numbers (sparse,
         nested, meta, quantised, of a dtype that is not in DTYPES), with the way out where there is one.
@@ -197,23 +189,41 @@ class Source:
             raise TypeError(f"x looks like a tensor and cannot be read like one: {error}") from None
 
 
+_NEEDS = "a source must have strides and plain numbers, and this tensor has not"
+
+
 def _stand_in(tensor: Any) -> Source:
     dtype = str(tensor.dtype).removeprefix("torch.")
-    _fits(tensor, dtype)
+    _check(tensor, dtype)
     try:
         shape, stride, offset = tuple(tensor.shape), tuple(tensor.stride()), int(tensor.storage_offset())
     except (RuntimeError, NotImplementedError) as error:
         raise ValueError(f"{_NEEDS}: {error}") from None
-    made = _of(tensor, dtype, shape, stride, offset)
-    note = ", and ".join(filter(None, [made.note, *_unlike(tensor)]))
-    return replace(made, note=note) if note != made.note else made
+    kind: Kind = "plain" if not tensor.requires_grad else "leaf" if tensor.is_leaf else "result"
+    span = max(math.prod(shape), offset + 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True)))
+    notes = _unlike(tensor)
+    if span > LARGEST:
+        large = gettext(
+            "it spans {number} elements, so the stand-in is smaller and has other values", number=f"{span:,}"
+        )
+        notes.insert(0, large)
+        shape, stride = _smaller(shape, stride)
+        offset = 0
+    elif span > EXACT:
+        notes.insert(0, gettext("its memory is long, so the stand-in has other values"))
+    note = gettext(", and ").join(notes)
+    made = Source(kind, shape, dtype, device=str(tensor.device), stride=stride, offset=offset, note=note)
+    if span <= EXACT:
+        made = replace(made, memory=_memory(tensor, made.places))
+    if not offset and _in_order(made.places):
+        return replace(made, stride=None)
+    if not offset and len(shape) >= 2 and _in_order(made.places.swapaxes(-1, -2)):
+        return replace(made, stride=None, transposed=True)
+    return made
 
 
-_NEEDS = "a source must have strides and plain numbers, and this tensor has not"
-
-
-def _fits(tensor: Any, dtype: str) -> None:
-    """Raise ValueError for a tensor that no stand-in can be made of."""
+def _check(tensor: Any, dtype: str) -> None:
+    """Raise ValueError for a tensor of which no stand-in can be made, with the way out."""
     layout = str(getattr(tensor, "layout", "torch.strided")).removeprefix("torch.")
     if getattr(tensor, "is_nested", False):
         raise ValueError(f"{_NEEDS}: it is nested; x.unbind() gives its tensors")
@@ -231,134 +241,65 @@ def _fits(tensor: Any, dtype: str) -> None:
 
 def _unlike(tensor: Any) -> list[str]:
     """What of a tensor no stand-in has, in words."""
-    said = []
-    kind = type(tensor)
-    if kind.__name__ not in ("Tensor", "Parameter"):
-        said.append(f"it is a plain tensor and no {kind.__name__}")
+    kind = type(tensor).__name__
+    said = [] if kind in ("Tensor", "Parameter") else [gettext("it is a plain tensor and no {kind}", kind=kind)]
     if getattr(tensor, "is_inference", bool)():
-        said.append("it is no inference tensor")
+        said.append(gettext("it is no inference tensor"))
     if getattr(tensor, "is_conj", bool)() or getattr(tensor, "is_neg", bool)():
-        said.append("its numbers are written out, where yours turns a sign whenever it is read")
+        said.append(gettext("its numbers are written out, where yours turns a sign whenever it is read"))
     return said
 
 
-def _of(tensor: Any, dtype: str, shape: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Source:
-    kind: Kind = "plain" if not tensor.requires_grad else "leaf" if tensor.is_leaf else "result"
-    device = str(tensor.device)
-    reach = 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True)) if 0 not in shape else 0
-    if max(offset + reach, math.prod(shape)) <= EXACT:
-        try:
-            values = np.asarray(tensor.detach().tolist(), dtype=object).reshape(shape)
-        except Exception as error:  # noqa: BLE001  # whatever a kind of tensor raises that tells no values
-            raise ValueError(f"{_NEEDS}: {error}") from None
-        return _exact(Source(kind, shape, dtype, device=device), stride, offset, values)
-    about = "its memory is long, so the stand-in has other values"
-    if math.prod(shape) > LARGEST:
-        about = f"it has {math.prod(shape):,} elements, so the stand-in is smaller and has other values"
-        small = _smaller(shape)
-        if 0 in stride:  # several elements in one place, as after expand: that is what such a tensor is about
-            stride = _packed(small, stride)
-            room = 1 + sum((size - 1) * step for size, step in zip(small, stride, strict=True))
-            return Source(kind, small, dtype, False, device, room, stride, 0, about)
-        shape = small
-        stride = tuple(np.argsort(np.argsort(stride)).tolist())  # only their order can be kept
-    turned = len(shape) >= 2 and stride[-2] < stride[-1]
-    if _runs(shape, stride, turned=turned) or math.prod(shape) != math.prod(tensor.shape):
-        return Source(kind, shape, dtype, turned, device, note=about)
-    if offset + reach <= LARGEST:
-        return Source(kind, shape, dtype, False, device, offset + reach, stride, offset, about)
-    return Source(kind, shape, dtype, turned, device, note=f"{about}, and follows itself in memory")
+def _memory(tensor: Any, places: Any) -> tuple[Any, ...]:
+    """The values in the memory of a tensor, and zeros in its gaps."""
+    try:
+        values = np.asarray(tensor.detach().tolist(), dtype=object).reshape(-1)
+    except Exception as error:  # noqa: BLE001  # whatever a kind of tensor raises that tells no values
+        raise ValueError(f"{_NEEDS}: {error}") from None
+    memory = np.full(places.max(initial=-1) + 1, type(values[0])() if values.size else 0, dtype=object)
+    memory[places.reshape(-1)] = values
+    return tuple(memory.tolist())
 
 
-def _exact(source: Source, stride: tuple[int, ...], offset: int, values: Any) -> Source:
-    """The source with the very values and places of a tensor."""
-    shape = source.shape
-    if offset == 0 and (_runs(shape, stride, turned=False) or 0 in shape):
-        return replace(source, memory=tuple(values.reshape(-1).tolist()))
-    if offset == 0 and len(shape) == 2 and _runs(shape, stride, turned=True):
-        return replace(source, memory=tuple(values.T.reshape(-1).tolist()), transposed=True)
-    places = {
-        offset + sum(i * step for i, step in zip(index, stride, strict=True)): values[index]
-        for index in np.ndindex(*shape)
-    }
-    return replace(
-        source,
-        memory=tuple(places.get(place, 0) for place in range(max(places, default=-1) + 1)),
-        stride=stride,
-        offset=offset,
-    )
+def _in_order(places: Any) -> bool:
+    """Whether the elements fill the memory one after the other."""
+    return np.array_equal(places.reshape(-1), np.arange(places.size))
 
 
-def _runs(shape: tuple[int, ...], stride: tuple[int, ...], *, turned: bool) -> bool:
-    """Whether a tensor fills its memory in order, its last two dimensions exchanged if `turned`."""
-    if turned:
-        shape, stride = (*shape[:-2], shape[-1], shape[-2]), (*stride[:-2], stride[-1], stride[-2])
-    step = 1
-    for size, own in zip(reversed(shape), reversed(stride), strict=True):
-        if size != 1 and own != step:
-            return False
-        step *= size
-    return True
+def _smaller(shape: tuple[int, ...], stride: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Its longest dimensions cut until few enough elements are left to look at; strides in their order, without gaps.
 
-
-def _packed(shape: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides in the order of `stride` with nothing between; what was 0 stays 0."""
-    made, step = [0] * len(shape), 1
-    for at in sorted(range(len(shape)), key=lambda at: (stride[at], -at)):
-        if stride[at]:
-            made[at], step = step, step * shape[at]
-    return tuple(made)
-
-
-def _smaller(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape with its longest dimensions cut until few enough elements are left to look at."""
+    Several elements in one place, as after expand, stay in one place: that is what such a tensor is about.
+    """
     sizes = list(shape)
-    while math.prod(sizes) > LITERAL:
+    while math.prod(sizes) > LITERAL and max(sizes) > 2:
         longest = sizes.index(max(sizes))
         sizes[longest] = max(2, sizes[longest] // 2)
-        if max(sizes) == 2:
-            break
-    return tuple(sizes)
+    packed, step = [0] * len(sizes), 1
+    for at in sorted(range(len(sizes)), key=lambda at: (stride[at], -at)):
+        if stride[at]:
+            packed[at], step = step, step * sizes[at]
+    return tuple(sizes), tuple(packed)
 
 
-def _shape(shape: Any) -> tuple[int, ...]:
-    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-    if not all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes):
-        raise ValueError(f"shape must be sizes of 0 and more, not {shape!r}")
-    return sizes
+def _call(function: str, *arguments: str) -> str:
+    return f"torch.{function}({', '.join(arguments)})"
 
 
-def _sizes(shape: tuple[int, ...]) -> str:
-    return ", ".join(map(str, shape))
-
-
-def _tuple(sizes: Sequence[int]) -> str:
-    return repr(tuple(int(size) for size in sizes))
-
-
-def _nested(values: Sequence[Any], shape: tuple[int, ...], dtype: str) -> str:
-    """The values as nested lists, as one would write them."""
-    if not shape:
-        return _number(values[0], dtype)
-    if shape[0] == 0:
-        return "[]" if len(shape) == 1 else f"[{', '.join(['[]'] * shape[0])}]"
-    part = len(values) // shape[0]
-    rows = (_nested(values[i * part : (i + 1) * part], shape[1:], dtype) for i in range(shape[0]))
-    return f"[{', '.join(rows)}]"
-
-
-_SHORTEST: Mapping[str, Any] = {"float16": np.float16, "float32": np.float32, "bfloat16": np.float32}
+def _tracked(numbers: str, layout: str = "") -> str:
+    """The expression with requires_grad: as an argument where it can be, for that is how most people write it."""
+    if numbers.startswith("torch.tensor(") and not layout:
+        return f"{numbers[:-1]}, requires_grad=True)"
+    return f"{numbers}{layout}.requires_grad_()"
 
 
 def _number(value: Any, dtype: str) -> str:
     """A number as one would write it: no more digits than its dtype needs."""
-    if dtype in _COMPLEX:
-        made = complex(value)
-        return f"complex({_number(made.real, 'float64')}, {_number(made.imag, 'float64')})"
-    if dtype not in _FLOATS:
+    if isinstance(value, complex):
+        return f"complex({_number(value.real, dtype)}, {_number(value.imag, dtype)})"
+    if dtype not in _INEXACT:
         return repr(value)
-    value = float(value)
     if not math.isfinite(value):
-        return f'float("{value}")'
-    text = str(_SHORTEST.get(dtype, float)(value))
-    return text.removesuffix("0") if text.endswith(".0") else text
+        return f'float("{float(value)}")'
+    text = str(_INEXACT[dtype](value))
+    return text[:-1] if text.endswith(".0") else text

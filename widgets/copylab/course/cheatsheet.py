@@ -11,59 +11,58 @@ from html import escape
 from pathlib import Path
 from types import ModuleType
 
-from ..copying.facts import Answer, Facts, facts
+from tinytorch.viz.catalogue import gettext, gettext_noop
+
+from ..copying.facts import QUESTIONS, Answer, Facts, facts
 from ..copying.methods import METHODS
 from ..copying.sources import Source
+from ..copying.table import cell, on_one_line
+from ..doc import Box, Cell, InPage, Items, Paragraph, Table, element, exact
 
 SOURCE = Source("result", (2, 3))
 """What is copied: a tensor that was computed from a leaf, the most telling case."""
 
-COLUMNS: Mapping[str, str] = {
-    "same_tensor": "same tensor",
-    "same_storage": "shares memory",
-    "same_counter": "shares the counter",
-    "x_sees_y": "x sees a write through y",
-    "requires_grad": "requires grad",
-    "leaf": "leaf",
-    "grad_fn": "grad_fn",
-    "gradient_returns": "gradient returns",
-    "after_write": "gradient of x * x after a write through y",
-    "copied": "new memory",
-    "warns": "warns",
+COLUMNS = [question for question in QUESTIONS if question.main or question.key == "warns"]
+_TITLES = {
+    "same_counter": gettext_noop("shares the counter"),
+    "leaf": gettext_noop("leaf"),
+    "gradient_returns": gettext_noop("gradient returns"),
+    "after_write": gettext_noop("gradient of x * x after a write through y"),
 }
+"""What stands over a column where a page of paper has less room than a screen, or more."""
 
 WANTS: tuple[tuple[str, Mapping[str, Answer]], ...] = (
     (
-        "Values that nobody else can change, and the gradient goes back",
+        gettext_noop("Values that nobody else can change, and the gradient goes back"),
         {"same_storage": False, "gradient_returns": True, "dtype": True, "warns": None},
     ),
     (
-        "Values that nobody else can change, and no gradient",
+        gettext_noop("Values that nobody else can change, and no gradient"),
         {"same_storage": False, "gradient_returns": False, "leaf": True, "dtype": True, "warns": None},
     ),
     (
-        "The same memory without a gradient, and writes are counted",
+        gettext_noop("The same memory without a gradient, and writes are counted"),
         {"same_storage": True, "same_counter": True, "gradient_returns": False},
     ),
     (
-        "The same memory seen as another tensor, and the gradient goes back",
+        gettext_noop("The same memory seen as another tensor, and the gradient goes back"),
         {"same_tensor": False, "same_storage": True, "gradient_returns": True},
     ),
-    ("Nothing new: a second name, or the tensor itself", {"same_tensor": True}),
+    (gettext_noop("Nothing new: a second name, or the tensor itself"), {"same_tensor": True}),
     (
-        "Beware: a write is not counted, and the gradient is wrong without an error",
+        gettext_noop("Beware: a write is not counted, and the gradient is wrong without an error"),
         {"after_write": "wrong, and no error"},
     ),
 )
 """What one may want of a copy, and the facts by which one knows the methods that give it."""
 
 RULES = (
-    "A view and its source share the storage and the version counter. So do <code>detach()</code> and its source.",
-    "<code>.data</code>, <code>copy.copy</code>, NumPy: they share the storage, not the counter: writes go uncounted.",
-    "A counted write into a <em>saved</em> value raises in <code>backward</code>; an uncounted write never does.",
-    "<code>.grad</code> is filled at leaves that require grad; elsewhere ask for it with <code>retain_grad()</code>.",
-    "Gradients add up until you set them back: <code>x.grad = None</code> or <code>optimizer.zero_grad()</code>.",
-    "<code>reshape</code>, <code>contiguous</code>, <code>to</code>, <code>as_tensor</code> copy only if they must.",
+    gettext_noop("A view and its source share the storage and the version counter. So do `detach()` and its source."),
+    gettext_noop("`.data`, `copy.copy`, NumPy: they share the storage, not the counter: writes go uncounted."),
+    gettext_noop("A counted write into a **saved** value raises in `backward`; an uncounted write never does."),
+    gettext_noop("`.grad` is filled at leaves that require grad; elsewhere ask for it with `retain_grad()`."),
+    gettext_noop("Gradients add up until you set them back: `x.grad = None` or `optimizer.zero_grad()`."),
+    gettext_noop("`reshape`, `contiguous`, `to`, `as_tensor` copy only if they must."),
 )
 
 _STYLE = """
@@ -75,10 +74,11 @@ table { width: 100%; border-collapse: collapse; font-size: 7.5pt }
 th, td { padding: .45mm 1.2mm; border: .2mm solid #828b96; text-align: left; vertical-align: top }
 thead th { background: #e4e9f0 } tbody tr:nth-child(even) { background: #f3f5f8 }
 code, tbody th { font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace }
-tbody th { font-weight: 600; white-space: nowrap } td.wrong { font-weight: 700; text-decoration: underline }
+tbody th { font-weight: 600; white-space: nowrap } td.cl-bad { font-weight: 700; text-decoration: underline }
 .two { display: grid; grid-template-columns: 1fr 1fr; gap: 6mm; font-size: 8.2pt }
 ul { margin: 0; padding-left: 4mm } li { margin: .4mm 0 }
 dl { margin: 0 } dt { font-weight: 600 } dd { margin: 0 0 .6mm 4mm }
+@media screen and (max-width: 800px) { .two { grid-template-columns: 1fr } .wide { overflow-x: auto } }
 @media print { body { padding: 0; max-width: none } }
 """
 
@@ -89,41 +89,44 @@ def page(engine: ModuleType | None = None) -> str:
     Raises RuntimeError if for something one may want no method is found: then the page would be wrong.
     """
     found = {name: facts(name, SOURCE, engine) for name in METHODS}
-    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in COLUMNS.values())
-    rows = "".join(_row(name, one) for name, one in found.items())
-    wants = "".join(f"<dt>{escape(want)}</dt><dd>{_giving(want, asked, found)}</dd>" for want, asked in WANTS)
-    rules = "".join(f"<li>{rule}</li>" for rule in RULES)
-    made = escape(SOURCE.code.replace("\n", "; "))
+    titles = (gettext(_TITLES.get(question.key, question.column)) for question in COLUMNS)
+    code = SOURCE.code.replace("\n", "; ")
+    wants = "".join(_want(want, asked, found) for want, asked in WANTS)
+    sheet = Box(
+        Paragraph(gettext("Copying tensors"), tag="h1"),
+        Paragraph(
+            gettext("What `y` shares with `x`. Every answer was found by running it, with `{code}`.", code=exact(code))
+        ),
+        Box(Table([gettext("method"), *map(exact, titles)], map(_row, found.values())), kind="wide", tabindex=0),
+        Box(
+            Box(Paragraph(gettext("Which one do I want?"), tag="h2"), InPage(element("dl", wants))),
+            Box(Paragraph(gettext("Six rules"), tag="h2"), Items(map(gettext, RULES))),
+            kind="two",
+        ),
+    )
+    title = escape(gettext("Copying tensors: the cheat sheet"))
+    # A row to a line, so that a change of one answer is a change of one line.
     return (
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Copying tensors: the cheat sheet</title>\n'
-        f"<style>{_STYLE}</style>\n<h1>Copying tensors</h1>\n"
-        f"<p>What <code>y</code> shares with <code>x</code>. Every answer was found by running it, with "
-        f"<code>{made}</code>.</p>\n"
-        f'<table>\n<thead><tr><th scope="col">method</th>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n'
-        f'<div class="two">\n<div><h2>Which one do I want?</h2><dl>{wants}</dl></div>\n'
-        f"<div><h2>Six rules</h2><ul>{rules}</ul></div>\n</div>\n</html>\n"
+        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width">\n'
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n"
+        f"{sheet.inside()}\n</html>\n".replace("<tr>", "\n<tr>").replace("<d", "\n<d")
     )
 
 
-def _row(name: str, found: Facts) -> str:
-    cells = []
-    if (error := found["raises"].answer) is not None:
-        cells.append(f'<td colspan="{len(COLUMNS)}">raises {escape(str(error).partition(". ")[0])}</td>')
-    for key in COLUMNS if error is None else ():
-        said = found[key].said
-        if key == "warns" and found[key].answer is not None:
-            said = "yes"
-        wrong = ' class="wrong"' if said.startswith("wrong") else ""
-        cells.append(f"<td{wrong}>{escape(said)}</td>")
-    code = METHODS[name].code.replace("\n", "; ")
-    return f'<tr><th scope="row">{escape(code)}</th>{"".join(cells)}</tr>\n'
+def _row(found: Facts) -> list[Cell]:
+    name = Cell(exact(on_one_line(found.method)), head=True)
+    if (error := found["raises"].answer) is None:
+        return [name, *(cell(found[question.key]) for question in COLUMNS)]
+    raises = gettext("raises {error}", error=exact(str(error).partition(". ")[0]))
+    return [name, Cell(raises, colspan=len(COLUMNS))]
 
 
-def _giving(want: str, asked: Mapping[str, Answer], found: Mapping[str, Facts]) -> str:
-    names = [name for name, one in found.items() if all(one[key].answer == answer for key, answer in asked.items())]
+def _want(want: str, asked: Mapping[str, Answer], found: Mapping[str, Facts]) -> str:
+    names = [f"`{name}`" for name, one in found.items() if asked.items() <= one.answers.items()]
     if not names:
         raise RuntimeError(f"no copy method gives what is wanted here: {want}")
-    return ", ".join(f"<code>{escape(name)}</code>" for name in names)
+    return Paragraph(gettext(want), tag="dt").html() + Paragraph(", ".join(names), tag="dd").html()
 
 
 def main() -> None:

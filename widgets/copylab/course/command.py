@@ -9,11 +9,12 @@ import hashlib
 import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+
+from tinytorch.viz.catalogue import gettext
 
 from .folder import lessons
 from .translation import FOLDER, translated_texts
@@ -22,11 +23,12 @@ _HERE = Path(__file__).resolve().parent
 _STATE = ".copylab.json"
 
 
-def lay_out(source: Path, folder: Path) -> list[str]:
+def lay_out(source: Path, folder: Path, translated: Mapping[str, str] | None = None) -> list[str]:
     """Copy the files of `source` that are missing or outdated into `folder` and return what is worth telling.
 
     A file that the learner changed stays as it is; a newer edition is written beside it as `NAME (new).ipynb`.
-    Raises OSError if the folder cannot be written.
+    `translated` are texts by the names of files, in place of what those hold. Raises OSError if the folder cannot be
+    written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     known = _read_state(folder)
@@ -35,19 +37,25 @@ def lay_out(source: Path, folder: Path) -> list[str]:
         name = file.relative_to(source)
         if not file.is_file() or any(part.startswith((".", "__")) or part == FOLDER for part in name.parts):
             continue
-        mine, edition, before = folder / name, _digest(file), known.get(name.as_posix())
+        text = (translated or {}).get(name.as_posix())
+        data = file.read_bytes() if text is None else text.encode()
+        mine, edition, before = folder / name, _digest(data), known.get(name.as_posix())
         known[name.as_posix()] = edition
-        if not mine.exists():
-            _copy(file, mine)
-        elif _digest(mine) == edition or before == edition:
+        now = _digest(mine.read_bytes()) if mine.exists() else None
+        if now is None:
+            _write(data, mine)
+        elif edition in (now, before):
             continue
-        elif _digest(mine) == before:
-            _copy(file, mine)
-            told.append(f"{name} has a new edition; you had not changed yours, so it was replaced.")
+        elif now == before:
+            _write(data, mine)
+            told.append(gettext("{name} has a new edition; you had not changed yours, so it was replaced.", name=name))
         else:
             beside = _free_name(mine)
-            _copy(file, beside)
-            told.append(f"{name} has a new edition; yours is kept, the new one is {beside.name!r}.")
+            _write(data, beside)
+            kept = gettext(
+                "{name} has a new edition; yours is kept, the new one is {beside!r}.", name=name, beside=beside.name
+            )
+            told.append(kept)
     (folder / _STATE).write_text(json.dumps(known, indent=1), encoding="utf-8")
     return told
 
@@ -57,14 +65,7 @@ def lay_out_in(language: str, folder: Path) -> list[str]:
 
     Raises ValueError if it is not there in that language, OSError if the folder cannot be written.
     """
-    if language == "en":
-        return lay_out(lessons(), folder)
-    with tempfile.TemporaryDirectory() as made:
-        copy = Path(made, "notebooks")
-        shutil.copytree(lessons(), copy)
-        for name, text in translated_texts(lessons(), language):
-            (copy / name).write_text(text, encoding="utf-8")
-        return lay_out(copy, folder)
+    return lay_out(lessons(), folder, {} if language == "en" else dict(translated_texts(lessons(), language)))
 
 
 def _read_state(folder: Path) -> dict[str, str]:
@@ -76,15 +77,15 @@ def _read_state(folder: Path) -> dict[str, str]:
     return state if isinstance(state, dict) else {}
 
 
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
-def _copy(file: Path, to: Path) -> None:
-    """Copy a file so that, whenever this is cut short, `to` is there whole or not at all."""
+def _write(data: bytes, to: Path) -> None:
+    """Write a file so that, whenever this is cut short, `to` is there whole or not at all."""
     to.parent.mkdir(parents=True, exist_ok=True)
     part = to.with_name(to.name + ".part")
-    shutil.copyfile(file, part)
+    part.write_bytes(data)
     part.replace(to)
 
 
@@ -115,22 +116,26 @@ def _command(folder: Path, arguments: argparse.Namespace) -> list[str]:
 
 def main() -> None:
     """Lay the lessons out and become JupyterLab."""
-    parser = argparse.ArgumentParser(prog="copylab", description="Lay the lessons out and open them in JupyterLab.")
-    parser.add_argument("--folder", type=Path, default=Path("copylab-course"), help="where to lay them out")
-    parser.add_argument("--port", type=int, help="the port of JupyterLab (its own choice if not given)")
-    parser.add_argument("--no-browser", action="store_true", help="print the address instead of opening it")
-    parser.add_argument("--language", help="for example zh or ko; what is not translated yet stays English")
+    parser = argparse.ArgumentParser(
+        prog="copylab", description=gettext("Lay the lessons out and open them in JupyterLab.")
+    )
+    default = Path("copylab-course")
+    parser.add_argument("--folder", type=Path, default=default, help=gettext("where to lay them out"))
+    parser.add_argument("--port", type=int, help=gettext("the port of JupyterLab (its own choice if not given)"))
+    parser.add_argument("--no-browser", action="store_true", help=gettext("print the address instead of opening it"))
+    parser.add_argument("--language", help=gettext("for example zh or ko; what is not translated yet stays English"))
     arguments = parser.parse_args()
     if importlib.util.find_spec("jupyterlab") is None:
-        sys.exit("JupyterLab is not installed here. Install it with: pip install jupyterlab")
+        sys.exit(gettext("JupyterLab is not installed here. Install it with: pip install jupyterlab"))
     folder = arguments.folder.expanduser().resolve()
     try:
         told = lay_out_in(arguments.language or "en", folder)
     except ValueError as error:
         sys.exit(str(error))
     except OSError as error:
-        sys.exit(f"The lessons could not be laid out in {folder}: {error}")
-    print(*told, f"Your lessons are in {folder}. Stop JupyterLab with Ctrl-C and y.", sep="\n", flush=True)
+        sys.exit(gettext("The lessons could not be laid out in {folder}: {error}", folder=folder, error=error))
+    ready = gettext("Your lessons are in {folder}. Stop JupyterLab with Ctrl-C and y.", folder=folder)
+    print(*told, ready, sep="\n", flush=True)
     command = _command(folder, arguments)
     # labconfig/ beside this file: no request to the outside, and no question about it on the first start.
     paths = [str(_HERE), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tinytorch.viz.catalogue import gettext
+
 from .folder import lessons
 
 FOLDER = "translations"
@@ -89,14 +91,12 @@ def renew(notebook: dict[str, Any], entries: dict[str, Entry]) -> dict[str, Entr
 
 def translate(notebook: dict[str, Any], entries: dict[str, Entry]) -> dict[str, Any]:
     """Return the lesson in the language of the catalogue; a text that is missing or out of date stays English."""
-    cells = []
-    for cell in notebook["cells"]:
-        entry = entries.get(cell["id"])
-        current = entry is not None and entry.digest == digest("".join(cell["source"]))
-        if cell["cell_type"] == "markdown" and entry is not None and current:
-            cells.append(cell | {"source": entry.text.splitlines(keepends=True)})
-        else:
-            cells.append(cell)
+    texts = prose(notebook)
+    current = {name: one.text for name, one in entries.items() if one.digest == digest(texts.get(name, ""))}
+    cells = [
+        cell | {"source": current[cell["id"]].splitlines(keepends=True)} if cell["id"] in current else cell
+        for cell in notebook["cells"]
+    ]
     return notebook | {"cells": cells}
 
 
@@ -113,7 +113,9 @@ def translated_texts(folder: Path, language: str) -> Iterable[tuple[str, str]]:
     """
     if language not in languages(folder):
         there = ", ".join(["en", *languages(folder)])
-        raise ValueError(f"the course is not there in {language!r}; it is in: {there}")
+        raise ValueError(
+            gettext("the course is not there in {language!r}; it is in: {there}", language=language, there=there)
+        )
     for path in sorted(folder.glob("*.ipynb")):
         catalogue = folder / FOLDER / language / f"{path.stem}.md"
         if not catalogue.is_file():

@@ -68,7 +68,7 @@ class CopyLab(Exhibit, ipywidgets.VBox):
         self._result: Result | None = None
         self._panel = LabPanel(label="What the program did")
         self._proofs = LabPanel(label="Verdicts and their proofs")  # comes later, so that the pictures need not wait
-        own = "your tensor" if self._yours else "as given" if source.memory is not None else None
+        own = "your tensor" if self._yours else None if source.to_order else "as given"
         self._controls = Controls(self._pressed, self._chosen, self._methods, own)
         super().__init__([*self._controls.rows, self._panel, self._proofs])
         self.set_trait("method", chosen.name)
@@ -277,7 +277,7 @@ class CopyLab(Exhibit, ipywidgets.VBox):
         return f"cl-{self.model_id}"
 
     def _shows_given(self) -> bool:
-        return self.source is self._given and (self._yours is not None or self._given.memory is not None)
+        return self.source is self._given and (self._yours is not None or not self._given.to_order)
 
 
 _HELP = """\

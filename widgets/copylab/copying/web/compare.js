@@ -1,9 +1,8 @@
-// The table of ways to copy: sort, filter, and in each cell the program that proves it. It reads all it shows from the
-// static form. One script, two hosts: the form in any page that lets scripts run, and anywidget, where the source can
-// be chosen anew.
+// The table of ways to copy: sort, filter, and in each cell the program that proves it. The static form is the table:
+// its cells become buttons here, and a program is shown below its row. One script, two hosts: the form in any page that
+// lets scripts run, and anywidget, where the source can be chosen anew.
 
-const SIGNS = { "cl-yes": "●", "cl-no": "○", "cl-right": "✓", "cl-stops": "■", "cl-bad": "✗" };
-const ARROWS = { ascending: " ▲", descending: " ▼", none: "" };
+const CELL = "td > button[aria-expanded]";
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -12,302 +11,241 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-function field(label, control, kind = "") {
-  return element("label", { class: kind }, ...(kind ? [control, label] : [label, control]));
-}
-
-function options(select, pairs, chosen) {
+function options(select, pairs) {
+  const chosen = select.value;
   select.replaceChildren(...pairs.map(([value, text]) => element("option", { value }, text)));
   select.value = pairs.some(([value]) => value === chosen) ? chosen : pairs[0][0];
 }
 
-/** What the static form holds: for each way its facts by key. */
-function read(root) {
-  const ways = [...root.querySelectorAll(".cl-way")].map((way, order) => ({
-    order,
-    name: way.dataset.method,
-    code: way.dataset.code,
-    about: way.querySelector(".cl-about"),
-    facts: new Map(
-      [...way.querySelectorAll(".cl-fact")].map((fact) => [
-        fact.dataset.key,
-        {
-          kind: fact.classList[1],
-          name: fact.dataset.name,
-          cell: fact.dataset.cell,
-          main: "main" in fact.dataset,
-          question: fact.querySelector("summary").firstChild.textContent.trim(),
-          said: fact.querySelector("strong").textContent,
-          proof: fact.querySelector("pre").textContent,
-          printed: fact.querySelector(".cl-printed").textContent,
-        },
-      ]),
-    ),
-  }));
-  return { ways, summary: root.querySelector(".cl-summary"), source: root.querySelector(".cl-source") };
-}
-
-/** In which order answers stand: yes, no, then numbers and words. */
-function rank(said) {
-  const number = parseFloat(said.replaceAll(",", ""));
-  return [said === "yes" ? 0 : said === "no" ? 1 : said === "none" ? 2 : 3, Number.isNaN(number) ? 0 : number, said];
-}
-
+/** In which order answers stand: yes before no, then numbers and words. */
 function order(a, b) {
-  for (const [at, left] of rank(a).entries()) {
-    const right = rank(b)[at];
-    if (left !== right) return left < right ? -1 : 1;
-  }
-  return 0;
+  const [left, right] = [a, b].map((said) => (said === say("yes") ? "" : said.replaceAll(",", "")));
+  return left.localeCompare(right, undefined, { numeric: true });
 }
+
+const name = (row) => row.querySelector("code").textContent;
+const answer = (row, column) => row.cells[column]?.dataset.said ?? "";
+const visible = (one) => one.getClientRects().length > 0;
 
 class Table {
-  constructor(root, data, { kinds = [], kind = "", onKind = () => {} } = {}) {
-    Object.assign(this, data, { root, sorted: null, direction: "none", before: null, at: null });
+  constructor(root, kinds = []) {
+    root.dataset.ready = "true";
+    this.sorted = 0;
+    this.direction = "none";
+    this.kind = element("select");
     this.search = element("input", { type: "text", size: 16, placeholder: "clone" });
     this.property = element("select");
     this.answer = element("select");
     this.more = element("input", { type: "checkbox" });
-    this.source_kind = kinds.length ? element("select") : null;
     this.status = element("p", { class: "cl-status", role: "status", "aria-live": "polite" });
-    this.holder = element("div", { class: "cl-table", tabindex: 0, role: "region", "aria-label": "Ways to copy" });
-    this.tools = element(
-      "div",
-      { class: "cl-tools" },
-      ...(this.source_kind ? [field("x is", this.source_kind)] : []),
-      field("Ways that contain", this.search),
-      field("Only where", this.property),
-      field("is", this.answer),
-      field("All columns", this.more, "cl-check"),
-    );
-    const hint = "Each cell opens the program that proves it. Arrow keys go from cell to cell, Enter opens, Esc closes.";
-    this.place = element("div");
-    root.replaceChildren(this.place, this.tools, element("p", { class: "cl-status" }, hint), this.status, this.holder);
+    this.about = element("div");
+    this.holder = element("div", { class: "cl-table", tabindex: 0, role: "region", "aria-label": say("Ways to copy") });
+    const fields = [
+      [say("x is"), this.kind],
+      [say("Ways that contain"), this.search],
+      [say("Only where"), this.property],
+      [say("is"), this.answer],
+      [say("All columns"), this.more],
+    ].map((field) => element("label", {}, ...field));
+    const tools = element("div", { class: "cl-tools" }, ...(kinds.length ? fields : fields.slice(1)));
+    if (kinds.length) options(this.kind, kinds);
+    const hint = say("Each cell opens the program that proves it. Arrow keys go from cell to cell, Enter opens, Esc closes.");
+    this.take(root);
+    root.replaceChildren(this.about, tools, element("p", { class: "cl-status" }, hint), this.status, this.holder);
     this.search.addEventListener("input", () => this.filter());
     this.property.addEventListener("change", () => this.offer());
     this.answer.addEventListener("change", () => this.filter());
-    this.more.addEventListener("change", () => this.build());
-    if (this.source_kind) {
-      options(this.source_kind, kinds, kind);
-      this.source_kind.addEventListener("change", () => onKind(this.source_kind.value));
-    }
+    this.more.addEventListener("change", () => this.widen());
+    this.holder.addEventListener("click", (event) => this.press(event.target.closest("button")));
     this.holder.addEventListener("keydown", (event) => this.key(event));
-    // JupyterLab takes Enter and the arrows for itself unless what has the focus says that it wants them.
-    root.addEventListener("focusin", (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true"));
-    this.take(data);
+    root.addEventListener("focusin", ({ target }) => {
+      // JupyterLab takes Enter and the arrows for itself unless what has the focus says that it wants them.
+      target.setAttribute("data-lm-suppress-shortcuts", "true");
+      if (target.matches(CELL)) this.reach(target);
+    });
   }
 
-  /** Show this data; what changed since the last is marked. */
-  take(data, compare = false) {
-    this.before = compare ? new Map(this.ways.map((way) => [way.name, way.facts])) : null;
-    Object.assign(this, data);
-    this.place.replaceChildren(data.summary, data.source);
-    const first = [...(this.ways[0]?.facts ?? [])];
-    options(this.property, [["", "(any)"], ...first.map(([key, fact]) => [key, fact.name])], this.property.value);
-    this.offer();
-    this.build();
-    if (compare) {
-      const count = this.holder.querySelectorAll(".cl-changed").length;
-      this.status.textContent = `${count} answer${count === 1 ? "" : "s"} changed with the source, marked with what they were.`;
+  /** Take the table of a static form; in place of another, the answers that differ from it are marked. */
+  take(form) {
+    const before = this.rows;
+    const [y, x] = before ? [before.indexOf(this.at.closest("tr")), this.at.parentElement.cellIndex] : [0, 1];
+    const focus = before && document.activeElement === this.at;
+    const table = form.querySelector("table");
+    this.about.replaceChildren(...form.querySelectorAll(".cl-summary, .cl-source"));
+    this.ways = [...form.querySelectorAll(".cl-way")];
+    this.heads = [...table.tHead.rows[0].cells];
+    this.body = table.tBodies[0];
+    this.rows = [...this.body.rows];
+    options(this.property, [["", say("(any)")], ...this.heads.slice(1).map((head) => [`${head.cellIndex}`, head.textContent])]);
+    for (const head of this.heads.slice(1)) head.replaceChildren(element("button", { type: "button" }, head.textContent));
+    for (const [at, row] of this.rows.entries()) {
+      for (const cell of [...row.cells].slice(1)) this.open(cell, before && answer(before[at], cell.cellIndex));
     }
+    this.holder.replaceChildren(table);
+    this.shown = null;
+    this.reach(this.rows[y].cells[x].firstElementChild);
+    this.widen();
+    this.offer();
+    this.arrange();
+    if (focus) this.at.focus();
+  }
+
+  /** Make a button of a cell. */
+  open(cell, was) {
+    const said = cell.textContent;
+    cell.dataset.said = said;
+    const button = element("button", { type: "button", tabindex: -1, "aria-expanded": "false" }, said);
+    cell.replaceChildren(button);
+    if (was === undefined || was === said) return;
+    cell.classList.add("cl-changed");
+    button.append(element("small", {}, say("was {answer}", { answer: was })));
+  }
+
+  /** Show all columns, or the main ones. */
+  widen() {
+    this.close();
+    this.holder.classList.toggle("cl-all", this.more.checked);
+    this.settle();
   }
 
   /** Offer the answers that there are to the chosen property. */
   offer() {
-    const said = new Set(this.ways.map((way) => way.facts.get(this.property.value)?.said).filter(Boolean));
-    options(this.answer, [["", "(any)"], ...[...said].sort(order).map((one) => [one, one])], this.answer.value);
+    const said = this.property.value ? new Set(this.rows.map((row) => answer(row, this.property.value))) : [];
+    options(this.answer, [["", say("(any)")], ...[...said].sort(order).map((one) => [one, one])]);
     this.filter();
   }
 
-  build() {
-    const focus = this.holder.contains(document.activeElement) ? this.at : null;
-    this.keys = [...(this.ways[0]?.facts ?? [])].filter(([, fact]) => this.more.checked || fact.main);
-    this.heads = new Map(this.keys.map(([key, fact]) => [key, this.head(key, fact)]));
-    this.rows = new Map(this.ways.map((way) => [way, this.row(way)]));
-    const heading = element("th", { scope: "col" }, "y is made by");
-    this.body = element("tbody", {}, ...this.rows.values());
-    const head = element("thead", {}, element("tr", {}, heading, ...this.heads.values()));
-    this.holder.replaceChildren(element("table", {}, head, this.body));
-    this.open = null;
-    this.arrange();
-    this.reach(focus ?? this.at ?? { way: this.ways[0]?.name, key: this.keys[0]?.[0] }, Boolean(focus));
-  }
-
-  head(key, fact) {
-    const button = element("button", { type: "button", title: `${fact.question} Press to sort.` }, fact.name);
-    const made = element("th", { scope: "col", "aria-sort": "none", "data-key": key }, button);
-    button.addEventListener("click", () => {
-      const next = { none: "ascending", ascending: "descending", descending: "none" };
-      this.direction = this.sorted === key ? next[this.direction] : "ascending";
-      this.sorted = key;
-      this.arrange();
-      this.tell();
-    });
-    return made;
-  }
-
-  row(way) {
-    const cells = this.keys.map(([key]) => {
-      const fact = way.facts.get(key);
-      const sign = element("span", { class: "cl-sign", "aria-hidden": "true" }, SIGNS[fact.kind] ?? "");
-      const about = { type: "button", tabindex: -1, "data-way": way.name, "data-key": key, "aria-expanded": "false" };
-      const button = element("button", about, sign, fact.cell);
-      button.addEventListener("click", () => this.toggle(way, key, button));
-      button.addEventListener("focus", () => this.reach({ way: way.name, key }, false));
-      const made = element("td", { class: fact.kind }, button);
-      const was = this.before?.get(way.name)?.get(key);
-      if (was && was.said !== fact.said) {
-        made.classList.add("cl-changed");
-        button.append(element("small", {}, `was ${was.cell}`));
-      }
-      return made;
-    });
-    const name = element("th", { scope: "row", title: way.code }, element("code", {}, way.name));
-    const raises = way.facts.get("raises")?.said;
-    if (raises !== "no") name.append(" ", element("small", {}, raises.split(":")[0]));
-    return element("tr", { "data-way": way.name }, name, ...cells);
+  filter() {
+    const words = this.search.value.toLowerCase();
+    for (const row of this.rows) {
+      const found = `${name(row)} ${row.cells[0].title}`.toLowerCase().includes(words);
+      row.hidden = !found || ![answer(row, this.property.value), ""].includes(this.answer.value);
+    }
+    if (this.shown?.button.closest("tr").hidden) this.close();
+    this.settle();
+    this.tell();
   }
 
   /** Put the rows in order; they stay the same elements, so the focus stays. */
   arrange() {
     const sign = { ascending: 1, descending: -1, none: 0 }[this.direction];
-    const said = (way) => way.facts.get(this.sorted)?.said ?? "";
-    const ways = [...this.ways].sort((a, b) => sign * order(said(a), said(b)) || a.order - b.order);
-    for (const [key, head] of this.heads) {
-      const now = key === this.sorted ? this.direction : "none";
-      head.setAttribute("aria-sort", now);
-      head.firstChild.textContent = this.keys.find(([one]) => one === key)[1].name + ARROWS[now];
+    const rows = [...this.rows].sort((a, b) => sign * order(answer(a, this.sorted), answer(b, this.sorted)));
+    for (const head of this.heads.slice(1)) {
+      head.setAttribute("aria-sort", head.cellIndex === this.sorted ? this.direction : "none");
     }
     this.close();
-    this.body.append(...ways.map((way) => this.rows.get(way)));
-    this.filter();
-  }
-
-  filter() {
-    if (!this.rows) return;
-    const words = this.search.value.toLowerCase();
-    for (const [way, row] of this.rows) {
-      const found = `${way.name} ${way.code}`.toLowerCase().includes(words);
-      const fits = !this.property.value || !this.answer.value || way.facts.get(this.property.value)?.said === this.answer.value;
-      row.hidden = !(found && fits);
-      if (row.hidden && this.open?.row === row) this.close();
-    }
-    const shown = [...this.rows.values()].filter((row) => !row.hidden);
-    if (shown.length && !shown.some((row) => row.dataset.way === this.at?.way)) {
-      this.reach({ way: shown[0].dataset.way, key: this.at?.key ?? this.keys[0][0] }, false);
-    }
+    this.body.append(...rows);
     this.tell();
   }
 
   /** How many rows there are, for all to read; the rest for a screen reader, for it stands beside the table anyway. */
   tell(heard = "") {
-    const shown = [...this.rows.values()].filter((row) => !row.hidden).length;
-    const all = this.rows.size;
-    const name = this.direction === "none" ? "" : `, sorted by ${this.ways[0].facts.get(this.sorted).name}`;
-    const text = `${shown === all ? `All ${all}` : `${shown} of ${all}`} ways${name}.`;
-    this.status.replaceChildren(text, element("span", { class: "cl-only-heard" }, heard));
-  }
-
-  cell({ way, key }) {
-    return [...this.body.querySelectorAll("td > button[data-key]")].find((b) => b.dataset.way === way && b.dataset.key === key);
+    const [shown, all] = [this.rows.filter((row) => !row.hidden).length, this.rows.length];
+    const rows = shown === all ? say("All {all} ways.", { all }) : say("{shown} of {all} ways.", { shown, all });
+    const column = this.heads[this.sorted].textContent;
+    const sorted = this.direction === "none" ? "" : ` ${say("Sorted by {column}.", { column })}`;
+    this.status.replaceChildren(rows + sorted, element("span", { class: "cl-only-heard" }, heard));
   }
 
   /** One cell of all can be reached with Tab; the arrow keys go on from there. */
-  reach(at, focus) {
-    const cell = at && (this.cell(at) ?? this.body.querySelector("td > button[data-key]"));
-    if (!cell) return;
-    for (const other of this.body.querySelectorAll('td > button[tabindex="0"]')) other.tabIndex = -1;
+  reach(cell) {
+    if (this.at) this.at.tabIndex = -1;
     cell.tabIndex = 0;
-    this.at = { way: cell.dataset.way, key: cell.dataset.key };
-    if (focus) cell.focus();
+    this.at = cell;
+  }
+
+  /** If that one is no longer shown, take the first that is. */
+  settle() {
+    const first = [...this.body.querySelectorAll(CELL)].find(visible);
+    if (first && !visible(this.at)) this.reach(first);
   }
 
   key(event) {
-    if (event.key === "Escape" && this.open) {
-      const { button } = this.open;
-      this.close();
-      button.focus();
-      return;
-    }
-    const button = event.target.closest("td > button[data-key]");
-    if (!button || event.ctrlKey || event.altKey || event.metaKey) return;
-    const rows = [...this.body.querySelectorAll("tr[data-way]")].filter((row) => !row.hidden);
-    const cells = (row) => [...row.querySelectorAll("td > button")];
-    const y = rows.indexOf(button.closest("tr"));
-    const x = cells(rows[y]).indexOf(button);
-    const last = cells(rows[y]).length - 1;
+    if (event.key === "Escape" && this.shown) return this.close(true);
+    if (!event.target.matches(CELL) || event.ctrlKey || event.altKey || event.metaKey) return;
+    const rows = [...this.body.querySelectorAll("tr:not([hidden], .cl-proof)")];
+    const columns = this.heads.slice(1).filter(visible);
+    const y = rows.indexOf(event.target.closest("tr"));
+    const x = columns.indexOf(this.heads[event.target.parentElement.cellIndex]);
     const to = {
-      ArrowRight: [y, Math.min(x + 1, last)],
-      ArrowLeft: [y, Math.max(x - 1, 0)],
-      ArrowDown: [Math.min(y + 1, rows.length - 1), x],
-      ArrowUp: [Math.max(y - 1, 0), x],
+      ArrowRight: [y, x + 1],
+      ArrowLeft: [y, x - 1],
+      ArrowDown: [y + 1, x],
+      ArrowUp: [y - 1, x],
       Home: [y, 0],
-      End: [y, last],
+      End: [y, columns.length - 1],
     }[event.key];
     if (!to) return;
     event.preventDefault();
     event.stopPropagation();
-    cells(rows[to[0]])[to[1]].focus();
+    rows[to[0]]?.cells[columns[to[1]]?.cellIndex]?.firstElementChild.focus();
   }
 
-  toggle(way, key, button) {
-    const same = this.open?.button === button;
+  press(button) {
+    const head = button?.closest("thead th");
+    if (head) {
+      const next = { none: "ascending", ascending: "descending", descending: "none" };
+      this.direction = this.sorted === head.cellIndex ? next[this.direction] : "ascending";
+      this.sorted = head.cellIndex;
+      this.arrange();
+    } else if (button?.matches(CELL)) {
+      this.toggle(button);
+    } else if (button) {
+      this.close(true);
+    }
+  }
+
+  toggle(button) {
+    const again = this.shown?.button === button;
     this.close();
-    if (same) return;
-    const fact = way.facts.get(key);
-    const title = element("p", {}, element("code", {}, way.name), `: ${fact.question} `, element("strong", {}, fact.said));
-    const program = element("pre", { tabindex: 0, role: "region", "aria-label": "The program that proves it" }, fact.proof);
-    const close = element("button", { type: "button" }, "Close");
-    close.addEventListener("click", () => {
-      this.close();
-      button.focus();
-    });
-    const inside = element("td", { colspan: this.keys.length + 1 }, title, program);
-    inside.append(element("p", {}, fact.printed), way.about.cloneNode(true), close);
-    const proof = element("tr", { class: "cl-proof" }, inside);
-    const row = this.rows.get(way);
+    if (again) return;
+    const row = button.closest("tr");
+    const way = this.ways[this.rows.indexOf(row)];
+    const fact = way.querySelectorAll(".cl-fact")[button.parentElement.cellIndex - 1].cloneNode(true);
+    const [question, program, printed] = fact.children;
+    const title = element("p", {}, element("code", {}, name(row)), ": ", ...question.childNodes);
+    const label = { tabindex: 0, role: "region", "aria-label": say("The program that proves it") };
+    for (const [key, value] of Object.entries(label)) program.setAttribute(key, value);
+    const about = way.querySelector(".cl-about").cloneNode(true);
+    const close = element("button", { type: "button" }, say("Close"));
+    const colspan = this.heads.filter(visible).length;
+    const proof = element("tr", { class: "cl-proof" }, element("td", { colspan }, title, program, printed, about, close));
     row.after(proof);
     button.setAttribute("aria-expanded", "true");
-    this.open = { row, proof, button };
-    this.tell(` ${way.name}: ${fact.question} ${fact.said}. ${fact.printed} The program is shown below the row.`);
+    this.shown = { proof, button };
+    this.tell(` ${title.textContent}. ${printed.textContent} ${say("The program is shown below the row.")}`);
   }
 
-  close() {
-    this.open?.proof.remove();
-    this.open?.button.setAttribute("aria-expanded", "false");
-    this.open = null;
+  close(focus = false) {
+    const { proof, button } = this.shown ?? {};
+    this.shown = null;
+    proof?.remove();
+    button?.setAttribute("aria-expanded", "false");
+    if (focus) button?.focus();
   }
 }
 
-/** Put the table in the place of the static form `root`. */
-function upgrade(root, options) {
-  root.dataset.ready = "true";
-  const style = root.querySelector(":scope > style");
-  const table = new Table(root, read(root), options);
-  if (style) root.prepend(style);
-  return table;
-}
-
-for (const root of document.querySelectorAll(".copylab-compare:not([data-ready])")) upgrade(root);
+for (const root of document.querySelectorAll(".copylab-compare:not([data-ready])")) new Table(root);
 
 function render({ model, el }) {
-  const made = () => {
-    const holder = document.createElement("div");
-    holder.innerHTML = model.get("form");
-    return holder.firstElementChild;
-  };
-  const root = made();
+  const form = () => element("div", {}, document.createRange().createContextualFragment(model.get("form")));
+  const root = form().firstElementChild;
   el.append(root);
-  const table = upgrade(root, {
-    kinds: model.get("kinds"),
-    kind: model.get("kind"),
-    onKind(kind) {
-      model.set("kind", kind);
-      model.save_changes();
-    },
+  const table = new Table(root, model.get("kinds"));
+  const follow = () => (table.kind.value = model.get("kind"));
+  const renew = () => {
+    table.take(form());
+    const number = table.body.querySelectorAll(".cl-changed").length;
+    table.status.textContent =
+      number === 1
+        ? say("1 answer changed with the source, marked with what it was.")
+        : say("{number} answers changed with the source, marked with what they were.", { number });
+  };
+  follow();
+  table.kind.addEventListener("change", () => {
+    model.set("kind", table.kind.value);
+    model.save_changes();
   });
-  const renew = () => table.take(read(made()), true);
-  const follow = () => (table.source_kind.value = model.get("kind"));
   model.on("change:form", renew);
   model.on("change:kind", follow);
   return () => {
@@ -315,5 +253,3 @@ function render({ model, el }) {
     model.off("change:kind", follow);
   };
 }
-
-export default { render };
