@@ -283,11 +283,14 @@ class Past:
     line: int
     source: str
     snapshot: Snapshot
+    function: str = ""
+    """Of which function its line is, where there are several."""
 
     @property
     def where(self) -> str:
-        """`line 4, c.zero_()`."""
-        return f"line {self.line}, {shorten(' '.join(self.source.split()), 60)}"
+        """`line 4, c.zero_()`; with a function, `f, line 4, c.zero_()`."""
+        place = f"{self.function}, line {self.line}" if self.function else f"line {self.line}"
+        return f"{place}, {shorten(' '.join(self.source.split()), 60)}"
 
 
 def blame(past: Sequence[Past], error: str | None, after: Snapshot) -> tuple[str, ...]:

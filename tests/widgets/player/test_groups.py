@@ -4,7 +4,7 @@ import re
 
 import pytest
 from copylab import Steps, steps
-from copylab.player.groups import Group, Part
+from copylab.player.frames import Group, Part
 from copylab.player.static import SCRIPTS
 from copylab.ui.theme import web
 

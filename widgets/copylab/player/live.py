@@ -40,7 +40,7 @@ class StepsWidget(Exhibit, Live):
 
     @traitlets.default("form")
     def _form(self) -> str:
-        return static.form(self._steps.code, *self._steps.shown)
+        return self._steps.shown.form()
 
     @property
     def steps(self) -> Steps:

@@ -34,7 +34,10 @@ def web(*names: str) -> str:
 @cache
 def _read(name: str) -> str:
     room, file = name.split("/")
-    return re.sub(r"\n\s*\n", "\n", files("copylab").joinpath(room, "web", file).read_text("utf-8"))
+    text = files("copylab").joinpath(room, "web", file).read_text("utf-8")
+    # Comments are for who reads the file: each output would store them.
+    text = re.sub(r"(?m)^\s*(//.*|/\*.*\*/)$", "", text)
+    return re.sub(r"\n\s*\n", "\n", text).lstrip()
 
 
 def style(*names: str) -> str:
