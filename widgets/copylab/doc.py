@@ -278,7 +278,6 @@ class Table(Part):
 
     told: "columns", a line for each row, the fields below each other; or "rows", a block for each row that says each
     field after the name of its column, in one line or, with `breaks`, from each of these columns on in another.
-    cells: attributes of every field.
     """
 
     def __init__(
@@ -289,7 +288,6 @@ class Table(Part):
         caption: str = "",
         told: str = "columns",
         breaks: Sequence[int] = (),
-        cells: Mapping[str, Any] | None = None,
         **attributes: Any,
     ) -> None:
         self.caption, self.told, self.breaks, self.attributes = caption, told, tuple(breaks), attributes
@@ -297,8 +295,6 @@ class Table(Part):
         self.rows = [
             [one if isinstance(one, Cell) else Cell(one, head=not at) for at, one in enumerate(row)] for row in rows
         ]
-        for cell in (cell for row in [self.head, *self.rows] for cell in row):
-            cell.attributes = {**(cells or {}), **cell.attributes}
 
     def text(self) -> str:
         """The table in words, as `told` says."""
@@ -319,8 +315,8 @@ class Table(Part):
     def html(self) -> str:
         """A `<table>`."""
         caption = element("caption", inline(self.caption)) if self.caption else ""
-        # A head without a name is none: who hears the table is told of no column that is called nothing.
-        head = "".join(cell.html("col" if cell.said else "") for cell in self.head)
+        # A head that says nothing is none: nobody is told of a column without a name.
+        head = "".join(name.html("col" if name.said else "") for name in self.head)
         body = "".join(element("tr", "".join(cell.html() for cell in row)) for row in self.rows)
         top = element("thead", element("tr", head)) if head else ""
         return element("table", caption + top + element("tbody", body), **self.attributes)

@@ -298,6 +298,27 @@ def test_bad_definitions() -> None:
         make(wrong=[Wrong("t = (", says="x")])
 
 
+def test_names_and_wrong_answers_in_short() -> None:
+    short = {"t = x[2:4]": "storage of x", "t = x[2:5].clone()": "shows [2, 3, 4]"}
+    part = exercise("k", "task", check=check, start=START, solution=SOLUTION, wrong=short)
+    assert (part.names, part.wrong) == (("x", "t"), make().wrong)
+    assert part.verify()
+    with pytest.raises(TypeError, match="wrong must be a dict"):
+        make(wrong=["t = x[2:4]"])
+
+
+def _asserts(t: Any, torch: Any) -> None:
+    assert t is not torch, "t is the engine."
+    assert t == [1], f"t is {t!r}, line one.\nLine two."
+
+
+def test_what_a_check_asserts_is_said() -> None:
+    part = exercise("k", "task", check=_asserts, solution="t = [1]")
+    assert part.names == ("t",)
+    assert repr(part.check({"t": 2})) == "Not yet: t is 2, line one."
+    assert part.check({"t": [1]}).is_right
+
+
 # ---- mutations
 
 

@@ -131,7 +131,6 @@ def _rules(kinds: Iterable[str], used: frozenset[str] | None, colour: Callable[[
     return "".join(rules)
 
 
-@lru_cache(maxsize=8192)
 def number(value: float) -> str:
     """A coordinate: at most one decimal, no trailing zero, never `-0`."""
     text = f"{value:.1f}".removesuffix(".0")
@@ -157,7 +156,9 @@ class Canvas:
     def rect(self, x: float, y: float, w: float, h: float, kind: str, radius: float = 0) -> None:
         """A box with its upper left corner at x, y."""
         self.kinds.add(kind)
-        self.parts.append(_rect(x, y, w, h, kind, radius))
+        rx = f' rx="{number(radius)}"' if radius else ""
+        place = f'x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"'
+        self.parts.append(f'<rect class="{kind}" {place}{rx}/>')
 
     def path(self, d: str, kind: str) -> None:
         """A path in SVG's own notation."""
@@ -176,7 +177,18 @@ class Canvas:
     def text(self, x: float, y: float, text: str, kind: str = "t", limit: int | None = None, whole: str = "") -> None:
         """One line of text; with `limit`, cut to that many columns. What is cut stands `whole` in a <title>."""
         self.kinds.add(kind)
-        self.parts.append(_text(x, y, text, kind, limit, whole))
+        text = clean(text)
+        shown = text if limit is None else shorten(text, limit)
+        whole = clean(whole) or text
+        title = f"<title>{escape(whole, quote=False)}</title>" if shown != whole else ""
+        # A name that is not ASCII is squeezed or stretched to the room in its box, whatever font draws it.
+        fit = (
+            ""
+            if shown.isascii() or "mono" not in kind
+            else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
+        )
+        place = f'x="{number(x)}" y="{number(y)}"{fit}'
+        self.parts.append(f'<text class="{kind}" {place}>{title}{escape(shown, quote=False)}</text>')
 
     def check(self, x: float, y: float, kind: str) -> None:
         """A tick mark."""
@@ -198,25 +210,3 @@ class Canvas:
             f'width="{w}" height="{h}" viewBox="0 0 {w} {h}" style="max-width:100%;height:auto">'
             f"<style>{stylesheet(theme, used)}</style>{drawn}</svg>"
         )
-
-
-# The pictures of a step-through have most of their elements in common.
-@lru_cache(maxsize=8192)
-def _rect(x: float, y: float, w: float, h: float, kind: str, radius: float) -> str:
-    rx = f' rx="{number(radius)}"' if radius else ""
-    return f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"{rx}/>'
-
-
-@lru_cache(maxsize=8192)
-def _text(x: float, y: float, text: str, kind: str, limit: int | None, whole: str) -> str:
-    text = clean(text)
-    shown = text if limit is None else shorten(text, limit)
-    whole = clean(whole) or text
-    title = f"<title>{escape(whole, quote=False)}</title>" if shown != whole else ""
-    # A name that is not ASCII is squeezed or stretched to the room in its box, whatever font draws it.
-    fit = (
-        ""
-        if shown.isascii() or "mono" not in kind
-        else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
-    )
-    return f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{fit}>{title}{escape(shown, quote=False)}</text>'

@@ -1,35 +1,4 @@
-r"""`exercise(...)`: a task that the learner solves in a cell, and a check that says how it went and never raises.
-
-For teachers. The check is a function of the variables that the learner's cell leaves behind. It asserts what has to
-hold, one thing after another, each with a sentence for the case that it does not:
-
-    from copylab import exercise
-    from copylab.looks import same_storage, values
-
-    def check(x, t):
-        assert not same_storage(x, t), "t still looks at the storage of x."
-        assert values(t) == [2, 3], f"t shows {values(t)}."
-
-    part = exercise(
-        "my-course/part",
-        "`t` shall show `[2, 3]` and have a storage of its own.",
-        check=check,
-        start="x = torch.arange(6)\nt = None",
-        hints=["A slice picks a part.", "A slice is a view. What copies a view?"],
-        solution="t = x[2:4].clone()",
-        wrong={"t = x[2:4]": "storage of x", "t = x[2:5].clone()": "shows [2, 3, 4]"},
-    )
-    part             # in a notebook: the task, and the hints folded
-    part.check()     # in a cell below the learner's own: Not attempted, Not yet, or Right
-    part.hint()      # the next hint;  part.solution() shows the code
-    part.live()      # the same with buttons
-    part.verify()    # is the start not attempted, does each wrong answer get its own words, does the solution pass?
-
-`start` is what stands in the learner's cell at first; `solution` and the wrong answers run after it, so that they need
-only say what is different. A check may also take `torch`, the engine in use, return its sentence or call `wrong("...")`
-from anywhere, and fail on what learners make: an error in it becomes a sentence. It looks and never changes
-(copylab.looks helps).
-"""
+"""`exercise(...)`: a task that the learner solves in a cell, and a check that says how it went and never raises."""
 
 from __future__ import annotations
 
@@ -102,13 +71,28 @@ def wrong(says: str) -> NoReturn:
 
 
 class Exercise(Told):
-    """A task that is solved in a cell of the learner's own: `exercise(...)`.
+    r"""A task that is solved in a cell of the learner's own: `exercise(...)`.
+
+        def check(x, t):
+            assert not same_storage(x, t), "t still looks at the storage of x."
+            assert values(t) == [2, 3], f"t shows {values(t)}."
+
+        exercise(
+            "my-course/part",
+            "`t` shall show `[2, 3]` and have a storage of its own.",
+            check=check,
+            start="x = torch.arange(6)\nt = None",
+            hints=["A slice picks a part.", "A slice is a view. What copies a view?"],
+            solution="t = x[2:4].clone()",
+            wrong={"t = x[2:4]": "storage of x", "t = x[2:5].clone()": "shows [2, 3, 4]"},
+        )
 
     key: what it is called in the progress file, such as "clone/readings".
     task: what to do; `code` between backticks, paragraphs between blank lines.
     names: the variables that the check looks at; by default all that it takes.
     check: called with their values as keyword arguments (and with `torch`, if it takes that). None or True is right; a
-        sentence says what is not, and so do `assert ..., sentence` and `wrong(sentence)`.
+        sentence says what is not, and so do `assert ..., sentence` and `wrong(sentence)`. An error in it becomes a
+        sentence. It looks and never changes: copylab.looks helps.
     hints: from the gentlest to the plainest.
     solution, also, wrong: code that solves it, other code that does, and the answers to expect that do not, each with
         words that the check says to it and to no other: {code: words}, or a list of `Wrong(code, says)`. All of it runs
@@ -280,7 +264,7 @@ class Exercise(Told):
     # -- for the teacher
 
     def verify(self, engine: ModuleType | None = None) -> Verification:
-        """Test the exercise itself; see the module's text. Nothing is noted as progress, and nothing raised.
+        """Test the exercise itself. Nothing is noted as progress, and nothing raised.
 
         The start is not attempted; each wrong answer gets words of its own; the solution is right; at least one small
         change of the solution is noticed (which ones are not is told in `.notes`); and the check changes nothing.

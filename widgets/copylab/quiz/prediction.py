@@ -1,28 +1,4 @@
-'''`predict(code)`: the learner says what a program will do, commits, and only then sees what it does.
-
-For teachers. A prediction is a program and some questions; the right answers are found by running it:
-
-    from copylab import predict
-    from copylab.questions import Question, same_storage, value
-
-    p = predict(
-        """
-        x = torch.tensor([1.0, 2.0])
-        y = x.clone()
-        x += 1
-        """,
-        [same_storage("x", "y"), value("y", wrong={"[2, 3]": "a tensor is a formula"})],
-        key="my-course/clone",
-    )
-    p                            # in a notebook: the table to fill in
-    p.commit(["no", [1, 2]])     # without its buttons: one answer for each row
-    p.verify()                   # is every question answerable, every listed wrong answer really wrong?
-
-Without `questions` the whole state table is asked (same tensor, storage, counter; node, requires_grad, leaf; who sees a
-write; who gets a gradient). copylab.questions has one function for each of these and some more; a question of your own
-is `Question(prompt, choices, answer=function of the run, wrong={answer: sentence or misconception})`. Wrong answers are
-refuted with the run's own facts and, where they point to one, a misconception of copylab.misconceptions by its name.
-'''
+"""`predict(code)`: the learner says what a program will do, commits, and only then sees what it does."""
 
 from __future__ import annotations
 
@@ -63,6 +39,15 @@ def predict(
     title: str | None = None,
 ) -> Prediction:
     """Ask what a program will do; all rows are filled in and committed before anything of the run is shown.
+
+        p = predict(
+            "x = torch.tensor([1.0, 2.0]); y = x.clone(); x += 1",
+            [same_storage("x", "y"), value("y", wrong={"[2, 3]": "a tensor is a formula"})],
+            key="my-course/clone",
+        )
+        p                          # in a notebook: the table to fill in
+        p.commit(["no", [1, 2]])   # without its buttons: one answer for each row
+        p.verify()                 # is every question answerable, every listed wrong answer really wrong?
 
     code: the program, which knows its engine as `torch`. It runs in a namespace of its own, after the commit.
     questions: see copylab.questions; by default the whole state table for `x` and `y`, or else the first two names.
@@ -247,28 +232,31 @@ class Prediction(Told, traitlets.HasTraits):
 
     def tree(self) -> Part:
         """The task: the code, the questions, what may be answered. Never an answer."""
-        return self.task()
+        return Box(self.program(), self.rows(), apart=True, kind="copylab-predict")
 
-    def task(self, fields: str = "") -> Part:
-        """The task; for a page that has `fields` to fill in, they get this as the beginning of their ids."""
+    def program(self) -> Part:
+        """The program below its title."""
+        title = Paragraph("", mark=self.title, kind="cl-title")
+        return Box(title, Code(printable(self.code), numbered=True), kind="cl-program")
+
+    def rows(self, fields: str = "") -> Part:
+        """The rows; for a page that has `fields` to fill in, they get this as the beginning of their ids."""
+        left: dict[str, Any] = {"style": "text-align: left"}  # notebooks set the cells of tables to the right
+        names = ("", gettext("Question"), gettext("Your prediction"))
         words, rows = [], []
         for number, question in enumerate(self.questions, 1):
             words.append(f"{number:>3}. {question.asks}  ({question.takes})")
             label_and_field = _field(question, f"{fields}-{number}") if fields else (None, None)
             asks, answer = (None if markup is None else InPage(markup) for markup in label_and_field)
-            cells = [Cell(question.asks, part=asks, head=True), Cell(f"{question.takes}: …", part=answer)]
-            rows.append([Cell(str(number)), *cells])
-        head = ("", gettext("Question"), gettext("Your prediction"))
-        left = {"style": "text-align: left"}  # notebooks set the cells of tables to the right
+            cells = [
+                Cell(question.asks, part=asks, head=True, **left),
+                Cell(f"{question.takes}: …", part=answer, **left),
+            ]
+            rows.append([Cell(str(number), **left), *cells])
         return Box(
-            Box(Paragraph("", mark=self.title, kind="cl-title"), Code(printable(self.code), numbered=True)),
-            Box(
-                Paragraph(gettext("Do not run it. Fill in every row, then commit.")),
-                InText(Code("\n".join(words), by="")),
-                InPage(Table(head, rows, cells=left)),
-            ),
-            apart=True,
-            kind="copylab-predict",
+            Paragraph(gettext("Do not run it. Fill in every row, then commit.")),
+            InText(Code("\n".join(words), by="")),
+            InPage(Table([Cell(name, **left) for name in names], rows)),
         )
 
     def live(self) -> PredictionView:
@@ -312,15 +300,13 @@ class PredictionForm(Live):
     SCRIPTS = ("quiz/predict.js",)
     SHEETS = ("quiz/predict.css",)
     page = traitlets.Unicode("", help="The form, or after the commit what the run says, as HTML.").tag(sync=True)
-    title = traitlets.Unicode("", help="The name of the whole for a screen reader.").tag(sync=True)
     answers = traitlets.Dict(help="What is filled in: text by the name of the question.").tag(sync=True)
-    committed = traitlets.Bool(False, help="Whether it is committed.").tag(sync=True)
     problem = traitlets.Unicode("", help="Why the answers could not be judged.").tag(sync=True)
     says = traitlets.Unicode("", help="What a screen reader is told.").tag(sync=True)
 
     def __init__(self, prediction: Prediction) -> None:
         self._prediction = prediction  # before the model is opened, for a view may be made of what it has then
-        super().__init__(title=prediction.title)
+        super().__init__()
         self._follow()
         prediction.observe(self._follow, ["answers", "committed"])
 
@@ -329,16 +315,15 @@ class PredictionForm(Live):
         told = self._prediction.reveal
         with self.hold_sync():
             self.answers = dict(self._prediction.answers)
-            self.committed = self._prediction.committed
-            self.page = self._form if told is None else _result(told)
+            self.page = self._prediction.program().html() + (self._form if told is None else _result(told))
 
     @cached_property
     def _form(self) -> str:
         commit = element("button", gettext("Commit"), type="submit", class_="cl-commit")
         bar = element("div", commit + element("span", class_="cl-count"), class_="cl-bar")
         # The ids are of this form alone: another notebook on the page has forms as well.
-        task = self._prediction.task(fields=f"cl-{uuid4().hex}")
-        return element("form", task.html() + bar, aria_label=self._prediction.title, novalidate=True)
+        rows = self._prediction.rows(fields=f"cl-{uuid4().hex}")
+        return element("form", rows.html() + bar, aria_label=self._prediction.title, novalidate=True)
 
     @traitlets.observe("answers")
     def _filled(self, _: object) -> None:

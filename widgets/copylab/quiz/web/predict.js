@@ -5,8 +5,6 @@ const drafts = (window[Symbol.for("copylab.predict.drafts")] ??= new Map()); // 
 function render({ model, el }) {
   const root = document.createElement("div");
   root.className = "cl-panel cl-predict";
-  root.setAttribute("role", "group");
-  root.setAttribute("aria-label", model.get("title"));
   root.innerHTML =
     '<div></div><p class="cl-problem" role="alert"></p><div class="cl-only-heard" role="status" aria-live="polite"></div>';
   const [body, problem, status] = root.children;
@@ -17,6 +15,7 @@ function render({ model, el }) {
   const empty = () => fields().filter((field) => !field.value.trim());
   const filled = () =>
     Object.fromEntries(fields().map((field) => [field.name, field.value.trim()]).filter(([, value]) => value));
+  const task = () => [...body.querySelectorAll(".cl-program, table")].map((part) => part.textContent).join();
   const heard = (text) => (status.textContent = text);
 
   function complain(text) {
@@ -57,16 +56,16 @@ function render({ model, el }) {
 
   /** What is filled in where the kernel is gone, for the form that comes when the cell is run again. */
   function keep() {
-    if (fields().length) drafts.set(body.querySelector(".copylab-predict").textContent, filled());
+    if (fields().length) drafts.set(task(), filled());
     tell();
   }
 
   /** Take over what was filled in before the kernel went. */
   function restore() {
-    const task = body.querySelector(".copylab-predict")?.textContent;
-    if (!drafts.has(task) || empty().length < fields().length) return;
-    for (const field of fields()) field.value = drafts.get(task)[field.name] ?? "";
-    drafts.delete(task);
+    const draft = drafts.get(task());
+    if (!draft || empty().length < fields().length) return;
+    drafts.delete(task());
+    for (const field of fields()) field.value = draft[field.name] ?? "";
     write();
     heard(say("What you had filled in is here again."));
   }
@@ -91,11 +90,11 @@ function render({ model, el }) {
   /** The form, or what the run says; whoever committed or starts again is led there. */
   function show() {
     const before = root.dataset.state;
-    root.dataset.state = model.get("committed") ? "revealed" : "open";
     body.innerHTML = model.get("page");
+    const headline = body.querySelector(".cl-headline");
+    root.dataset.state = headline ? "revealed" : "open";
     body.querySelectorAll("pre").forEach((pre) => pre.setAttribute("tabindex", "0"));
     read();
-    const headline = body.querySelector(".cl-headline");
     if (headline && waiting) {
       heard(say("Committed. {result}", { result: headline.textContent }));
       headline.focus();
