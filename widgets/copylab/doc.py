@@ -74,8 +74,8 @@ def inline(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The same for reading as text: backticks stay, for they say what is code."""
-    return re.sub(r"\*\*([^*\n]+)\*\*", r"\1", text.strip()).translate(_MEANT)
+    """The same for reading as text: backticks stay, for they say what is code, and so do the stars in it."""
+    return _MARKS.sub(lambda mark: mark[2] or mark[0], text.strip()).translate(_MEANT)
 
 
 def indented(text: str, by: str = "  ") -> str:

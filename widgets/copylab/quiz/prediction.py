@@ -312,10 +312,14 @@ class PredictionForm(Live):
 
     def _follow(self, _: object = None) -> None:
         """Show what the prediction holds."""
-        told = self._prediction.reveal
         with self.hold_sync():
             self.answers = dict(self._prediction.answers)
-            self.page = self._prediction.program().html() + (self._form if told is None else _result(told))
+            self.page = self._shown()
+
+    @traitlets.default("page")
+    def _shown(self) -> str:
+        told = self._prediction.reveal
+        return self._prediction.program().html() + (self._form if told is None else _result(told))
 
     @cached_property
     def _form(self) -> str:
