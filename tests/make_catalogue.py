@@ -26,8 +26,8 @@ from guards import ROOT
 TEMPLATE = ROOT / "tinytorch" / "locale" / "copylab.pot"
 FOLDERS = ("tinytorch", "widgets/copylab")
 OURS = ("tinytorch/viz/catalogue.py", "widgets/copylab/ui/web/say.js")  # where the functions themselves stand
-TEXTS = {"gettext": 1, "gettext_noop": 1, "ngettext": 2}
-"""The functions that are given texts, and how many."""
+TEXTS = {"gettext": 1, "gettext_noop": 1, "_": 1, "ngettext": 2}
+"""The functions that are given texts, and how many; `_` is what a long table calls gettext_noop."""
 Text = str | tuple[str, str]
 """A text, or the forms for one and for many."""
 
@@ -57,7 +57,7 @@ def _python(path: Path, name: str, faults: list[str]) -> Iterator[Text]:
         if len(literal) == TEXTS[asked]:
             yield literal[0] if len(literal) == 1 else (literal[0], literal[1])
             given = {one.arg for one in call.keywords}
-            if asked != "gettext_noop" and None not in given and (wrong := _holes(literal, given)):
+            if asked not in ("gettext_noop", "_") and None not in given and (wrong := _holes(literal, given)):
                 faults.append(f"{name}:{call.lineno}: {wrong}")
         elif asked != "gettext" or not isinstance(texts[0], ast.Name | ast.Attribute | ast.Subscript):
             # A name may stand for what a table marks with gettext_noop; what is put together is in no catalogue.
