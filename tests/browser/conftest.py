@@ -108,6 +108,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.wait(10)
         server.kill()
+        server.wait()
 
 
 @pytest.fixture(params=["lab", "notebook"])

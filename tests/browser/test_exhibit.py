@@ -22,7 +22,7 @@ class Sign(Exhibit, ipywidgets.VBox):
         super().__init__([self.button, self.panel])
 
     def link(self, number):
-        return f"<p>Sign {number}</p><button id='again'>again</button>"
+        return f"<p>Sign {number}</p><button data-keep='again'>again</button>"
 
     def __repr__(self):
         return "Sign()"

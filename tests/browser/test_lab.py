@@ -81,22 +81,22 @@ def test_by_mouse(watched: Watched, front: Lab) -> None:
     for name, line in (("Loss from x", "loss = (x ** 2).sum()"), ("Write through y", "y.add_(10)")):
         press(page, name)
         expect(says).to_contain_text(f"Ran {line}.")
-        expect(lab.locator(".cl-lab-code .cl-lab-here")).to_have_text(line)
+        expect(lab.locator(".cl-listing .cl-here")).to_have_text(line)
     press(page, "Backward")
     expect(says).to_contain_text("x.grad is now there: [2, 4, 6].")
 
     lab.get_by_label("Copy with").select_option("detach")
     expect(says).to_contain_text("Error on line 6. RuntimeError: one of the variables needed for gradient")
     expect(verdict(page, "same_storage")).to_contain_text("was: its own")
-    expect(lab.locator(".cl-lab-raised")).to_have_text(re.compile(r"^loss.backward\(\)"))
+    expect(lab.locator(".cl-listing .cl-wrong")).to_have_text(re.compile(r"^loss.backward\(\)"))
     expect(lab.get_by_text("It was written afterwards on line 5, y.add_(10).")).to_be_visible()
     lab.get_by_label("Copy with").select_option(".data")
-    expect(lab.locator(".cl-lab-wrong")).to_contain_text("A wrong gradient, and no error")
-    expect(lab.locator(".cl-lab-changes").get_by_text("x.grad is now there: [22, 24, 26].")).to_be_visible()
+    expect(lab.locator(".cl-alarm.cl-wrong")).to_contain_text("A wrong gradient, and no error")
+    expect(lab.locator(".cl-says").get_by_text("x.grad is now there: [22, 24, 26].")).to_be_visible()
     press(page, "Undo")
-    expect(lab.locator(".cl-lab-wrong")).to_have_count(0)
+    expect(lab.locator(".cl-alarm.cl-wrong")).to_have_count(0)
     press(page, "Start over")
-    expect(lab.locator(".cl-lab-code li")).to_have_count(3)
+    expect(lab.locator(".cl-listing li")).to_have_count(3)
 
     lab.get_by_label("transposed").check()
     expect(lab.get_by_label("Shape")).to_have_value("two rows (2, 3)")
@@ -142,7 +142,7 @@ def test_by_keyboard_alone(watched: Watched, front: Lab) -> None:
         page.keyboard.press(key)
         expect(says).to_contain_text(told)
         expect(lab.get_by_role("button", name=name, exact=True)).to_be_focused()
-    expect(lab.locator(".cl-lab-code li")).to_have_count(5)
+    expect(lab.locator(".cl-listing li")).to_have_count(5)
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
     expect(says).to_contain_text("Ran y.add_(10).")
@@ -178,11 +178,11 @@ def test_both_themes(watched: Watched, lab: Lab) -> None:
         for found, what in (
             (panel, "backgroundColor"),
             (panel.locator("svg rect.page").first, "fill"),
-            (panel.locator(".cl-lab-error"), "backgroundColor"),
+            (panel.locator(".cl-alarm.cl-error"), "backgroundColor"),
             (panel.locator("[data-verdict=same_storage]"), "backgroundColor"),
         ):
             assert (luminance(found, what) < 0.5) is dark, what
-        for found in (panel, panel.locator(".cl-lab-error pre"), panel.locator("[data-verdict=same_storage] dd")):
+        for found in (panel, panel.locator(".cl-alarm.cl-error pre"), panel.locator("[data-verdict=same_storage] dd")):
             assert (luminance(found, "color") > 0.5) is dark
         check_axe(page)
         live(page).get_by_text("All verdicts").click()
@@ -209,7 +209,7 @@ def test_two_labs_on_one_tensor(watched: Watched, lab: Lab) -> None:
     expect(two.get_by_role("status").first).to_contain_text("Your tensor has changed")
     two.get_by_role("button", name="Take x anew").click()
     expect(two.locator(".cl-lab-message")).to_have_count(0)
-    expect(two.locator(".cl-lab-code")).to_contain_text("x = torch.tensor([5., 5., 5.])")
+    expect(two.locator(".cl-listing")).to_contain_text("x = torch.tensor([5., 5., 5.])")
     in_kernel(page, "one.close()")
     expect(page.locator(".cl-live")).to_have_count(1)
     two.get_by_role("button", name="Write through y", exact=True).click()
@@ -225,7 +225,7 @@ def test_the_kernel_goes(watched: Watched, lab: Lab, tmp_path: Path) -> None:
     page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
     lost = "() => getComputedStyle(document.querySelector('.cl-live'), '::before').content.includes('lost its kernel')"
     page.wait_for_function(lost)
-    expect(live(page).locator(".cl-lab-code")).to_contain_text("y.add_(10)")
+    expect(live(page).locator(".cl-listing")).to_contain_text("y.add_(10)")
     save(page)
     lab.close_sessions()
 
@@ -268,7 +268,7 @@ def test_hostile_text(watched: Watched, lab: Lab) -> None:
         f"lab = CopyLab(method=Method({bad!r}, 'y = x.clone()  # {bad}'))\nlab.run('raise ValueError(\"{bad}\")')\nlab"
     )
     watched.run_all(lab.address(write(lab.folder, "hostile.ipynb", SETUP + ", Method", made)))
-    expect(live(page).locator(".cl-lab-error")).to_contain_text(f"ValueError: {bad}")
+    expect(live(page).locator(".cl-alarm.cl-error")).to_contain_text(f"ValueError: {bad}")
     assert live(page).locator("img, script").count() == 0
     assert live(page).get_by_label("Copy with").input_value() == bad
 

@@ -34,7 +34,7 @@ def _catalogue() -> standard.NullTranslations:
     return _chosen[0]
 
 
-def gettext(text: str, **values: Any) -> str:
+def gettext(text: str, /, **values: Any) -> str:
     """Return `text` in the chosen language; `{name}` in it stands for the value of that name."""
     said = _catalogue().gettext(text)
     return said.format(**values) if values else said
@@ -45,7 +45,7 @@ def gettext_noop(text: str) -> str:
     return text
 
 
-def ngettext(one: str, many: str, number: int, **values: Any) -> str:
+def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
     """Return the form of a text that goes with a number; in it `{number}` is the number, with commas."""
     return _catalogue().ngettext(one, many, number).format(number=f"{number:,}", **values)
 

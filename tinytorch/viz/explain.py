@@ -292,11 +292,14 @@ class Past:
     line: int
     source: str
     snapshot: Snapshot
+    function: str = ""
+    """Of which function its line is, where there are several."""
 
     @property
     def where(self) -> str:
-        """`line 4, c.zero_()`."""
-        return gettext("line {line}, {source}", line=self.line, source=shorten(" ".join(self.source.split()), 60))
+        """`line 4, c.zero_()`; with a function, `f, line 4, c.zero_()`."""
+        said = gettext("line {line}, {source}", line=self.line, source=shorten(" ".join(self.source.split()), 60))
+        return f"{self.function}, {said}" if self.function else said
 
 
 def blame(past: Sequence[Past], error: str | None, after: Snapshot) -> tuple[str, ...]:

@@ -14,7 +14,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
+
+from tinytorch.viz.catalogue import gettext
 
 _MARKS = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
 _EXACT = {ord("*"): "\uf02a", ord("`"): "\uf060"}
@@ -116,7 +118,7 @@ class Told:
         """The same as HTML that needs no script."""
         return self.tree().html()
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: object) -> Any:
         return {"text/plain": self.text, "text/html": self.html}
 
 
@@ -225,22 +227,34 @@ class Fold(Box):
         return element("details", head + self.inside(), open=self.opened, **self.attributes)
 
 
-class Alarm(Box):
-    """What must not be missed: an error, a wrong gradient. `kind`: "error", "wrong" or "warning"."""
+class Titled(Box):
+    """Parts under a title that is not folded away."""
 
-    MARKS: Mapping[str, str] = {"error": "✖", "wrong": "⚠", "warning": "⚠"}
-
-    def __init__(self, title: str, *parts: Part | None, kind: str = "error", **attributes: Any) -> None:
-        super().__init__(*parts, kind=f"cl-alarm cl-{kind}", **attributes)
-        self.title, self.mark = title, self.MARKS[kind]
+    def __init__(self, title: str, *parts: Part | None, **attributes: Any) -> None:
+        super().__init__(*parts, **attributes)
+        self.title = title
 
     def text(self) -> str:
         """The title, and below it the parts, moved to the right."""
         return "\n".join(filter(None, [f"{plain(self.title)}:", indented(super().text())]))
 
     def inside(self) -> str:
+        """The title and the parts."""
+        return element("p", inline(self.title), class_="cl-title") + super().inside()
+
+
+class Alarm(Titled):
+    """What must not be missed: an error, a wrong gradient. `kind`: "error", "wrong" or "warning"."""
+
+    MARKS: Mapping[str, str] = {"error": "✖", "wrong": "⚠", "warning": "⚠"}
+
+    def __init__(self, title: str, *parts: Part | None, kind: str = "error", **attributes: Any) -> None:
+        super().__init__(title, *parts, kind=f"cl-alarm cl-{kind}", **attributes)
+        self.mark = self.MARKS[kind]
+
+    def inside(self) -> str:
         """The title, marked by more than its colour, and the parts."""
-        return f"<p><strong>{self.mark} {inline(self.title)}</strong></p>{super().inside()}"
+        return f"<p><strong>{self.mark} {inline(self.title)}</strong></p>{Box.inside(self)}"
 
 
 class Cell:
@@ -320,13 +334,16 @@ class Picture(Part):
 
     def html(self) -> str:
         """A `<figure>` with the picture, and its words folded below it."""
-        made = self.drawn.svg if self.live else self._image()
-        told = Fold(f"{self.title} in words", Code(self.drawn.text)).html() if self.words else ""
-        return element("figure", made + told, **self.attributes)
+        scrolls = {"tabindex": 0, "role": "group", "aria_label": self.title, "data_keep": f"picture {self.title}"}
+        made = element("div", self.drawn.svg, class_="cl-holder", **scrolls) if self.live else self._image()
+        title = gettext("{title} in words", title=self.title)
+        told = Fold(title, Code(self.drawn.text), data_keep=self.title).html() if self.words else ""
+        head = element("figcaption", inline(self.title), class_="cl-title")
+        return element("figure", head + made + told, **self.attributes)
 
     def _image(self) -> str:
         data = base64.b64encode(self.drawn.svg.encode()).decode()
-        alt = f"{self.title}, told in words below" if self.words else self.drawn.text
+        alt = gettext("{title}, told in words below", title=self.title) if self.words else self.drawn.text
         return element("img", alt=alt, src=f"data:image/svg+xml;base64,{data}")
 
 
@@ -379,6 +396,40 @@ class InPage(Part):
     def html(self) -> str:
         """The markup."""
         return self.markup.html() if isinstance(self.markup, Part) else self.markup
+
+
+class Line(NamedTuple):
+    """A line of a listing: the code, a note that stands behind it, its class in the page."""
+
+    code: str
+    note: str = ""
+    kind: str | None = None
+
+
+class Listing(Part):
+    """Lines of code with their numbers, from 1."""
+
+    def __init__(self, lines: Iterable[Line], **attributes: Any) -> None:
+        self.lines, self.attributes = tuple(lines), attributes
+
+    def text(self) -> str:
+        """The numbered lines, and their notes behind them."""
+        wide = len(str(len(self.lines)))
+        rows = (f"  {n:>{wide}}  {one.code}" + f"  {one.note}" * bool(one.note) for n, one in enumerate(self.lines, 1))
+        return "\n".join(row.rstrip() for row in rows)
+
+    def html(self) -> str:
+        """An `<ol>` that may scroll, and can be reached by key for that."""
+        rows = (
+            element(
+                "li",
+                element("code", unbroken(one.code)) + (element("small", escape(one.note)) if one.note else ""),
+                data_line=n,
+                class_=one.kind,
+            )
+            for n, one in enumerate(self.lines, 1)
+        )
+        return element("ol", "".join(rows), class_="cl-listing", tabindex=0, role="list", **self.attributes)
 
 
 def paragraphs(text: str) -> Box:

@@ -11,8 +11,7 @@ from copylab import METHODS, Comparison, Method, compare
 from copylab.copying.facts import QUESTIONS
 from copylab.copying.table import COLUMNS
 from copylab.run.run import execute
-from copylab.ui.exhibit import style
-from copylab.ui.theme import web
+from copylab.ui.theme import style, web
 
 import tinytorch
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from copylab import CopyLab, Method, Source
 from copylab.copying.methods import METHODS
-from copylab.lab.actions import WRITES
-from copylab.ui.exhibit import style
+from copylab.lab.controls import WRITES
+from copylab.ui.theme import style
 from labs import actions, models, press, seen, source
 
 import tinytorch
@@ -381,7 +381,7 @@ class TestLife:
         def use(times: int) -> int:
             for n in range(times):
                 lab.method = methods[n % 4]
-                press(lab, ("write_y", "loss_x", "backward", "start_over")[n // 4 % 4])
+                press(lab, ("write y", "loss x", "backward", "start_over")[n // 4 % 4])
             gc.collect()
             return len(gc.get_objects())
 

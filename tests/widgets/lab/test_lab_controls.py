@@ -31,14 +31,14 @@ def test_the_page_s_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
 class TestControls:
     def test_buttons(self) -> None:
         lab = CopyLab(engine=tinytorch)
-        for name in ("loss_x", "loss_y", "write_y", "backward", "clear", "track", "write_x", "undo", "start_over"):
+        for name in ("loss x", "loss y", "write y", "backward", "clear", "track", "write x", "undo", "start_over"):
             before = lab._panel.says
             press(lab, name)
             assert lab._panel.says != before, name
         assert "did not work" not in seen(lab)
         assert actions(lab) == ()
         lab._controls.how.value = ".data"
-        press(lab, "write_x")
+        press(lab, "write x")
         assert actions(lab) == ("x.data.add_(10)",)
 
     def test_choices_follow_and_lead(self) -> None:
@@ -76,7 +76,7 @@ class TestControls:
             raise OSError("<b>no space</b>")
 
         monkeypatch.setattr("copylab.lab.explorer.play", broken)
-        press(lab, "write_y")
+        press(lab, "write y")
         assert "That did not work. OSError: &lt;b&gt;no space&lt;/b&gt;" in lab._panel.html
         monkeypatch.undo()
         press(lab, "undo")
@@ -105,8 +105,8 @@ class TestTraits:
             ("method", "clon", "Did you mean 'clone'"),
             ("source", [1, 2], "must be a tensor"),
             ("source", "lef", "'leaf', 'result' or 'plain'"),
-            ("actions", ("y =",), "an action is Python code: SyntaxError"),
-            ("actions", (3,), "an action is Python code: TypeError"),
+            ("actions", ("y =",), "actions cannot be .*SyntaxError"),
+            ("actions", (3,), "actions cannot be .*TypeError"),
         ],
     )
     def test_wrong_values(self, name: str, value: object, message: str) -> None:

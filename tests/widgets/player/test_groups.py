@@ -4,8 +4,9 @@ import re
 
 import pytest
 from copylab import Steps, steps
-from copylab.player.groups import Group, Part
-from copylab.player.static import script
+from copylab.player.frames import Group, Part
+from copylab.player.static import SCRIPTS
+from copylab.ui.theme import web
 
 import tinytorch
 
@@ -101,7 +102,7 @@ def test_every_step_stands_once_and_in_order(code: str) -> None:
 
     assert numbers(found.parts) == list(range(1, len(found) + 1))
     assert re.findall(r"^Step (\d+), ", found.text, re.MULTILINE) == [str(n) for n in range(1, len(found) + 1)]
-    html = found.html.replace(script(), "")
+    html = found.html.replace(web(*SCRIPTS), "")
     assert html.count('<details class="cl-step"') == len(found)
     assert html.count("<details") == html.count("</details>")
 

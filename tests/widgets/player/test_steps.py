@@ -11,8 +11,8 @@ from typing import Any
 import copylab
 import pytest
 from copylab import Steps, steps
-from copylab.player.live import StepsWidget
-from copylab.player.static import script, style
+from copylab.player.static import SCRIPTS, SHEETS
+from copylab.ui.theme import style, web
 
 import tinytorch
 
@@ -264,14 +264,14 @@ class TestBadInput:
         code += "print('</pre><script>alert(2)</script>\u202e')\n"
         made = steps(code, engine=engine)
         assert made.ended == "finished"
-        outside = made.html.replace(script(), "").replace(style(), "")
+        outside = made.html.replace(web(*SCRIPTS), "").replace(style(*SHEETS), "")
         assert "<script>alert" not in outside
         assert "<img src=x" not in outside
         assert "\u202e" not in made.text + made.html
 
     def test_no_script_can_be_ended_early(self) -> None:
-        assert "</script" not in script()
-        assert "</style" not in style()
+        assert "</script" not in web(*SCRIPTS)
+        assert "</style" not in style(*SHEETS)
         code = "".join(f"x{i} = torch.ones(9)\n" for i in range(60)) + "s = '</script><!--'"
         made = steps(code, engine=tinytorch)
         packed = re.search(r'<script type="application/json">(.*?)</script>', made.html, re.DOTALL)
@@ -371,8 +371,8 @@ class TestLive:
     def test_the_widget_carries_the_same_form_and_script(self) -> None:
         made = steps("x = torch.ones(2)\nx += 1\n", engine=tinytorch)
         widget = made.live()
-        assert widget.form in made.html.replace(f"<style>{style()}</style>", "").replace(
-            f'<script type="module">{script()}</script>', ""
+        assert widget.form in made.html.replace(f"<style>{style(*SHEETS)}</style>", "").replace(
+            f'<script type="module">{web(*SCRIPTS)}</script>', ""
         )
         assert repr(widget) == "StepsWidget(Steps(2 lines, 2 steps, ended='finished'), step=1)"
         assert (widget.text, widget.html, widget.steps) == (made.text, made.html, made)
@@ -389,6 +389,6 @@ class TestLive:
         widget.close()
 
     def test_the_script_is_small_and_alone(self) -> None:
-        assert len(StepsWidget._esm.encode()) <= 25_000, "the page's script, and what is added to it for a widget"
-        assert "import " not in re.sub(r"//.*|/\*.*?\*/", "", script(), flags=re.DOTALL)
-        assert "http" not in script()
+        assert len(web(*SCRIPTS, "ui/live.js").encode()) <= 25_000, "the page's script and the widget's end"
+        assert "import " not in re.sub(r"//.*|/\*.*?\*/", "", web(*SCRIPTS), flags=re.DOTALL)
+        assert "http" not in web(*SCRIPTS)

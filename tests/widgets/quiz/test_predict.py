@@ -529,8 +529,7 @@ def test_a_question_that_fails_is_said_and_loses_nothing() -> None:
 
 
 def test_the_script_is_small_and_asks_for_nothing() -> None:
-    from copylab.ui.exhibit import style
-    from copylab.ui.theme import web
+    from copylab.ui.theme import style, web
 
     both = web("quiz/predict.js") + style("quiz/predict.css")
     assert len(web("quiz/predict.js").encode()) < 25_000

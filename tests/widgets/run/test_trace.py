@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from copylab.run.program import from_function, tidy
+from copylab.run.functions import from_function
+from copylab.run.program import tidy
 from copylab.run.run import Limits, Run
 
 ENGINE = types.ModuleType("some_engine")
@@ -156,8 +157,8 @@ async def f():
                 return found + 1
 
         made = call(Derived().value)
-        assert [step.kind for step in made.steps] == ["ran", "return"]
-        assert made.steps[1].output == (("value", "2"),)
+        assert [step.kind for step in made.steps] == ["call", "return", "back", "return"]
+        assert made.steps[-1].output == (("value", "2"),)
 
     @pytest.mark.parametrize("wrong", [lambda: 1, len, 3, "x".join, type])
     def test_what_cannot_be_stepped_is_said(self, wrong: Any) -> None:

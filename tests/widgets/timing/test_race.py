@@ -21,10 +21,11 @@ from typing import Any
 import copylab
 import pytest
 from copylab import Race, race
-from copylab.timing.clock import Clocked, Lane, Timing, Timings
+from copylab.timing.clock import Clocked, Timings
+from copylab.timing.plan import planned
 from copylab.timing.plot import draw, short, span
-from copylab.timing.spread import Ratio, ratio, ties
-from copylab.timing.text import duel, duration, findings, table
+from copylab.timing.samples import Lane, Ratio, Timing, ratio, ties
+from copylab.timing.words import duel, duration, findings, table
 
 import tinytorch
 
@@ -69,17 +70,17 @@ class TestSamples:
             take(self, lane)
 
         monkeypatch.setattr(Timings, "_take", note)
-        methods = [copylab.method(name) for name in ("clone", "detach", "=")]
-        timings = Timings(methods, [1, 5], [tinytorch], lambda torch, size: torch.ones(size), rounds=3)
+        plan = planned(["clone", "detach", "="], [1, 5], "plain", tinytorch, rounds=3, seconds=60)
+        timings = Timings(plan, plan.found_engines())
         done = list(timings.take())
         rounds = [order[at : at + 6] for at in (0, 6, 12)]
         assert len(order) == 18
-        assert all(set(one) == set(timings) for one in rounds)
+        assert all(set(one) == {timing.lane for timing in timings.taken} for one in rounds)
         assert rounds[0] != rounds[1] != rounds[2]
         assert done == sorted(done)
         assert done[-1] == 1
-        assert [len(one.samples) for one in timings.values()] == [3] * 6
-        assert all(sample > 0 for one in timings.values() for sample in one.samples)
+        assert [len(one.samples) for one in timings.taken] == [3] * 6
+        assert all(sample > 0 for one in timings.taken for sample in one.samples)
 
     def test_nobody_is_asked_and_nothing_is_printed(
         self, engine: ModuleType, capsys: pytest.CaptureFixture[str]
@@ -298,7 +299,7 @@ class TestRace:
         assert made.ended == ""
         assert made.text == race().text
         assert made.html == race().html
-        for one in made.methods:
+        for one in made.plan.methods:
             assert one.name in made.text
             assert one.code.splitlines()[-1] in made.text
         assert "Nothing is timed before Start is pressed" in made.text

@@ -5,8 +5,8 @@ from typing import Any
 import ipywidgets
 import pytest
 from copylab import compare, predict, steps
-from copylab.ui.exhibit import Exhibit, Panel, style
-from copylab.ui.theme import web
+from copylab.ui.exhibit import Exhibit, Panel
+from copylab.ui.theme import style, web
 
 import tinytorch
 

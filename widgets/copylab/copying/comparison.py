@@ -7,18 +7,18 @@ from collections.abc import ItemsView, Iterator
 from types import ModuleType
 from typing import Any
 
-import anywidget
 import traitlets
 
 from tinytorch.viz.catalogue import gettext, gettext_noop
 
+from ..doc import Part
 from ..run.engines import checked, engine_for
-from ..ui.exhibit import Exhibit, style
-from ..ui.theme import web
+from ..ui.exhibit import Exhibit, Live
+from ..ui.theme import style, web
+from . import table
 from .facts import QUESTIONS, Answer, Facts, facts
 from .methods import METHODS, Method, method
 from .sources import Source
-from .table import tree
 
 GIVEN = "given"
 KINDS = {
@@ -26,18 +26,6 @@ KINDS = {
     "result": gettext_noop("a result of an operation"),
     "plain": gettext_noop("plain: requires no grad"),
 }
-_HELP = gettext_noop("""\
-compare() puts ways to copy a tensor side by side. Every answer was found by running a program.
-
-Choose a cell and press Enter: the program that proves it opens below. Copy it, change it, run it.
-Press on the name of a column to sort by it; show only some rows with the fields above the table.
-Then choose another kind of source and watch which cells change.
-
-  compare("clone", "detach", ".data")     only these
-  compare(source=x)                       what they would do to your tensor, which is not touched
-  c["clone"]["same_storage"].proof        the program as text; .answer is what it printed
-  c.where(same_storage=True, same_counter=False)
-  print(c.text)                           everything in words""")
 
 
 def compare(*methods: str | Method, source: object = None, engine: ModuleType | None = None) -> Comparison:
@@ -55,21 +43,34 @@ def compare(*methods: str | Method, source: object = None, engine: ModuleType | 
     return Comparison(*methods, source=source, engine=checked(engine) or engine_for(sys._getframe(1).f_globals))
 
 
-class Comparison(Exhibit, anywidget.AnyWidget):
+class Comparison(Exhibit, Live):
     """A table of ways to copy: `c["clone"]` are the Facts of one, `list(c)` are their names, `c.items()` both.
 
     Traits to observe: `kind`, of the source ("leaf", "result", "plain", or "given" for what was passed in), which may
     be set, and `results`, the Facts by name.
     """
 
-    _esm = web("copying/compare.js", "player/live.js")
-    _css = style("copying/compare.css")
+    SCRIPTS = ("copying/compare.js",)
+    SHEETS = ("copying/compare.css",)
     form = traitlets.Unicode(read_only=True, help="The static form that the table is made of.").tag(sync=True)
     kinds: traitlets.List = traitlets.List(
         read_only=True, help="The kinds of source to choose from, each with its words."
     ).tag(sync=True)
     kind = traitlets.Unicode(help="The kind of the source.").tag(sync=True)
     results: traitlets.Dict = traitlets.Dict(read_only=True, help="The Facts of each method, by its name.")
+
+    HELP = gettext_noop("""\
+compare() puts ways to copy a tensor side by side. Every answer was found by running a program.
+
+Choose a cell and press Enter: the program that proves it opens below. Copy it, change it, run it.
+Press on the name of a column to sort by it; show only some rows with the fields above the table.
+Then choose another kind of source and watch which cells change.
+
+  compare("clone", "detach", ".data")     only these
+  compare(source=x)                       what they would do to your tensor, which is not touched
+  c["clone"]["same_storage"].proof        the program as text; .answer is what it printed
+  c.where(same_storage=True, same_counter=False)
+  print(c.text)                           everything in words""")
 
     def __init__(self, *methods: str | Method, source: object = None, engine: ModuleType | None = None) -> None:
         self.methods = tuple({one.name: one for one in map(method, methods or METHODS.values())}.values())
@@ -94,7 +95,7 @@ class Comparison(Exhibit, anywidget.AnyWidget):
 
     @traitlets.default("form")
     def _form(self) -> str:
-        return tree(self.source, self.results).html()
+        return self.tree().html()
 
     @property
     def source(self) -> Source:
@@ -106,10 +107,9 @@ class Comparison(Exhibit, anywidget.AnyWidget):
         """The name of the engine that was asked."""
         return self._engine.__name__
 
-    @property
-    def text(self) -> str:
-        """All answers in words."""
-        return tree(self.source, self.results).text()
+    def tree(self) -> Part:
+        """All answers."""
+        return table.tree(self.source, self.results)
 
     @property
     def html(self) -> str:
@@ -127,10 +127,6 @@ class Comparison(Exhibit, anywidget.AnyWidget):
             if key not in names:
                 raise ValueError(f"there is no question {key!r}; there are {', '.join(names)}")
         return [name for name, found in self.items() if answers.items() <= found.answers.items()]
-
-    def help(self) -> None:
-        """Print what to try first."""
-        print(gettext(_HELP))
 
     def __getitem__(self, name: str) -> Facts:
         found: dict[str, Facts] = self.results

@@ -54,7 +54,8 @@ class Fact:
             return "-" if self.why or self.key not in _NONE else gettext(_NONE[self.key])
         if isinstance(self.answer, int) and self.key == "copied":
             return ngettext("{number} byte", "{number} bytes", self.answer)
-        return gettext(str(self.answer)) if self.answer in _GIVES else str(self.answer)
+        said = str(self.answer)
+        return gettext(said) if said in _GIVES else said
 
 
 _GIVES = (gettext_noop("right"), gettext_noop("an error"), gettext_noop("wrong, and no error"))

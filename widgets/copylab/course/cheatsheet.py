@@ -89,7 +89,7 @@ def page(engine: ModuleType | None = None) -> str:
     Raises RuntimeError if for something one may want no method is found: then the page would be wrong.
     """
     found = {name: facts(name, SOURCE, engine) for name in METHODS}
-    titles = (gettext(_TITLES.get(question.key, question.column)) for question in COLUMNS)
+    titles = map(gettext, (_TITLES.get(question.key, question.column) for question in COLUMNS))
     code = SOURCE.code.replace("\n", "; ")
     wants = "".join(_want(want, asked, found) for want, asked in WANTS)
     sheet = Box(

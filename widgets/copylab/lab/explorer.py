@@ -10,16 +10,18 @@ from typing import Any
 import ipywidgets
 import traitlets
 
+from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
+
 from ..copying.methods import METHODS, Method
 from ..copying.methods import method as find
 from ..copying.sources import Source
+from ..doc import Box
 from ..run.capture import cut, describe_error
 from ..run.engines import checked, engine_for
 from ..run.program import compiled
-from ..ui.exhibit import Exhibit, Panel, style
-from . import actions as labactions
-from . import view as labview
-from .controls import YOURS, Controls, fitting
+from ..ui.exhibit import Exhibit, Panel
+from . import view
+from .controls import WRITES, YOURS, Controls, fitting
 from .play import Result, play
 from .yours import Yours
 
@@ -27,7 +29,7 @@ from .yours import Yours
 class LabPanel(Panel):
     """The part of a CopyLab that shows what came of a program."""
 
-    _css = style("lab/lab.css")
+    SHEETS = ("lab/lab.css",)
 
 
 class CopyLab(Exhibit, ipywidgets.VBox):
@@ -57,46 +59,69 @@ class CopyLab(Exhibit, ipywidgets.VBox):
     program = traitlets.Unicode(read_only=True, help="The whole program.")
     verdicts = traitlets.Dict(read_only=True, help="What y is to x: the answers of `facts` by key.")
 
+    HELP = gettext_noop("""\
+A CopyLab runs a small program: it makes x, copies it to y, and does what you ask for.
+
+1. Choose a method beside "Copy with" and read the line of verdicts: memory, version counter, gradient.
+2. Press "Loss from x", "Write through y" and "Backward". With clone all is well; change the method to
+   detach, and backward raises an error; change it to .data, and the gradient is wrong without one.
+   Your actions stay when you change the method.
+3. Make x a result, or transposed, and see which methods behave differently (view, reshape, deepcopy).
+
+In Python the same: lab = CopyLab(method="detach"); lab.loss("x"); lab.write("y"); lab.backward(); print(lab.text).
+lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, lab.verdicts are the answers.""")
+
     def __init__(self, x: object = None, method: str | Method = "clone", engine: ModuleType | None = None) -> None:
         chosen, source = find(method), Source.of(x)
+        tensor = hasattr(x, "untyped_storage")
         self._methods = {**METHODS, chosen.name: chosen}
         self._engine = checked(engine) or engine_for(sys._getframe(1).f_globals, x)
-        self._yours = Yours(x) if hasattr(x, "untyped_storage") else None
-        self._given = source = self._yours.source if self._yours else source
+        self._yours = Yours(x) if tensor else None
+        self._given = self._yours.source if self._yours else source
         self._past: list[tuple[str, ...]] = []
         self._message = self._notice = ""
         self._result: Result | None = None
-        self._panel = LabPanel(label="What the program did")
-        self._proofs = LabPanel(label="Verdicts and their proofs")  # comes later, so that the pictures need not wait
-        own = "your tensor" if self._yours else None if source.to_order else "as given"
+        self._panel = LabPanel(label=gettext("What the program did"))
+        self._proofs = LabPanel(label=gettext("Verdicts and their proofs"))  # later: the pictures need not wait
+        own = gettext("your tensor") if tensor else gettext("as given") if not source.to_order else ""
         self._controls = Controls(self._pressed, self._chosen, self._methods, own)
         super().__init__([*self._controls.rows, self._panel, self._proofs])
         self.set_trait("method", chosen.name)
-        self.set_trait("source", source)
+        self.set_trait("source", self._given)
         self._look()
-        self.observe(self._trait_changed, names=["method", "source", "actions"])
+        self.observe(self._look, names=["method", "source", "actions"])
 
     # What can be done
 
     def write(self, name: str = "y", how: str = "in place") -> None:
         """Write through "x" or "y", 10 more for each element: "in place", by ".data", "NumPy", or in "no_grad"."""
-        self.run(labactions.write(_checked(name), how, self.source.dtype))
+        if how not in WRITES:
+            raise ValueError(f"there is no way to write called {how!r}; there are {', '.join(map(repr, WRITES))}")
+        code = WRITES[how].format(name=_checked(name))
+        if self.source.dtype == "bool":
+            code = code.replace(".add_(10)", ".logical_not_()").replace("+= 10", "^= True")
+        self.run(code)
 
     def loss(self, name: str = "x") -> None:
-        """Compute `loss = (x ** 2).sum()` from "x" or "y"."""
-        self.run(labactions.loss(_checked(name)))
+        """Compute `loss = (x ** 2).sum()` from "x" or "y"; its backward needs the values as they are now."""
+        self.run(f"loss = ({_checked(name)} ** 2).sum()")
 
     def backward(self) -> None:
         """Call `loss.backward()`; where there is no loss yet, it is computed from y first."""
-        self.run(labactions.backward(self._state.snapshot))
+        seen = self._state.snapshot
+        there = seen is not None and any(name == "loss" for name, _ in seen.names)
+        self.run("loss.backward()" if there else "loss = (y ** 2).sum()\nloss.backward()")
 
     def clear(self) -> None:
         """Set every gradient to None."""
-        code = labactions.clear(self._state.snapshot)
+        seen = self._state.snapshot
+        named = dict.fromkeys(tensor for _, tensor in seen.names) if seen is not None else ()
+        found = [seen.tensor(one) for one in named] if seen is not None else []
+        code = "\n".join(f"{one.names[0]}.grad = None" for one in found if one.grad is not None)
         if code:
             self.run(code)
         else:
-            self._tell("There is no gradient to clear.")
+            self._tell(gettext("There is no gradient to clear."))
 
     def track(self) -> None:
         """Call `y.requires_grad_()`."""
@@ -109,63 +134,45 @@ class CopyLab(Exhibit, ipywidgets.VBox):
         """
         compiled(code)
         if not self._state.copied:
-            self._tell("There is no y to act on: choose another method or another x.")
+            self._tell(gettext("There is no y to act on: choose another method or another x."))
             return
         # What raised, and what came after it and was not run, gives way to the new lines.
-        self._keep_for_undo()
-        self._set(f"Ran {labview.one_line(code)}.", actions=(*self.actions[: self._state.ran], code))
+        self._past = [*self._past[-99:], self.actions]
+        self._set(gettext("Ran {code}.", code=view.one_line(code)), actions=(*self.actions[: self._state.ran], code))
 
     def undo(self) -> None:
         """Take the last action back."""
-        if not self._past:
-            self._tell("There is nothing to undo.")
-            return
-        self._set("Undone.", actions=self._past.pop())
+        if self._past:
+            self._set(gettext("Undone."), actions=self._past.pop())
+        else:
+            self._tell(gettext("There is nothing to undo."))
 
     def start_over(self) -> None:
         """Take all actions back. `undo` brings them back."""
-        if not self.actions:
-            self._tell("There are no actions to take back.")
-            return
-        self._keep_for_undo()
-        self._set("All actions were taken back.", actions=())
+        if self.actions:
+            self._past = [*self._past[-99:], self.actions]
+            self._set(gettext("All actions were taken back."), actions=())
+        else:
+            self._tell(gettext("There are no actions to take back."))
 
     def take_anew(self) -> None:
         """Look at the tensor that was given again, and copy it as it is now."""
-        if self._yours is None:
-            self._tell("There is no tensor of yours to look at.")
-            return
-        source = self._yours.anew()
-        if source is None:
-            self._tell(self._yours.news)
-            return
-        self._given = source
-        self._set("Your tensor was looked at again.", source=source)
+        source = self._yours.anew() if self._yours is not None else None
+        if source is not None:
+            self._given = source
+            self._set(gettext("Your tensor was looked at again."), source=source)
+        else:
+            self._tell(self._yours.news if self._yours else gettext("There is no tensor of yours to look at."))
 
     # How it is shown
 
-    @property
-    def text(self) -> str:
-        """Everything that is shown, in words."""
-        return labview.text(self._state)
-
-    @property
-    def html(self) -> str:
-        """Everything that is shown, as HTML without script."""
-        body = labview.html(self._state) + labview.proofs(self._state)
-        head = f"<style>{style('lab/lab.css')}</style>"
-        return f'{head}<div class="cl-panel"><p>{labview.setting(self._state)}</p>{body}</div>'
+    def tree(self) -> Box:
+        """Everything that is shown."""
+        return view.whole(self._state)
 
     def __repr__(self) -> str:
-        count = len(self.actions)
-        actions = f"{count} action{'' if count == 1 else 's'}"
-        return f"CopyLab({self.method!r}, {self.source.kind} of shape {self.source.shape}, {actions})"
-
-    def help(self) -> None:
-        """Print what to try first."""
-        print(_HELP)
-
-    # What happens inside
+        done = ngettext("{number} action", "{number} actions", len(self.actions))
+        return f"CopyLab({self.method!r}, {self.source.kind} of shape {self.source.shape}, {done})"
 
     @property
     def _state(self) -> Result:
@@ -173,124 +180,83 @@ class CopyLab(Exhibit, ipywidgets.VBox):
         return self._result
 
     def _pressed(self, name: str) -> None:
-        how = self._controls.how.value
-        actions: dict[str, Callable[[], None]] = {
-            "write_x": lambda: self.write("x", how),
-            "write_y": lambda: self.write("y", how),
-            "loss_x": lambda: self.loss("x"),
-            "loss_y": lambda: self.loss("y"),
-        }
-        self._guarded(actions.get(name) or getattr(self, name))
+        what, _, of = name.partition(" ")
+        given = {"write": (of, self._controls.how.value), "loss": (of,)}.get(what, ())
+        self._guarded(getattr(self, what), *given)
 
     def _chosen(self, name: str, value: Any) -> None:
-        self._guarded(lambda: self._choose(name, value))
+        self._guarded(self._choose, name, value)
 
-    def _guarded(self, action: Callable[[], None]) -> None:
+    def _guarded(self, action: Callable[..., None], *given: Any) -> None:
         """Do what a control asks for; an error is shown where one looks, not in a log."""
         try:
-            action()
+            action(*given)
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # whatever it is, it is said
             self._controls.show(self.method, self.source, own=self._shows_given())
-            self._tell(f"That did not work. {describe_error(error)}")
+            self._tell(gettext("That did not work. {error}", error=describe_error(error)))
 
     def _choose(self, name: str, value: Any) -> None:
         if name == "method":
-            self._set(f"Copied with {value}.", method=value)
+            self._set(gettext("Copied with {method}.", method=value), method=value)
         elif name == "kind" and value == YOURS:
-            self._set("x is the given one again.", source=self._given)
+            self._set(gettext("x is the given one again."), source=self._given)
         else:
             source, self._notice = fitting(self.source, name, value)
-            self._set(f"x has another {name}.", source=source)
-
-    def _keep_for_undo(self) -> None:
-        self._past = [*self._past[-99:], self.actions]
+            self._set(gettext("Now {source}.", source=view.about(source)), source=source)
 
     def _set(self, message: str, **traits: Any) -> None:
-        """Set traits, which runs the program, and say something first."""
+        """Set traits, which runs the program, and say something first; it is run even if nothing differs."""
         self._message = message
         before = self._result
         for name, value in traits.items():
             setattr(self, name, value)
-        if self._result is before:  # nothing differs: run it all the same, and say so
+        if self._result is before:
             self._look()
 
-    @traitlets.validate("method")
-    def _known_method(self, proposal: Any) -> str:
-        name = proposal["value"]
-        if name in self._methods:
-            return str(name)
+    @traitlets.validate("method", "source", "actions")
+    def _readable(self, proposal: Any) -> Any:
+        name, value = proposal["trait"].name, proposal["value"]
         try:
-            return find(name).name
-        except ValueError as error:
-            raise traitlets.TraitError(str(error)) from None
-
-    @traitlets.validate("source")
-    def _known_source(self, proposal: Any) -> Source:
-        try:
-            return Source.of(proposal["value"])
-        except (TypeError, ValueError) as error:
-            raise traitlets.TraitError(str(error)) from None
-
-    @traitlets.validate("actions")
-    def _readable_actions(self, proposal: Any) -> tuple[str, ...]:
-        for action in proposal["value"]:
-            try:
+            if name == "method":
+                return value if value in self._methods else find(value).name
+            if name == "source":
+                return Source.of(value)
+            for action in value:
                 compiled(action)
-            except (SyntaxError, ValueError, TypeError) as error:
-                raise traitlets.TraitError(f"an action is Python code: {describe_error(error)}") from None
-        return tuple(proposal["value"])
+            return tuple(value)
+        except (SyntaxError, TypeError, ValueError) as error:
+            raise traitlets.TraitError(f"{name} cannot be {value!r}: {describe_error(error)}") from None
 
-    def _trait_changed(self, _: object) -> None:
-        self._look()
-
-    def _look(self) -> None:
+    def _look(self, _: object = None) -> None:
         """Run the program and show what came of it."""
         old = self._result
-        made = play(self.source, self._methods[self.method], self.actions, self._engine)
-        self._result = made
+        made = self._result = play(self.source, self._methods[self.method], self.actions, self._engine)
         self.set_trait("program", made.code)
         self.set_trait("verdicts", made.facts.answers if made.facts is not None else {})
         self._controls.show(self.method, self.source, own=self._shows_given())
-        told = f"Error on line {made.error_line}. {made.error}" if made.error else " ".join(made.changes)
-        if made.explanation and not made.error:
-            told = f"{labview.WRONG}. {told}"
-        says = f"{self._notice or self._message} {labview.headline(made)} {told}"
-        self._show(labview.html(made, self._key, old), says, self._notice)
-        self._message = self._notice = ""
-        self._proofs.html = labview.proofs(made, self._key)
+        told = " ".join(made.changes)
+        if made.error:
+            told = gettext("Error on line {number}. {error}", number=made.error_line, error=made.error)
+        elif made.explanation:
+            told = f"{view.wrong_gradient()}. {told}"
+        self._show(f"{self._notice or self._message} {view.headline(made)} {told}", old)
+        self._proofs.html = view.proofs(made).html()
 
     def _tell(self, message: str) -> None:
         """Say something, and leave the rest as it is."""
-        self._show(labview.html(self._state, self._key), message, message)
+        self._notice = message
+        self._show(message)
 
-    def _show(self, html: str, says: str, message: str = "") -> None:
+    def _show(self, says: str, old: Result | None = None) -> None:
         news = self._yours.news if self._yours is not None and self._shows_given() else ""
-        notes = [note for note in (news, message) if note]
-        before = "".join(f'<p class="cl-lab-message">{labview.safe(note)}</p>' for note in notes)
-        says = " ".join(cut(f"{notes[0] if notes and notes[0] not in says else ''} {says}", 600).split())
-        with self._panel.hold_sync():
-            self._panel.html = before + html
-            self._panel.says = says + "\N{NO-BREAK SPACE}" if says == self._panel.says else says
-
-    @property
-    def _key(self) -> str:
-        return f"cl-{self.model_id}"
+        notes = [note for note in (news, self._notice) if note]
+        first = notes[0] if notes and notes[0] not in says else ""
+        page = view.page(self._state, old, notes=notes, live=True)
+        self._panel.show(page.html(), " ".join(cut(f"{first} {says}", 600).split()))
+        self._message = self._notice = ""
 
     def _shows_given(self) -> bool:
         return self.source is self._given and (self._yours is not None or not self._given.to_order)
-
-
-_HELP = """\
-A CopyLab runs a small program: it makes x, copies it to y, and does what you ask for.
-
-1. Choose a method beside "Copy with" and read the line of verdicts: memory, version counter, gradient.
-2. Press "Loss from x", "Write through y" and "Backward". With clone all is well; change the method to
-   detach, and backward raises an error; change it to .data, and the gradient is wrong without one.
-   Your actions stay when you change the method.
-3. Make x a result, or transposed, and see which methods behave differently (view, reshape, deepcopy).
-
-In Python the same: lab = CopyLab(method="detach"); lab.loss("x"); lab.write("y"); lab.backward(); print(lab.text).
-lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, lab.verdicts are the answers."""
 
 
 def _checked(name: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
+from tinytorch.viz.catalogue import gettext
 from tinytorch.viz.diff import changes
 from tinytorch.viz.explain import Past, blame
 from tinytorch.viz.read.records import Snapshot
@@ -139,12 +140,12 @@ def _around(steps: Sequence[Step], start: Seen | None, first: int) -> tuple[Seen
 
 def _error(ended: str, last: Step | None) -> str:
     if ended == "time":
-        return f"Stopped: it ran for more than {SECONDS:.0f} seconds."
+        return gettext("Stopped: it ran for more than {seconds} seconds.", seconds=f"{SECONDS:.0f}")
     if ended == "interrupted":
-        return "Stopped: it was interrupted."
+        return gettext("Stopped: it was interrupted.")
     if ended == "steps":
-        return "Stopped: it took more than 500 steps."
-    return (last.error if last else None) or "It was stopped."
+        return gettext("Stopped: it took more than 500 steps.")
+    return (last.error if last else None) or gettext("It was stopped.")
 
 
 def _explained(steps: Sequence[Step], start: Seen | None) -> tuple[str, ...]:

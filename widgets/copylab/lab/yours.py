@@ -6,16 +6,11 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from tinytorch.viz.catalogue import gettext
 from tinytorch.viz.read.probe import undisturbed, version_of
 
 from ..copying.sources import Source
 from ..run.capture import describe_error
-
-GONE = "Your tensor is gone; what was read off it is still here."
-CHANGED = (
-    "Your tensor has changed since it was looked at. What is shown is as it was then: press Take x anew, "
-    "or call take_anew(), to look again."
-)
 
 
 class Yours:
@@ -31,8 +26,13 @@ class Yours:
         """What there is to say: that it is gone, that it has changed, or nothing."""
         tensor = self._tensor()
         if tensor is None:
-            return GONE
-        return "" if _fingerprint(tensor) == self._seen else CHANGED
+            return gettext("Your tensor is gone; what was read off it is still here.")
+        if _fingerprint(tensor) == self._seen:
+            return ""
+        return gettext(
+            "Your tensor has changed since it was looked at. What is shown is as it was then: press Take x anew, "
+            "or call take_anew(), to look again."
+        )
 
     def anew(self) -> Source | None:
         """Look at it again; None if it is gone. Raises what `Source.of` raises."""

@@ -1,25 +1,34 @@
-"""One frame for each step: its line, its outputs, what it changed, and its two pictures.
+"""One frame for each step: its line, its outputs, what it changed, and its two pictures; and frames put together.
 
 A picture that looks the same as an earlier one is kept once and referred to by the number of the step that has it.
+Frames are put together as a tree, so that a reader can fold what is not of interest:
+
+Loop on line 2: 99 rounds
+    Round 1 of the loop on line 2
+        step, step, step
+    Round 2 ...
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any
 
 from tinytorch import viz
+from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 from tinytorch.viz.diff import Changes, changes
 from tinytorch.viz.draw.graph import graph_of
 from tinytorch.viz.draw.memory import memory_of
 from tinytorch.viz.explain import Past, blame
+from tinytorch.viz.labels import few
 from tinytorch.viz.read.records import Snapshot
 from tinytorch.viz.words import describe
 
 from ..run.capture import cut, shown, steady
+from ..run.program import Site
 from ..run.recorder import Step
 from ..run.run import Run
 
@@ -79,6 +88,10 @@ class Frame:
     step: Step
     changes: tuple[str, ...]
     pictures: Mapping[str, Picture]
+    place: str = ""
+    """`line 3`; where several functions are stepped, `Net.forward, line 3`."""
+    code: int = 0
+    """Which of the texts of the run its line stands in, from 0."""
     explanation: tuple[str, ...] = ()
     """For a line that ran backward: which earlier line made it fail or give a wrong gradient, and the way out."""
 
@@ -105,16 +118,16 @@ class Frame:
     @cached_property
     def title(self) -> str:
         """Which line ran, and how it stands with it."""
-        return f"line {self.line}: {_one_line(shown(self.source))}{_NOTES.get(self.step.kind, '')}"
+        note = _NOTES.get(self.step.kind)
+        return f"{self.place}: {_one_line(shown(self.source))}" + (f"  ({gettext(note)})" if note else "")
 
 
 _NOTES = {
-    "call": "  (calls a function, which begins)",
-    "back": "  (the function has come back)",
-    "return": "",
-    "error": "  (error)",
-    "syntax": "  (error)",
-    "stopped": "  (stopped here)",
+    "call": gettext_noop("calls a function, which begins"),
+    "back": gettext_noop("the function has come back"),
+    "error": gettext_noop("error"),
+    "syntax": gettext_noop("error"),
+    "stopped": gettext_noop("stopped here"),
 }
 
 
@@ -129,10 +142,13 @@ def make(run: Run) -> tuple[Frame, ...]:
     known: dict[tuple[Any, ...], Picture] = {}
     before: Seen | None = run.before
     past = [] if before is None else [Past(0, "", before.snapshot)]
+    several = len(run.texts) > 1
     for number, step in enumerate(run.steps, 1):
         seen: Seen | None = step.seen
+        site = step.site
+        place, code = site.place(several=several), run.texts.index(site.text)
         if seen is None or before is None:
-            frames.append(Frame(number, step, (), {}))
+            frames.append(Frame(number, step, (), {}, place, code))
             continue
         changed = changes(seen.snapshot, before.snapshot)
         said = (*_unseen(step), *describe(changed, before.plain, seen.plain))
@@ -141,15 +157,23 @@ def make(run: Run) -> tuple[Frame, ...]:
             pictures["memory"] = _memory(changed, number, known)
         if seen.snapshot.nodes:
             pictures["graph"] = _graph(changed, number, known)
-        frames.append(Frame(number, step, said, pictures, blame(past, step.error, seen.snapshot)))
-        past.append(Past(step.site.line, step.site.source, seen.snapshot))
+        found = blame(past, step.error, seen.snapshot)
+        frames.append(Frame(number, step, said, pictures, place, code, found))
+        past.append(Past(site.line, site.source, seen.snapshot, site.text.name if several else ""))
         before = seen
     return tuple(frames)
 
 
 def _unseen(step: Step) -> tuple[str, ...]:
-    rounds = f"{step.folded:,} more round{'s' * (step.folded > 1)}"
-    return (f"Before this, {rounds} of the loop ran in one go.",) if step.folded else ()
+    if not step.folded:
+        return ()
+    return (
+        ngettext(
+            "Before this, {number} more round of the loop ran in one go.",
+            "Before this, {number} more rounds of the loop ran in one go.",
+            step.folded,
+        ),
+    )
 
 
 def _memory(changed: Changes, number: int, known: dict[tuple[Any, ...], Picture]) -> Picture:
@@ -166,3 +190,145 @@ def _graph(changed: Changes, number: int, known: dict[tuple[Any, ...], Picture])
         except viz.LayoutError as error:  # the words need no Graphviz
             known[key] = Picture("", drawn.text, number, str(error))
     return known[key]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some steps in a row. kind: "loop" (its `line` begins it), "round" (of that loop) or "call" (of `functions`).
+
+    changes: what its steps changed, all together.
+    """
+
+    kind: str
+    title: str
+    line: int
+    parts: tuple[Group | Frame, ...]
+    changes: tuple[str, ...] = ()
+    code: int = 0
+    """Which of the texts of the run its line stands in, from 0."""
+
+    @property
+    def first(self) -> int:
+        """The number of its first step."""
+        part = self.parts[0]
+        return part.number if isinstance(part, Frame) else part.first
+
+    @property
+    def last(self) -> int:
+        """The number of its last step."""
+        part = self.parts[-1]
+        return part.number if isinstance(part, Frame) else part.last
+
+    @property
+    def summary(self) -> str:
+        """What it is and which steps it holds."""
+        return gettext("{title}, steps {first} to {last}", title=self.title, first=self.first, last=self.last)
+
+
+Part = Group | Frame
+
+
+def fold(run: Run, frames: Sequence[Frame]) -> tuple[Part, ...]:
+    """The frames of a run with those of a loop, of a round, of a call put together."""
+    return tuple(_Folder(run, frames).parts(0, len(frames), 0, None))
+
+
+class _Folder:
+    def __init__(self, run: Run, frames: Sequence[Frame]) -> None:
+        self._run, self._frames = run, frames
+        self._steps = [frame.step for frame in frames]
+
+    def parts(self, start: int, end: int, depth: int, within: Site | None) -> list[Part]:
+        """The steps from `start` up to `end`, which run at this depth of calls, in rounds of the loop `within`."""
+        made: list[Part] = []
+        at = start
+        while at < end:
+            step = self._steps[at]
+            if step.site.loop and step.site is not within and len(step.calls) == depth:
+                stop = self._loop_end(at, end, depth)
+                made += self._loop(at, stop, depth)
+            elif step.kind == "call" or len(step.calls) > depth:
+                stop = self._call_end(at, end, depth)
+                made += self._call(at, stop, depth, within)
+            else:
+                stop = at + 1
+                made.append(self._frames[at])
+            at = stop
+        return made
+
+    def _loop_end(self, start: int, end: int, depth: int) -> int:
+        site = self._steps[start].site
+        begun = self._steps[start].round == 1
+        for at in range(start + 1, end):
+            step = self._steps[at]
+            if len(step.calls) > depth:
+                continue
+            again = step.site is site and not (begun and step.round == 1)
+            begun = begun or step.round == 1
+            if len(step.calls) < depth or not (again or any(loop is site for loop in step.site.loops)):
+                return at
+        return end
+
+    def _loop(self, start: int, end: int, depth: int) -> list[Part]:
+        site = self._steps[start].site
+        heads = [at for at in range(start, end) if self._heads(at, site, depth)]
+        rounds = len(heads) + sum(self._steps[at].folded for at in range(start, end) if self._is_of(at, site, depth))
+        if not heads:
+            return self.parts(start, end, depth, site)
+        parts = self.parts(start, heads[0], depth, site)
+        for head, following in zip(heads, [*heads[1:], end], strict=True):
+            over = next((at for at in range(head + 1, following) if self._ends(at, site, depth)), following)
+            number = self._steps[head].round
+            title = gettext("Round {number} of the loop {where}", number=number, where=self._where(site))
+            parts += self._group("round", title, site, self.parts(head, over, depth, site))
+            parts += self.parts(over, following, depth, site)
+        title = ngettext(
+            "Loop {where}: {number} round", "Loop {where}: {number} rounds", rounds, where=self._where(site)
+        )
+        return self._group("loop", title, site, parts)
+
+    def _is_of(self, at: int, site: Site, depth: int) -> bool:
+        return self._steps[at].site is site and len(self._steps[at].calls) == depth
+
+    def _heads(self, at: int, site: Site, depth: int) -> bool:
+        return self._is_of(at, site, depth) and self._steps[at].round > 0
+
+    def _ends(self, at: int, site: Site, depth: int) -> bool:
+        step = self._steps[at]
+        return self._is_of(at, site, depth) and step.kind == "branch" and step.round == 0
+
+    def _call_end(self, start: int, end: int, depth: int) -> int:
+        step = self._steps[start]
+        at = start + (step.kind == "call" and len(step.calls) == depth)
+        while at < end and len(self._steps[at].calls) > depth:
+            at += 1
+        done = at < end and self._steps[at].site is step.site and not step.site.loop
+        return min(max(at + done, start + 1), end)
+
+    def _call(self, start: int, end: int, depth: int, within: Site | None) -> list[Part]:
+        inner = [at for at in range(start, end) if len(self._steps[at].calls) > depth]
+        if not inner:
+            return list(self._frames[start:end])
+        site = self._steps[start].site
+        names = few(f"{self._steps[at].calls[depth]}()" for at in inner)
+        parts: list[Part] = [
+            *self._frames[start : inner[0]],
+            *self.parts(inner[0], inner[-1] + 1, depth + 1, None),
+            *self.parts(inner[-1] + 1, end, depth, within),
+        ]
+        title = gettext("Call of {functions} {where}", functions=names, where=self._where(site))
+        return self._group("call", title, site, parts)
+
+    def _where(self, site: Site) -> str:
+        return site.where(several=len(self._run.texts) > 1)
+
+    def _group(self, kind: str, title: str, site: Site, parts: list[Part]) -> list[Part]:
+        if len(parts) == 1 and isinstance(parts[0], Frame):
+            return parts
+        group = Group(kind, title, site.line, tuple(parts), code=self._run.texts.index(site.text))
+        before = self._run.before if group.first == 1 else self._steps[group.first - 2].seen
+        after = self._steps[group.last - 1].seen
+        if before is None or after is None:
+            return [group]
+        said = describe(changes(after.snapshot, before.snapshot), before.plain, after.plain)
+        return [replace(group, changes=said)]

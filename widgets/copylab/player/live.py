@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import traitlets
 
-from ..ui import exhibit
-from ..ui.theme import web
+from ..ui.exhibit import Exhibit, Live
 from . import static
 
 if TYPE_CHECKING:
@@ -28,11 +26,11 @@ w.close()           takes the widget away; its memory is given back
 Try first: go to the line that surprises you, and read what it changed before you look at the picture."""
 
 
-class StepsWidget(exhibit.Exhibit, anywidget.AnyWidget):
+class StepsWidget(Exhibit, Live):
     """The player of `Steps.live()`. `step` is the step that is shown, from 1; set it or observe it."""
 
-    _esm = static.script().replace("export default { render };\n", web("player/live.js"))
-    _css = exhibit.style() + static.style()
+    SCRIPTS = static.SCRIPTS
+    SHEETS = static.SHEETS
     form = traitlets.Unicode(read_only=True, help="The static form that the player reads.").tag(sync=True)
     step = traitlets.Int(1, help="The step that is shown, from 1.").tag(sync=True)
 
@@ -42,7 +40,7 @@ class StepsWidget(exhibit.Exhibit, anywidget.AnyWidget):
 
     @traitlets.default("form")
     def _form(self) -> str:
-        return static.form(self._steps.code, *self._steps.shown)
+        return self._steps.shown.form()
 
     @property
     def steps(self) -> Steps:

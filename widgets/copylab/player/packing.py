@@ -29,11 +29,6 @@ class _Text:
     row: Row = field(default_factory=list)
 
 
-def stored_size(text: str) -> int:
-    """How many bytes a text takes in the file of a notebook, which keeps each line as a string on a line of its own."""
-    return len(json.dumps(text, ensure_ascii=False).encode()) + 11 * text.count("\n")
-
-
 class Pack:
     """Texts of a few kinds, each kind in the order of its numbers.
 

@@ -11,15 +11,22 @@ where it would stand.
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
+from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
+
+from ..doc import Box, Part, element, indented, unbroken
 from ..run.capture import cut, shown
-from ..ui.theme import colours, web
-from .frames import Frame, Picture
-from .groups import Group, Part
-from .packing import Pack, stored_size
+from ..run.program import Text
+from ..ui.theme import style, web
+from .frames import Frame, Group, Picture
+from .packing import Pack
+
+Parts = Sequence[Group | Frame]
 
 LEVEL = 2_000_000
 """Bytes that both forms of a step-through may take in a notebook."""
@@ -39,233 +46,330 @@ CODE = 300_000
 SHORT = 12
 """A loop or call of no more steps is open from the start."""
 
-_NOTHING = "Nothing changed in memory or on the graph."
-_TITLES = {"memory": "Memory", "graph": "Graph"}
+_TITLES = {"memory": gettext_noop("Memory"), "graph": gettext_noop("Graph")}
 # What is left out first. Of many tensors, the graph is the harder one to read.
 _SPARE = ("graph svg", "memory svg", "graph text", "memory text")
-_WORDS = "{}: left out, see the end"
-_KINDS = {"out": "Output", "err": "Error output", "warning": "Warning", "value": "Value", "cut": "Cut"}
+_KINDS = {
+    "out": gettext_noop("Output"),
+    "err": gettext_noop("Error output"),
+    "warning": gettext_noop("Warning"),
+    "value": gettext_noop("Value"),
+    "cut": gettext_noop("Cut"),
+    "raised": gettext_noop("Raised, and caught"),
+    "error": gettext_noop("Error"),
+}
 
 
-@cache
-def script() -> str:
-    """The player's script: an ECMAScript module of our own, with no dependency."""
-    return web("player/picture.js") + web("player/player.js")
+SCRIPTS = ("player/picture.js", "player/player.js")
+SHEETS = ("player/player.css",)
 
 
-@cache
-def style() -> str:
-    """The player's style sheet, with the colours of the pictures."""
-    return web("player/player.css") + colours(".cl-player")
+def stored_size(text: str) -> int:
+    """How many bytes a text takes in the file of a notebook, which keeps each line as a string on a line of its own."""
+    return len(json.dumps(text, ensure_ascii=False).encode()) + 11 * text.count("\n")
 
 
-def form(source: str, parts: Sequence[Part], summary: str, end: str) -> str:
-    """The static form without style and script: what the live form carries."""
-    lines = _code(source)
-    digits = len(str(len(lines)))
-    code = "\n".join(f"{n:>{digits}}  <span class='cl-line'>{escape(line)}</span>" for n, line in enumerate(lines, 1))
-    pictures = _Pictures()
-    count = _last(parts)
-    steps = "".join(_part(part, count, pictures, opened=True) for part in parts)
-    ending = f"<p class='cl-end'>{escape(end)}</p>" if end else ""
-    made = (
-        f'<div class="copylab-steps" aria-label="{escape(summary)}">'
-        f"<p><strong>{escape(summary)}</strong></p><pre class='cl-code'>{code}</pre>{steps}{ending}"
-    )
-    if pictures.pack:
-        without = _plain(source, parts, summary, end, None)
-        room = LEVEL - WORDS - sum(map(stored_size, (made, script(), style(), without)))
-        made += f'<script type="application/json">{pictures.pack.json(room * 24 // 25, _SPARE)}</script>'
-    return f"{made}</div>"
+@dataclass
+class Sheet:
+    """What is shown of a run: the code, its parts, what it is in half a sentence, and how it ended."""
 
+    texts: tuple[Text, ...]
+    parts: Parts
+    summary: str
+    end: str
+    cut: bool = False
+    """Whether the run, or what is shown of it, was cut short: the reader is to know it from the start."""
 
-def page(source: str, parts: Sequence[Part], summary: str, end: str) -> str:
-    """The static form with the script that turns it into the player."""
-    made = form(source, parts, summary, end).removesuffix("</div>")
-    return f'{made}<style>{style()}</style><script type="module">{script()}</script></div>'
+    def form(self) -> str:
+        """The static form without style and script: what the live form carries."""
+        pictures = _Pictures()
+        inside = self._tree(pictures=pictures).html()
+        if pictures.pack is not None:
+            made = element("div", inside, class_="copylab-steps", aria_label=self.summary)
+            without = self._tree(left=None).text()
+            room = LEVEL - WORDS - sum(map(stored_size, (made, web(*SCRIPTS), style(*SHEETS), without)))
+            inside += f'<script type="application/json">{pictures.pack.json(room * 24 // 25, _SPARE)}</script>'
+        return element("div", inside, class_="copylab-steps", aria_label=self.summary)
 
+    def page(self) -> str:
+        """The static form with the script that turns it into the player."""
+        made = self.form().removesuffix("</div>")
+        return f'{made}<style>{style(*SHEETS)}</style><script type="module">{web(*SCRIPTS)}</script></div>'
 
-def how_many(parts: Sequence[Part]) -> int:
-    """How many steps, from the first, there is room for."""
-    room, shown = STEPS, 0
-    for part in _flat(parts):
-        if isinstance(part, Group):
-            room -= 200 + stored_size("".join(map(escape, part.changes)))
-        else:
-            room -= stored_size(_step(part, 0, None)) + 200
-            shown += room >= 0
-    return shown
+    def plain(self, room: int | None = None) -> str:
+        """The whole step-through as text: the code, then every step with its changes, outputs and pictures in words.
 
-
-def _flat(parts: Iterable[Part]) -> Iterator[Part]:
-    for part in parts:
-        yield part
-        if isinstance(part, Group):
-            yield from _flat(part.parts)
-
-
-def _code(source: str) -> list[str]:
-    """The lines of the code; of very long ones, and of very many, it is said how much is not shown."""
-    lines = [cut(line, 2000).replace("\n", " ") for line in shown(source).splitlines()] or [""]
-    room = CODE
-    for at, line in enumerate(lines):
-        room -= 2 * len(line) + 100  # it stands in both forms, and in a notebook on a line of its own
-        if room < 0 < at:
-            return [*lines[:at], f"... {len(lines) - at:,} more lines, not shown"]
-    return lines
-
-
-def _last(parts: Sequence[Part]) -> int:
-    last = parts[-1] if parts else None
-    return last.last if isinstance(last, Group) else last.number if last is not None else 0
-
-
-def _part(part: Part, count: int, pictures: _Pictures, *, opened: bool) -> str:
-    if isinstance(part, Frame):
-        return _step(part, count, pictures)
-    says = "".join(f"<li>{escape(change)}</li>" for change in part.changes or (_NOTHING,))
-    opened = opened and part.last - part.first < SHORT
-    return (
-        f'<details class="cl-group" data-kind="{part.kind}" data-line="{part.line}" data-first="{part.first}" '
-        f'data-last="{part.last}"{" open" * opened}><summary>{escape(part.summary)}</summary>'
-        f"<ul class='cl-says'>{says}</ul>"
-        f"{''.join(_part(inner, count, pictures, opened=opened) for inner in part.parts)}</details>"
-    )
-
-
-def _step(frame: Frame, count: int, pictures: _Pictures | None) -> str:
-    site, step = frame.step.site, frame.step
-    says = "".join(f"<li>{escape(change)}</li>" for change in _says(frame))
-    opened = " open" if frame.number == count else ""  # the last step shows where it led
-    calls = f' data-calls="{escape(" ".join(step.calls))}"' if step.calls else ""
-    return (
-        f'<details class="cl-step" data-line="{site.line}" data-end="{site.end_line}" data-kind="{step.kind}"{calls}'
-        f"{opened}>"
-        f"<summary>Step {frame.number}, {escape(frame.title)}</summary>"
-        f"<ul class='cl-says'>{says}</ul>"
-        f"{''.join(_output(*part) for part in _outputs(frame))}"
-        f"{''.join(pictures.put(kind, one, frame) for kind, one in frame.pictures.items()) if pictures else ''}"
-        "</details>"
-    )
-
-
-def _says(frame: Frame) -> tuple[str, ...]:
-    if frame.changes or frame.explanation:
-        return tuple(cut(one, 500).replace("\n", " ") for one in (*frame.changes, *frame.explanation))
-    if frame.step.error is not None:
-        return ()
-    return (_NOTHING,)
-
-
-def _outputs(frame: Frame) -> list[tuple[str, str]]:
-    parts = [(_KINDS[kind], text.rstrip("\n")) for kind, text in frame.step.output]
-    if frame.step.error is not None:
-        parts.append(("Raised, and caught" if frame.step.caught else "Error", frame.step.error))
-    return parts
-
-
-def _output(title: str, text: str) -> str:
-    kind = title.partition(",")[0].lower().replace(" ", "-")
-    scrolls = f' tabindex="0" role="region" aria-label="{title}"' if len(text) > 500 or text.count("\n") > 9 else ""
-    return f"<div class='cl-out cl-{kind}'><strong>{title}</strong><pre{scrolls}>{escape(text)}</pre></div>"
-
-
-class _Pictures:
-    """The pictures of one form: images while there is room, then parts that only the player can put together."""
-
-    def __init__(self) -> None:
-        self.pack = Pack()
-        self._room = ROOM
-
-    def put(self, kind: str, picture: Picture, frame: Frame) -> str:
-        """The HTML of a picture, or where to find it."""
-        title = _TITLES[kind]
-        about = f'class="cl-picture" data-picture="{kind}"'
-        if picture.step != frame.number:
-            return f'<p {about} data-as="{picture.step}">{title}: as in step {picture.step}.</p>'
-        if not picture.svg:
-            words = f"This picture cannot be drawn here: {picture.problem}\n\n{picture.text}"
-            return f"<div {about}><strong>{title}</strong><pre>{escape(words)}</pre></div>"
-        source = base64.b64encode(picture.svg.encode()).decode() if self._room > 0 else ""
-        self._room -= len(source) + len(picture.text)
-        if self._room <= 0:
-            self.pack.add(f"{kind} svg", frame.number, picture.svg)
-            self.pack.add(f"{kind} text", frame.number, picture.text)
-            return f'<p {about} data-packed="{frame.number}">{title}: not shown here, there are too many pictures.</p>'
-        return (
-            f"<figure {about}><figcaption>{title} after step {frame.number}</figcaption>"
-            f'<img alt="{title} after step {frame.number}, told in words below" '
-            f'src="data:image/svg+xml;base64,{source}">'
-            f"<details><summary>{title} in words</summary><pre>{escape(picture.text)}</pre></details></figure>"
+        room: so many bytes of a notebook; if it takes more, pictures are left out, the longest first, and it says so.
+        """
+        told = self._tree().text()
+        if room is None or (size := stored_size(told)) <= room:
+            return told
+        left: set[tuple[int, str]] = set()
+        for cost, number, kind in sorted(_costs(self.parts), reverse=True):
+            if size <= room - 500:
+                break
+            left.add((number, kind))
+            size -= cost
+        memory, graph = (sum(kind == one for _, kind in left) for one in _TITLES)
+        words = gettext(
+            "Left out, to keep what a notebook stores below 2 MB, are pictures in words: {memory} of memory and "
+            "{graph} of graph. With s = steps(...), print(s.text) tells all of it.",
+            memory=f"{memory:,}",
+            graph=f"{graph:,}",
         )
+        return self._tree(left=frozenset(left), more=words).text()
 
+    def how_many(self) -> int:
+        """How many steps, from the first, there is room for."""
+        room, shown = STEPS, 0
+        for part in _flat(self.parts):
+            if isinstance(part, Group):
+                room -= 200 + stored_size("".join(map(escape, part.changes)))
+            else:
+                room -= stored_size(_Step(part, _Way()).html()) + 200
+                shown += room >= 0
+        return shown
 
-def plain(source: str, parts: Sequence[Part], summary: str, end: str, room: int | None = None) -> str:
-    """The whole step-through as text: the code, then every step with its changes, outputs and pictures in words.
-
-    room: so many bytes of a notebook; if it takes more, pictures are left out, the longest first, and it says so.
-    """
-    told = _plain(source, parts, summary, end, frozenset())
-    if room is None or (size := stored_size(told)) <= room:
-        return told
-    left: set[tuple[int, str]] = set()
-    for cost, number, kind in sorted(_costs(parts), reverse=True):
-        if size <= room - 500:
-            break
-        left.add((number, kind))
-        size -= cost
-    counts = [f"{sum(kind == one for _, kind in left):,} of {_TITLES[one].lower()}" for one in _TITLES]
-    words = f"Left out, to keep what a notebook stores below 2 MB, are pictures in words: {' and '.join(counts)}."
-    how = "With s = steps(...), print(s.text) tells all of it."
-    return _plain(source, parts, summary, " ".join(filter(None, [end, words, how])), frozenset(left))
-
-
-def _costs(parts: Iterable[Part]) -> Iterator[tuple[int, int, str]]:
-    """How many bytes it saves to leave a picture out, with its step and kind."""
-    for frame in (part for part in _flat(parts) if isinstance(part, Frame)):
-        for kind, picture in frame.pictures.items():
-            if picture.step == frame.number:
-                told = "\n".join(_indented(picture.text.split("\n"), "    "))
-                if (cost := stored_size(told) - len(_WORDS)) > 0:
-                    yield cost, frame.number, kind
+    def _tree(self, *, pictures: _Pictures | None = None, left: Left = frozenset(), more: str = "") -> Box:
+        way = _Way(_last(self.parts), pictures, left)
+        end = " ".join(filter(None, [self.end, more]))
+        listings = [_Listing(text, several=len(self.texts) > 1) for text in self.texts]
+        head = Box(_Line(self.summary, strong=True), *_fitting(listings))
+        return Box(
+            head,
+            *(_part(part, way, opened=True) for part in self.parts),
+            _Line(end, data_cut=self.cut) if end else None,
+            apart=True,
+        )
 
 
 Left = frozenset[tuple[int, str]] | None
 """Steps and kinds of pictures whose words are left out; None for all."""
 
 
-def _plain(source: str, parts: Sequence[Part], summary: str, end: str, left: Left) -> str:
-    lines = _code(source)
-    digits = len(str(len(lines)))
-    told = [summary, *_indented((f"{n:>{digits}}  {line}".rstrip() for n, line in enumerate(lines, 1)), "  ")]
+@dataclass
+class _Way:
+    """How a form is made: the number of the last step, the pictures of a page, what is left out of a text."""
+
+    count: int = 0
+    pictures: _Pictures | None = None
+    left: Left = None
+
+
+def _last(parts: Parts) -> int:
+    last = parts[-1] if parts else None
+    return last.last if isinstance(last, Group) else last.number if last is not None else 0
+
+
+def _flat(parts: Iterable[Group | Frame]) -> Iterator[Group | Frame]:
     for part in parts:
-        told += _told(part, left)
-    if end:
-        told += ["", end]
-    return "\n".join(told)
+        yield part
+        if isinstance(part, Group):
+            yield from _flat(part.parts)
 
 
-def _told(part: Part, left: Left) -> Iterator[str]:
-    yield ""
-    if isinstance(part, Group):
-        yield part.summary
-        for inner in part.parts:
-            yield from _told(inner, left)
-        return
-    yield f"Step {part.number}, {part.title}"
-    yield from (f"  - {change}" for change in _says(part))
-    for title, text in _outputs(part):
-        yield f"  {title}:"
-        yield from _indented(text.split("\n"), "    ")
-    for kind, picture in part.pictures.items():
-        if left is None or (part.number, kind) in left:
-            yield f"  {_WORDS.format(_TITLES[kind])}"
-        elif picture.step == part.number:
-            yield f"  {_TITLES[kind]}:"
-            yield from _indented(picture.text.split("\n"), "    ")
-        else:
-            yield f"  {_TITLES[kind]}: as in step {picture.step}"
+def _part(part: Group | Frame, way: _Way, *, opened: bool) -> Part:
+    return _Step(part, way) if isinstance(part, Frame) else _Fold(part, way, opened=opened)
 
 
-def _indented(lines: Iterable[str], by: str) -> list[str]:
-    return [f"{by}{line}".rstrip() for line in lines]
+class _Line(Part):
+    """Words in which nothing is markup, for they may hold code; the one at the end, or `strong`."""
+
+    def __init__(self, said: str, *, strong: bool = False, **attributes: Any) -> None:
+        self.said, self.strong, self.attributes = said, strong, attributes
+
+    def text(self) -> str:
+        return self.said
+
+    def html(self) -> str:
+        if self.strong:
+            return element("p", element("strong", escape(self.said)))
+        return element("p", escape(self.said), class_="cl-end", **self.attributes)
+
+
+class _Listing(Part):
+    """The lines of a text, numbered; under its name where there are several."""
+
+    def __init__(self, text: Text, *, several: bool) -> None:
+        self.name = text.name if several else ""
+        self.heading = text.name or gettext("The code") if several else ""
+        lines = [cut(line, 2000).replace("\n", " ") for line in shown(text.code).splitlines()] or [""]
+        digits = len(str(len(lines)))
+        self.lines = [(f"{number:>{digits}}  ", line) for number, line in enumerate(lines, 1)]
+
+    def shorten(self, room: int) -> int:
+        """Keep the lines for which there is room, and the first; gives back the room that is left."""
+        for at, (_, line) in enumerate(self.lines):
+            room -= 2 * len(line) + 100  # it stands in both forms, and in a notebook on a line of its own
+            if room < 0 < at:
+                more = ngettext(
+                    "... {number} more line, not shown", "... {number} more lines, not shown", len(self.lines) - at
+                )
+                number = len(str(len(self.lines)))
+                self.lines[at:] = [(f"{at + 1:>{number}}  ", more)]
+                return 0
+        return room
+
+    def text(self) -> str:
+        told = indented("\n".join(f"{number}{line}".rstrip() for number, line in self.lines))
+        return f"  {self.heading}:\n{told}" if self.heading else told
+
+    def html(self) -> str:
+        code = "\n".join(f"{number}<span class='cl-line'>{escape(line)}</span>" for number, line in self.lines)
+        made = element("pre", code, class_="cl-code", data_name=self.name or None)
+        return (element("p", escape(self.heading), class_="cl-of") if self.heading else "") + made
+
+
+def _fitting(listings: list[_Listing]) -> list[_Listing]:
+    """The listings, of very many lines as far as there is room."""
+    room = CODE
+    for listing in listings:
+        room = listing.shorten(room)
+    return listings
+
+
+class _Fold(Part):
+    """The steps of a loop, a round or a call under one title."""
+
+    def __init__(self, group: Group, way: _Way, *, opened: bool) -> None:
+        self.group, self.opened = group, opened and group.last - group.first < SHORT
+        self.parts = [_part(part, way, opened=self.opened) for part in group.parts]
+
+    def text(self) -> str:
+        return "\n\n".join([self.group.summary, *(part.text() for part in self.parts)])
+
+    def html(self) -> str:
+        group = self.group
+        inside = element("summary", escape(group.summary)) + _listed(group.changes or (_nothing(),))
+        inside += "".join(part.html() for part in self.parts)
+        return element(
+            "details",
+            inside,
+            class_="cl-group",
+            data_kind=group.kind,
+            data_code=group.code or None,
+            data_line=group.line,
+            data_first=group.first,
+            data_last=group.last,
+            open=self.opened,
+        )
+
+
+class _Step(Part):
+    """One step: what it changed, what it printed, its pictures."""
+
+    def __init__(self, frame: Frame, way: _Way) -> None:
+        self.frame, self.way = frame, way
+        self.title = gettext("Step {number}, {title}", number=frame.number, title=frame.title)
+        self.says: tuple[str, ...] = (_nothing(),)
+        if frame.changes or frame.explanation:
+            self.says = tuple(cut(one, 500).replace("\n", " ") for one in (*frame.changes, *frame.explanation))
+        elif frame.step.error is not None:
+            self.says = ()
+        self.outputs = [_Output(kind, text.rstrip("\n")) for kind, text in frame.step.output]
+        if frame.step.error is not None:
+            self.outputs.append(_Output("raised" if frame.step.caught else "error", frame.step.error))
+
+    def text(self) -> str:
+        pictures = (_told(picture, kind, self.frame, self.way.left) for kind, picture in self.frame.pictures.items())
+        says = (f"  - {one}" for one in self.says)
+        return "\n".join([self.title, *says, *(output.text() for output in self.outputs), *pictures])
+
+    def html(self) -> str:
+        frame, site = self.frame, self.frame.step.site
+        inside = element("summary", escape(self.title)) + _listed(self.says)
+        inside += "".join(output.html() for output in self.outputs)
+        if self.way.pictures is not None:
+            inside += "".join(self.way.pictures.put(kind, one, frame) for kind, one in frame.pictures.items())
+        return element(
+            "details",
+            inside,
+            class_="cl-step",
+            data_code=frame.code or None,
+            data_line=site.line,
+            data_end=site.end_line,
+            data_kind=frame.step.kind,
+            data_calls=" ".join(frame.step.calls) or None,
+            open=frame.number == self.way.count,  # the last step shows where it led
+        )
+
+
+def _nothing() -> str:
+    return gettext("Nothing changed in memory or on the graph.")
+
+
+def _listed(says: Iterable[str]) -> str:
+    return element("ul", "".join(element("li", escape(one)) for one in says), class_="cl-says")
+
+
+class _Output(Part):
+    """What a step printed, or the error that it raised."""
+
+    def __init__(self, kind: str, said: str) -> None:
+        self.kind, self.title, self.said = kind, gettext(_KINDS[kind]), said
+
+    def text(self) -> str:
+        return f"  {self.title}:\n{_deep(self.said)}"
+
+    def html(self) -> str:
+        scrolls = len(self.said) > 500 or self.said.count("\n") > 9
+        about = {"tabindex": 0, "role": "region", "aria_label": self.title} if scrolls else {}
+        inside = element("strong", escape(self.title)) + element("pre", unbroken(self.said), **about)
+        kind = _KINDS[self.kind].partition(",")[0].lower().replace(" ", "-")
+        return element("div", inside, class_=f"cl-out cl-{kind}")
+
+
+def _deep(text: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in text.split("\n"))
+
+
+def _told(picture: Picture, kind: str, frame: Frame, left: Left) -> str:
+    title = gettext(_TITLES[kind])
+    if left is None or (frame.number, kind) in left:
+        return "  " + gettext("{title}: left out, see the end", title=title)
+    if picture.step != frame.number:
+        return "  " + gettext("{title}: as in step {step}", title=title, step=picture.step)
+    return f"  {title}:\n{_deep(picture.text)}"
+
+
+def _costs(parts: Parts) -> Iterator[tuple[int, int, str]]:
+    """How many bytes it saves to leave a picture out, with its step and kind."""
+    for frame in (part for part in _flat(parts) if isinstance(part, Frame)):
+        for kind, picture in frame.pictures.items():
+            if picture.step == frame.number:
+                instead = _told(picture, kind, frame, None)
+                if (cost := stored_size(_deep(picture.text)) - len(instead)) > 0:
+                    yield cost, frame.number, kind
+
+
+@dataclass
+class _Pictures:
+    """The pictures of one form: images while there is room, then parts that only the player can put together."""
+
+    pack: Pack | None = None
+    room: int = field(default=ROOM)
+
+    def put(self, kind: str, picture: Picture, frame: Frame) -> str:
+        """The HTML of a picture, or where to find it."""
+        title, about = gettext(_TITLES[kind]), {"class_": "cl-picture", "data_picture": kind}
+        if picture.step != frame.number:
+            same = gettext("{title}: as in step {step}.", title=title, step=picture.step)
+            return element("p", escape(same), **about, data_as=picture.step)
+        if not picture.svg:
+            words = gettext("This picture cannot be drawn here: {problem}", problem=picture.problem)
+            told = element("pre", unbroken(f"{words}\n\n{picture.text}"))
+            return element("div", element("strong", escape(title)) + told, **about)
+        source = base64.b64encode(picture.svg.encode()).decode() if self.room > 0 else ""
+        self.room -= len(source) + len(picture.text)
+        if self.room <= 0:
+            self.pack = self.pack or Pack()
+            self.pack.add(f"{kind} svg", frame.number, picture.svg)
+            self.pack.add(f"{kind} text", frame.number, picture.text)
+            said = gettext("{title}: not shown here, there are too many pictures.", title=title)
+            return element("p", escape(said), **about, data_packed=frame.number)
+        after = gettext("{title} after step {number}", title=title, number=frame.number)
+        alt = gettext("{title} after step {number}, told in words below", title=title, number=frame.number)
+        image = element("img", alt=alt, src=f"data:image/svg+xml;base64,{source}")
+        words = element("summary", escape(gettext("{title} in words", title=title)))
+        told = element("details", words + element("pre", unbroken(picture.text)))
+        return element("figure", element("figcaption", escape(after)) + image + told, **about)

@@ -17,12 +17,11 @@ from tinytorch.viz.diff import written
 from tinytorch.viz.labels import few
 
 from ..run.engines import checked, engine_for
-from ..run.program import Program, from_function, tidy
+from ..run.functions import Thing, from_function
+from ..run.program import Into, Program, tidy
 from ..run.run import LIMITS, Limits, Run
-from . import static
-from .frames import Frame, Looker, make
-from .groups import Part, fold
-from .packing import stored_size
+from .frames import Frame, Looker, Part, fold, make
+from .static import LEVEL, Sheet, stored_size
 
 _HELP = """\
 {summary}.
@@ -40,12 +39,16 @@ steps(code, rounds=2, into=False)    fewer steps: two rounds of each loop, and n
 Try first: go to the line that surprises you, and read what it changed before you look at the picture."""
 
 
+Stepped = bool | str | Thing
+"""What can be stepped into: all, nothing, a function of the code by its name, or a module, class, or function."""
+
+
 def steps(
     code: str | Callable[..., Any],
     *args: Any,
     engine: ModuleType | None = None,
     namespace: Mapping[str, Any] | None = None,
-    into: bool | str | Iterable[str] = True,
+    into: Stepped | Iterable[Stepped] = True,
     rounds: int | None = None,
     max_steps: int = LIMITS.max_steps,
     seconds: float = LIMITS.seconds,
@@ -53,15 +56,17 @@ def steps(
 ) -> Steps:
     """Run `code` statement by statement and show, after each, its output, the memory and the graph.
 
-    `code` is a string, run in a namespace of its own, or a function, called with `args` and `kwargs`. Only code that
-    stands there is stepped, loops and calls of its own functions included; what it calls elsewhere runs in one go.
-    The player folds and unfolds loops and calls; `into` and `rounds` choose what becomes a step at all.
+    `code` is a string, run in a namespace of its own, or a function, called with `args` and `kwargs`. What stands there
+    is stepped, loops and calls of its own functions included. From a function, the functions and methods of the same
+    file (in a notebook: of all cells) are stepped into as well. Everything else that is called runs in one go, unless
+    `into` names it. The player folds and unfolds loops and calls; `into` and `rounds` choose what becomes a step.
 
     engine: the module that the code knows as `torch`; by default the caller's global `torch`, otherwise tinytorch.
     namespace: variables that the code may use, for example `globals()`. It works on a copy of the mapping, so none of
         your names is rebound; the tensors are your own, and code that writes into them does write into them.
     into: the functions of the code to step into when they are called: True for all, False for none, or their names
-        (`"f"`, `["f", "Net.forward"]`). A call of another one is part of the line that calls.
+        (`"f"`, `["f", "Net.forward"]`). A call of another one is part of the line that calls. Modules, classes and
+        functions among them are stepped into besides: `into=[models]`, `into=["f", Net]`. They are left as they are.
     rounds: so many rounds of each loop are stepped, the later ones run in one go; None for all.
     max_steps, seconds: the run ends there, and says so. Interrupting it keeps the steps so far.
 
@@ -71,7 +76,8 @@ def steps(
     undone, and are said at the end (`s.end`).
 
     Raises:
-        TypeError: `code` is neither a string nor a function with a source, or `engine` is no module with a Tensor.
+        TypeError: `code` is neither a string nor a function with a source, `engine` is no module with a Tensor, or
+            `into` holds what has no source.
         ValueError: a limit is not positive, or `into` names a function that the code does not define.
 
     """
@@ -86,7 +92,7 @@ class Choice:
 
     engine: ModuleType | None = None
     names: dict[str, Any] | None = None
-    into: bool | str | Iterable[str] = True
+    into: Stepped | Iterable[Stepped] = True
     limits: Limits = LIMITS
 
 
@@ -98,7 +104,7 @@ def step(
     choice: Choice,
 ) -> Steps:
     """`steps` for those who know the caller's names: see there."""
-    into = _functions(choice.into)
+    into, things = _into(choice.into)
     engine = checked(choice.engine) or engine_for(caller)
     program: str | Program
     if isinstance(code, str):
@@ -108,17 +114,24 @@ def step(
     elif choice.names is not None:
         raise TypeError("a function has its own globals: namespace is for code given as a string")
     else:
-        program = from_function(code, args, kwargs, into)
-    return Steps(Run(program, engine, Looker(), names=choice.names, into=into, limits=choice.limits), caller)
+        program = from_function(code, args, kwargs, into, things)
+    run = Run(program, engine, Looker(), names=choice.names, into=into, things=things, limits=choice.limits)
+    return Steps(run, caller)
 
 
-def _functions(into: bool | str | Iterable[str]) -> bool | frozenset[str]:
-    if isinstance(into, bool):
-        return into
-    names = [into] if isinstance(into, str) else list(into)
-    if not all(isinstance(name, str) for name in names):
-        raise TypeError(f"into must be True, False, or names of functions, not {into!r}")
-    return frozenset(names)
+def _into(into: Stepped | Iterable[Stepped]) -> tuple[Into, list[Thing]]:
+    """The functions of the code to step into, and what beside it; TypeError for what is neither name nor thing."""
+    several: list[Any] = list(into) if isinstance(into, Iterable) and not isinstance(into, str | type) else [into]
+    things = [one for one in several if isinstance(one, Thing)]
+    rest = [one for one in several if not isinstance(one, Thing)]
+    if len(rest) == 1 and isinstance(rest[0], bool):
+        return rest[0], things
+    if not all(isinstance(one, str) for one in rest):
+        raise TypeError(
+            "into must be True, False, names of functions of the code, or modules, classes and functions that are "
+            f"written in Python, not {into!r}"
+        )
+    return frozenset(rest) if rest or not things else True, things
 
 
 class Steps(Sequence[Frame]):
@@ -136,8 +149,8 @@ class Steps(Sequence[Frame]):
 
     @property
     def code(self) -> str:
-        """The code that was run."""
-        return self._run.source
+        """The code that was run: the text that was given, or the function, and below it those it stepped into."""
+        return "\n\n".join(text.code for text in self._run.texts)
 
     @property
     def ended(self) -> str:
@@ -175,7 +188,7 @@ class Steps(Sequence[Frame]):
 
     @property
     def _lines(self) -> list[str]:
-        return self.code.splitlines()
+        return [line for text in self._run.texts for line in text.code.splitlines()]
 
     @property
     def summary(self) -> str:
@@ -192,33 +205,45 @@ class Steps(Sequence[Frame]):
     @cached_property
     def text(self) -> str:
         """Everything in words: the code, each step, its changes, its output, its pictures."""
-        return static.plain(self.code, self.parts, self.summary, self.end)
+        return self._all.plain()
 
     @cached_property
     def html(self) -> str:
         """The static form, which turns itself into the player where scripts run."""
-        return static.page(self.code, *self.shown)
+        return self.shown.page()
+
+    @property
+    def _all(self) -> Sheet:
+        return Sheet(
+            self._run.texts, self.parts, self.summary, self.end, self.ended in ("steps", "time", "interrupted")
+        )
 
     @cached_property
     def last(self) -> int:
         """The number of the last step that is shown: all are, unless there are thousands."""
-        return static.how_many(self.parts)
+        return self._all.how_many()
 
     @cached_property
-    def shown(self) -> tuple[tuple[Part, ...], str, str]:
-        """What of the run is shown: its parts, in half a sentence what this is, and how it ended."""
+    def shown(self) -> Sheet:
+        """What of the run is shown in a notebook."""
         first = self.last
         if first == len(self):
-            return self.parts, self.summary, self.end
-        left = f"Shown are the first {first:,} of {len(self):,} steps, to keep the page below 2 MB."
-        how = f"With s = steps(...), s[{first}] is the next one. With rounds=3, later rounds of loops run in one go."
+            return self._all
+        left = gettext(
+            "Shown are the first {first} of {all} steps, to keep the page below 2 MB. With s = steps(...), "
+            "s[{next}] is the next one. With rounds=3, later rounds of loops run in one go.",
+            first=f"{first:,}",
+            all=f"{len(self):,}",
+            next=first,
+        )
         parts = fold(self._run, self.frames[:first])
-        return parts, f"{self.summary}, the first {first:,} shown", " ".join(filter(None, [self.end, left, how]))
+        summary = gettext("{summary}, the first {first} shown", summary=self.summary, first=f"{first:,}")
+        return Sheet(self._run.texts, parts, summary, " ".join(filter(None, [self.end, left])), cut=True)
 
     @cached_property
     def stored(self) -> str:
         """Everything in words, as far as a notebook has room for it; says what it leaves out."""
-        return static.plain(self.code, *self.shown, room=static.LEVEL - stored_size(self.html))
+        return self.shown.plain(room=LEVEL - stored_size(self.html))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.stored, "text/html": self.html}
@@ -270,7 +295,8 @@ def _ending(run: Run, caller: Mapping[str, Any]) -> Iterator[str]:
             yield ngettext("Interrupted after {number} step.", "Interrupted after {number} steps.", count)
             yield gettext("The steps so far are kept.")
         case "error" if run.steps:
-            yield gettext("The error on line {line} ended the run.", line=run.steps[-1].site.line)
+            where = run.steps[-1].site.where(several=len(run.texts) > 1)
+            yield gettext("The error {where} ended the run.", where=where)
             missing = re.match(r"NameError: name '(\w+)' is not defined", str(run.error))
             if missing and missing[1] in caller:
                 yield gettext(
@@ -283,4 +309,6 @@ def _ending(run: Run, caller: Mapping[str, Any]) -> Iterator[str]:
         mine = written(run.before.snapshot, run.steps[-1].seen.snapshot)
         if mine:
             yield gettext("The code wrote into what was passed in: {names}.", names=few(mine))
+    for name in run.hidden:
+        yield gettext("{name}() ran in one go: a decorator hides its code.", name=name)
     yield from run.effects

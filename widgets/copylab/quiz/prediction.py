@@ -11,7 +11,6 @@ from types import ModuleType
 from typing import Any
 from uuid import uuid4
 
-import anywidget
 import traitlets
 
 from tinytorch.viz.catalogue import gettext, ngettext
@@ -22,8 +21,7 @@ from ..run.capture import describe_error
 from ..run.capture import shown as printable
 from ..run.engines import checked, meant, named
 from ..run.program import tidy
-from ..ui.exhibit import style
-from ..ui.theme import web
+from ..ui.exhibit import Live
 from .answers import label
 from .progress import note, recall
 from .question import Question
@@ -296,11 +294,11 @@ def _field(question: Question, ident: str) -> tuple[str, str]:
     return element("label", inline(question.asks), for_=ident), element("div", field, class_="cl-answer")
 
 
-class PredictionForm(anywidget.AnyWidget):
+class PredictionForm(Live):
     """The form in the browser. What is filled in goes to the prediction, what the prediction reveals comes back."""
 
-    _esm = web("quiz/predict.js")
-    _css = style("quiz/predict.css")
+    SCRIPTS = ("quiz/predict.js",)
+    SHEETS = ("quiz/predict.css",)
     page = traitlets.Unicode("", help="The form, or after the commit what the run says, as HTML.").tag(sync=True)
     answers = traitlets.Dict(help="What is filled in: text by the name of the question.").tag(sync=True)
     problem = traitlets.Unicode("", help="Why the answers could not be judged.").tag(sync=True)

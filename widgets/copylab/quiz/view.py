@@ -7,7 +7,7 @@ from typing import Any
 
 import ipywidgets
 
-from ..doc import Told
+from ..doc import Part, Told
 from ..ui.exhibit import Exhibit
 
 
@@ -20,15 +20,9 @@ class View(Exhibit, ipywidgets.VBox):
         self._of = of
         super().__init__(list(children))
 
-    @property
-    def text(self) -> str:
-        """The task in words."""
-        return self._of.text
-
-    @property
-    def html(self) -> str:
-        """The task as HTML that needs no script."""
-        return self._of.html
+    def tree(self) -> Part:
+        """The task."""
+        return self._of.tree()
 
     def __repr__(self) -> str:
         return repr(self._of)

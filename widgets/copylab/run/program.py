@@ -8,16 +8,16 @@ are constants of the compiled code, not names: nothing that the program looks at
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from types import CellType, CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType
 from typing import Any
 
+from tinytorch.viz.catalogue import gettext
 from tinytorch.viz.labels import few
 
 FILENAME = "<steps>"
@@ -32,7 +32,7 @@ Into = bool | frozenset[str]
 _QUIET = (ast.Global, ast.Nonlocal)
 _TRIES = (ast.Try, ast.TryStar)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,25 @@ class Site:
     loop: str = ""
     loops: tuple[Site, ...] = ()
 
+    def place(self, *, several: bool) -> str:
+        """`line 3`; where there are `several` texts, `Net.forward, line 3`."""
+        if several and self.text.name:
+            return gettext("{function}, line {line}", function=self.text.name, line=self.line)
+        return gettext("line {line}", line=self.line)
+
+    def where(self, *, several: bool) -> str:
+        """The same in a sentence: `on line 3`, `in Net.forward, line 3`."""
+        if several and self.text.name:
+            return gettext("in {function}, line {line}", function=self.text.name, line=self.line)
+        return gettext("on line {line}", line=self.line)
+
 
 @dataclass
 class Program:
     """Marked code: the sites that its marks speak of, the names that it mentions, and how to start it.
 
-    text: what is shown. functions: those it defines, as `f` and `A.m`. files: where its functions stand. namespace:
-    what it runs in. start: begins it, with its marks put in by the function that is given.
+    text: what is shown. functions: those it defines, as `f` and `A.m`. namespace: what it runs in. start: begins it,
+    with its marks put in by the function that is given. entry: the function that is stepped, if it is one.
     """
 
     text: Text
@@ -80,8 +92,16 @@ class Program:
     functions: frozenset[str]
     namespace: dict[str, Any]
     start: Callable[[Callable[[CodeType], CodeType]], object]
-    entry: str | None = None  # the function that is stepped, if it is one
-    files: frozenset[str] = frozenset({FILENAME})
+    entry: str | None = None
+    stepped: Mapping[FunctionType, CodeType] = field(default_factory=dict)
+    """The user's own functions that are stepped into as well, with the marked code that each has during the run."""
+    hidden: frozenset[str] = frozenset()
+    """Functions beside them whose code a decorator hides, so that they cannot be stepped into."""
+
+    @property
+    def files(self) -> frozenset[str]:
+        """Where its functions stand."""
+        return frozenset({self.text.file, *(code.co_filename for code in self.stepped.values())})
 
     def check(self, into: Into) -> None:
         """Raise ValueError if `into` names a function that is not defined here."""
@@ -106,77 +126,14 @@ def from_code(source: str, names: dict[str, Any], into: Into = True) -> Program:
     """A program given as text, to run in `names`. Raises SyntaxError, with the line and column, if it is none."""
     sites: list[Site] = []
     text = Text(source)
-    marker = _Marker(source, text, sites, into)
+    marker = Marker(source, text, sites, into)
     compile(source, FILENAME, "exec", dont_inherit=True)  # errors such as 'return' outside function, at their line
     code = marker.program()
 
     def start(marked: Callable[[CodeType], CodeType]) -> None:
         exec(marked(code), names)  # running the user's code is what this package is for
 
-    return Program(text, sites, _mentioned(marker.tree), frozenset(_defined(marker.tree)), names, start)
-
-
-def from_function(
-    call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], into: Into = True
-) -> Program:
-    """A call of a function or method, its body to be stepped.
-
-    It runs as a copy of the function, over a copy of its globals and with cells of its own, so that `global` and
-    `nonlocal` rebind nothing of the caller's.
-
-    Raises:
-        TypeError: it is no plain function or method, or its source cannot be found.
-
-    """
-    function: Any = call
-    if isinstance(call, MethodType):
-        function, args = call.__func__, (call.__self__, *args)
-    if not isinstance(function, FunctionType):
-        raise TypeError(f"steps() takes code as a string, or a function written with def, not {type(call).__name__}")
-    source, file, name = _file_of(function), function.__code__.co_filename, function.__name__
-    sites: list[Site] = []
-    marker = _Marker(source, Text(source, file=file), sites, into)
-    node, text = marker.function(function.__code__)
-    codes = {(code.co_qualname, code.co_firstlineno): code for code in _codes(marker.code())}
-    found = codes[function.__code__.co_qualname, function.__code__.co_firstlineno]
-    names = dict(function.__globals__)
-
-    def start(marked: Callable[[CodeType], CodeType]) -> object:
-        made = FunctionType(marked(found), names, name, function.__defaults__, _cells(function))
-        made.__kwdefaults__ = function.__kwdefaults__
-        if names.get(name) is function:
-            names[name] = made
-        return made(*args, **kwargs)
-
-    return Program(text, sites, _mentioned(node), frozenset(_defined(node)), names, start, name, frozenset({file}))
-
-
-def _file_of(function: FunctionType) -> str:
-    """The text of the file of a function. Raises TypeError, with what to do, if it cannot be had or stepped."""
-    name = function.__name__
-    if name == "<lambda>":
-        raise TypeError("steps() cannot step a lambda: write a function with def, or pass the code as a string")
-    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
-        raise TypeError(f"steps() cannot step {name}(): a generator or coroutine runs only later, piece by piece")
-    try:
-        return "".join(inspect.findsource(function)[0])
-    except (OSError, TypeError):
-        raise _no_source(name) from None
-
-
-def _no_source(name: str) -> TypeError:
-    return TypeError(f"steps() cannot find the source of {name}(): pass the code as a string")
-
-
-def _cells(function: FunctionType) -> tuple[CellType, ...]:
-    """Cells of its own for a copy of a function, with what is in the function's now."""
-    cells = []
-    for cell in function.__closure__ or ():
-        try:
-            cells.append(CellType(cell.cell_contents))
-        except ValueError:  # not yet filled: an unbound name in the function, and in its copy
-            cells.append(CellType())
-    return tuple(cells)
+    return Program(text, sites, mentioned(marker.tree), frozenset(defined(marker.tree)), names, start)
 
 
 def with_marks(code: CodeType, marks: Mapping[str, Callable[..., Any]]) -> CodeType:
@@ -190,12 +147,13 @@ def with_marks(code: CodeType, marks: Mapping[str, Callable[..., Any]]) -> CodeT
     return code.replace(co_consts=tuple(map(put, code.co_consts)))
 
 
-class _Marker:
+class Marker:
     """Marks the tree of one file, and notes the site that each mark speaks of."""
 
     def __init__(self, source: str, text: Text, sites: list[Site], into: Into) -> None:
         self._text, self._sites, self._into = text, sites, into
         self._loops: tuple[Site, ...] = ()
+        self._marked: set[Function] = set()
         self._lines = re.split(r"\r\n|\r|\n", source)  # what Python takes for lines
         self._bytes = [line.encode("utf-8", "replace") for line in self._lines]  # the tree counts columns in bytes
         self.tree = ast.parse(source, text.file)
@@ -212,16 +170,20 @@ class _Marker:
         self.tree.body = self._module(self.tree.body)
         return self.code()
 
-    def function(self, code: CodeType) -> tuple[_Function, Text]:
-        """Mark the body of the function with this code, whatever `into` says. TypeError if it is not there."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, _FUNCTIONS) and (node.name, _start(node)) == (code.co_name, code.co_firstlineno):
-                above = _start(node) - 1
-                lines = "\n".join(self._lines[above : node.end_lineno])
-                self._text = Text(textwrap.dedent(lines) + "\n", "", self._text.file, above)
-                node.body = self._block(node.body, node.name, docstring=True)
-                return node, self._text
-        raise _no_source(code.co_name)
+    def function(self, node: Function, name: str, *, whole: bool) -> Text:
+        """Mark a function, whose lines are counted from its own first; `whole`: whatever `into` says."""
+        if node in self._marked:
+            return self._text
+        above = first_line(node) - 1
+        lines = "\n".join(self._lines[above : node.end_lineno])
+        self._text = Text(textwrap.dedent(lines) + "\n", name, self._text.file, above)
+        self._loops = ()
+        if whole:
+            self._marked.add(node)
+            node.body = self._block(node.body, name, docstring=True)
+        else:
+            self._body(node, name)
+        return self._text
 
     def _show_last(self) -> None:
         """A last line that is an expression shows its value, as in a notebook cell; a `;` after it says not to."""
@@ -291,7 +253,10 @@ class _Marker:
                 return [start, stmt]
         return [start, stmt, done]
 
-    def _body(self, stmt: _Function, name: str) -> None:
+    def _body(self, stmt: Function, name: str) -> None:
+        if stmt in self._marked:
+            return
+        self._marked.add(stmt)
         if self._into is True or (self._into and not self._into.isdisjoint((name, stmt.name))):
             outside, self._loops = self._loops, ()
             stmt.body = self._block(stmt.body, name, docstring=True)
@@ -311,10 +276,10 @@ class _Marker:
 
     def _inside(self, stmt: ast.stmt, function: str | None, loop: Site | None = None) -> ast.stmt:
         outside = self._loops
-        for field in ("body", "orelse", "finalbody"):
-            self._loops = (*outside, loop) if loop and field == "body" else outside
-            if getattr(stmt, field, None):
-                setattr(stmt, field, self._block(getattr(stmt, field), function))
+        for part in ("body", "orelse", "finalbody"):
+            self._loops = (*outside, loop) if loop and part == "body" else outside
+            if getattr(stmt, part, None):
+                setattr(stmt, part, self._block(getattr(stmt, part), function))
         for case in getattr(stmt, "cases", ()):
             case.body = self._block(case.body, function)
         for handler in getattr(stmt, "handlers", ()):
@@ -331,10 +296,10 @@ class _Marker:
                 self._methods(inner)
 
     def _site(self, node: ast.stmt | ast.ExceptHandler, function: str | None) -> int:
-        line = _start(node)
+        line = first_line(node)
         above = self._text.above
         inner = [*(getattr(node, "body", None) or []), *getattr(node, "cases", [])]
-        first = min((c.pattern.lineno if isinstance(c, ast.match_case) else _start(c) for c in inner), default=None)
+        first = min((c.pattern.lineno if isinstance(c, ast.match_case) else first_line(c) for c in inner), default=None)
         end = (node.end_lineno or line) if first is None else max(first - 1, line)
         if first is None and end == line:
             text = self._bytes[line - 1][node.col_offset : node.end_col_offset].decode()  # one of several on its line
@@ -350,14 +315,6 @@ class _Marker:
         return ast.fix_missing_locations(mark)
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """The code of all functions in compiled code."""
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield one
-            yield from _codes(one)
-
-
 def _call(mark: str, *args: ast.expr) -> ast.Call:
     return ast.Call(ast.Constant(mark), list(args), [])
 
@@ -366,7 +323,8 @@ def _around(name: str, site: int, value: ast.expr) -> ast.expr:
     return ast.copy_location(_call(name, ast.Constant(site), value), value)
 
 
-def _start(stmt: ast.stmt | ast.ExceptHandler) -> int:
+def first_line(stmt: ast.stmt | ast.ExceptHandler) -> int:
+    """The line on which a statement begins, with its decorators: what Python takes for a function's first."""
     decorators: list[ast.expr] = getattr(stmt, "decorator_list", [])
     return min([stmt.lineno, *(d.lineno for d in decorators)])
 
@@ -379,7 +337,7 @@ def _is_future(stmt: ast.stmt) -> bool:
     return isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"
 
 
-def _defined(tree: ast.AST) -> Iterator[str]:
+def defined(tree: ast.AST) -> Iterator[str]:
     """The functions and methods of a program, as `f` and `A.m`."""
     for node in ast.walk(tree):
         if isinstance(node, _FUNCTIONS):
@@ -388,7 +346,8 @@ def _defined(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.name}.{inner.name}" for inner in node.body if isinstance(inner, _FUNCTIONS))
 
 
-def _mentioned(tree: ast.AST) -> frozenset[str]:
+def mentioned(tree: ast.AST) -> frozenset[str]:
+    """The names that a program speaks of."""
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return frozenset(names | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)})
 

@@ -10,13 +10,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import get_ident
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from . import program as marks
 from .capture import Output, describe_error
 from .limits import Stop, Watch
-from .program import Program, Site, with_marks
+from .program import FILENAME, Program, Site, with_marks
 
 Look = Callable[[Mapping[str, Any]], Any]
 _PAUSING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -117,6 +117,7 @@ class Recorder:
         self.full = False
         self._program = program
         self._sites = program.sites
+        self._files = program.files
         self._entry = program.entry
         self._known = program.namespace.keys() - program.mentioned  # the user's other names: not shown
         self._look, self._watch, self._max = look, watch, max_steps
@@ -137,14 +138,28 @@ class Recorder:
             marks.CAUGHT: self._guarded(self._caught),
             marks.SHOW: self._show,
         }
-        self._watch.busy = False
-        self._program.start(lambda code: with_marks(code, called))
+
+        def marked(code: CodeType) -> CodeType:
+            return with_marks(code, called)
+
+        stepped = self._program.stepped
+        own = {function: function.__code__ for function in stepped}
+        try:
+            for function, code in stepped.items():
+                function.__code__ = marked(code)
+            self._watch.busy = False
+            self._program.start(marked)
+        finally:
+            self._watch.busy = True
+            for function, code in own.items():
+                function.__code__ = code
 
     def _guarded(self, mark: Callable[..., None]) -> Callable[..., Any]:
         """A mark as the program calls it: not torn by a signal, deaf to other threads, passing on a value."""
 
         def call(site: int, value: Any = None) -> Any:
-            if get_ident() != self._thread:  # or the program is over: a function of it lives on (a hook, say)
+            # Or the program is over, and a function of it lives on (a hook, say); or a look calls one.
+            if get_ident() != self._thread or self._watch.busy:
                 return value
             self._watch.busy = True
             try:
@@ -260,9 +275,7 @@ class Recorder:
         caught: bool = False,
     ) -> None:
         trace = raised.__traceback__ if raised is not None else None
-        places = [
-            (t.tb_frame, t.tb_lineno) for t in _walk(trace) if t.tb_frame.f_code.co_filename in self._program.files
-        ]
+        places = [(t.tb_frame, t.tb_lineno) for t in _walk(trace) if t.tb_frame.f_code.co_filename in self._files]
         if places:
             frame, site = self._place(places)
         elif self._open_at is not None:
@@ -331,7 +344,7 @@ class Recorder:
         while at is not None and at.f_code is not _BEGUN:
             code = at.f_code
             function = code.co_flags & inspect.CO_OPTIMIZED and code.co_name[0] != "<"  # no module, no class body
-            if code.co_filename in self._program.files and (modules or function):
+            if code.co_filename in self._files and (modules or function):
                 yield at
             at = at.f_back
 
@@ -349,7 +362,7 @@ class Recorder:
 
     def _names(self, frame: FrameType) -> dict[str, Any]:
         """What can be seen from `frame`: globals, then the variables of the functions that run, the outermost first."""
-        names = self.globals(frame.f_globals)
+        names = self.globals(self._program.namespace)
         counts: dict[str, int] = {}
         for depth, function in enumerate(self._running(frame)):
             name = function.f_code.co_name
@@ -357,6 +370,8 @@ class Recorder:
             place = "" if depth == 0 and name == self._entry else f" in {name}"
             again = f" (call {counts[name]})" if counts[name] > 1 else ""
             local = {k: v for k, v in function.f_locals.items() if not _private(k)}
+            if place and function.f_code.co_filename != FILENAME:
+                local.pop("self", None)  # it is there already, as `net` or `net.block`: the caller's name for it
             names.update({f"{k}{place}{again}": v for k, v in local.items()})
         return names
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -13,6 +14,7 @@ from .capture import capturing, cut, steady
 from .effects import Effects
 from .engines import apart as apart_from_all
 from .engines import fresh, tools, untooled
+from .functions import Thing, also
 from .limits import Stop, Watch
 from .program import Into, Program, Site, Text, compiled, from_code
 from .recorder import Look, Recorder, Step
@@ -45,7 +47,8 @@ class Run:
 
     code: a text, or a program that was made of one or of a function. look: what is seen of the program's names, before
     the first step and after each; nothing here knows what a tensor is. names: what a text runs in, and so what it
-    leaves; a new dictionary by default. into: which of its functions are stepped into. apart: it runs as in a session
+    leaves; a new dictionary by default. into: which of its functions are stepped into; things: and which modules,
+    classes and functions of the user's beside. apart: it runs as in a session
     of its own, and leaves no trace in this one's random numbers and settings.
 
     When a limit is met or the user interrupts, the run ends, and the steps so far are its result. stdout, stderr, the
@@ -64,6 +67,7 @@ class Run:
         *,
         names: dict[str, Any] | None = None,
         into: Into = True,
+        things: Sequence[Thing] = (),
         limits: Limits = LIMITS,
         apart: bool = False,
     ) -> None:
@@ -73,16 +77,21 @@ class Run:
         """What was seen before the first step."""
         self.effects: tuple[str, ...] = ()
         """Sentences on what it did to files and the like; to random numbers only where they are not put back."""
+        self.texts: tuple[Text, ...] = ()
+        """The code that ran: the program, or the function that was called, then each other that was stepped into."""
+        self.hidden: tuple[str, ...] = ()
+        """Functions that it calls and that could not be stepped into, for a decorator hides their code."""
         if isinstance(code, str):
             try:
                 program = from_code(code, {} if names is None else names, into)
             except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-                self.source, self.ended, self.steps = code, "syntax", (_unreadable(code, error),)
+                self.steps, self.ended = (_unreadable(code, error),), "syntax"
+                self.texts = (self.steps[0].site.text,)
                 return
+            program = also(program, things) if things else program
         else:
             program = code
         program.check(into)
-        self.source = program.text.code
         with apart_from_all(engine) if apart else nullcontext():
             self._run(program, engine, look, random=not apart)
 
@@ -101,6 +110,9 @@ class Run:
         given.update(untooled())
         names.update(mine)
         self.steps, self.effects = tuple(recorder.steps), tuple(effects.sentences())
+        self.texts = tuple(dict.fromkeys([program.text, *(step.site.text for step in self.steps)]))
+        calls = re.findall(r"(\w+)\(", "\n".join(text.code for text in self.texts))
+        self.hidden = tuple(sorted(name for name in program.hidden if name.rpartition(".")[2] in calls))
 
     @property
     def error(self) -> str | None:

@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import cycle
 
+from tinytorch.viz.catalogue import gettext
 from tinytorch.viz.draw.style import PALETTE, THEMES, Canvas, number, root_class
 from tinytorch.viz.labels import shorten, width
 
-from .clock import Timing
-from .spread import certain, ties
-from .text import duration
+from .samples import Timing, certain, ties
+from .words import duration
 
 _LEFT, _TOP, _PLOT, _HEIGHT, _ROW = 58.0, 58.0, 300.0, 250.0, 17.0
-_COLOURS = ("name-line", "bad-line", "leaf-line", "count-line", "new-line", "muted", "ink")
+_COLOURS = {  # and the class of all pictures that brings each of them
+    "name-line": "name",
+    "bad-line": "bad-l",
+    "leaf-line": "leaf-l",
+    "count-line": "count-l",
+    "new-line": "new",
+    "muted": "m",
+    "ink": "arrow",
+}
 _MARKS = (
     "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",  # circle
     "m-3.5 -3.5h7v7h-7z",  # square
@@ -43,13 +52,13 @@ def draw(timings: Sequence[Timing], title: str, powers: tuple[int, int], theme: 
     """The picture as an SVG document. `timings` are of one engine, `powers` the ends of the axis of time."""
     plot = _Plot(timings, powers)
     plot.canvas.text(14, 24, title, "t l b")
-    plot.canvas.text(14, 42, "Time of one call, against the number of elements", "m s")
+    plot.canvas.text(14, 42, gettext("Time of one call, against the number of elements"), "m s")
     plot.grid()
     plot.lines()
     plot.labels()
-    made = plot.canvas.svg(
-        plot.width, plot.height, f"{title}: time of one call against size, told in words below", theme
-    )
+    plot.canvas.kinds.update(_COLOURS.values())
+    label = gettext("{engine}: time of one call against size, told in words below", engine=title)
+    made = plot.canvas.svg(plot.width, plot.height, label, theme)
     return made.replace("</style>", f"{_style(len(plot.methods), theme)}</style>", 1)
 
 
@@ -98,14 +107,13 @@ class _Plot:
             if x - width(text, "s") / 2 >= room:  # a size without room for its number keeps its tick
                 self.canvas.text(x, bottom + 19, text, "m s c")
                 room = x + width(text, "s") / 2 + 6
-        self.canvas.text(_LEFT + _PLOT / 2, bottom + 36, "elements", "m s c")
+        self.canvas.text(_LEFT + _PLOT / 2, bottom + 36, gettext("elements"), "m s c")
 
     def lines(self) -> None:
         count = len(self.methods)
         for at, method in enumerate(self.methods):
-            aside = (at - (count - 1) / 2) * min(
-                2.5, 16 / count
-            )  # beside each other, or the bars would hide each other
+            # Beside each other, or the bars would hide each other.
+            aside = (at - (count - 1) / 2) * min(2.5, 16 / count)
             timings = [self.found[method, size] for size in self.sizes if (method, size) in self.found]
             points = [(self.x(one.lane.size) + aside, self.y(one.median)) for one in timings]
             if len(points) > 1:
@@ -121,7 +129,7 @@ class _Plot:
             return
         last = {method: self.found.get((method, self.sizes[-1])) for method in self.methods}
         there = [one for one in last.values() if one is not None]
-        self.canvas.text(self.values, _TOP - 12, f"at {short(self.sizes[-1])}", "m s e")
+        self.canvas.text(self.values, _TOP - 12, gettext("at {size}", size=short(self.sizes[-1])), "m s e")
         groups = list(reversed(ties(there)))
         tied = all(certain(one) for one in there)  # before that, nothing could be told apart from anything
         order = [one for group in groups for one in reversed(group)]
@@ -141,14 +149,14 @@ class _Plot:
             at += len(group)
         if tied and any(len(group) > 1 for group in groups):
             x, y = self.values + 8, _TOP + _HEIGHT + 36
-            self.canvas.text(x - 8, y, "cannot be told apart", "m s e")
+            self.canvas.text(x - 8, y, gettext("cannot be told apart"), "m s e")
             self.canvas.line([(x - 3, y - 10), (x, y - 10), (x, y + 2), (x - 3, y + 2)], "arrow")
         gone = [method for method, one in last.items() if one is None and not any(m == method for m, _ in self.found)]
-        said = {"raises an error": [method for method in gone if method in self.failed]}
-        said["not timed yet"] = [method for method in gone if method not in self.failed]
+        failed, waiting = ([one for one in gone if (one in self.failed) is kind] for kind in (True, False))
+        words = [gettext("raises an error: {methods}", methods=", ".join(failed))] if failed else []
+        words += [gettext("not timed yet: {methods}", methods=", ".join(waiting))] if waiting else []
         if gone:
-            words = "; ".join(f"{what}: {', '.join(methods)}" for what, methods in said.items() if methods)
-            self.canvas.text(14, self.height - 8, words, "m s", 76)
+            self.canvas.text(14, self.height - 8, "; ".join(words), "m s", 76)
 
 
 def _apart(wanted: Sequence[float], top: float, bottom: float) -> list[float]:
@@ -166,22 +174,13 @@ def _apart(wanted: Sequence[float], top: float, bottom: float) -> list[float]:
 def _style(count: int, theme: str | None) -> str:
     """The rules of the lines: a colour for each, in the shades of the theme."""
     root = f".{root_class(theme)}"
-    used = [(at, _COLOURS[at % len(_COLOURS)]) for at in range(count)]
     rules = [
         f"{root} .way{{fill:none;stroke-width:2}}{root} .bar{{fill:none;stroke-width:3;opacity:.55}}",
         f"{root} .mark{{stroke:none}}{root} .grid{{stroke-dasharray:2 3;opacity:.6}}{root} .lead{{opacity:.6}}",
     ]
-    for at, name in used:
+    for at, name in zip(range(count), cycle(_COLOURS), strict=False):
         colour = f"var(--tt-{name},var(--_{name}))" if theme is None else PALETTE[name][THEMES[theme]]
         dash = ";stroke-dasharray:6 3" if at >= len(_COLOURS) else ""
         rules.append(f"{root} .way.q{at}{{stroke:{colour}{dash}}}{root} .bar.q{at}{{stroke:{colour}}}")
         rules.append(f"{root} .mark.q{at}{{fill:{colour}}}")
-    if theme is None:
-        light, dark, paper = (
-            "".join(f"--_{name}:{PALETTE[name][column]};" for name in dict.fromkeys(name for _, name in used))
-            for column in range(3)
-        )
-        rules.append(
-            f"{root}{{{light}}}@media (prefers-color-scheme:dark){{{root}{{{dark}}}}}@media print{{{root}{{{paper}}}}}"
-        )
     return "".join(rules)

@@ -12,20 +12,31 @@ from types import ModuleType
 import ipywidgets
 import traitlets
 
+from tinytorch.viz.catalogue import gettext, gettext_noop
 from tinytorch.viz.draw.picture import Picture
 
 from ..copying.methods import Method, method
+from ..doc import Box, Fold, InPage, InText, Items, Paragraph, Part, Table, element, exact
 from ..run.capture import describe_error
 from ..run.limits import Stop, Watch
-from ..run.run import execute
 from ..ui.exhibit import Exhibit, Panel
-from . import plot as raceplot
-from . import views as raceviews
-from .clock import ROUNDS, Timing, Timings
-from .entry import SECONDS, Kind, chosen_engines, chosen_methods, chosen_sizes, chosen_source, installed_engines
-from .text import duel, findings, table
+from . import plot
+from .clock import Timings
+from .plan import ROUNDS, SECONDS, Kind, Plan, planned
+from .samples import Timing
+from .words import cell, duel, findings, in_rounds, table
 
 _REDRAW, _REPORT = 1.0, 0.1  # seconds between two pictures, and between two steps of the bar
+
+_STATES = {
+    "on": gettext_noop("The race is on: {some} of {all}."),
+    "": gettext_noop("Nothing is timed yet."),
+    "finished": gettext_noop("The race is over: {some}."),
+    "stopped": gettext_noop("Stopped after {some} of {all}. What was timed is kept."),
+    "interrupted": gettext_noop("Interrupted after {some} of {all}. What was timed is kept."),
+    "time": gettext_noop("Stopped after {some} of {all}: the time is up (seconds={seconds}). What was timed is kept."),
+    "error": gettext_noop("The race could not be run: {error}"),
+}
 
 
 def race(
@@ -50,7 +61,7 @@ def race(
     Raises ValueError for an unknown method or source, a size or limit that cannot be, and code that is not Python;
     TypeError for what is no engine.
     """
-    return Race(methods, sizes, source, engine, rounds=rounds, seconds=seconds)
+    return Race(planned(methods, sizes, source, engine, rounds, seconds))
 
 
 class Race(Exhibit, ipywidgets.VBox):
@@ -65,64 +76,57 @@ class Race(Exhibit, ipywidgets.VBox):
     results: traitlets.Tuple = traitlets.Tuple(help="The timings so far, a Timing for each lane.")
     ended = traitlets.Unicode("", help="How the race ended; empty before.")
 
-    def __init__(
-        self,
-        methods: Sequence[str | Method] | Mapping[str, str] | None = None,
-        sizes: Iterable[int] | None = None,
-        source: Kind = "leaf",
-        engine: ModuleType | Sequence[ModuleType] | None = None,
-        *,
-        rounds: int = ROUNDS,
-        seconds: float = SECONDS,
-    ) -> None:
-        self.methods = chosen_methods(methods)
-        self.sizes = chosen_sizes(sizes)
-        self.setup = chosen_source(source)
-        """The line or lines that make x; `{size}` stands for the number of elements."""
-        if not isinstance(rounds, int) or rounds < 1 or not seconds > 0:
-            raise ValueError(f"the limits must be positive, not rounds={rounds} and seconds={seconds}")
-        self.source, self.rounds, self.seconds = source, rounds, seconds
-        self._engines = chosen_engines(engine)
+    HELP = gettext_noop("""\
+race() times ways to copy a tensor against each other.
+
+Press Start, or call r.run(). First look where a line is flat: that method copies nothing, whatever the size.
+Then look at the brackets: what they join cannot be told apart, however the numbers beside the names differ.
+
+  race(["clone", "copy_"])                            only these
+  race(sizes=[1, 1000, 1000000])                      other sizes
+  race(source="plain")                                x requires no grad
+  race({"mine": "y = x * 1", "clone": "y = x.clone()"})   code of your own
+
+  r.results                  a Timing for each engine, method and size: .samples in seconds, .median, .quartiles
+  print(r.report)            everything in words
+  r.duel("clone", "copy_")   two of them, size by size
+  r.pictures["tinytorch"].save("race.svg")
+  r.stop(), or the button, or interrupting the kernel: the results so far are kept""")
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
         self._problem = ""
         self._halt = False
         self._since = 0.0  # when the portion that runs now began; 0 between portions
         self._timings: Timings | None = None
         self._task: asyncio.Task[None] | None = None
         self._loop = _running_loop()
-        self.button = ipywidgets.Button(description=raceviews.START, tooltip="Time the methods against each other")
-        self._bar = Panel(label="Progress of the race")
-        self._shown = Panel(label="Race", html=raceviews.plan(self))
+        self.button = ipywidgets.Button(
+            description=gettext("Start the race"), tooltip=gettext("Time the methods against each other")
+        )
+        self._bar = Panel(label=gettext("Progress of the race"))
+        self._shown = Panel(label=gettext("Race"), html=plan.live().html())
         super().__init__([self.button, self._bar, self._shown])
         self.button.on_click(lambda _: self.stop() if self.running else self.start())
 
     def __repr__(self) -> str:
-        return f"Race({len(self.methods)} methods, {len(self.sizes)} sizes)"
+        return f"Race({len(self.plan.methods)} methods, {len(self.plan.sizes)} sizes)"
 
-    @property
-    def engine_names(self) -> tuple[str, ...]:
-        """The engines that were chosen, by name; empty for tinytorch and, where it is installed, PyTorch."""
-        return tuple(engine.__name__ for engine in self._engines)
-
-    @property
-    def text(self) -> str:
-        """The plan of the race in words; no results, for those are never the same twice."""
-        return raceviews.plan_text(self)
-
-    @property
-    def html(self) -> str:
-        """The plan of the race as HTML."""
-        return raceviews.plan(self, live=False)
+    def tree(self) -> Box:
+        """The plan of the race; no results, for those are never the same twice."""
+        return self.plan.tree()
 
     @property
     def pictures(self) -> dict[str, Picture]:
         """The results as a picture for each engine that was timed, by its name."""
-        span = raceplot.span(self.results)
+        span = plot.span(self.results)
         return {name: self._picture(name, span) for name in dict.fromkeys(t.lane.engine for t in self.results)}
 
     def _picture(self, name: str, span: tuple[int, int]) -> Picture:
         mine = self.of(name)
-        words = "\n".join([f"Race on {name}: time of one call.", table(mine), *findings(mine)])
-        return Picture(lambda theme: raceplot.draw(mine, name, span, theme), lambda: words)
+        title = gettext("Race on {engine}: time of one call.", engine=name)
+        words = "\n".join([title, table(mine), *findings(mine)])
+        return Picture(lambda theme: plot.draw(mine, name, span, theme), lambda: words)
 
     def of(self, engine: str) -> list[Timing]:
         """The results of one engine, by its name."""
@@ -131,22 +135,46 @@ class Race(Exhibit, ipywidgets.VBox):
     @property
     def report(self) -> str:
         """The results in words: all times, and what can be said for certain."""
-        parts = [raceviews.how_it_ended(self)]
-        parts += [picture.text for picture in self.pictures.values()]
-        return "\n\n".join(parts)
+        return self._found().text()
 
     def duel(self, one: str, other: str) -> str:
         """Two methods against each other, in a sentence for each engine: where one is quicker, where nobody can tell.
 
         Raises ValueError for a method that is not in the race.
         """
-        names = [entry.name for entry in self.methods]
+        names = [entry.name for entry in self.plan.methods]
         one, other = (name if name in names else method(name).name for name in (one, other))
         return "\n".join(f"{name}: {duel(self.of(name), one, other)}" for name in self.pictures)
 
-    def help(self) -> None:
-        """Print what to try first."""
-        print(raceviews.HELP)
+    # What is shown
+
+    def _found(self) -> Box:
+        """The results so far."""
+        pictures = self.pictures
+        timed = any(timing.samples for timing in self.results)
+        shown = [_figure(one, [] if self.running else self.of(name)) for name, one in pictures.items()]
+        tables = [_times(name, self.of(name)) for name in pictures]
+        return Box(
+            Paragraph(exact(self._state()), kind="cl-title"),
+            InPage(Box(*(shown if timed else [_findings(self.results)]), kind="cl-beside")),
+            InText(*(Paragraph(exact(one.text)) for one in pictures.values()), apart=True),
+            InPage(Fold(gettext("All times"), *tables, data_keep="times")) if timed else None,
+            InPage(self.plan.fold()),
+            apart=True,
+        )
+
+    def _state(self) -> str:
+        """Whether the race is over, and with how many rounds."""
+        rounds = max((len(timing.samples) for timing in self.results), default=0)
+        said = gettext(_STATES["on" if self.running else self.ended])
+        seconds = f"{self.plan.seconds:g}"
+        return said.format(some=in_rounds(rounds), all=f"{self.plan.rounds:,}", seconds=seconds, error=self._problem)
+
+    def _show_bar(self) -> None:
+        done = round(100 * self.progress)
+        ready = gettext("Getting ready: a cell that is running comes first")
+        bar = element("progress", aria_label=gettext("Progress of the race"), max=100, value=done)
+        self._bar.html = element("div", bar + element("span", f"{done} %" if done else ready), class_="cl-bar")
 
     def run(self) -> Race:
         """Run the race now, and come back when it is over; an interrupt ends it, and keeps the results so far."""
@@ -199,16 +227,16 @@ class Race(Exhibit, ipywidgets.VBox):
         self._halt = False
         self.set_trait("running", True)
         self.ended, self.progress, self.results = "", 0.0, ()
-        self.button.description = raceviews.STOP
-        self._bar.html = raceviews.bar(self)
-        self._shown.says = "The race is on."
+        self.button.description = gettext("Stop")
+        self._show_bar()
+        self._shown.says = gettext("The race is on.")
 
     def _laps(self) -> Generator[None]:
         """The race, in portions: one between two yields."""
         ended = "stopped"
         try:
-            with Watch(self.seconds) as watch:
-                self._timings = Timings(self.methods, self.sizes, self._found_engines(), self._make, self.rounds)
+            with Watch(self.plan.seconds) as watch:
+                self._timings = Timings(self.plan, self.plan.found_engines())
                 yield from self._portions(self._timings, watch)
                 ended = "stopped" if self._halt else "finished"
         except Stop:
@@ -235,31 +263,50 @@ class Race(Exhibit, ipywidgets.VBox):
             now = time.monotonic()
             if now - reported > _REPORT:
                 reported, self.progress = now, done
-                self._bar.html = raceviews.bar(self)
+                self._show_bar()
             if now - drawn > _REDRAW:
-                drawn, self.results = now, tuple(timings.values())
-                self._shown.html = raceviews.results(self)
+                drawn, self.results = now, timings.taken
+                self._shown.html = self._found().html()
             yield
 
     def _finish(self, ended: str) -> None:
         self._since = 0.0
         if self._timings is not None:
-            self.results = tuple(self._timings.values())
+            self.results = self._timings.taken
             self._timings = None
         if ended == "finished":
             self.progress = 1.0
         self.ended = ended
         self.set_trait("running", False)
-        self.button.description = raceviews.AGAIN
+        self.button.description = gettext("Race again")
         self._bar.html = ""
-        self._shown.html = raceviews.results(self)
-        self._shown.says = " ".join([raceviews.how_it_ended(self), *raceviews.spoken(self)])
+        said = [
+            gettext("On {engine}: {findings}", engine=name, findings=" ".join(findings(self.of(name))))
+            for name in self.pictures
+        ]
+        self._shown.show(self._found().html(), " ".join([self._state(), *said]))
 
-    def _make(self, engine: ModuleType, size: int) -> object:
-        return execute(self.setup.format(size=size), engine)["x"]
 
-    def _found_engines(self) -> tuple[ModuleType, ...]:
-        return self._engines or installed_engines()
+def _figure(picture: Picture, timings: Sequence[Timing]) -> Part:
+    scrolls = {"tabindex": 0, "role": "group", "aria_label": gettext("Picture")}
+    return InPage(
+        element("figure", element("div", picture.svg, class_="cl-holder", **scrolls) + _findings(timings).html())
+    )
+
+
+def _findings(timings: Sequence[Timing]) -> Items:
+    return Items(map(exact, findings(timings)), kind="cl-says")
+
+
+def _times(name: str, timings: Sequence[Timing]) -> Part:
+    sizes = sorted({one.lane.size for one in timings})
+    rows: dict[str, list[str]] = {}
+    for one in timings:
+        rows.setdefault(one.lane.method, [f"`{exact(one.lane.method)}`"]).append(cell(one))
+    caption = gettext("**{engine}**: median, and the middle half of the rounds", engine=name)
+    made = Table([gettext("elements"), *(f"{size:,}" for size in sizes)], rows.values(), caption=caption)
+    label = gettext("All times on {engine}", engine=name)
+    return Box(made, kind="cl-scroll", tabindex=0, role="region", aria_label=label)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

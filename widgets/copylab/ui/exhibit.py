@@ -8,45 +8,36 @@ what a notebook's check compares, so they say the same for the same program ever
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import anywidget
 import traitlets
 
-from .theme import colours, web
+from tinytorch.viz.catalogue import gettext
+
+from ..doc import Told
+from .theme import style, web
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
 
 
-@cache
-def style(*names: str) -> str:
-    """Return the style sheet of all live widgets, and after it those of the rooms: `copying/compare.css`."""
-    return "".join(map(web, ("ui/exhibit.css", *names))) + colours(".cl-panel")
-
-
-class Exhibit:
+class Exhibit(Told):
     """Mixed into a widget class: how the widget is shown, live and not.
 
-    A subclass has `text`, the complete twin in words, and `html`, the same as HTML that needs no script. Both are
-    deterministic: no time, no address, nothing of the machine or of a learner's progress. Everything of the user's in
-    them is escaped.
+    Its `text` and `html` are deterministic: no time, no address, nothing of the machine or of a learner's progress.
+    HELP: what to try first, marked for the catalogue.
     """
 
-    @property
-    def text(self) -> str:
-        """Everything that the widget shows, in words."""
-        raise NotImplementedError
-
-    @property
-    def html(self) -> str:
-        """Everything that the widget shows, as HTML that needs no script."""
-        raise NotImplementedError
+    HELP: ClassVar[str] = ""
 
     @property
     def stored(self) -> str:
         """What a notebook keeps of `text`: all of it, unless a widget can have a great deal to tell."""
         return self.text
+
+    def help(self) -> None:
+        """Print what to try first."""
+        print(gettext(self.HELP))
 
     def _ipython_display_(self) -> None:
         """Show the live view, and below it the static twin for where there is no kernel."""
@@ -62,7 +53,8 @@ class Exhibit:
         model = self.model_id  # type: ignore[attr-defined]
         view = {"version_major": 2, "version_minor": 0, "model_id": model}
         # A page without a kernel shows both outputs: the first one says only why there are two.
-        show({"text/plain": "Run this cell to use it here. What it shows at first is told below.", _VIEW: view})
+        why = gettext("Run this cell to use it here. What it shows at first is told below.")
+        show({"text/plain": why, _VIEW: view})
         show({"text/plain": self.stored, "text/html": twin})
 
     def close(self) -> None:
@@ -80,21 +72,46 @@ def _parts(widget: Any) -> list[Any]:
     return [*own, *children, *(part for child in children for part in _parts(child))]
 
 
-class Panel(anywidget.AnyWidget):
+class Live(anywidget.AnyWidget):
+    """A widget with a script of ours, which defines `render({ model, el })`.
+
+    SCRIPTS, SHEETS: the names of its scripts and style sheets, as in `web`; they are read when a widget is made.
+    """
+
+    SCRIPTS: ClassVar[tuple[str, ...]] = ()
+    SHEETS: ClassVar[tuple[str, ...]] = ()
+    _esm = traitlets.Unicode().tag(sync=True)
+    _css = traitlets.Unicode().tag(sync=True)
+
+    @traitlets.default("_esm")
+    def _script(self) -> str:
+        return web(*self.SCRIPTS, "ui/live.js")
+
+    @traitlets.default("_css")
+    def _style(self) -> str:
+        return style(*self.SHEETS)
+
+
+class Panel(Live):
     """A bordered place with the colours of the pictures, for HTML that Python makes.
 
-    html: what it shows; what has the focus keeps it over a change if it has the same `id` as before.
+    html: what it shows; focus, scrolling and open folds stay over a change where `data-keep` has the same name.
     says: what a screen reader is told, when it changes.
     label: the name of the group for a screen reader; may be empty.
     """
 
-    _esm = web("ui/panel.js")
-    _css = style()
+    SCRIPTS = ("ui/panel.js",)
     html = traitlets.Unicode("", help="What is shown; whoever sets it has escaped what comes from users.").tag(
         sync=True
     )
     says = traitlets.Unicode("", help="What a screen reader is told when it changes.").tag(sync=True)
     label = traitlets.Unicode("", help="The name of the group for a screen reader.").tag(sync=True)
+
+    def show(self, html: str, says: str) -> None:
+        """Show something and say something; the same words again are said again."""
+        with self.hold_sync():
+            self.html = html
+            self.says = says + "\N{NO-BREAK SPACE}" if says == self.says else says
 
     def __repr__(self) -> str:
         return f"Panel({len(self.html)} characters)"

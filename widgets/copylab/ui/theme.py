@@ -7,7 +7,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from tinytorch.viz.catalogue import known
+from tinytorch.viz.catalogue import gettext, known
 from tinytorch.viz.draw.style import PALETTE
 
 _KIND = "[data-vscode-theme-kind=vscode-high-contrast{}]"
@@ -34,7 +34,17 @@ def web(*names: str) -> str:
 @cache
 def _read(name: str) -> str:
     room, file = name.split("/")
-    return re.sub(r"\n\s*\n", "\n", files("copylab").joinpath(room, "web", file).read_text("utf-8"))
+    text = files("copylab").joinpath(room, "web", file).read_text("utf-8")
+    # Comments are for who reads the file: each output would store them.
+    text = re.sub(r"(?m)^\s*(//.*|/\*.*\*/)$", "", text)
+    return re.sub(r"\n\s*\n", "\n", text).lstrip()
+
+
+def style(*names: str) -> str:
+    """Return the style sheet of all that is shown in a `.cl-panel`, and after it those of the rooms."""
+    lost = gettext("This view has lost its kernel. What you see stays until you run the cell again.")
+    told = f".cl-live.jupyter-widgets-disconnected::before{{content:{json.dumps(lost, ensure_ascii=False)}}}"
+    return web("ui/exhibit.css", *names) + colours(".cl-panel") + told
 
 
 def colours(root: str) -> str:

@@ -3,10 +3,10 @@
 
 const KEYS = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last" };
 const BUTTONS = [
-  ["first", "First step", "⇤ First"],
-  ["previous", "Previous step", "← Back"],
-  ["next", "Next step", "Next →"],
-  ["last", "Last step", "Last ⇥"],
+  ["first", say("First step"), say("⇤ First")],
+  ["previous", say("Previous step"), say("← Back")],
+  ["next", say("Next step"), say("Next →")],
+  ["last", say("Last step"), say("Last ⇥")],
 ];
 
 const SWAP = { '"': "`", "`": '"', "<": "~", "~": "<" }; // exchanged where they are written
@@ -18,10 +18,14 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** What the static form holds: the lines of code, and for each step its line, words, outputs and pictures. */
+/** What the static form holds: the lines of each code, and for each step its line, words, outputs and pictures. */
 function read(root) {
-  const lines = [...root.querySelectorAll(".cl-code .cl-line")].map((line) => line.textContent);
+  const codes = [...root.querySelectorAll(".cl-code")].map((code) => ({
+    name: code.dataset.name ?? "",
+    lines: [...code.querySelectorAll(".cl-line")].map((line) => line.textContent),
+  }));
   const steps = [...root.querySelectorAll("details.cl-step")].map((details) => ({
+    code: Number(details.dataset.code ?? 0),
     line: Number(details.dataset.line),
     end: Number(details.dataset.end),
     kind: details.dataset.kind,
@@ -33,6 +37,7 @@ function read(root) {
   }));
   const groups = [...root.querySelectorAll("details.cl-group")].map((details) => ({
     kind: details.dataset.kind,
+    code: Number(details.dataset.code ?? 0),
     line: Number(details.dataset.line),
     first: details.dataset.first - 1,
     last: details.dataset.last - 1,
@@ -47,7 +52,8 @@ function read(root) {
       step.pictures.set(kind, same ?? picture(holder, pack));
     }
   }
-  return { lines, steps, groups, end: root.querySelector(".cl-end")?.textContent ?? "" };
+  const end = root.querySelector(".cl-end");
+  return { codes, steps, groups, end: end?.textContent ?? "", cut: "cut" in (end?.dataset ?? {}) };
 }
 
 /** The texts in the table of parts: what a text has of the one before it is a stretch of that, [start, count]. */
@@ -70,7 +76,9 @@ function picture(holder, pack) {
   const { packed, picture: kind } = holder.dataset;
   if (packed) {
     const tokens = () => pack(`${kind} svg`, packed);
-    const left = `Not drawn, to keep the page small. After s = steps(...), s[${packed - 1}].pictures["${kind}"] shows it.`;
+    const left = say("Not drawn, to keep the page small. After s = steps(...), {where} shows it.", {
+      where: `s[${packed - 1}].pictures["${kind}"]`,
+    });
     return { tokens, left, text: () => pack(`${kind} text`, packed).join("") || left };
   }
   const body = holder.querySelector("img")?.getAttribute("src").split(",")[1];
@@ -80,20 +88,26 @@ function picture(holder, pack) {
   };
 }
 
+/** Where a line stands, in a sentence. */
+function where({ name }, line) {
+  return name ? say("in {function}, line {line}", { function: name, line }) : say("on line {line}", { line });
+}
+
 /** What can be folded: each loop and each function, with the ways to go through it. */
-function choices({ steps, groups }) {
-  const loops = new Set(groups.filter(({ kind }) => kind === "loop").map(({ line }) => line));
+function choices({ codes, steps, groups }) {
+  const heads = groups.filter(({ kind }) => kind === "loop").sort((a, b) => a.code - b.code || a.line - b.line);
+  const loops = new Map(heads.map((loop) => [`loop ${loop.code} ${loop.line}`, loop]));
   const functions = new Set(steps.flatMap(({ calls }) => calls));
   return [
-    ...[...loops].sort((a, b) => a - b).map((line) => ({
-      key: `loop ${line}`,
-      label: `Loop on line ${line}`,
-      ways: [["", "every line"], ["rounds", "round by round"], ["all", "in one go"]],
+    ...[...loops].map(([key, { code, line }]) => ({
+      key,
+      label: say("Loop {where}", { where: where(codes[code], line) }),
+      ways: [["", say("every line")], ["rounds", say("round by round")], ["all", say("in one go")]],
     })),
     ...[...functions].map((name) => ({
       key: `call ${name}`,
       label: `${name}()`,
-      ways: [["", "step into"], ["all", "step over"]],
+      ways: [["", say("step into")], ["all", say("step over")]],
     })),
   ];
 }
@@ -103,7 +117,7 @@ function stops({ steps, groups }, ways) {
   const seen = steps.map(({ calls }) => !calls.some((name) => ways.get(`call ${name}`)));
   const pass = ({ first, last }) => seen.fill(false, first, last); // all but its last step
   for (const group of groups) {
-    const way = ways.get(`loop ${group.line}`);
+    const way = ways.get(`loop ${group.code} ${group.line}`);
     if ((group.kind === "loop" && way === "all") || (group.kind === "round" && way === "rounds")) pass(group);
   }
   for (const group of groups) {
@@ -126,17 +140,21 @@ class Player {
         return [action, button];
       }),
     );
-    this.slider = element("input", { type: "range", min: 1, max: count, step: 1, "aria-label": "Step" });
+    this.slider = element("input", { type: "range", min: 1, max: count, step: 1, "aria-label": say("Step") });
     this.slider.addEventListener("input", () => {
       const to = this.slider.value - 1;
       this.show(to > this.index ? this.stop(to, 1) : this.stop(to, -1));
       this.slider.value = this.index + 1;
     });
     this.status = element("p", { class: "cl-status", role: "status", "aria-live": "polite" });
-    this.code = element("ol", { class: "cl-listing", "aria-label": "The code, the line of this step marked" });
-    this.rows = this.lines.map((line, at) => element("li", { "data-line": at + 1 }, element("span", { class: "cl-text" }, line || " ")));
-    this.code.append(...this.rows);
-    if (this.lines.length > 14 || this.lines.some((line) => line.length > 50)) this.code.tabIndex = 0; // it may scroll
+    this.code = element("ol", { class: "cl-listing", "aria-label": say("The code, the line of this step marked") });
+    this.rows = this.codes.map(({ name, lines }) => {
+      const rows = lines.map((line, at) => element("li", { "data-line": at + 1 }, element("span", { class: "cl-text" }, line || " ")));
+      this.code.append(...(this.codes.length > 1 ? [element("li", { class: "cl-of" }, name || say("The code"))] : []), ...rows);
+      return rows;
+    });
+    const all = this.codes.flatMap(({ lines }) => lines);
+    if (all.length > 12 || all.some((line) => line.length > 50)) this.code.tabIndex = 0; // it may scroll
     this.says = element("ul", { class: "cl-says" });
     this.outputs = element("div", { class: "cl-outputs" });
     this.panes = new Map(["memory", "graph"].map((kind) => [kind, this.pane(kind)]));
@@ -144,12 +162,12 @@ class Player {
     const bar = element("div", { class: "cl-bar" }, ...this.buttons.values(), this.slider);
     this.did = element("p", { class: "cl-title" });
     const happened = element("div", { class: "cl-happened" }, this.did, this.says, this.outputs);
-    this.root = element("div", { class: "cl-player", role: "group", tabindex: 0, "data-steps": count });
-    this.root.setAttribute("aria-label", `${label}. Arrow keys left and right go a step back and on, Home and End to the ends.`);
+    this.root = element("div", { class: "cl-panel cl-player", role: "group", tabindex: 0, "data-steps": count });
+    this.root.setAttribute("aria-label", say("{label}. Arrow keys left and right go a step back and on, Home and End to the ends.", { label }));
     this.root.append(
       bar,
       ...this.folding(),
-      element("div", { class: "cl-line-of-status" }, this.status, element("p", { class: "cl-hint" }, "Keys: ← → Home End")),
+      element("div", { class: "cl-line-of-status" }, this.status, element("p", { class: "cl-hint" }, say("Keys: ← → Home End"))),
       element("div", { class: "cl-halves cl-code-half" }, this.code, happened),
       element("div", { class: "cl-halves cl-pictures" }, ...[...this.panes.values()].map((pane) => pane.figure)),
       this.ending,
@@ -166,7 +184,7 @@ class Player {
       return element("label", { class: "cl-fold" }, label, select);
     });
     if (labels.length <= 4) return labels.length ? [element("div", { class: "cl-folds" }, ...labels)] : [];
-    return [element("details", { class: "cl-folds" }, element("summary", {}, "Loops and calls"), ...labels)];
+    return [element("details", { class: "cl-folds" }, element("summary", {}, say("Loops and calls")), ...labels)];
   }
 
   /** Go through a loop or function another way; a step that is then no stop gives way to the next one. */
@@ -187,10 +205,11 @@ class Player {
   }
 
   pane(kind) {
-    const title = kind === "memory" ? "Memory" : "Graph";
+    const title = kind === "memory" ? say("Memory") : say("Graph");
+    const told = say("{title} in words", { title });
     const holder = element("div", { class: "cl-holder" });
-    const words = element("pre", { tabindex: 0, role: "region", "aria-label": `${title} in words` });
-    const details = element("details", { class: "cl-words" }, element("summary", {}, `${title} in words`), words);
+    const words = element("pre", { tabindex: 0, role: "region", "aria-label": told });
+    const details = element("details", { class: "cl-words" }, element("summary", {}, told), words);
     const figure = element("figure", { class: "cl-pane", "data-picture": kind });
     const left = element("p", { class: "cl-left", hidden: "" });
     figure.append(element("figcaption", {}, title), holder, left, details);
@@ -209,12 +228,14 @@ class Player {
     const step = this.steps[index];
     const before = this.seen.lastIndexOf(true, index - 1);
     const first = this.seen[index] && index > 0 ? before + 1 : index;
-    if (first === index) return { ...step, did: "What this step did" };
+    if (first === index) return { ...step, did: say("What this step did") };
     const group = this.groups.find((one) => one.first === first && one.last === index);
     const all = this.steps.slice(first, index + 1).flatMap(({ outputs }) => outputs);
-    const more = all.length > 20 ? [element("p", {}, `${all.length - 20} outputs before these are not shown`)] : [];
-    const did = `What steps ${first + 1} to ${index + 1} did`;
-    const title = `${step.title.replace(/  \(.*/, "")} (${group?.title ?? did.slice(5, -4)}, in one go)`;
+    const more = all.length > 20 ? [element("p", {}, say("{count} outputs before these are not shown", { count: all.length - 20 }))] : [];
+    const some = { first: first + 1, last: index + 1 };
+    const did = say("What steps {first} to {last} did", some);
+    const at = step.title.replace(/  \(.*/, "");
+    const title = say("{at} ({what}, in one go)", { at, what: group?.title ?? say("steps {first} to {last}", some) });
     return { says: group?.says ?? step.says, outputs: [...more, ...all.slice(-20)], did, title };
   }
 
@@ -227,7 +248,8 @@ class Player {
     this.root.dataset.line = step.line;
     this.root.dataset.kind = step.kind;
     this.slider.value = index + 1;
-    this.slider.setAttribute("aria-valuetext", `Step ${index + 1} of ${count}, line ${step.line}`);
+    const numbered = say("Step {number} of {count}", { number: index + 1, count });
+    this.slider.setAttribute("aria-valuetext", `${numbered}, ${where(this.codes[step.code], step.line)}`);
     // A disabled button would drop the keyboard focus: these say that they are, and keep it.
     for (const [action, button] of this.buttons) {
       const ends = action === "first" || action === "previous" ? this.stop(0, 1) >= index : index === count - 1;
@@ -237,21 +259,22 @@ class Player {
       row.className = "";
       row.removeAttribute("aria-current");
     }
-    this.here = this.rows.slice(step.line - 1, step.end);
+    const rows = this.rows[step.code];
+    this.here = rows.slice(step.line - 1, step.end);
     for (const row of this.here) row.className = step.kind === "error" || step.kind === "syntax" ? "cl-here cl-wrong" : "cl-here";
     this.here[0]?.setAttribute("aria-current", "step");
-    this.scrollTo(this.rows[step.line - 1]);
+    this.scrollTo(rows[step.line - 1]);
     const told = this.told(index);
     this.did.textContent = told.did;
     this.says.replaceChildren(...told.says.map((item) => item.cloneNode(true)));
     this.outputs.replaceChildren(...told.outputs.map((output) => output.cloneNode(true)));
     // How it ended is no news before the end, unless something cut it short.
-    this.ending.hidden = !this.end || (index < count - 1 && !/(Stopped|Interrupted) after|Shown are the first/.test(this.end));
+    this.ending.hidden = !this.end || (index < count - 1 && !this.cut);
     for (const [kind, pane] of this.panes) this.draw(pane, step.pictures.get(kind));
     const said = [...told.says, ...told.outputs, ...(this.end && index === count - 1 ? [this.ending] : [])];
     this.status.replaceChildren(
-      element("strong", {}, `Step ${index + 1} of ${count}`),
-      `, ${told.title.replace(/^Step \d+, /, "")}`,
+      element("strong", {}, numbered),
+      `, ${told.title.replace(say("Step {number}, {title}", { number: index + 1, title: "" }), "")}`,
       element("span", { class: "cl-only-heard" }, ` ${said.map((item) => item.textContent.trim()).join(" ").slice(0, 500)}`),
     );
     for (const pane of this.panes.values()) reveal(pane);
@@ -285,7 +308,7 @@ class Player {
 /** Put a player in the place of the static form `root`; gives the player back. */
 function upgrade(root, options = {}) {
   root.dataset.ready = "true";
-  const player = new Player(read(root), { label: root.getAttribute("aria-label") ?? "Step-through", ...options });
+  const player = new Player(read(root), { label: root.getAttribute("aria-label") ?? say("Step-through"), ...options });
   const style = root.querySelector(":scope > style");
   root.replaceChildren(...(style ? [style] : []), player.root);
   return player;
@@ -367,5 +390,3 @@ function render({ model, el }) {
     model.off("change:step", follow);
   };
 }
-
-export default { render };

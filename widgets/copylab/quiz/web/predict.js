@@ -132,5 +132,3 @@ function render({ model, el }) {
     for (const [event, handler] of Object.entries(handlers)) model.off(event, handler);
   };
 }
-
-export default { render };

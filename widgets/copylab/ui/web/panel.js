@@ -1,16 +1,18 @@
 // A place for what Python shows: HTML that is swapped without losing the focus, and a live region that stays.
 
-/** Where the focus and the scrolling are below `root`, so that both survive a swap of its content. */
+/** What is open, scrolled and focused below `root`, by the names in data-keep, so that it survives a swap of its content. */
 function keep(root) {
-  const focused = root.contains(document.activeElement) ? document.activeElement.id : "";
-  const scrolled = [...root.querySelectorAll("[id]")].filter((e) => e.scrollTop || e.scrollLeft);
-  const places = scrolled.map((e) => [e.id, e.scrollLeft, e.scrollTop]);
-  const details = [...root.querySelectorAll("details[id]")].map((e) => [e.id, e.open]);
-  const find = (id) => root.querySelector(`#${CSS.escape(id)}`);
+  const kept = [...root.querySelectorAll("[data-keep]")].map((e) => [e.dataset.keep, e.open, e.scrollLeft, e.scrollTop]);
+  const at = document.activeElement.closest("[data-keep]");
+  const focused = root.contains(at) && at.dataset.keep;
   return () => {
-    for (const [id, open] of details) if (find(id)) find(id).open = open;
-    for (const [id, left, top] of places) find(id)?.scrollTo(left, top);
-    if (focused) find(focused)?.focus({ preventScroll: true });
+    for (const [name, open, left, top] of kept) {
+      const now = root.querySelector(`[data-keep="${CSS.escape(name)}"]`);
+      if (!now) continue;
+      now.open = open;
+      now.scrollTo(left, top);
+      if (name === focused) (now.querySelector(":scope > summary") ?? now).focus({ preventScroll: true });
+    }
   };
 }
 
@@ -34,32 +36,25 @@ function render({ model, el }) {
   says.setAttribute("aria-live", "polite");
   root.append(body, says);
   el.append(root);
-  const draw = () => {
-    const restore = keep(body);
-    body.innerHTML = model.get("html");
-    root.hidden = !model.get("html");
-    restore();
+  const shows = {
+    html(html) {
+      const restore = keep(body);
+      body.innerHTML = html;
+      root.hidden = !html;
+      restore();
+    },
+    says(text) {
+      says.textContent = text;
+    },
+    label(name) {
+      if (name) root.setAttribute("role", "group");
+      if (name) root.setAttribute("aria-label", name);
+    },
   };
-  const speak = () => {
-    says.textContent = model.get("says");
-  };
-  const name = () => {
-    if (model.get("label")) {
-      root.setAttribute("role", "group");
-      root.setAttribute("aria-label", model.get("label"));
-    }
-  };
-  draw();
-  speak();
-  name();
-  model.on("change:html", draw);
-  model.on("change:says", speak);
-  model.on("change:label", name);
-  return () => {
-    model.off("change:html", draw);
-    model.off("change:says", speak);
-    model.off("change:label", name);
-  };
+  const follow = Object.entries(shows).map(([name, show]) => [`change:${name}`, () => show(model.get(name))]);
+  for (const [change, show] of follow) {
+    show();
+    model.on(change, show);
+  }
+  return () => follow.forEach(([change, show]) => model.off(change, show));
 }
-
-export default { render };

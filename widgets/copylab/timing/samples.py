@@ -1,4 +1,4 @@
-"""What two rows of samples say: how many times as long one takes as the other, and whether that is certain.
+"""What rows of samples say: how long it took, how many times as long as another, and whether that is certain.
 
 No assumption is made about how times scatter (they do so lopsidedly): everything comes from the order of the samples.
 """
@@ -10,12 +10,55 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from .clock import Timing, quantile
-
 SURE = 0.99
 """How often an interval holds the true ratio: with many pairs, 19 of 20 would let chance speak too often."""
 SMALL = 0.03
 """A difference below this part is none: where code and memory happen to lie makes as much."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One method on one engine at one size: what is timed.
+
+    engine: the module's name. method: the method's name. size: elements of `x`.
+    """
+
+    engine: str
+    method: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What came out for one lane: seconds for one run of the code, one sample for each round.
+
+    error: what it raised instead, as `Type: message`; then there are no samples.
+    """
+
+    lane: Lane
+    samples: tuple[float, ...] = ()
+    error: str = ""
+
+    @property
+    def median(self) -> float:
+        """Half of the samples took longer. ValueError if there are none."""
+        return quantile(self.samples, 0.5)
+
+    @property
+    def quartiles(self) -> tuple[float, float]:
+        """The middle half of the samples lies between these two. ValueError if there are none."""
+        return quantile(self.samples, 0.25), quantile(self.samples, 0.75)
+
+
+def quantile(samples: Sequence[float], part: float) -> float:
+    """The value below which that part of the samples lies, between two samples by proportion."""
+    if not samples:
+        raise ValueError("there are no samples")
+    ordered = sorted(samples)
+    at = part * (len(ordered) - 1)
+    low = int(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-// What stands at the end of the player's script when it is a widget's: the page is told when the kernel is gone.
+// What stands at the end of a widget's script, and not of a page's: render(), and the view is told when the kernel is gone.
 export default {
   render(given) {
     const { model, el } = given;

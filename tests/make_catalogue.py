@@ -1,0 +1,132 @@
+"""Read the texts for people out of the code, and hold the template of the catalogue to them.
+
+    python tests/make_catalogue.py             writes tinytorch/locale/copylab.pot anew
+    python tests/make_catalogue.py --check     says what is wrong in code or template, and ends with 1 if anything is
+
+A translator copies the template to tinytorch/locale/LANGUAGE/LC_MESSAGES/copylab.po. This makes of all such files what
+is read at run time:
+
+    pybabel compile --domain copylab --directory tinytorch/locale
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract
+from babel.messages.pofile import read_po, write_po
+from guards import ROOT
+
+TEMPLATE = ROOT / "tinytorch" / "locale" / "copylab.pot"
+FOLDERS = ("tinytorch", "widgets/copylab")
+OURS = ("tinytorch/viz/catalogue.py", "widgets/copylab/ui/web/say.js")  # where the functions themselves stand
+TEXTS = {"gettext": 1, "gettext_noop": 1, "_": 1, "ngettext": 2}
+"""The functions that are given texts, and how many; `_` is what a long table calls gettext_noop."""
+Text = str | tuple[str, str]
+"""A text, or the forms for one and for many."""
+
+
+class Found:
+    """What stands in the code: the texts with the files that say them, and in `faults` what nobody could translate."""
+
+    def __init__(self, root: Path = ROOT) -> None:
+        self.texts: dict[Text, set[str]] = {}
+        self.faults: list[str] = []
+        for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.*")):
+            name = path.relative_to(root).as_posix()
+            if path.suffix in (".py", ".js") and name not in OURS:
+                said = _python(path, name, self.faults) if path.suffix == ".py" else _script(path, name, self.faults)
+                for text in said:
+                    self.texts.setdefault(text, set()).add(name)
+
+
+def _python(path: Path, name: str, faults: list[str]) -> Iterator[Text]:
+    for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+        function = call.func if isinstance(call, ast.Call) else None
+        asked = getattr(function, "attr", getattr(function, "id", ""))
+        if not isinstance(call, ast.Call) or asked not in TEXTS:
+            continue
+        texts = call.args[: TEXTS[asked]]
+        literal = [one.value for one in texts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        if len(literal) == TEXTS[asked]:
+            yield literal[0] if len(literal) == 1 else (literal[0], literal[1])
+            given = {one.arg for one in call.keywords}
+            if asked not in ("gettext_noop", "_") and None not in given and (wrong := _holes(literal, given)):
+                faults.append(f"{name}:{call.lineno}: {wrong}")
+        elif asked != "gettext" or not isinstance(texts[0], ast.Name | ast.Attribute | ast.Subscript):
+            # A name may stand for what a table marks with gettext_noop; what is put together is in no catalogue.
+            faults.append(f"{name}:{call.lineno}: {asked}() is to be given a text in quotes")
+
+
+def _holes(texts: list[str], given: set[str | None]) -> str:
+    """What is wrong between the holes of texts and the values for them."""
+    holes = {hole for text in texts for _, hole, _, _ in string.Formatter().parse(text) if hole is not None}
+    if len(texts) == 2:
+        holes -= {"number"}
+    if not given:
+        holes = {hole for hole in holes if hole.isidentifier()}  # else a text about braces, which is left as it is
+    return f"{texts[0]!r} has {sorted(holes)} and is given {sorted(map(str, given))}" if holes != given else ""
+
+
+def _script(path: Path, name: str, faults: list[str]) -> Iterator[Text]:
+    code = path.read_text("utf-8")
+    for at, line in enumerate(code.splitlines(), 1):
+        if re.search(r"\bsay\((?!\"|$)", line):
+            faults.append(f"{name}:{at}: say() is to be given a text in double quotes")
+    with path.open("rb") as file:
+        options = {"encoding": "utf-8", "parse_template_string": True}
+        for _, text, _, _ in extract("javascript", file, {"say": None}, options=options):
+            assert isinstance(text, str)
+            yield text
+
+
+def written(template: Path = TEMPLATE) -> dict[Text, set[str]]:
+    """Return the texts of a template, with the files that say them."""
+    with template.open("rb") as file:
+        messages = [message for message in read_po(file) if message.id]
+    return {_text(message.id): {place for place, _ in message.locations} for message in messages}
+
+
+def _text(said: str | Sequence[str]) -> Text:
+    return said if isinstance(said, str) else (said[0], said[1])
+
+
+def wrong(root: Path = ROOT, template: Path = TEMPLATE) -> list[str]:
+    """Return what is wrong in code and template, a line for each."""
+    found = Found(root)
+    if not template.exists():
+        return [*found.faults, f"{template.name} is not there: write it with tests/make_catalogue.py"]
+    stored = written(template)
+    lines = [f"{min(found.texts[text])}: not in {template.name}: {text!r}" for text in found.texts.keys() - stored]
+    lines += [f"{template.name}: no longer in the code: {text!r}" for text in stored.keys() - found.texts]
+    lines += [
+        f"{template.name}: {text!r} stands in {', '.join(sorted(places))}"
+        for text, places in found.texts.items()
+        if places != stored.get(text, places)
+    ]
+    again = ["Write it anew with tests/make_catalogue.py"] if lines else []
+    return [*found.faults, *sorted(lines), *again]
+
+
+def write(root: Path = ROOT, template: Path = TEMPLATE) -> None:
+    """Write the template."""
+    made = Catalog(project="copylab", version="", copyright_holder="the copylab authors", charset="utf-8")
+    for text, places in Found(root).texts.items():
+        made.add(text, locations=[(place, 0) for place in sorted(places)])
+    template.parent.mkdir(parents=True, exist_ok=True)
+    with template.open("wb") as file:
+        write_po(file, made, width=0, sort_by_file=True, include_lineno=False, omit_header=True)
+
+
+if __name__ == "__main__":
+    if "--check" not in sys.argv:
+        write()
+    found = wrong()
+    print("\n".join(found) or f"{len(written()):,} texts, each in the template")
+    sys.exit(bool(found))

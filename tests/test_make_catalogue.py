@@ -1,0 +1,117 @@
+"""Texts for people are found in the code; what nobody could translate is noticed, and so is an old template."""
+
+import gettext as standard
+from pathlib import Path
+from typing import Any
+
+import copylab
+import pytest
+from make_catalogue import Found, write, written, wrong
+
+import tinytorch
+from tinytorch.viz import catalogue
+
+CODE = """
+gettext("Run " "{name}", name=name)
+f"{gettext('in a text')}"
+ngettext("{number} step of {all}", "{number} steps of {all}", 3, all=3)
+TITLES = {"memory": gettext_noop("Memory")}
+gettext(TITLES["memory"])
+gettext("a pair {1, 2}")
+"""
+SCRIPT = 'show(say("Step {number}", { number }), `${say("inside")}`);\nconst essay = (x) => x;\n'
+TEXTS = {
+    "Run {name}",
+    "in a text",
+    ("{number} step of {all}", "{number} steps of {all}"),
+    "Memory",
+    "a pair {1, 2}",
+    "Step {number}",
+    "inside",
+}
+
+
+def project(root: Path, code: str = CODE, script: str = SCRIPT) -> Path:
+    for name, text in {"tinytorch/viz/a.py": code, "widgets/copylab/player/web/a.js": script}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+def test_all_texts_are_found(tmp_path: Path) -> None:
+    found = Found(project(tmp_path))
+    assert found.faults == []
+    assert set(found.texts) == TEXTS
+    assert found.texts["inside"] == {"widgets/copylab/player/web/a.js"}
+
+
+def test_a_template_holds_what_the_code_says(tmp_path: Path) -> None:
+    root, template = project(tmp_path), tmp_path / "tinytorch" / "locale" / "copylab.pot"
+    assert "is not there" in wrong(root, template)[0]
+    write(root, template)
+    assert wrong(root, template) == []
+    assert written(template) == Found(root).texts
+    project(tmp_path, CODE.replace("Memory", "Storage"), SCRIPT)
+    (tmp_path / "tinytorch/viz/b.py").write_text('gettext("inside")')
+    assert wrong(root, template)[:3] == [
+        "copylab.pot: 'inside' stands in tinytorch/viz/b.py, widgets/copylab/player/web/a.js",
+        "copylab.pot: no longer in the code: 'Memory'",
+        "tinytorch/viz/a.py: not in copylab.pot: 'Storage'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        ('gettext(f"Run {name}")', "gettext() is to be given a text in quotes"),
+        ('gettext("Run {}".format(name))', "gettext() is to be given a text in quotes"),
+        ('gettext("one" if n else "other")', "gettext() is to be given a text in quotes"),
+        ('ngettext("one", many, n)', "ngettext() is to be given a text in quotes"),
+        ("gettext_noop(title)", "gettext_noop() is to be given a text in quotes"),
+        ('gettext("Run {name}", title=1)', "'Run {name}' has ['name'] and is given ['title']"),
+        ('gettext("Run {name}")', "'Run {name}' has ['name'] and is given []"),
+    ],
+)
+def test_what_nobody_could_translate_is_noticed(tmp_path: Path, code: str, fault: str) -> None:
+    assert Found(project(tmp_path, code)).faults == [f"tinytorch/viz/a.py:1: {fault}"]
+
+
+@pytest.mark.parametrize("script", ["say(title)", "say(`Step`)", "x = say('Step')"])
+def test_so_it_is_in_a_script(tmp_path: Path, script: str) -> None:
+    fault = "widgets/copylab/player/web/a.js:1: say() is to be given a text in double quotes"
+    assert Found(project(tmp_path, CODE, script)).faults == [fault]
+
+
+class Asked(standard.NullTranslations):
+    """A catalogue of nothing that notes what it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: set[str | tuple[str, str]] = set()
+
+    def gettext(self, message: str) -> str:
+        self.texts.add(message)
+        return message
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        self.texts.add((msgid1, msgid2))
+        return super().ngettext(msgid1, msgid2, n)
+
+
+def test_what_tables_hold_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that is asked for under a name, and marked nowhere, is in no catalogue."""
+    asked = Asked()
+    monkeypatch.setattr(catalogue, "_chosen", [asked])
+    code = "x = torch.ones(2, requires_grad=True)\ny = x.clone()\ny.sum().backward()"
+    race = copylab.race(["clone", "detach"], [1, 2], engine=tinytorch, rounds=8).run()
+    lab = copylab.CopyLab(method="detach", engine=tinytorch)
+    for act in (lab.loss, lab.write, lab.backward, lab.help, race.help):
+        act()
+    shown: list[Any] = [lab, race, copylab.compare("clone", engine=tinytorch), copylab.steps(code, engine=tinytorch)]
+    shown += [copylab.predict(code, engine=tinytorch)]
+    for one in shown:
+        assert one.text
+        assert one.html
+    assert race.report
+    assert "Loss from x" in asked.texts
+    assert asked.texts - Found().texts.keys() == set()
