@@ -356,7 +356,9 @@ def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, 
 
     def added(cells: np.ndarray, values: Any) -> Any:
         places = cells.reshape(-1)
-        return index_add_(new_zeros(grad, (room,)), 0, places if isinstance(grad, np.ndarray) else fresh(places), values)
+        return index_add_(
+            new_zeros(grad, (room,)), 0, places if isinstance(grad, np.ndarray) else fresh(places), values
+        )
 
     if overlaps(into):
         memory = added(into, reshape(grad, (-1,)))
