@@ -28,7 +28,7 @@ Try first: go to the line that surprises you, and read what it changed before yo
 
 
 class StepsWidget(exhibit.Exhibit, anywidget.AnyWidget):
-    """The player of `Steps.live()`, which hands itself over. `step` is the one that is shown, from 1: set or observe it."""
+    """The player of `Steps.live()`, which hands itself over. `step` is the one shown, from 1: set or observe it."""
 
     _esm = static.script().replace("export default { render };\n", web("player/live.js"))
     _css = exhibit.style() + static.style()
