@@ -37,7 +37,7 @@ PARTS = (
         7_500,  # on its way to 5,500
         without=("viz", "nn", "optim.py", *(f"ops/{n}.py" for n in LISTS.split(","))),
     ),
-    Part("pictures", "tinytorch/viz", 4_850),
+    Part("pictures", "tinytorch/viz", 4_650),
     Part("widgets", "widgets/copylab", 14_500, kinds=(".py", ".js", ".css")),
 )
 

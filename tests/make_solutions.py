@@ -19,10 +19,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from copylab.doc import plain
 from copylab.quiz.answers import shown
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.prediction import Prediction
-from copylab.ui.markup import plain
 from execute_notebooks import METADATA, NOTEBOOKS, execute, lessons, normalise, read
 
 import tinytorch
@@ -75,7 +75,7 @@ def _prediction(name: str, prediction: Prediction) -> list[dict[str, Any]]:
     run = prediction.run(tinytorch)
     answers = [question.read(shown(question.right(run))) for question in prediction.questions]
     listed = "\n".join(
-        f"        {_double(answer)},  # {plain(q.prompt)}"
+        f"        {_double(answer)},  # {plain(q.asks)}"
         for q, answer in zip(prediction.questions, answers, strict=True)
     )
     code = "\n".join(f"    {line}" for line in prediction.code.splitlines())

@@ -45,6 +45,14 @@ LAYERS: list[tuple[str, ...]] = [
     ("tinytorch.autograd",),
     ("tinytorch.nn", "tinytorch.optim"),
     ("tinytorch",),
+    ("tinytorch.viz.catalogue",),
+    ("tinytorch.viz.labels",),
+    ("tinytorch.viz.read",),
+    ("tinytorch.viz.diff", "tinytorch.viz.fold"),
+    ("tinytorch.viz.explain",),
+    ("tinytorch.viz.words",),
+    ("tinytorch.viz.text",),
+    ("tinytorch.viz.draw",),
     ("tinytorch.viz",),
     ("copylab",),
 ]
@@ -64,7 +72,7 @@ KEPT_APART: dict[str, tuple[str, ...]] = {
 }
 """A kernel never mentions autograd, the parser never mentions an operation: not inside a function either."""
 
-_VIZ = {f"tinytorch/viz/{name}.py" for name in ("explain", "draw/graph", "draw/memory", "read/snapshot")}
+_VIZ = {f"tinytorch/viz/{name}.py" for name in ("__init__", "explain", "draw/memory", "read/snapshot")}
 NOT_SAID: dict[str, set[str]] = {
     "sys._getframe": {"tinytorch/errors.py", *_VIZ},  # a warning points at the user's line; pictures name tensors
     "sys._current_frames": set(),

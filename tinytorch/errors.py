@@ -120,25 +120,25 @@ OF_TENSOR = """
     fill_diagonal_ fix fix_ fliplr flipud float_power float_power_ fmax fmin fmod fmod_ frac frac_ frexp gcd
     gcd_ geometric_ geqrf ger grad_dtype greater greater_ greater_equal greater_equal_ hardshrink hash_tensor
     heaviside heaviside_ histc histogram hsplit hypot hypot_ i0 i0_ igamma igamma_ igammac igammac_ imag index
-    index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ indices inner int_repr inverse ipu
-    is_coalesced is_conj is_distributed is_ipu is_maia is_mps is_mtia is_neg is_nonzero is_pinned is_same_size
-    is_shared is_sparse_csr is_vulkan is_xla is_xpu isclose isneginf isposinf isreal istft kron kthvalue lcm
-    lcm_ ldexp ldexp_ lerp lerp_ less less_ less_equal less_equal_ lgamma lgamma_ log10 log10_ log1p log1p_ log2
-    log2_ log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit logit_ logsumexp lstsq lu lu_solve mH map2_
-    map_ masked_scatter masked_scatter_ masked_select matrix_exp matrix_power median mode module_load moveaxis
-    movedim msort mtia multinomial multiply multiply_ mvlgamma mvlgamma_ name nan_to_num nan_to_num_ nanmean
-    nanmedian nanquantile nansum narrow_copy negative negative_ new nextafter nextafter_ nonzero_static
-    not_equal not_equal_ orgqr ormqr pin_memory pinverse polygamma polygamma_ prelu prod put put_
-    q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qr qscheme quantile
-    rad2deg rad2deg_ real record_stream reinforce renorm renorm_ repeat_interleave reshape_as resize resize_as
-    resize_as_sparse_ resolve_conj resolve_neg roll rot90 row_indices rsqrt rsqrt_ scatter_reduce
-    scatter_reduce_ select_scatter share_memory_ signbit sinc sinc_ sinh sinh_ slice_inverse slice_scatter
-    slogdet smm solve sort sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ split_with_sizes
-    sspaddmm std stft storage_type subtract subtract_ svd swapaxes swapaxes_ swapdims swapdims_ symeig take
-    take_along_dim tan tan_ tensor_split tile to_dense to_mkldnn to_padded_tensor to_sparse to_sparse_bsc
-    to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr topk trace triangular_solve tril tril_ triu triu_
-    true_divide true_divide_ unflatten unfold unique unique_consecutive unsafe_chunk unsafe_split
-    unsafe_split_with_sizes values var vdot volatile vsplit xlogy xlogy_ xpu
+    index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_reduce index_reduce_ index_select
+    indices inner int_repr inverse ipu is_coalesced is_conj is_distributed is_ipu is_maia is_mps is_mtia is_neg
+    is_nonzero is_pinned is_same_size is_shared is_sparse_csr is_vulkan is_xla is_xpu isclose isneginf isposinf
+    isreal istft kron kthvalue lcm lcm_ ldexp ldexp_ less less_ less_equal less_equal_ lgamma lgamma_ log10
+    log10_ log1p log1p_ log2 log2_ log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit logit_ logsumexp
+    lstsq lu lu_solve mH map2_ map_ masked_scatter masked_scatter_ masked_select matrix_exp matrix_power median
+    mode module_load moveaxis movedim msort mtia multinomial multiply multiply_ mvlgamma mvlgamma_ name
+    nan_to_num nan_to_num_ nanmean nanmedian nanquantile nansum narrow_copy negative negative_ new nextafter
+    nextafter_ nonzero_static not_equal not_equal_ orgqr ormqr pin_memory pinverse polygamma polygamma_ prelu
+    prod put put_ q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qr
+    qscheme quantile rad2deg rad2deg_ real record_stream reinforce renorm renorm_ repeat_interleave reshape_as
+    resize resize_as resize_as_sparse_ resolve_conj resolve_neg roll rot90 row_indices rsqrt rsqrt_ scatter_add
+    scatter_add_ scatter_reduce scatter_reduce_ select_scatter share_memory_ signbit sinc sinc_ sinh sinh_
+    slice_inverse slice_scatter slogdet smm solve sort sparse_dim sparse_mask sparse_resize_
+    sparse_resize_and_clear_ split_with_sizes sspaddmm std stft storage_type subtract subtract_ svd swapaxes
+    swapaxes_ swapdims swapdims_ symeig take take_along_dim tan tan_ tensor_split tile to_dense to_mkldnn
+    to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr topk trace
+    triangular_solve tril tril_ triu triu_ true_divide true_divide_ unflatten unfold unique unique_consecutive
+    unsafe_chunk unsafe_split unsafe_split_with_sizes values var vdot volatile vsplit xlogy xlogy_ xpu
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 
 Lacking: Any = type("Lacking", (), {"__slots__": (), **{name: Absent(name) for name in OF_TENSOR}})

@@ -26,20 +26,9 @@ def address(a: np.ndarray) -> int:
     return a.__array_interface__["data"][0]
 
 
-class _Beyond:
-    """An empty array that begins outside of its memory: NumPy makes none but by this protocol."""
-
-    def __init__(self, buffer: np.ndarray, shape: tuple, kind: np.dtype, strides: tuple, offset: int) -> None:
-        self.buffer, place = buffer, (address(buffer) + offset, False)
-        shown = {"data": place, "shape": shape, "strides": strides, "typestr": kind.str, "version": 3}
-        self.__array_interface__ = shown
-
-
 def look(buffer: np.ndarray, shape: tuple, kind: np.dtype, strides: tuple, offset: int) -> np.ndarray:
-    """An array that looks at a buffer from a byte on; strides in bytes. An empty one may begin beyond the end."""
-    if 0 not in shape or 0 <= offset <= buffer.nbytes:
-        return np.ndarray(shape, kind, buffer, offset, strides)
-    return np.asarray(_Beyond(buffer, shape, kind, strides, offset))
+    """An array that looks at a buffer from a byte on; strides in bytes. An empty one begins at the end at the latest."""
+    return np.ndarray(shape, kind, buffer, min(offset, buffer.nbytes) if 0 in shape else offset, strides)
 
 
 class UntypedStorage(metaclass=ShownAs):

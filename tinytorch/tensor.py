@@ -21,6 +21,7 @@ from .autograd.node import exchanged, expectation, next_number
 from .devices import CPU, device
 from .errors import Absent, Lacking, ShownAs, type_name, warn_in_torch
 from .ops.layout import address, owner, reach, wrap_dim
+from .printing import tensor_repr
 from .storage import UntypedStorage, contiguous_strides
 
 _new = object.__new__
@@ -412,14 +413,11 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         return int(self._data.item())
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
-        from .printing import tensor_repr
-
         return tensor_repr(self)
 
     def __format__(self, spec: str) -> str:
-        from .printing import format_tensor
-
-        return format_tensor(self, spec, type(self) is Tensor)
+        number = type(self) is Tensor and self._data.ndim == 0
+        return format(self._data.item(), spec) if number else object.__format__(self, spec)
 
     def __dir__(self) -> list[str]:
         found = {*dir(type(self)), *self.__dict__}

@@ -73,7 +73,6 @@ def _ops(n: int) -> dict[str, Any]:
         "sum, no grad": lambda: a.sum(),
         "mean, no grad": lambda: a.mean(),
         "max, no grad": lambda: a.max(),
-        "cumsum, no grad": lambda: a.cumsum(0),
         "matmul, no grad": lambda: m0 @ w0,
         "(x*y).sum() + backward": _backward(lambda x, y: (x * y).sum(), x, y),
         "(x*y).exp().sum() + backward": _backward(lambda x, y: mg.exp(x * y).sum(), x, y),

@@ -104,7 +104,6 @@ def _ops(n: int) -> dict[str, Any]:
         "mean": lambda: x.mean(),
         "max": lambda: x.max(),
         "argmax": lambda: x.argmax(),
-        "cumsum": lambda: x.cumsum(0),
         "matmul": lambda: m @ w,
     }
     return {

@@ -115,7 +115,6 @@ def _ops(torch: Any, n: int) -> dict[str, Action]:
         "mean, no grad": lambda: a.mean(),
         "max, no grad": lambda: a.max(),
         "argmax, no grad": lambda: a.argmax(),
-        "cumsum, no grad": lambda: a.cumsum(0),
         "matmul, no grad": lambda: m.detach() @ w.detach(),
         "(x*y).sum() + backward": _backward(x, y, lambda x, y: (x * y).sum()),
         "(x*y).exp().sum() + backward": _backward(x, y, lambda x, y: (x * y).exp().sum()),

@@ -12,7 +12,7 @@ from tinytorch import Tensor
 from tinytorch.ops.define import FUNCTIONS, Op
 from tinytorch.ops.kernels import pointwise, reduction
 
-OPERANDS = {"self": "x", "other": "y", "exponent": "y", "min": "y", "max": "z"}
+OPERANDS = {"self": "x", "other": "y", "exponent": "y", "min": "y", "max": "z", "end": "y"}
 FIRST = dict.fromkeys(("log", "sqrt", "reciprocal", "pow"), "p")
 WHOLE = dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), "ij")
 NUMBERS = ("2", "2.5")

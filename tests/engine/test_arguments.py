@@ -38,6 +38,7 @@ FEWER = (
     "clip",
     "div",
     "floor_divide",
+    "lerp",
     "mm",
     "narrow",
     "normal",

@@ -5,18 +5,24 @@ import sys
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
-from tinytorch.viz import catalogue
+from tinytorch.viz import catalogue, graph, memory, snapshot
+from tinytorch.viz.diff import changes
+from tinytorch.viz.words import describe
 
 
 @pytest.fixture
 def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     made = Catalog(locale="de")
     made.add("a new {what}", "ein neues {what}")
+    made.add("storage of {name} alone", "Speicher von {name} allein")
+    made.add("requires_grad was {was}", "requires_grad war {was}")
+    made.add("{name} is gone.", "{name} ist weg.")
     made.add(("{number} cell", "{number} cells"), ("{number} Zelle", "{number} Zellen"))
     out = BytesIO()
     write_mo(out, made)
@@ -44,6 +50,20 @@ def test_a_language_is_a_file() -> None:
     assert catalogue.known()["a new {what}"] == "ein neues {what}"
     catalogue.use("fr")
     assert catalogue.gettext("a new {what}", what="x") == "a new x"
+
+
+@pytest.mark.usefixtures("german")
+def test_pictures_and_steps_are_told_in_it(engine: ModuleType) -> None:
+    catalogue.use("de")
+    x, y = engine.ones(2), engine.ones(1)
+    before = snapshot(x=x, y=y)
+    x.requires_grad_()
+    after = snapshot(x=x, since=before)
+    assert "S1, Speicher von x allein: 2 cells of float32" in memory(after, since=before).text
+    assert "Changed: requires_grad war False." in memory(after, since=before).text
+    assert ">requires_grad war False<" in memory(after, since=before).svg
+    assert ">requires_grad war False<" in graph(after, since=before).svg
+    assert "y ist weg." in describe(changes(after, before), {}, {})
 
 
 def test_the_machine_does_not_choose() -> None:

@@ -1,7 +1,10 @@
 """Names and values of any kind neither break a picture nor get into it as markup."""
 
 import json
+import re
+from collections.abc import Callable
 from dataclasses import replace
+from html import unescape
 from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -220,3 +223,14 @@ def test_a_browser_shows_hostile_names_and_runs_nothing() -> None:
             assert [fault for fault in faults if not fault.startswith("data:")] == []
         finally:
             browser.close()
+
+
+@pytest.mark.parametrize("draw", [memory, graph])
+def test_a_picture_may_stand_in_markdown(draw: Callable[..., Any], engine: ModuleType) -> None:
+    x = engine.ones(2, requires_grad=True)
+    data = draw(x=x, y=x * 2)._repr_mimebundle_()
+    assert "\n\n" in data["text/plain"]
+    assert "\n" not in data["text/html"]
+    said = re.search(r'alt="([^"]*)"', data["text/html"])
+    assert said is not None
+    assert unescape(said[1]) == data["text/plain"]

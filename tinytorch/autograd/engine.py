@@ -26,6 +26,7 @@ from .gradients import (
     expected,
     fitted,
     know,
+    laid,
     resolved,
     state_fitted,
     state_of,
@@ -34,6 +35,7 @@ from .gradients import (
 from .meta import LAST
 from .modes import MODES, explain, run_watched
 from .node import ALONE, SHARED, TWICE, VERSION, MultiNode, Outputs, expectation, shown_edge
+from .saved import hold
 
 ndarray = np.ndarray
 
@@ -153,7 +155,9 @@ def go(task: Task, fn: Any, nr: int, first: Any) -> None:
         else:
             _walk(here, task, fn, nr, first)
     finally:
-        here.grad, here.run, here.saving = grad, quiet, saving
+        here.grad, here.run = grad, quiet
+        if here.saving is not saving:
+            hold(saving)
         for said in task.warnings:
             warn_in_torch(*said)
 
@@ -177,7 +181,9 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
         while heap:
             fn = (heap.pop() if len(heap) == 1 else heappop(heap))[2]
             grads, given = buffers.pop(fn)
-            here.grad, here.saving = not raw, saving  # whatever hooks of the node before have set
+            here.grad = not raw  # whatever hooks of the node before have set
+            if here.saving is not saving:
+                hold(saving)
             if fn._leaf:
                 _at_leaf(fn, grads[0], given[0], task, buffers, ())
                 continue
@@ -190,6 +196,8 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                 here.grad = not raw
             else:
                 outputs = fn.apply(grads, raw)
+                if fn._laid and raw and (first := grads[0]) is not None and first.ndim > 1:
+                    outputs = laid(fn, grads[0], outputs)
                 if fn._hooks is not None:  # since its formulas ran
                     outputs = _hooked(fn, grads, given, outputs, task)
                 if not task.keep_graph:
@@ -290,6 +298,8 @@ def _call(fn: Any, grads: list, states: list[int], task: Task) -> list:
         outputs: list = through(partial(fn.apply, raw=False), grads, states, devices(fn), raw)
     else:
         outputs = fn.apply(grads, raw)
+        if fn._laid and raw:
+            outputs = laid(fn, grads[0], outputs)
     outputs = _hooked(fn, given, states, outputs, task)
     if not task.keep_graph:
         fn.release()

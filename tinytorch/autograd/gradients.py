@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import BY_NUM
-from ..ops.layout import empty_like_strides, is_dense, owner
+from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
 from ..tensor import device_of, fresh, over
 from . import hooks
 from .history import edge_of, view_of
@@ -52,6 +52,20 @@ def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> 
     if any(owner(v._data) is memory for v in saved) or (type(grad.base) is ndarray and grad.base.ndim > grad.ndim > 0):
         return VIEW  # of what was saved, or of a sum without its leading dimensions
     return fn._made
+
+
+def laid(fn: Any, grad: Any, outputs: list) -> list:
+    """What formulas computed element by element, laid out by torch's rules where the operands lie in several orders."""
+    if grad is None or grad.ndim < 2:
+        return outputs
+    found = list(outputs)
+    for i, (_, wanted) in enumerate(fn.rules):
+        o = outputs[i]
+        if type(o) is ndarray and o is not grad:
+            arrays = [grad, *[v._data for at in wanted if isinstance(v := fn._saved[2 * at], TensorBase)]]
+            if not all(a.flags.c_contiguous or 0 in a.strides for a in arrays):
+                found[i] = result_layout(o, *[a for a in arrays if a.shape == o.shape])
+    return found
 
 
 def state_fitted(before: Any, after: Any) -> int:

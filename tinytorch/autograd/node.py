@@ -62,6 +62,7 @@ class Node:
     _leaf = False
     _several = False  # whether `_expects` is a list, one for each output
     _made = ALONE  # the state of a gradient that it makes: torch's formulas may fill and write, which counts
+    _laid = False  # whether its gradients lie as torch lays the result of what is computed element by element
     _on_tensors = False  # whether it runs on tensors even where gradients are arrays, as custom Functions do
     computes_all = False  # also the gradients that nobody asked for, as custom Functions do
 
@@ -327,7 +328,7 @@ def _parameters(formula: Callable) -> tuple[str, ...]:
 
 def kind_of_node(
     name: str, formulas: dict[str, Callable | None], also: tuple[str, ...] = (), base: type = Node, spread: bool = False,
-    results: tuple[str, ...] = ("result",), writes: int = 0,
+    results: tuple[str, ...] = ("result",), writes: int = 0, laid: bool = False,
 ) -> Any:  # fmt: skip
     """A kind of node: `formulas[input](grad, saved...)` is the gradient for that input; None stands for no gradient.
 
@@ -358,6 +359,7 @@ def kind_of_node(
         "users": tuple(users),
         "spread": spread,
         "_made": ALONE + VERSION * writes,
+        "_laid": laid,
         "apply": _apply_one if simple else _apply_two(rules) if pair else _apply,
         "results": {n: nr for nr, n in enumerate(results) if n in names},
     }

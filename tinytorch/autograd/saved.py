@@ -25,7 +25,14 @@ FREED = "Trying to backward through the graph a second time (or directly access 
 NUMBER, OBJECT, GONE = -1, -2, -3
 
 
-HOOKS: list = []  # hooks on what is saved, of all threads: mostly empty, which is all that saving a tensor has to look at
+HOOKS: set = set()  # the threads in which hooks hold: mostly empty, which is all that saving a tensor has to look at
+
+
+def hold(pairs: tuple) -> None:
+    """Have these hooks on what is saved hold in this thread, and no others."""
+    here = MODES.here
+    here.saving = pairs
+    (HOOKS.add if pairs else HOOKS.discard)(id(here))
 
 
 # keeping -----------------------------------------------------------------------------------------------------------------
@@ -238,9 +245,7 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
-        HOOKS.append(self)
-        MODES.here.saving += ((self.pack_hook, self.unpack_hook),)
+        hold((*MODES.here.saving, (self.pack_hook, self.unpack_hook)))
 
     def __exit__(self, *exc: object) -> None:
-        HOOKS.pop()
-        MODES.here.saving = MODES.here.saving[:-1]
+        hold(MODES.here.saving[:-1])

@@ -20,6 +20,7 @@ from ..ops.parts import broadcast_tensors
 from ..ops.pointwise import over, times
 from ..ops.pointwise import sigmoid as _sigmoid
 from ..ops.reductions import log_softmax as _log_softmax
+from ..ops.reductions import softmax as _softmax
 from ..ops.views import reshape, t, view
 from ..tensor import Tensor, fresh
 
@@ -52,18 +53,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 relu_, sigmoid, tanh = Tensor.relu_, Tensor.sigmoid, Tensor.tanh
-
-
-def softmax(input: Tensor, dim: int, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """exp(x) scaled to sum to 1 along a dimension."""
-    return input.softmax(dim, dtype=dtype)
-
-
-def log_softmax(input: Tensor, dim: int, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """The logarithm of softmax."""
-    return input.log_softmax(dim, dtype=dtype)
-
-
+softmax, log_softmax = elsewhere(_softmax), elsewhere(_log_softmax)
 _dropout, _dropout_ = elsewhere(_filling.dropout), elsewhere(_filling.dropout_)
 
 

@@ -14,7 +14,7 @@ from ..ops.define import elsewhere
 from ..tensor import Tensor
 from . import functional as F
 from . import init
-from .module import Module
+from .module import Module, ModuleMeta
 from .parameter import Parameter
 
 _empty = elsewhere(empty)
@@ -66,14 +66,8 @@ def _layer(name: str, place: str, what: str, forward: Callable, **options: Any) 
 
     forward.__doc__, forward.__name__, forward.__qualname__ = what, "forward", f"{name}.forward"
     construct.__signature__ = signature  # type: ignore[attr-defined]
-    body = {
-        "__init__": construct,
-        "forward": forward,
-        "extra_repr": extra_repr,
-        "__doc__": what,
-        "__module__": __name__,
-    }
-    return type(Module)(name, (Module,), {**body, "shown_as": f"torch.nn.modules.{place}.{name}"})
+    body = {"__init__": construct, "forward": forward, "extra_repr": extra_repr, "__doc__": what}
+    return ModuleMeta(name, (Module,), {**body, "__module__": __name__, "shown_as": f"torch.nn.modules.{place}.{name}"})
 
 
 def _loss(function: Callable, name: str, what: str) -> type:

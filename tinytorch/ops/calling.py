@@ -64,15 +64,16 @@ class Overloads:
 
         call: Any = read
         ways = [(o, _closure(o, self.inplace)) for o in reversed(self.ops)]
+        first = next((o for o in self.ops if o.schema.positional > 1), None)  # before the others it may look further
         for o, way in ways:
-            call = _of_one(o, call, method) if way is _of_one else _any(o, call, method, self.inplace)
+            call = _of_one(o, call, method, o is not first) if way is _of_one else _any(o, call, method, self.inplace)
         for o, way in ways:  # what takes tensors or ints alone, which no other overload would, is tried first
             call = call if way in (None, _of_one) else way(o, call, method)
-        first = self.ops[0]
+        shown = self.ops[0]
         call.__name__, call.__qualname__ = self.name, f"Tensor.{self.name}" if method else self.name
         call.__module__ = "tinytorch"
-        says = _SAYS["write" if self.inplace else first.kernel.kind]
-        call.__doc__ = f"{first.schema.text}\n\n{says} Source: `torch.{first.name}`."
+        says = _SAYS["write" if self.inplace else shown.kernel.kind]
+        call.__doc__ = f"{shown.schema.text}\n\n{says} Source: `torch.{shown.name}`."
         call.overloads = self.ops
         return call
 
@@ -83,6 +84,10 @@ class Overloads:
         if method and not isinstance(args[0], Tensor):
             what = f"doesn't apply to a '{type(args[0]).__name__}' object"
             raise TypeError(f"descriptor '{self.name}' for 'torch._C.TensorBase' objects {what}")
+        for o in self.ops:  # first by types that need no further look, with names or in rows
+            values = o.schema.plain(o.schema.gathered(args, int(method)), named, o.numbers)
+            if values is not None:
+                return o.inplace(*values) if self.inplace else o.run(*values)
         if method not in self.signatures:
             self.signatures[method] = [
                 (Signature(o.schema, self.name, method, out and not method, o.numbers, o.older), o)
@@ -133,24 +138,26 @@ def _closure(o: Any, inplace: bool) -> Callable | None:
 
 
 def _any(o: Any, otherwise: Callable, method: bool, inplace: bool) -> Callable:
-    """The plain call of any operation, run in full."""
-    run, schema, lead = o.inplace if inplace else o.run, o.schema, int(method)
-    defaults, kinds, least, most = schema.defaults, schema.kinds, schema.least, schema.positional
-    sizes = most == lead + 1 and schema.params[lead].is_sizes  # so that they may be given one by one
+    """The plain call of any operation by position, run in full."""
+    run, defaults, kinds = o.inplace if inplace else o.run, o.schema.defaults, o.schema.kinds
+    least, most, lead = o.schema.least, o.schema.positional, int(method)
+    sizes = most == lead + 1 == least and o.schema.params[lead].is_sizes
 
     def call(*args: Any, **named: Any) -> Any:
         n = len(args)
+        if sizes and not named and n > lead and not (method and not isinstance(args[0], Tensor)):
+            for k in args[lead:]:  # sizes one by one
+                if type(k) is not int:
+                    break
+            else:
+                return run(*args[:lead], args[lead:], *defaults[lead + 1 :])
         if not named and least <= n <= most:
             for x, plain in zip(args, kinds):  # noqa: B905 - as many by construction
                 if type(x) not in plain:
                     break
             else:
                 return run(*args, *defaults[n:])
-        values = None
-        if n >= lead and not (method and not isinstance(args[0], Tensor)):
-            spread = sizes and n > lead and type(args[lead]) is int
-            values = schema.plain((*args[:lead], args[lead:]) if spread else args, named, o.numbers)
-        return otherwise(*args, **named) if values is None else run(*values)
+        return otherwise(*args, **named)
 
     return call
 
@@ -186,38 +193,18 @@ def _edge(x: Any) -> Any:
     return (edge_of(x) or _NOWHERE) if needs_grad(x) else None
 
 
-def _made(data: np.ndarray, here: Any, fn: Any) -> Tensor:
-    """A new tensor on the CPU, the output of its node if there is one."""
-    out = _new(Tensor)
-    out._data = data
-    out._counter = [0] if not here.inference else InferenceCounter()
-    out._storage = out._edge = out._meta = out._view = None
-    if fn is not None:
-        kind = data.dtype
-        if kind.kind != "f":
-            raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
-        fn._seq = next_number()
-        fn._hooks = None
-        fn._expects = (data.shape, kind, CPU)
-        out._edge = (fn, 0)
-        if fn.saved_names == ("result",):
-            fn._saved = (out._alias(), 0)
-        elif fn.results:
-            fn.keep_results((out,))
-    return out
-
-
-def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
-    """The plain call of an operation on one tensor."""
+def _of_one(o: Any, otherwise: Callable, method: bool, exact: bool = False) -> Callable:
+    """The plain call of an operation on one tensor; `exact`: by position and types alone, as other overloads come first."""
     schema, kernel, node, run, rest = o.schema, o.kernel, o.node, o.run, o.schema.defaults[1:]
     needed, function, compute = REQUIRED in rest, kernel.function, o.compute
     straight = kernel.straight if type(kernel) is pointwise and not rest else ()
     fixed, save = _keeper(o)
+    result_alone = node is not None and node.saved_names == ("result",)
 
     def call(x: Any = REQUIRED, /, *args: Any, **named: Any) -> Any:
         given = rest
         if args or named or needed or not isinstance(x, Tensor):
-            given = schema.plain((x, *args), named) if isinstance(x, Tensor) else None
+            given = schema.plain((x, *args), named, False, exact) if isinstance(x, Tensor) else None
             if given is None:
                 return otherwise(x, *args, **named)
             given = given[1:]
@@ -248,7 +235,23 @@ def _of_one(o: Any, otherwise: Callable, method: bool) -> Callable:
             data = here.run(compute, a, *given)
             if type(data) is not _ndarray or not data.size:
                 data = as_result(data)
-        return _made(data, here, fn)
+        out = _new(Tensor)
+        out._data = data
+        out._counter = [0] if not here.inference else InferenceCounter()
+        out._storage = out._edge = out._meta = out._view = None
+        if fn is not None:
+            kind = data.dtype
+            if kind.kind != "f":
+                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
+            fn._seq = next_number()
+            fn._hooks = None
+            fn._expects = (data.shape, kind, CPU)
+            out._edge = (fn, 0)
+            if result_alone:
+                fn._saved = (out._alias(), 0)
+            elif node.results:
+                fn.keep_results((out,))
+        return out
 
     return call
 
@@ -300,7 +303,7 @@ def _of_two(o: Any, otherwise: Callable, method: bool, inplace: bool = False) ->
                     return run(x, y, *rest)
                 fn = _new(node)
                 fn._edges = edges = (first, second)
-                fn._saved = fixed if save is None else save((x, y, *rest), edges)
+                fn._saved = fixed if save is None else save((x, y, *rest) if rest else (x, y), edges)
         if inplace:
             apart = not pair or (b.shape == a.shape and (x is y or owner(a) is not owner(b)))
             if not simple or not apart or kind.kind != "f" or type(x._counter) is not list or not a.flags.forc:
@@ -319,7 +322,21 @@ def _of_two(o: Any, otherwise: Callable, method: bool, inplace: bool = False) ->
             data = here.run(compute, a, b, *rest)
             if type(data) is not _ndarray or not data.size:
                 data = as_result(data)
-        return _made(data, here, fn)
+        out = _new(Tensor)
+        out._data = data
+        out._counter = [0] if not here.inference else InferenceCounter()
+        out._storage = out._edge = out._meta = out._view = None
+        if fn is not None:
+            kind = data.dtype
+            if kind.kind != "f":
+                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
+            fn._seq = next_number()
+            fn._hooks = None
+            fn._expects = (data.shape, kind, CPU)
+            out._edge = (fn, 0)
+            if node.results:
+                fn.keep_results((out,))
+        return out
 
     return call
 

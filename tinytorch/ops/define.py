@@ -390,7 +390,8 @@ def op(
         title = backward or f"{read.name.lstrip('_').title().replace('_', '')}Backward{known}"
         results = tuple([n or f"result{i}" for i, n in enumerate(read.result_names)]) if several else ("result",)
         spread = any(read.params[i].is_list for i in inputs)
-        node = kind_of_node(title, formulas, also, MultiNode if several else Node, spread, results, writes)
+        laid = isinstance(kernel, pointwise)
+        node = kind_of_node(title, formulas, also, MultiNode if several else Node, spread, results, writes, laid)
     if node is not None:
         inputs = inputs or [i for i, p in enumerate(read.params) if p.is_tensor]
         _recorded[read.name] = known + 1

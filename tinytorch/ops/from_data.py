@@ -22,6 +22,7 @@ from ..tensor import Size, Tensor, device_of, fresh, over
 from .copies import alias, clone, converted, copied, counted, detach
 from .define import op, python
 from .kernels import composite
+from .layout import reach
 from .schema import Schema, Signature, mismatch
 
 # reading data -----------------------------------------------------------------------------------------------------------
@@ -228,21 +229,14 @@ def from_numpy(a: Any) -> Tensor:
     _check_array(a)
     if not a.flags.writeable:
         warn_in_torch("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.", "torch/csrc/utils/tensor_numpy.cpp:213", once=True)  # fmt: skip
-    plain = a[...] if type(a) is np.ndarray else a.view(np.ndarray)
-    return _over(plain, plain)
-
-
-def _over(a: np.ndarray, memory: np.ndarray) -> Tensor:
-    """A tensor over memory that is not the engine's own."""
-    if a is memory and a.base is None and a.flags.c_contiguous and a.size:
-        flat = a.reshape(-1)
-    elif memory.flags.c_contiguous and a.size:
-        flat = np.frombuffer(memoryview(memory), memory.dtype)  # which does not know what lies around it
+    a = a[...] if type(a) is np.ndarray else a.view(np.ndarray)
+    if a.flags.c_contiguous and a.size:
+        flat = np.frombuffer(memoryview(a), a.dtype)  # which does not know what lies around it
     else:
         n = a.itemsize
-        reach = 0 if a.size == 0 else 1 + sum([s // n * (k - 1) for s, k in zip(a.strides, a.shape, strict=True)])
-        flat = np.lib.stride_tricks.as_strided(memory, (reach,), (n,), writeable=a.flags.writeable)
-    t = finish(a if flat.base is a or not a.size else np.ndarray(a.shape, a.dtype, flat, 0, a.strides), CPU)
+        room = reach(a.shape, a.strides, n) // n
+        flat = np.lib.stride_tricks.as_strided(a, (room,), (n,), writeable=a.flags.writeable)
+    t = finish(np.ndarray(a.shape, a.dtype, flat, 0, a.strides) if a.size else a, CPU)
     t._storage = UntypedStorage(flat, resizable=False)
     return t
 

@@ -106,6 +106,9 @@ def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarr
 
 def empty_like_strides(shape: tuple, dtype: np.dtype, strides: tuple) -> ndarray:
     """An array of its own with these strides, not initialised."""
+    if strides == contiguous_strides(shape, dtype.itemsize):
+        made = np.empty(shape, dtype)
+        return made if made.strides == strides else ndarray(shape, dtype, made, 0, strides)
     room = np.empty(reach(shape, strides, dtype.itemsize) // dtype.itemsize, dtype)
     return ndarray(shape, dtype, room, 0, strides)
 

@@ -367,6 +367,9 @@ def _pow_of_number(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
 _powers = pointwise(_power, takes="if", stub="pow")
 
 
+op("lerp(Tensor self, Tensor end, Scalar weight)", pointwise(
+    lambda a, b, w: a + w * (b - a) if abs(w) < 0.5 else b - (b - a) * (1 - w), takes="f", stub="lerp_kernel_scalar"),
+    in_place=True, self=lambda grad, weight: times(grad, 1.0 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
 power_of = op("pow(Tensor self, Tensor exponent)", _powers, operator="pow",
               backward="PowBackward1", self=_pow_self, exponent=_pow_exponent)  # fmt: skip
 of_number = op("pow(Scalar self, Tensor exponent)", _row_by_row, method=False, backward="PowBackward2",

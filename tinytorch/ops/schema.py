@@ -91,6 +91,12 @@ _TYPES = {
 }  # fmt: skip
 
 
+class _Anything(frozenset):
+    def __contains__(self, x: Any) -> bool:
+        return True
+
+
+_TYPES["PyObject"].plain = _Anything()
 _NUMPY_NAMES = dict(axis="dim", keepdims="keepdim", x="self", a="self", x1="self", x2="other", input="self")  # noqa: C408
 _PARAM = re.compile(r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)")  # `Tensor(a!)[]? name=default`
 _DEFAULTS = {"True": True, "False": False, "None": None, "contiguous_format": None, "[]": ()}
@@ -143,8 +149,6 @@ class Param:
         """As kernels take it: a tensor or what stands for one, or ints or tensors in a row, as they should be; else UNFIT."""
         if self.is_tensor:
             return x if isinstance(x, Tensor) or (numbers and type(x) in (int, float, bool)) else UNFIT
-        if self.kind == "PyObject":
-            return UNFIT if x is REQUIRED else x
         if self.one and type(x) is int:
             return (x,)
         if type(x) not in (tuple, list, Size) or not (self.type.many or self.is_list):
@@ -204,12 +208,34 @@ class Schema:
         self.has_self = bool(self.params) and self.names[0] == "self" and self.params[0].is_tensor
         self.is_factory = "pin_memory" in self.names and "requires_grad" not in self.names
 
-    def plain(self, args: tuple, named: dict, numbers: bool = False) -> list | None:
-        """All arguments as kernels take them, if those of a call are of the very types that are named here; else None."""
+    def gathered(self, args: tuple, lead: int) -> tuple:
+        """Arguments by position, sizes that are given one by one as a tuple."""
+        if (
+            self.positional != lead + 1
+            or len(args) == lead
+            or not self.params[lead].is_sizes
+            or type(args[lead]) is not int
+        ):
+            return args
+        return (*args[:lead], args[lead:])
+
+    def plain(self, args: tuple, named: dict, numbers: bool = False, exact: bool = False) -> list | None:
+        """All arguments as kernels take them, if those of a call are of the very types that are named here; else None.
+
+        `exact`: by position alone, and without a look into tuples and lists.
+        """
         n = len(args)
         if n > self.positional:
             return None
         values = [*args, *self.defaults[n:]]
+        if not named and n >= self.least:
+            for x, plain in zip(args, self.kinds):  # noqa: B905 - as many by construction
+                if type(x) not in plain:
+                    break
+            else:
+                return values
+        if exact:
+            return None
         for name, x in named.items():
             i = self.names.index(name) if name in self.names else -1
             if i < n or name == "self":

@@ -10,15 +10,15 @@ Works on the tensors of tinytorch and of torch. Looking changes nothing and keep
 A picture has `.svg`, `.text` and `.save(path)`, and shows itself in a notebook.
 """
 
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
-from .draw.graph import graph
 from .draw.layout import LayoutError
 from .draw.memory import memory
 from .draw.picture import Picture
 from .explain import Explanation, explain
 from .read.records import Snapshot
-from .read.snapshot import snapshot
+from .read.snapshot import read, snapshot
 
 if TYPE_CHECKING:
     from .draw.digraph import GraphPicture
@@ -34,6 +34,21 @@ __all__ = [
     "memory",
     "snapshot",
 ]
+
+
+def graph(*tensors: Any, since: Snapshot | None = None, **named: Any) -> "GraphPicture":
+    """Draw the autograd graph behind some tensors as a `graphviz.Digraph`; the arguments are those of `snapshot`.
+
+    A snapshot may be given instead. With `since`, an earlier snapshot, what is new or changed is marked. Nodes, leaves
+    and saved tensors (live, stale, freed) are as torch's `grad_fn`, `next_functions` and `_saved_*` tell them.
+    Raises TypeError for an argument that is no tensor and holds none; ImportError without the
+    `graphviz` package; on drawing, LayoutError where no Graphviz can be found.
+    """
+    snap = read(tensors, named, sys._getframe(1), since)
+    # Imported here: snapshots and memory pictures do without the graphviz package.
+    from .draw.digraph import GraphPicture
+
+    return GraphPicture(snap, since)
 
 
 def __getattr__(name: str) -> object:

@@ -1,9 +1,8 @@
-"""Say before backward is called whether it would raise, or give a wrong gradient without a word.
+"""Say before backward is called whether it would raise, or give a wrong gradient without a word; and afterwards, why.
 
-Everything is read from a snapshot. A stale saved tensor makes backward raise. A write
-that the saved tensor's version counter did not see does not, and the gradient is then
-computed from the new values; such writes show in the counters of other tensors over
-the same memory, as long as those tensors are still there to be asked.
+Everything is read from snapshots. A stale saved tensor makes backward raise. A write that the saved tensor's version
+counter did not see does not, and the gradient is then computed from the new values; such writes show in the counters of
+other tensors over the same memory, as long as those tensors are still there to be asked.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .labels import clean, few, listed, plural, shape, short, shorten, told
+from .catalogue import gettext, ngettext
+from .labels import clean, few, listed, shape, short, shorten, told
 from .read.records import Node, Saved, Snapshot, Tensor
 from .read.snapshot import read
 
@@ -45,8 +45,7 @@ class Explanation:
     def __str__(self) -> str:
         return self.text
 
-    def __repr__(self) -> str:
-        return self.text
+    __repr__ = __str__
 
 
 def explain(*tensors: Any, **named: Any) -> Explanation:
@@ -57,114 +56,148 @@ def explain(*tensors: Any, **named: Any) -> Explanation:
     Raises TypeError for an argument that is no tensor and holds none.
     """
     snap = read(tensors, named, sys._getframe(1))
-    roots = _roots(snap)
-    found = [finding for root in roots for finding in _findings(snap, root)]
+    found: list[Finding] = []
     lines: list[str] = []
+    roots = _roots(snap)
     for root in roots:
-        own = [finding for finding in found if finding.root == snap.label(root.id)]
-        lines += _told(snap, root, own)
+        own = list(_findings(snap, root))
+        lines += _verdict(snap, root, own)
+        found += own
     if not roots:
-        lines = ["There is no tensor that backward could be called on."]
-    lines += [f"Note: {note}; what lies beyond is not known." for note in snap.notes]
-    raises = any(finding.kind != "unseen write" for finding in found)
-    verdict = "nothing to do" if not roots else "raises" if raises else "may be wrong" if found else "runs"
+        lines = [gettext("There is no tensor that backward could be called on.")]
+    lines += [gettext("Note: {note}; what lies beyond is not known.", note=note) for note in snap.notes]
+    verdict = "nothing to do" if not roots else "raises" if _raises(found) else "may be wrong" if found else "runs"
     return Explanation(verdict, tuple(found), told(lines))
+
+
+def _raises(findings: list[Finding]) -> bool:
+    return any(finding.kind != "unseen write" for finding in findings)
+
+
+def _verdict(snap: Snapshot, root: Tensor, findings: list[Finding]) -> Iterator[str]:
+    name = snap.label(root.id)
+    if not findings:
+        leaves = [node.variable for node in _reached(snap, root) if node.variable is not None]
+        grads = listed([snap.grad_label(leaf) for leaf in ([root.id] if root.is_leaf else leaves)])
+        yield gettext("{name}.backward() would run. It adds to {grads}.", name=name, grads=grads)
+    elif _raises(findings):
+        yield gettext("{name}.backward() would raise.", name=name)
+    else:
+        yield gettext("{name}.backward() would run, but may give a wrong gradient.", name=name)
+    for finding in findings:
+        yield f"  - {finding.what}."
+        yield "    " + gettext("Way out: {way}.", way=finding.way_out)
 
 
 def _roots(snap: Snapshot) -> list[Tensor]:
     """The named results that nothing else named was computed from; all named tensors if there is no result."""
-    named = [snap.tensor(tid) for tid in dict.fromkeys(tid for _, tid in snap.names)]
-    results = [tensor for tensor in named if tensor.grad_fn is not None or tensor.is_leaf is None]
+    results = [tensor for tensor in snap.named if tensor.grad_fn is not None or tensor.is_leaf is None]
     below = {node.id for tensor in results for node in _reached(snap, tensor)[1:]}
-    return [tensor for tensor in results if tensor.grad_fn not in below] or named[:1]
+    return [tensor for tensor in results if tensor.grad_fn not in below] or list(snap.named[:1])
 
 
 def _reached(snap: Snapshot, root: Tensor) -> list[Node]:
     """The nodes that backward would walk, the root's own first."""
-    if root.grad_fn is None:
-        return []
-    nodes = {node.id: node for node in snap.nodes}
-    order = {root.grad_fn: None}
-    waiting = [root.grad_fn]
+    order = dict.fromkeys([root.grad_fn] if root.grad_fn else [])
+    waiting = list(order)
     while waiting:
-        for edge in nodes[waiting.pop()].edges:
+        for edge in snap.node(waiting.pop()).edges:
             if edge.node is not None and edge.node not in order:
                 order[edge.node] = None
                 waiting.append(edge.node)
-    return [nodes[name] for name in order]
+    return [snap.node(name) for name in order]
 
 
 def _findings(snap: Snapshot, root: Tensor) -> Iterator[Finding]:
     name = snap.label(root.id)
     if root.is_leaf is None:
-        yield Finding(
-            "invalid",
-            name,
-            f"{name} is a view that was made in no_grad mode, and its base was written since",
-            "make the view outside of no_grad, or write inside of it",
-        )
+        what = gettext("{name} is a view that was made in no_grad mode, and its base was written since", name=name)
+        yield Finding("invalid", name, what, gettext("make the view outside of no_grad, or write inside of it"))
         return
     if not root.requires_grad:
-        yield Finding(
-            "no grad",
-            name,
-            f"{name} requires no grad: it was not computed from a tensor that does, or was cut off by detach or .data",
-            "call requires_grad_() on the leaf before computing, and keep detach out of the way",
+        what = gettext(
+            "{name} requires no grad: it was not computed from a tensor that does, or was cut off by detach or .data",
+            name=name,
         )
+        way = gettext("call requires_grad_() on the leaf before computing, and keep detach out of the way")
+        yield Finding("no grad", name, what, way)
         return
     if root.numel != 1:
-        yield Finding(
-            "not a scalar",
-            name,
-            f"{name} has {root.numel:,} elements, and backward() without an argument wants one",
-            f"call {name}.sum().backward(), or give backward a gradient of shape {shape(root.shape)}",
+        what = gettext(
+            "{name} has {count} elements, and backward() without an argument wants one",
+            name=name,
+            count=f"{root.numel:,}",
         )
-    for node in _reached(snap, root):
+        way = gettext(
+            "call {name}.sum().backward(), or give backward a gradient of shape {shape}",
+            name=name,
+            shape=shape(root.shape),
+        )
+        yield Finding("not a scalar", name, what, way)
+    reached = {node.id: node for node in _reached(snap, root)}
+    for node in reached.values():
         for saved in node.saved:
             if saved.state == "stale":
                 yield _stale(snap, name, node, saved)
             elif saved.state == "freed":
-                yield Finding(
-                    "freed",
-                    name,
-                    f"{short(node.name)} gave its saved {saved.name} back in an earlier backward",
-                    "compute the result anew, or call the earlier backward with retain_graph=True",
-                    node.id,
-                    saved,
+                what = gettext(
+                    "{node} gave its saved {saved} back in an earlier backward", node=short(node.name), saved=saved.name
                 )
+                way = gettext("compute the result anew, or call the earlier backward with retain_graph=True")
+                yield Finding("freed", name, what, way, node.id, saved)
     for tensor, other, node in unseen_writes(snap):
-        if node in _reached(snap, root):
+        if node.id in reached:
             yield _unseen(snap, name, node, tensor, other)
 
 
 def _stale(snap: Snapshot, root: str, node: Node, saved: Saved) -> Finding:
-    sharing: tuple[str, ...] = ()
-    what = f"{short(node.name)} saved {_which(snap, saved)} at version {saved.saved_version}, now at {saved.version}"
-    times = (saved.version or 0) - (saved.saved_version or 0)
-    what += f": it was written {plural(times, 'time')} since"
-    if saved.tensor is not None:
-        sharing = _sharing(snap, saved.tensor)
-        if len(sharing) > 1:
-            what += f"; {listed(sharing)} share that version counter, and a write through any of them counts"
-    target = sharing[-1] if len(sharing) > 1 else sharing[0] if sharing else "the tensor"
-    way = f"write to a copy ({target}.clone()), or write after backward"
+    sharing = () if saved.tensor is None else _sharing(snap, saved.tensor)
+    what = ngettext(
+        "{node} saved {saved} at version {then}, now at {now}: it was written {number} time since",
+        "{node} saved {saved} at version {then}, now at {now}: it was written {number} times since",
+        (saved.version or 0) - (saved.saved_version or 0),
+        node=short(node.name),
+        saved=_which(snap, saved),
+        then=saved.saved_version,
+        now=saved.version,
+    )
+    if len(sharing) > 1:
+        what += "; " + gettext(
+            "{names} share that version counter, and a write through any of them counts", names=listed(sharing)
+        )
+    target = sharing[-1] if sharing else gettext("the tensor")
+    way = gettext("write to a copy ({name}.clone()), or write after backward", name=target)
     return Finding("stale", root, what, way, node.id, saved, sharing)
 
 
 def _unseen(snap: Snapshot, root: str, node: Node, tensor: Tensor, other: Tensor) -> Finding:
     saved = next(one for one in node.saved if one.tensor == tensor.id)
     there, here = snap.label(other.id), snap.label(tensor.id)
-    what = (
-        f"{short(node.name)} saved {_which(snap, saved)}. The same memory is seen by {there}, whose own counter "
-        f"{other.counter} has counted {plural(other.version or 0, 'write')}; counter {tensor.counter} of {here}, "
-        f"which backward checks, has not seen them. If they came after the save, the gradient is wrong without an error"
+    what = gettext(
+        "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} has counted {writes}; "
+        "counter {counter} of {here}, which backward checks, has not seen them. If they came after the save, the "
+        "gradient is wrong without an error",
+        node=short(node.name),
+        saved=_which(snap, saved),
+        there=there,
+        other=other.counter,
+        writes=_writes(other),
+        counter=tensor.counter,
+        here=here,
     )
-    way = f"use {here}.detach() instead of .data (a write then raises), or write to a copy ({here}.detach().clone())"
+    way = gettext(
+        "use {here}.detach() instead of .data (a write then raises), or write to a copy ({here}.detach().clone())",
+        here=here,
+    )
     return Finding("unseen write", root, what, way, node.id, saved, (here, there))
 
 
+def _writes(tensor: Tensor) -> str:
+    return ngettext("{number} write", "{number} writes", tensor.version or 0)
+
+
 def _which(snap: Snapshot, saved: Saved) -> str:
-    label = f"its {saved.name}"
+    label = gettext("its {saved}", saved=saved.name)
     return label if saved.tensor is None else f"{label} ({snap.label(saved.tensor)})"
 
 
@@ -177,43 +210,7 @@ def _sharing(snap: Snapshot, which: str) -> tuple[str, ...]:
     return tuple(snap.label(tid) for tid in same)
 
 
-def _told(snap: Snapshot, root: Tensor, findings: list[Finding]) -> list[str]:
-    name = snap.label(root.id)
-    if not findings:
-        leaves = [node.variable for node in _reached(snap, root) if node.variable is not None]
-        if root.is_leaf:
-            leaves = [root.id]
-        grads = listed([snap.grad_label(leaf) for leaf in leaves])
-        return [f"{name}.backward() would run. It adds to {grads}."]
-    raises = any(finding.kind != "unseen write" for finding in findings)
-    lines = [
-        f"{name}.backward() would raise." if raises else f"{name}.backward() would run, but may give a wrong gradient."
-    ]
-    for finding in findings:
-        lines += [f"  - {finding.what}.", f"    Way out: {finding.way_out}."]
-    return lines
-
-
-def troubles(snap: Snapshot) -> dict[str, tuple[str, ...]]:
-    """For each tensor in trouble, by its id, what to say about it."""
-    found: dict[str, dict[str, None]] = {}
-    for node, saved in stale(snap):
-        if saved.tensor is not None:
-            found.setdefault(saved.tensor, {})[_stale_sentence(node, saved)] = None
-    for tensor, other, _ in unseen_writes(snap):
-        found.setdefault(tensor.id, {})[_unseen_sentence(tensor, other)] = None
-    return {tid: tuple(sentences) for tid, sentences in found.items()}
-
-
-def nameless(snap: Snapshot, shown: set[str]) -> list[str]:
-    """What to say about stale saved tensors that are not among those shown."""
-    return list(
-        dict.fromkeys(
-            f"a tensor without a name: {_stale_sentence(node, saved)}"
-            for node, saved in stale(snap)
-            if saved.tensor not in shown
-        )
-    )
+# -- what the pictures say ---------------------------------------------------------
 
 
 def stale(snap: Snapshot) -> list[tuple[Node, Saved]]:
@@ -239,10 +236,33 @@ def unseen_writes(snap: Snapshot) -> list[tuple[Tensor, Tensor, Node]]:
             tensor = snap.tensor(saved.tensor)
             for other in beside.get(tensor.storage, ()):
                 key = (tensor.id, other.counter, node.id)
-                if other.counter != tensor.counter and key not in seen and _overlap(tensor, other):
+                if other.counter != tensor.counter and key not in seen and tensor.overlaps(other):
                     seen.add(key)
                     found.append((tensor, other, node))
     return found
+
+
+def troubles(snap: Snapshot) -> dict[str, tuple[str, ...]]:
+    """For each tensor in trouble, by its id, what to say about it."""
+    found: dict[str, dict[str, None]] = {}
+    for node, saved in stale(snap):
+        if saved.tensor is not None:
+            found.setdefault(saved.tensor, {})[_saved_it(node, saved)] = None
+    for tensor, other, _ in unseen_writes(snap):
+        said = gettext(
+            "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
+            other=other.counter,
+            writes=_writes(other),
+            own=tensor.counter,
+        )
+        found.setdefault(tensor.id, {})[said] = None
+    return {tid: tuple(sentences) for tid, sentences in found.items()}
+
+
+def nameless(snap: Snapshot, shown: frozenset[str]) -> list[str]:
+    """What to say about stale saved tensors that are not among those shown."""
+    said = [_saved_it(node, saved) for node, saved in stale(snap) if saved.tensor not in shown]
+    return [gettext("a tensor without a name: {sentence}", sentence=one) for one in dict.fromkeys(said)]
 
 
 def perhaps(snap: Snapshot) -> dict[tuple[str, str], str]:
@@ -253,27 +273,16 @@ def perhaps(snap: Snapshot) -> dict[tuple[str, str], str]:
     return {key: listed(labels) for key, labels in found.items()}
 
 
-def _stale_sentence(node: Node, saved: Saved) -> str:
-    return f"{short(node.name)} saved it at version {saved.saved_version}, now at {saved.version}: backward will raise"
+def _saved_it(node: Node, saved: Saved) -> str:
+    return gettext(
+        "{node} saved it at version {then}, now at {now}: backward will raise",
+        node=short(node.name),
+        then=saved.saved_version,
+        now=saved.version,
+    )
 
 
-def _unseen_sentence(tensor: Tensor, other: Tensor) -> str:
-    writes = plural(other.version or 0, "write")
-    return f"{other.counter} counted {writes} here that {tensor.counter} did not see: backward may be silently wrong"
-
-
-def _overlap(one: Tensor, other: Tensor) -> bool:
-    """Whether the stretches of memory that two tensors reach over have a byte in common."""
-    if not one.numel or not other.numel or one.stride is None or other.stride is None:
-        return False
-    return one.start_byte < _end(other) and other.start_byte < _end(one)
-
-
-def _end(tensor: Tensor) -> int:
-    return (tensor.last_cell() + 1) * tensor.itemsize + tensor.start_byte % tensor.itemsize
-
-
-_STALE = "modified by an inplace operation"
+# -- which line is to blame --------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -289,8 +298,10 @@ class Past:
     @property
     def where(self) -> str:
         """`line 4, c.zero_()`; with a function, `f, line 4, c.zero_()`."""
-        place = f"{self.function}, line {self.line}" if self.function else f"line {self.line}"
-        return f"{place}, {shorten(' '.join(self.source.split()), 60)}"
+        source = shorten(" ".join(self.source.split()), 60)
+        if self.function:
+            return gettext("{function}, line {line}, {source}", function=self.function, line=self.line, source=source)
+        return gettext("line {line}, {source}", line=self.line, source=source)
 
 
 def blame(past: Sequence[Past], error: str | None, after: Snapshot) -> tuple[str, ...]:
@@ -300,61 +311,63 @@ def blame(past: Sequence[Past], error: str | None, after: Snapshot) -> tuple[str
     """
     if not past or not past[-1].snapshot.nodes:
         return ()
-    if error is not None and _STALE in error:
+    if error is not None and "modified by an inplace operation" in error:
         kind = "stale"
     elif error is None and _freed(after) > _freed(past[-1].snapshot):
         kind = "unseen write"
     else:
         return ()
-    found: dict[tuple[object, ...], Finding] = {}
-    for finding in explain(past[-1].snapshot).findings:
-        if finding.kind == kind and finding.saved is not None:
-            found.setdefault((finding.node, finding.saved.name, finding.sharing), finding)
-    return tuple(clean(sentence) for finding in found.values() for sentence in _blamed(past, finding))
+    found: dict[tuple[object, ...], tuple[Finding, Node, Saved]] = {}
+    for one in explain(past[-1].snapshot).findings:
+        if one.kind == kind and one.saved is not None and one.node is not None:
+            key = (one.node, one.saved.name, one.sharing)
+            found.setdefault(key, (one, past[-1].snapshot.node(one.node), one.saved))
+    return tuple(clean(sentence) for three in found.values() for sentence in _blamed(past, *three))
 
 
 def _freed(snapshot: Snapshot) -> int:
     return sum(saved.state == "freed" for node in snapshot.nodes for saved in node.saved)
 
 
-def _blamed(past: Sequence[Past], finding: Finding) -> Iterator[str]:
-    now, saved = past[-1].snapshot, finding.saved
-    if saved is None or finding.node is None:
-        return
-    node = now.node(finding.node)
+def _blamed(past: Sequence[Past], finding: Finding, node: Node, saved: Saved) -> Iterator[str]:
     kept = [_entry(one.snapshot, node.key, saved.name) for one in past]
     made = next((k for k, entry in enumerate(kept) if entry is not None), len(past) - 1)
     first = kept[made] or saved
     names = past[made].snapshot.tensor(first.tensor).names if first.tensor is not None else ()
-    what = f"its {saved.name} ({' = '.join(names) or 'without a name'})"
-    when = f"{node.name.rpartition('::')[2]} saved {what} on {past[made].where}."
+    when = gettext(
+        "{node} saved its {saved} ({names}) on {where}.",
+        node=short(node.name),
+        saved=saved.name,
+        names=" = ".join(names) or gettext("without a name"),
+        where=past[made].where,
+    )
     if finding.kind == "stale":
-        lines = (
-            few(_rises(past, made, [entry.version if entry else None for entry in kept]))
-            or "a line that was not stepped"
-        )
-        shared = f" {few(finding.sharing)} share that memory and its version counter." if finding.sharing[1:] else ""
-        yield f"{when} It was written afterwards on {lines}.{shared}"
-    elif saved.tensor is not None:
-        tensor = now.tensor(saved.tensor)
-        beside = {one.counter for one in now.tensors if one.storage == tensor.storage} - {tensor.counter}
-        rises = [_rises(past, made, _versions(past, counter)) for counter in sorted(filter(None, beside))]
+        lines = few(_rises(past, made, [entry.version if entry else None for entry in kept]))
+        said = gettext("It was written afterwards on {lines}.", lines=lines or gettext("a line that was not stepped"))
+        if finding.sharing[1:]:
+            names = few(finding.sharing)
+            said += " " + gettext("{names} share that memory and its version counter.", names=names)
+    else:
+        now = past[-1].snapshot
+        tensor = now.tensor(saved.tensor or "")
+        beside = {one.counter for one in now.tensors if one.storage == tensor.storage} - {tensor.counter, None}
+        rises = [_rises(past, made, _versions(past, counter)) for counter in sorted(map(str, beside))]
         lines = few(line for some in rises for line in some)
         if not lines:
             return  # written before it was saved: nothing is wrong
-        yield (
-            f"{when} The same memory was written afterwards on {lines}, past its version counter: "
-            f"the gradient was computed from the new values, and no error says so."
+        said = gettext(
+            "The same memory was written afterwards on {lines}, past its version counter: the gradient was computed "
+            "from the new values, and no error says so.",
+            lines=lines,
         )
-    yield f"Way out: {finding.way_out}."
+    yield f"{when} {said}"
+    yield gettext("Way out: {way}.", way=finding.way_out)
 
 
 def _entry(snapshot: Snapshot, key: object, name: str) -> Saved | None:
     """What a node, known by its key, keeps under a name."""
-    if key is None:
-        return None
-    kept = (saved for node in snapshot.nodes if node.key == key for saved in node.saved)
-    return next((saved for saved in kept if saved.name == name), None)
+    nodes = [node for node in snapshot.nodes if node.key == key and key is not None]
+    return next((saved for node in nodes for saved in node.saved if saved.name == name), None)
 
 
 def _versions(past: Sequence[Past], counter: str) -> list[int | None]:

@@ -12,8 +12,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .diff import Changes
-from .labels import plural
 from .read.records import Node, Snapshot
 
 FOLD_ABOVE = 40
@@ -40,16 +38,6 @@ class Fold:
     leaves: tuple[str, ...]
     ends: tuple[str, ...]
     """Where its edges go: the node after it, and leaves that others use too."""
-
-    def changed(self, by: Changes) -> list[str]:
-        """What changed in it, counted."""
-        new = sum(node in by.nodes for node in self.nodes)
-        lines = [f"{plural(new, 'node')} new"] if new else []
-        inside = set(self.nodes)
-        saved = Counter(was for (node, _), was in by.saved.items() if node in inside)
-        lines += [f"{count:,} saved {was}" for was, count in saved.items()]
-        leaves = Counter(fact for leaf in self.leaves for fact in by.standing.get(leaf, ()))
-        return lines + [f"{plural(count, 'leaf', 'leaves')}: {fact}" for fact, count in leaves.items()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from .catalogue import gettext
+
 SIZES = {"xs": 10.0, "s": 11.0, "l": 13.0}
 
 
@@ -120,18 +122,28 @@ def show(value: object) -> str:
     if isinstance(value, complex):
         return f"{value.real:.3g}{value.imag:+.3g}j"
     if isinstance(value, int) and not -(10**8) < value < 10**9:
-        return f"{value:.3e}" if abs(value) < 10**300 else f"{'-' * (value < 0)}1e300 or more"
+        return (
+            f"{value:.3e}" if abs(value) < 10**300 else gettext("{number} or more", number=f"{'-' * (value < 0)}1e300")
+        )
     return shorten(clean(str(value)), 24)
 
 
-def listed(words: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1] if words else ""
+    if len(names) < 2:
+        return "".join(names)
+    return gettext("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
 
 
-def plural(count: int, noun: str, many: str | None = None) -> str:
+def few(names: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`; after four names, how many more there are."""
+    every = list(dict.fromkeys(names))
+    return listed(every if len(every) <= 5 else [*every[:4], gettext("{number} more", number=len(every) - 4)])
+
+
+def plural(count: int, noun: str) -> str:
     """`1 cell`, `3 cells`, `10,000 cells`."""
-    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+    return f"{count:,} {noun if count == 1 else noun + 's'}"
 
 
 def called(name: str) -> str:
@@ -151,17 +163,9 @@ def dtype(name: str) -> str:
 
 def shape(sizes: Iterable[int] | None) -> str:
     """As Python writes the tuple: `(3,)`, `(2, 3)`, `()`."""
-    return "unknown" if sizes is None else str(tuple(sizes))
+    return gettext("unknown") if sizes is None else str(tuple(sizes))
 
 
 def told(lines: list[str]) -> str:
     """The lines as one text, in which nothing from outside breaks a line or cannot be seen."""
     return "\n".join(map(clean, lines))
-
-
-def few(names: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`; after four names, how many more there are."""
-    every = list(dict.fromkeys(names))
-    if len(every) > 5:
-        every = [*every[:4], f"{len(every) - 4} more"]
-    return "".join(every) if len(every) < 2 else f"{', '.join(every[:-1])} and {every[-1]}"

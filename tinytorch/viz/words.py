@@ -1,552 +1,399 @@
-"""What pictures say, and what a step changed, in plain words and in a fixed order."""
+"""What is to be said of a record, and of what changed: for pictures, their texts and the steps of a program."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
-from .diff import Changes, cells_differ, differ, names_by_tensor, owner
-from .explain import nameless, perhaps
-from .fold import Fold, View, view
-from .labels import called, clean, dtype, few, listed, plural, shape, short, show, told
-from .look import Look, Memo, said_of, was
-from .read.records import Node, Saved, Snapshot, Storage, Tensor
+from .catalogue import gettext, gettext_noop, ngettext
+from .diff import Changes
+from .explain import nameless
+from .fold import Fold, View
+from .labels import called, clean, dtype, few, listed, shape, short
+from .read.records import Saved, Snapshot, Storage, Tensor
+
+# -- one record --------------------------------------------------------------------
 
 
-def pills(snap: Snapshot, tensor: Tensor) -> tuple[str, ...]:
-    """The names to draw beside a tensor, the derived one if it has none."""
-    return tuple(called(name) for name in tensor.names) or (snap.label(tensor.id),)
+def title(snap: Snapshot, members: Sequence[Tensor]) -> str:
+    """`one storage, shared by a and b` or `storage of c alone`."""
+    names = [snap.label(one.id) for one in members]
+    if len(names) > 1:
+        return gettext("one storage, shared by {names}", names=listed(names))
+    return gettext("storage of {name} alone", name=names[0])
+
+
+def size(storage: Storage) -> str:
+    """`3 cells of float32, 12 bytes, on cpu`."""
+    nbytes = ngettext("{number} byte", "{number} bytes", storage.nbytes)
+    if not storage.cells:
+        return gettext("no cells, {bytes}, on {device}", bytes=f"{storage.nbytes} bytes", device=storage.device)
+    cells = ngettext("{number} cell of {dtype}", "{number} cells of {dtype}", storage.cells, dtype=dtype(storage.dtype))
+    return gettext("{cells}, {bytes}, on {device}", cells=cells, bytes=nbytes, device=storage.device)
 
 
 def covered(tensor: Tensor) -> str:
     """Which cells (of its own item size) the tensor covers, in its order of walk."""
     if tensor.storage is None or tensor.stride is None:
-        return "cells not known"
+        return gettext("cells not known")
     if not tensor.numel:
-        return "no cell"
+        return gettext("no cell")
     cells = [byte // tensor.itemsize for _, byte in tensor.elements(24)]
     if tensor.numel == 1:
-        return f"cell {cells[0]}"
+        return gettext("cell {cell}", cell=cells[0])
     last = cells[-1] if tensor.numel <= 24 else tensor.last_cell()
     step = cells[1] - cells[0]
-    if step > 0 and tensor.in_order() and last - cells[0] == step * (tensor.numel - 1):
-        even = all(b - a == step for a, b in pairwise(cells))
-        if even:
-            return f"cells {cells[0]} to {last}" + ("" if step == 1 else f" in steps of {step}")
-    shown = ", ".join(str(cell) for cell in cells)
-    return f"cells {shown}" + (f", ... ({tensor.numel:,} elements)" if tensor.numel > 24 else "") + ", in this order"
+    even = step > 0 and tensor.in_order() and last - cells[0] == step * (tensor.numel - 1)
+    if even and all(b - a == step for a, b in pairwise(cells)):
+        if step == 1:
+            return gettext("cells {first} to {last}", first=cells[0], last=last)
+        return gettext("cells {first} to {last} in steps of {step}", first=cells[0], last=last, step=step)
+    shown = ", ".join(map(str, cells))
+    if tensor.numel > 24:
+        return gettext("cells {cells}, ... ({number} elements), in this order", cells=shown, number=f"{tensor.numel:,}")
+    return gettext("cells {cells}, in this order", cells=shown)
 
 
 def history(tensor: Tensor) -> str:
     """`leaf, requires grad`, `not a leaf, grad_fn MulBackward0`, `leaf, needs no grad`."""
     if tensor.is_leaf is None:
-        return "grad_fn invalid"
+        return gettext("grad_fn invalid")
     if tensor.is_leaf:
-        return "leaf, requires grad" if tensor.requires_grad else "leaf, needs no grad"
-    return f"not a leaf, grad_fn {short(tensor.grad_fn_name or 'None')}"
+        return gettext("leaf, requires grad") if tensor.requires_grad else gettext("leaf, needs no grad")
+    return gettext("not a leaf, grad_fn {node}", node=short(tensor.grad_fn_name or "None"))
 
 
-def hidden(snap: Snapshot) -> tuple[int, int]:
-    """How many storages, and how many bytes, only the graph keeps alive."""
-    seen = {storage.id for storage, _ in snap.shown_storages}
-    rest = [storage for storage in snap.storages if storage.id not in seen]
-    return len(rest), sum(storage.nbytes for storage in rest)
+# -- what changed, beside what it changed in ---------------------------------------
+
+IN_MEMORY = ("requires_grad", "shape", "grad_fn_name", "grad", "stride", "dtype")
+IN_GRAPH = ("requires_grad", "shape", "grad_fn_name", "grad", "node", "values")
+"""What the two pictures say of a tensor that was already there."""
+_WAS = {
+    "requires_grad": gettext_noop("requires_grad was {was}"),
+    "shape": gettext_noop("shape was {was}"),
+    "grad_fn_name": gettext_noop("grad_fn was {was}"),
+    "stride": gettext_noop("stride was {was}"),
+    "dtype": gettext_noop("dtype was {was}"),
+    "node": gettext_noop("grad_fn was another {was}"),
+    "values": gettext_noop(".grad changed"),
+}
 
 
-def title(snap: Snapshot, storage: Storage, members: Sequence[Tensor]) -> str:
-    """`one storage, shared by a and b` or `storage of c alone`."""
-    names = [snap.label(one.id) for one in members]
-    return f"one storage, shared by {listed(names)}" if len(names) > 1 else f"storage of {names[0]} alone"
+def facts(changed: Changes, which: str, kinds: Sequence[str]) -> list[str]:
+    """What changed in a tensor, of these kinds."""
+    there = changed.facts.get(which)
+    return [_fact(what, there[what][0], changed.then[which]) for what in kinds if what in there] if there else []
 
 
-def size(storage: Storage) -> str:
-    """`3 cells of float32 = 12 bytes on cpu`."""
-    if not storage.cells:
-        return f"no cells, {storage.nbytes} bytes, on {storage.device}"
-    cells = f"{plural(storage.cells, 'cell')} of {dtype(storage.dtype)}"
-    return f"{cells}, {plural(storage.nbytes, 'byte')}, on {storage.device}"
+def _fact(what: str, was: object, then: Tensor) -> str:
+    if what == "grad":
+        return gettext(".grad was None") if was is None else gettext(".grad is None now")
+    if what in ("grad_fn_name", "node"):
+        was = then.grad_fn_name and short(then.grad_fn_name)
+    return gettext(_WAS[what], was=dtype(str(was)))
 
 
-def memory_text(snap: Snapshot, since: Snapshot | None = None) -> str:
-    """The memory picture in words."""
-    return told_by(Look.at(snap, since))
+def rebound(changed: Changes, tensor: Tensor) -> list[str]:
+    """The names of a tensor that stood for another one, each with what to say of it."""
+    names = [called(name) for name in tensor.names if name in changed.rebound]
+    return [gettext("{name} is now another tensor", name=name) for name in names]
 
 
-_storages: Memo[str] = Memo(1024)
+def renamed(changed: Changes, tensor: Tensor) -> list[str]:
+    """The same, and the names that are new."""
+    names = [called(name) for name in tensor.names if name in changed.added]
+    return rebound(changed, tensor) + [gettext("{name} is a new name", name=name) for name in names]
 
 
-def told_by(look: Look) -> str:
-    """A memory picture in words."""
-    snap, changed, bad = look.snap, look.changes, look.bad
-    bands = snap.shown_storages
-    loose = [snap.tensor(tid) for _, tid in snap.names if snap.tensor(tid).storage is None]
-    if not bands and not loose:
-        lines = ["Memory: no tensors to show."]
-    else:
-        tensors = len({one.id for _, members in bands for one in members} | {one.id for one in loose})
-        lines = [f"Memory: {plural(tensors, 'tensor')} in {plural(len(bands), 'storage')}."]
-    parts = [told(lines)]
-    for storage, members in bands:
-        said = said_of(look, storage, members)
-        parts.append(_storages.get(said, lambda: told(["", *_storage_lines(look, storage, members)])))  # noqa: B023
-    lines = []
-    for tensor in dict.fromkeys(loose):
-        lines += ["", *_tensor_lines(snap, tensor, changed, bad)]
-    shown = {one.id for _, members in bands for one in members} | {one.id for one in loose}
-    tail = [sentence[:1].upper() + sentence[1:] + "." for sentence in footer(snap, changed, shown)]
-    rest = [*lines, *([""] if tail else []), *tail]
-    return "\n".join([*parts, *([told(rest)] if rest else [])])
+_STATES = [gettext_noop("live"), gettext_noop("stale"), gettext_noop("freed"), gettext_noop("number")]
+_STATES += [gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadable")]
+"""What a record calls the states of what nodes save, for the translator."""
 
 
-def footer(snap: Snapshot, changed: Changes, shown: set[str]) -> list[str]:
+def was(then: Saved) -> str:
+    """How it stood with something that a node saved."""
+    state = gettext(then.state)
+    if then.version is None:
+        return gettext("was {state}", state=state)
+    return gettext("was {state} at version {version}", state=state, version=then.version)
+
+
+def in_states(fold: Fold) -> list[str]:
+    """`saved: 3 live`: how it stands with what nodes that are folded have saved, counted."""
+    return [
+        gettext("saved: {number} {state}", number=f"{count:,}", state=gettext(state)) for state, count in fold.states
+    ]
+
+
+def in_fold(changed: Changes, fold: Fold) -> list[str]:
+    """What changed in nodes that are folded, counted."""
+    new = sum(node in changed.nodes for node in fold.nodes)
+    lines = [ngettext("{number} node new", "{number} nodes new", new)] if new else []
+    inside = set(fold.nodes)
+    saved = Counter(was(then) for (node, _), then in changed.saved.items() if node in inside)
+    lines += [gettext("{number} saved {was}", number=f"{count:,}", was=then) for then, count in saved.items()]
+    leaves = Counter(fact for leaf in fold.leaves for fact in facts(changed, leaf, IN_GRAPH))
+    return lines + [
+        ngettext("{number} leaf: {fact}", "{number} leaves: {fact}", count, fact=fact) for fact, count in leaves.items()
+    ]
+
+
+# -- what stands below a picture ---------------------------------------------------
+
+
+def below_memory(changed: Changes, shown: frozenset[str]) -> list[str]:
     """What remains to be said below the storages, for picture and text."""
-    lines = []
-    if changed.gone:
-        lines.append(f"no longer there: {listed([called(name) for name in changed.gone])}")
-    lines += nameless(snap, shown)
-    count, nbytes = hidden(snap)
-    if count:
-        lines.append(f"also kept alive by the graph: {plural(count, 'storage')} without a name, {nbytes:,} bytes")
+    snap = changed.now
+    lines = [*_no_longer(changed), *nameless(snap, shown)]
+    seen = {storage.id for storage, _ in snap.shown_storages}
+    hidden = [storage.nbytes for storage in snap.storages if storage.id not in seen]
+    if hidden:
+        lines.append(
+            ngettext(
+                "also kept alive by the graph: {number} storage without a name, {bytes} bytes",
+                "also kept alive by the graph: {number} storages without a name, {bytes} bytes",
+                len(hidden),
+                bytes=f"{sum(hidden):,}",
+            )
+        )
     return [*lines, *snap.notes]
 
 
-def _storage_lines(look: Look, storage: Storage, members: list[Tensor]) -> list[str]:
-    snap, changed = look.snap, look.changes
-    lines = [f"{storage.id}, {title(snap, storage, members)}: {size(storage)}."]
-    if storage.objects > 1:
-        lines.append(f"  The same memory is seen through {storage.objects} storage objects.")
-    if storage.runs:
-        lines.append("  cells: " + _cells(storage))
-    lines += [f"  Note: {note}." for note in storage.notes]
-    was = changed.cells.get(storage.id, {})
-    if was:
-        cells = ", ".join(f"cell {cell} was {show(value)}" for cell, value in sorted(was.items()))
-        lines.append(f"  changed: {cells}.")
-    for tensor in members:
-        lines += ["  " + line for line in _tensor_lines(snap, tensor, changed, look.bad)]
-    counted = [tensor for tensor in members if snap.counted(tensor)]
-    for which in dict.fromkeys(tensor.counter for tensor in counted):
-        lines += ["  " + line for line in _counter_lines(look, which, counted)]
-    return lines
-
-
-def _cells(storage: Storage) -> str:
-    parts, expected = [], 0
-    for run in storage.runs:
-        if run.start != expected:
-            parts.append("...")
-        parts += [f"{cell}: {show(value)}" for cell, value in enumerate(run.values, run.start)]
-        expected = run.stop
-    if expected != storage.cells:
-        parts.append("...")
-    return ", ".join(parts)
-
-
-def _tensor_lines(snap: Snapshot, tensor: Tensor, changed: Changes, bad: dict[str, tuple[str, ...]]) -> list[str]:
-    head = snap.label(tensor.id)
-    if tensor.id in changed.new:
-        head += " (new)"
-    facts = [f"shape {shape(tensor.shape)}"]
-    if tensor.stride is not None:
-        facts.append(f"stride {shape(tensor.stride)}")
-        facts.append(f"offset {tensor.offset}")
-    facts += [dtype(tensor.dtype), history(tensor)]
-    if tensor.storage is not None:
-        facts.append("covers " + covered(tensor))
-    if tensor.base is not None:
-        facts.append(f"view of {snap.label(tensor.base)}")
-    if tensor.grad is not None:
-        facts.append(f".grad is {snap.label(tensor.grad)}")
-    lines = [f"{head}: {'; '.join(facts)}."]
-    lines += [f"  Changed: {fact}." for fact in changed.facts.get(tensor.id, ())]
-    lines += [f"  Changed: {said}." for said in changed.names(tensor)]
-    lines += [f"  In trouble: {sentence}." for sentence in bad.get(tensor.id, ())]
-    lines += [f"  Note: {note}." for note in tensor.notes]
-    return lines
-
-
-def _counter_lines(look: Look, which: str | None, members: list[Tensor]) -> list[str]:
-    snap = look.snap
-    if which is None:
-        return [
-            f"{snap.label(one.id)}: no version counter (an inference tensor)."
-            if one.version is None
-            else f"{snap.label(one.id)}: at version {one.version}; who shares the counter is not known."
-            for one in members
-            if one.counter is None
-        ]
-    counter = snap.counter(which)
-    names, then = look.sharers[which], was(look.changes, counter)
-    now = f"at version {counter.version}" + ("" if then is None else f" (was {then})")
-    owner = f"shared by {listed(names)}" if len(names) > 1 else f"of {names[0]} alone"
-    return [f"version counter {which}, {owner}: {now}."]
-
-
-def graph_text(snap: Snapshot, changed: Changes) -> str:
-    """The graph picture in words, with what changed."""
-    named = [snap.tensor(tid) for tid in dict.fromkeys(tid for _, tid in snap.names)]
-    if named:
-        lines = [
-            f"Graph: {plural(len(snap.nodes), 'node')}{' and more' if snap.notes else ''}."
-            if snap.nodes
-            else "Graph: no node. Nothing here was computed from a tensor that requires grad."
-        ]
-    else:
-        lines = ["Graph: no tensors to show."]
-    for one in named:
-        lines.append(f"  {snap.label(one.id)}{_new(one.id in changed.new)}: {_standing(one)}.")
-        lines += [f"    Changed: {fact}." for fact in (*changed.names(one), *changed.standing.get(one.id, ()))]
-    seen, unseen = view(snap), perhaps(snap)
-    for item in seen.items:
-        lines.append("")
-        if isinstance(item, Fold):
-            lines += _fold_lines(snap, item, seen, changed)
-        else:
-            lines += _node_lines(snap, item, seen, changed, unseen)
-    notes = [*unread(snap), *no_longer(changed), *left_out(seen, changed)]
-    return told([*lines, *([""] if notes else []), *(f"Note: {note}." for note in notes)])
-
-
-def unread(snap: Snapshot) -> list[str]:
-    """What to say of nodes that were not read."""
-    return [f"{note}, and what lies beyond is not shown" for note in snap.notes]
-
-
-def no_longer(changed: Changes) -> list[str]:
-    """What to say of names and nodes that were there before, for picture and text."""
-    lines = [f"no longer there: {listed([called(name) for name in changed.gone])}"] if changed.gone else []
+def below_graph(changed: Changes, seen: View) -> list[str]:
+    """What remains to be said below the nodes, for picture and text: what was not read, is gone, or is not shown."""
+    lines = [gettext("{note}, and what lies beyond is not shown", note=note) for note in changed.now.notes]
+    lines += _no_longer(changed)
     if changed.lost:
-        lines.append(f"{plural(changed.lost, 'node')} of before no longer reached")
+        lines.append(
+            ngettext(
+                "{number} node of before no longer reached", "{number} nodes of before no longer reached", changed.lost
+            )
+        )
+    if seen.left_out:
+        new = sum(node not in seen.places for node in changed.nodes)
+        more = ngettext("{number} node more not shown", "{number} nodes more not shown", seen.left_out)
+        if new:
+            more += " " + gettext("({number} of them new)", number=f"{new:,}")
+        lines.append(gettext("{what}: the graph is too large", what=more))
     return lines
 
 
-def left_out(seen: View, changed: Changes) -> list[str]:
-    """What to say of nodes that are not shown."""
-    if not seen.left_out:
-        return []
-    new = sum(node not in seen.places for node in changed.nodes)
-    more = f"{plural(seen.left_out, 'node')} more not shown"
-    return [f"{more}{f' ({new:,} of them new)' if new else ''}: the graph is too large"]
+def _no_longer(changed: Changes) -> list[str]:
+    gone = [called(name) for name in changed.gone]
+    return [gettext("no longer there: {names}", names=listed(gone))] if gone else []
 
 
-def _new(fresh: bool) -> str:
-    return " (new)" if fresh else ""
-
-
-def _node_lines(
-    snap: Snapshot, node: Node, seen: View, changed: Changes, unseen: dict[tuple[str, str], str]
-) -> list[str]:
-    lines = [f"{node.id} {short(node.name)}{_new(node.id in changed.nodes)}"]
-    if node.variable is not None:
-        lines.append(f"  adds to {snap.grad_label(node.variable)}")
-        if not snap.tensor(node.variable).names:
-            lines[-1] += _new(node.variable in changed.new)
-            lines += [f"    Changed: {fact}." for fact in changed.standing.get(node.variable, ())]
-    lines += [f"  next_functions[{edge.index}]: {_target(snap, edge.node, node.cut, seen)}" for edge in node.edges]
-    for at, saved in enumerate(node.saved):
-        was = changed.saved.get((node.id, at))
-        said = saved_words(snap, saved) + (f" ({was})" if was else "")
-        lines.append(f"  saved {clean(saved.name)}: {said}")
-        through = unseen.get((node.id, saved.tensor or ""))
-        if through is not None and saved.state == "live":
-            lines.append(f"    perhaps written unseen, through {through}: backward may be silently wrong")
-    return lines
-
-
-def _fold_lines(snap: Snapshot, fold: Fold, seen: View, changed: Changes) -> list[str]:
-    kinds = [f"{short(name)} {count:,} times" for name, count in fold.kinds]
-    lines = [f"{fold.id} {plural(len(fold.nodes), 'node')} folded: {listed(kinds)}"]
-    lines += [f"  saved: {count:,} {state}" for state, count in fold.states]
-    if fold.leaves:
-        lines.append(f"  leaves: {listed([snap.label(leaf) for leaf in fold.leaves])}")
-    lines += [f"  Changed: {fact}." for fact in fold.changed(changed)]
-    return [*lines, *(f"  goes on to: {_target(snap, end, False, seen)}" for end in fold.ends)]
-
-
-def _target(snap: Snapshot, which: str | None, cut: bool, seen: View) -> str:
-    if which is None:
-        return "not read (the graph is too large)" if cut else "None (needs no gradient)"
-    place = seen.places.get(which)
-    if place is None:
-        return f"{short(snap.node(which).name)}, not shown"
-    if place != which:
-        return f"{place} (folded)"
-    return f"{which} {short(snap.node(which).name)}"
-
-
-def _standing(tensor: Tensor) -> str:
-    if tensor.is_leaf is None:
-        return "its grad_fn is invalid"
-    if tensor.is_leaf:
-        return "a leaf that requires grad" if tensor.requires_grad else "not on the graph (requires no grad)"
-    return f"made by {tensor.grad_fn or 'a node that was not read'} {short(tensor.grad_fn_name or '')}"
-
-
-def saved_words(snap: Snapshot, saved: Saved) -> str:
-    """What one saved entry is, and its state."""
-    what = snap.label(saved.tensor) if saved.tensor is not None else show(saved.value)
-    match saved.state:
-        case "live":
-            return f"{what}, live" + ("" if saved.version is None else f" at version {saved.version}")
-        case "stale":
-            named = "" if saved.tensor is None else f"{what}, "
-            return f"{named}STALE: saved at version {saved.saved_version}, now at {saved.version}; backward will raise"
-        case "freed":
-            return "freed by a backward; another backward will raise"
-        case "number":
-            return show(saved.value)
-        case "packed":
-            return "packed by a saved-tensor hook, not opened"
-        case "once":
-            return "given out a single time, so it is left for backward"
-    return "cannot be read"
-
+# -- what a step changed -----------------------------------------------------------
 
 _MOST = 12
+RETURNS = "() returns"
+"""A name that ends so stands for what a call gave back."""
 
 
-def describe(
-    before: Snapshot, after: Snapshot, plain_before: Mapping[str, str], plain_after: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Sentences that say what differs in `after`: names, memory, version counters, gradients, graph.
+def describe(changed: Changes, plain_before: Mapping[str, str], plain_after: Mapping[str, str]) -> tuple[str, ...]:
+    """Sentences that say what changed in a step: names, memory, version counters, gradients, graph.
 
     `plain_*` are the variables that are no tensors, with their short texts. At most twelve sentences, the last of which
     says how many were left out.
     """
-    looked = _Comparison(before, after)
     found = [
-        *looked.names(),
-        *looked.flags(),
-        *looked.writes(),
-        *looked.gradients(),
-        *looked.saved(),
-        *_plain(plain_before, plain_after),
+        *_names(changed),
+        *_standing(changed),
+        *_writes(changed),
+        *_gradients(changed),
+        *_saved(changed),
+        *(
+            f"{name} {text}." if name.endswith(RETURNS) else f"{name} = {text}"
+            for name, text in plain_after.items()
+            if plain_before.get(name) != text
+        ),
     ]
     if len(found) > _MOST:
-        found = [*found[: _MOST - 1], f"And {len(found) - _MOST + 1} more changes."]
-    return tuple(clean(sentence) for sentence in found)
+        found = [*found[: _MOST - 1], gettext("And {number} more changes.", number=len(found) - _MOST + 1)]
+    return tuple(map(clean, found))
 
 
-class _Comparison:
-    """Two snapshots, their records matched by identity and not by name."""
+def _names(changed: Changes) -> Iterator[str]:
+    """Names that are new, that now mean another tensor, or that are gone."""
+    now, old = changed.now, dict(changed.since.names if changed.since else ())
+    told: set[str] = set()
+    for name, tid in now.names:
+        if name in old and name not in changed.rebound:
+            continue
+        begin = gettext("{name} is now", name=name) if name in old else gettext("{name} is", name=name)
+        begin = name if name.endswith(RETURNS) else begin
+        if tid in changed.then or tid in told:
+            yield _known(changed, begin, name, now.tensor(tid))
+        else:
+            yield _new(changed, begin, now.tensor(tid))
+            told.add(tid)
+    gone = [name for name in changed.gone if not name.endswith(RETURNS)]
+    if len(gone) == 1:
+        yield gettext("{name} is gone.", name=gone[0])
+    elif gone:
+        yield gettext("{names} are gone.", names=few(gone))
 
-    def __init__(self, before: Snapshot, after: Snapshot) -> None:
-        self.before, self.after = before, after
-        self.old = {t.key: t for t in before.tensors}
-        self.storages = {s.id: s for s in after.storages}
-        self.old_storages = {s.key: s for s in before.storages}
-        self.named = names_by_tensor(after)
 
-    def names(self) -> Iterator[str]:
-        """Names that are new, that now mean another tensor, or that are gone."""
-        old = {name: self.before.tensor(tid).key for name, tid in self.before.names}
-        told: dict[str, str] = {}
-        for name, tid in self.after.names:
-            tensor = self.after.tensor(tid)
-            if old.get(name) == tensor.key and name in old:
-                continue
-            start = f"{name} is now" if name in old else f"{name} is"
-            if name.endswith("() returns"):
-                start = name
-            if tensor.key in self.old or tid in told:
-                yield f"{start} {self._known(name, tensor)}."
+def _known(changed: Changes, begin: str, name: str, tensor: Tensor) -> str:
+    others = [other for other in tensor.names if other != name and not other.endswith(RETURNS)]
+    if others:
+        return gettext(
+            "{name_is} the same tensor object as {others}: one more name, nothing was copied.",
+            name_is=begin,
+            others=few(others),
+        )
+    returned = changed.then[tensor.id].names if tensor.id in changed.then else ()
+    if returned and returned[0].endswith(RETURNS):
+        call = returned[0].removesuffix(" returns")
+        return gettext("{name_is} the tensor that {call} returned.", name_is=begin, call=call)
+    owners = () if tensor.grad_of is None else changed.now.tensor(tensor.grad_of).names
+    if owners:
+        return gettext("{name_is} the tensor {grad}.", name_is=begin, grad=f"{owners[0]}.grad")
+    return gettext("{name_is} a tensor that was there before ({tensor}).", name_is=begin, tensor=tensor.id)
+
+
+def _new(changed: Changes, begin: str, tensor: Tensor) -> str:
+    now = changed.now
+    sharers = [
+        now.tensor(tid)
+        for tid in (now.storage(tensor.storage).tensors if tensor.storage else ())
+        if tid in changed.then and tid != tensor.id and now.first_name(now.tensor(tid))
+    ]
+    if tensor.grad_fn_name:
+        graph = gettext("; it is on the graph (grad_fn={node})", node=short(tensor.grad_fn_name))
+    elif tensor.requires_grad:
+        graph = gettext("; it is a leaf that requires grad")
+    else:
+        graph = gettext("; it is not on the graph") if any(one.requires_grad for one in sharers) else ""
+    where = _where(changed, tensor, sharers)
+    return gettext("{name_is} a new tensor {where}{graph}.", name_is=begin, where=where, graph=graph)
+
+
+def _where(changed: Changes, tensor: Tensor, sharers: list[Tensor]) -> str:
+    now, since = changed.now, changed.since
+    if tensor.storage is None:
+        return gettext("without a storage")
+    if not sharers:
+        key = now.storage(tensor.storage).key
+        if since is not None and any(storage.key == key for storage in since.storages):
+            return gettext("over a storage that was there before ({storage})", storage=tensor.storage)
+        return gettext("with a storage of its own")
+    names = few(map(now.first_name, sharers))
+    same = [one for one in sharers if one.counter == tensor.counter and one.counter is not None]
+    if not now.counters_known:
+        return gettext("over the storage of {names}", names=names)
+    if len(same) == len(sharers):
+        return gettext("over the storage of {names}, with the same version counter", names=names)
+    if not same:
+        return gettext("over the storage of {names}, but with a version counter of its own", names=names)
+    return gettext(
+        "over the storage of {names}, with the version counter of {same}",
+        names=names,
+        same=few(map(now.first_name, same)),
+    )
+
+
+def _standing(changed: Changes) -> Iterator[str]:
+    """requires_grad, grad_fn, shape or storage of a tensor that was there before."""
+    for tid, there in changed.facts.items():
+        name = changed.now.first_name(changed.now.tensor(tid))
+        if not name:
+            continue
+        if "grad_fn_name" in there:
+            node = there["grad_fn_name"][1]
+            if node:
+                yield gettext("{name} is now on the graph with grad_fn={node}.", name=name, node=short(node))
             else:
-                yield f"{start} a new tensor {self._where(tensor)}{self._graph(tensor)}."
-                told[tid] = name
-        now = {name for name, _ in self.after.names}
-        gone = [name for name in old if name not in now and not name.endswith("() returns")]
-        if gone:
-            yield f"{few(gone)} {'is' if len(gone) == 1 else 'are'} gone."
+                yield gettext("{name} has left the graph.", name=name)
+        elif "requires_grad" in there:
+            yield gettext("{name}.requires_grad is now {now}.", name=name, now=there["requires_grad"][1])
+        if "shape" in there:
+            then, now = map(shape, there["shape"])
+            yield gettext("{name} has a new shape: {then} -> {now}.", name=name, then=then, now=now)
+        elif "stride" in there:
+            then, now = there["stride"]
+            yield gettext("{name} has new strides: {then} -> {now}.", name=name, then=then, now=now)
+        if "storage" in there:
+            yield gettext("{name} now has another storage ({storage}).", name=name, storage=there["storage"][1])
 
-    def _known(self, name: str, tensor: Any) -> str:
-        others = [n for n in self.named.get(tensor.id, ()) if n != name and not n.endswith("() returns")]
-        if others:
-            return f"the same tensor object as {few(others)}: one more name, nothing was copied"
-        returned = [name for name, tid in self.before.names if self.before.tensor(tid).key == tensor.key]
-        if returned and returned[0].endswith("() returns"):
-            return f"the tensor that {returned[0].removesuffix(' returns')} returned"
-        owner = self._owner(tensor)
-        return f"the tensor {owner}" if owner else f"a tensor that was there before ({tensor.id})"
 
-    def _where(self, tensor: Any) -> str:
-        storage = self.storages.get(tensor.storage)
-        if storage is None:
-            return "without a storage"
-        if storage.key not in self.old_storages:
-            return "with a storage of its own" if len(self._sharers(tensor)) == 0 else self._shares(tensor)
-        return self._shares(tensor)
+def _writes(changed: Changes) -> Iterator[str]:
+    """Version counters that went up, values that changed, and who was not told."""
+    now = changed.now
+    counted: dict[str | None, list[str]] = {}
+    for tid in changed.versions:
+        counted.setdefault(now.tensor(tid).counter, []).append(tid)
+    for counter, members in counted.items():
+        names = [now.tensor(tid).names[0] for tid in members if now.tensor(tid).names]
+        if names and counter is not None:  # a gradient without a name of its own is spoken of below
+            yield gettext(
+                "Written in place: the version counter of {names} went up, {then} -> {now}.",
+                names=few(names),
+                then=changed.versions[members[0]],
+                now=now.tensor(members[0]).version,
+            )
+    for sid in changed.cells:
+        there = [now.tensor(tid) for tid in now.storage(sid).tensors if tid in changed.then and now.tensor(tid).names]
+        names = [one.names[0] for one in there]
+        if len(there) == 1:
+            yield gettext("The values in memory changed: {name} shows it.", name=names[0])
+        elif there:
+            yield gettext("The values in memory changed: {names} show it.", names=few(names))
+        silent = [one.names[0] for one in there if one.id not in changed.versions and one.version is not None]
+        if len(silent) == 1:
+            yield gettext(
+                "The version counter of {name} did not notice: autograd cannot see this write.", name=silent[0]
+            )
+        elif silent:
+            yield gettext(
+                "The version counter of {names} all did not notice: autograd cannot see this write.", names=few(silent)
+            )
 
-    def _shares(self, tensor: Any) -> str:
-        sharers = self._sharers(tensor)
-        if not sharers:
-            return f"over a storage that was there before ({tensor.storage})"
-        same = [t for t in sharers if t.counter == tensor.counter and t.counter is not None]
-        memory = f"over the storage of {few(self.called(t) for t in sharers)}"
-        if not self.after.counters_known:
-            return memory
-        if len(same) == len(sharers):
-            return f"{memory}, with the same version counter"
-        if not same:
-            return f"{memory}, but with a version counter of its own"
-        return f"{memory}, with the version counter of {few(self.called(t) for t in same)}"
 
-    def _graph(self, tensor: Any) -> str:
-        if tensor.grad_fn_name:
-            return f"; it is on the graph (grad_fn={_short(tensor.grad_fn_name)})"
-        if tensor.requires_grad:
-            return "; it is a leaf that requires grad"
-        return "; it is not on the graph" if any(t.requires_grad for t in self._sharers(tensor)) else ""
-
-    def _sharers(self, tensor: Any) -> list[Any]:
-        return [
-            t
-            for t in self.after.tensors
-            if t.storage == tensor.storage and t.id != tensor.id and t.key in self.old and self.called(t)
-        ]
-
-    def _owner(self, tensor: Any) -> str:
-        return owner(tensor, self.named)
-
-    def called(self, tensor: Any) -> str:
-        """A name of a tensor of `after`, or `x.grad`; empty if it has neither."""
-        names = self.named.get(tensor.id, ())
-        return names[0] if names else self._owner(tensor)
-
-    def flags(self) -> Iterator[str]:
-        """requires_grad, grad_fn, shape or storage of a tensor that was there before."""
-        for tensor in self.after.tensors:
-            was, name = self.old.get(tensor.key), self.called(tensor)
-            if was is None or not name:
-                continue
-            if tensor.grad_fn_name and tensor.grad_fn_name != was.grad_fn_name:
-                yield f"{name} is now on the graph with grad_fn={_short(tensor.grad_fn_name)}."
-            elif was.grad_fn_name and not tensor.grad_fn_name:
-                yield f"{name} has left the graph."
-            elif tensor.requires_grad != was.requires_grad:
-                yield f"{name}.requires_grad is now {tensor.requires_grad}."
-            if tensor.shape != was.shape:
-                yield f"{name} has a new shape: {_shape(was.shape)} -> {_shape(tensor.shape)}."
-            elif tensor.stride != was.stride:
-                yield f"{name} has new strides: {was.stride} -> {tensor.stride}."
-            if tensor.storage and was.storage and self._key(tensor, self.after) != self._key(was, self.before):
-                yield f"{name} now has another storage ({tensor.storage})."
-
-    @staticmethod
-    def _key(tensor: Any, snapshot: Snapshot) -> Any:
-        return snapshot.storage(tensor.storage).key
-
-    def writes(self) -> Iterator[str]:
-        """Version counters that went up, values that changed, and who was not told."""
-        counted: dict[str, list[Any]] = {}
-        for tensor in self.after.tensors:
-            was = self.old.get(tensor.key)
-            if was is None or tensor.counter is None or was.version is None:
-                continue
-            if was.version != tensor.version:
-                counted.setdefault(tensor.counter, []).append((tensor, was))
-        for members in counted.values():
-            names = [self.called(tensor) for tensor, _ in members if tensor.id in self.named]
-            if names:  # a gradient without a name of its own is spoken of below
-                tensor, was = members[0]
-                step = f"{was.version} -> {tensor.version}"
-                yield f"Written in place: the version counter of {few(names)} went up, {step}."
-        moved = {tensor.id for members in counted.values() for tensor, _ in members}
-        for storage in self.after.storages:
-            before = self.old_storages.get(storage.key)
-            if before is None or not differ(before, storage):
-                continue
-            there = [
-                t for t in self.after.tensors if t.storage == storage.id and t.key in self.old and t.id in self.named
-            ]
-            if there:
-                verb = "shows" if len(there) == 1 else "show"
-                yield f"The values in memory changed: {few(self.called(t) for t in there)} {verb} it."
-            silent = [self.called(t) for t in there if t.id not in moved and t.version is not None]
-            if silent:
-                verb = "did" if len(silent) == 1 else "all did"
-                yield f"The version counter of {few(silent)} {verb} not notice: autograd cannot see this write."
-
-    def gradients(self) -> Iterator[str]:
-        """.grad that came, went, or was added to."""
-        for tensor in self.after.tensors:
-            name = self.named.get(tensor.id, ("",))[0]
-            was = self.old.get(tensor.key)
-            if not name or (tensor.grad is None and (was is None or was.grad is None)):
-                continue
-            if tensor.grad is None:
-                yield f"{name}.grad is None again."
-            elif was is None or was.grad is None:
-                yield f"{name}.grad is now there: {_values(self.after, tensor.grad)}."
+def _gradients(changed: Changes) -> Iterator[str]:
+    """.grad that came, went, or was added to."""
+    now, since = changed.now, changed.since
+    for tensor in now.tensors:
+        if not tensor.names:
+            continue
+        name, old, there = tensor.names[0], changed.then.get(tensor.id), changed.facts.get(tensor.id, {})
+        if tensor.grad is None:
+            if "grad" in there:
+                yield gettext("{name}.grad is None again.", name=name)
+        elif old is None or old.grad is None or since is None:
+            yield gettext("{name}.grad is now there: {values}.", name=name, values=_values(now, tensor.grad))
+        elif "values" in there:
+            then, values = _values(since, old.grad), _values(now, tensor.grad)
+            if then == values:
+                yield gettext("{name}.grad changed.", name=name)
             else:
-                values, earlier = _values(self.after, tensor.grad), _values(self.before, was.grad)
-                now, then = self.after.tensor(tensor.grad), self.before.tensor(was.grad)
-                if values != earlier:
-                    yield f"{name}.grad changed: {earlier} -> {values}."
-                elif now.version != then.version or cells_differ(self.before, then, self.after, now):
-                    yield f"{name}.grad changed."
-
-    def saved(self) -> Iterator[str]:
-        """Saved tensors that backward used up, or that were written after they were saved."""
-        freed = _states(self.after, "freed") - _states(self.before, "freed")
-        if freed:
-            yield f"Backward freed what it had saved: {few(sorted({_short(node) for node, _ in freed}))}."
-        stale = _states(self.after, "stale") - _states(self.before, "stale")
-        for node in sorted({node for node, _ in stale}):
-            names = few(sorted(name for where, name in stale if where == node))
-            yield f"What {_short(node)} saved ({names}) was written afterwards: backward will raise an error."
+                yield gettext("{name}.grad changed: {then} -> {now}.", name=name, then=then, now=values)
 
 
-def _plain(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
-    for name, text in after.items():
-        if before.get(name) != text:
-            yield f"{name} {text}." if name.endswith("() returns") else f"{name} = {text}"
+def _values(snap: Snapshot, which: str) -> str:
+    """The values of a small tensor, otherwise its shape."""
+    tensor = snap.tensor(which)
+    values = snap.values(tensor, 6)
+    if values is None:
+        return gettext("shape {shape}", shape=shape(tensor.shape))
+    texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
+    for length in reversed(tensor.shape or ()):
+        texts = [f"[{', '.join(texts[k : k + length])}]" for k in range(0, len(texts), length or 1)]
+    return texts[0] if texts else "[]"
 
 
-def _states(snapshot: Snapshot, state: str) -> Counter[tuple[str, str]]:
-    return Counter((n.name, f"_saved_{s.name}") for n in snapshot.nodes for s in n.saved if s.state == state)
-
-
-def _values(snapshot: Snapshot, tid: str) -> str:
-    """The values of a small contiguous tensor, otherwise its shape."""
-    tensor = snapshot.tensor(tid)
-    if tensor.storage is None or tensor.shape is None or tensor.numel > 6 or not tensor.itemsize:
-        return f"shape {_shape(tensor.shape)}"
-    storage = snapshot.storage(tensor.storage)
-    first = tensor.start_byte // storage.itemsize
-    cells = [storage.value(first + _place(index, tensor)) for index in _indices(tensor.shape)]
-    if not all(known for known, _ in cells):
-        return f"shape {_shape(tensor.shape)}"
-    return _nested([_number(value) for _, value in cells], tensor.shape)
-
-
-def _place(index: tuple[int, ...], tensor: Any) -> int:
-    return sum(i * s for i, s in zip(index, tensor.stride or (), strict=True))
-
-
-def _indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-    places: list[tuple[int, ...]] = [()]
-    for size in shape:
-        places = [(*place, i) for place in places for i in range(size)]
-    return places
-
-
-def _nested(texts: list[str], shape: tuple[int, ...]) -> str:
-    if not shape:
-        return texts[0]
-    part = len(texts) // shape[0] if shape[0] else 0
-    inner = (_nested(texts[i * part : (i + 1) * part], shape[1:]) for i in range(shape[0]))
-    return f"[{', '.join(inner)}]"
-
-
-def _number(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _shape(shape: tuple[int, ...] | None) -> str:
-    return "unknown" if shape is None else str(shape)
-
-
-def _short(name: str) -> str:
-    return name.rpartition("::")[2]
+def _saved(changed: Changes) -> Iterator[str]:
+    """Saved tensors that backward used up, or that were written after they were saved."""
+    freed = sorted({short(node.name) for node, _ in changed.turned("freed")})
+    if freed:
+        yield gettext("Backward freed what it had saved: {nodes}.", nodes=few(freed))
+    stale: dict[str, list[str]] = {}
+    for node, saved in changed.turned("stale"):
+        stale.setdefault(short(node.name), []).append(f"_saved_{saved.name}")
+    for name, entries in sorted(stale.items()):
+        yield gettext(
+            "What {node} saved ({names}) was written afterwards: backward will raise an error.",
+            node=name,
+            names=few(sorted(entries)),
+        )

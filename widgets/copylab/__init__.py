@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .quiz.exercises import Exercise, Wrong, exercise, wrong
     from .quiz.misconceptions import Misconception, misconception
     from .quiz.prediction import Prediction, predict
-    from .quiz.questions import Question
+    from .quiz.question import Question
     from .timing.race import Race, race
 
 __all__ = [
@@ -70,7 +70,7 @@ _HOMES = {
     "Misconception": ".quiz.misconceptions",
     "Prediction": ".quiz.prediction",
     "Progress": ".course.overview",
-    "Question": ".quiz.questions",
+    "Question": ".quiz.question",
     "Race": ".timing.race",
     "race": ".timing.race",
     "Source": ".copying.sources",

@@ -72,8 +72,8 @@ def inline(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The same for reading as text: backticks stay, for they say what is code."""
-    return re.sub(r"\*\*([^*\n]+)\*\*", r"\1", text.strip()).translate(_MEANT)
+    """The same for reading as text: backticks stay, for they say what is code, and so do the stars in it."""
+    return _MARKS.sub(lambda mark: mark[2] or mark[0], text.strip()).translate(_MEANT)
 
 
 def indented(text: str, by: str = "  ") -> str:
@@ -99,6 +99,27 @@ class Part:
         return self.text()
 
 
+class Told:
+    """Mixed into what has more to it than what it says: all of that is one tree."""
+
+    def tree(self) -> Part:
+        """All that it says."""
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        """All that it says, in words."""
+        return self.tree().text()
+
+    @property
+    def html(self) -> str:
+        """The same as HTML that needs no script."""
+        return self.tree().html()
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        return {"text/plain": self.text, "text/html": self.html}
+
+
 class Paragraph(Part):
     """A sentence or several, with `code` and **bold** in them. `mark` stands before it, and `kind` is its class."""
 
@@ -119,18 +140,24 @@ class Paragraph(Part):
 
 
 class Code(Part):
-    """Lines of code, or whatever keeps its line breaks."""
+    """Lines of code, or whatever keeps its line breaks. `numbered`: with the number of each line before it."""
 
-    def __init__(self, source: str, *, by: str = "  ", **attributes: Any) -> None:
-        self.source, self.by, self.attributes = source, by, attributes
+    def __init__(self, source: str, *, by: str = "  ", numbered: bool = False, **attributes: Any) -> None:
+        lines = source.rstrip("\n").split("\n")
+        wide = len(str(len(lines)))
+        self.source = (
+            "\n".join(f"{n:>{wide}}  {one}".rstrip() for n, one in enumerate(lines, 1)) if numbered else source
+        )
+        self.by, self.numbered, self.attributes = by, numbered, attributes
 
     def text(self) -> str:
         """The lines, moved to the right."""
         return indented(self.source.rstrip("\n"), self.by)
 
     def html(self) -> str:
-        """A `<pre>`."""
-        return element("pre", unbroken(self.source.rstrip("\n")), **self.attributes)
+        """A `<pre>`; numbered lines have a `<code>` in it, without which the pages of nbconvert show their own font."""
+        inside = unbroken(self.source.rstrip("\n"))
+        return element("pre", element("code", inside) if self.numbered else inside, **self.attributes)
 
 
 class Box(Part):
@@ -274,7 +301,8 @@ class Table(Part):
     def html(self) -> str:
         """A `<table>`."""
         caption = element("caption", inline(self.caption)) if self.caption else ""
-        head = "".join(name.html("col") for name in self.head)
+        # A head that says nothing is none: nobody is told of a column without a name.
+        head = "".join(name.html("col" if name.said else "") for name in self.head)
         body = "".join(element("tr", "".join(cell.html() for cell in row)) for row in self.rows)
         top = element("thead", element("tr", head)) if head else ""
         return element("table", caption + top + element("tbody", body), **self.attributes)

@@ -127,13 +127,13 @@ def test_the_table() -> None:
     seen = progress()
     lines = [" ".join(line.split()) for line in seen.text.splitlines()]
     for line in (
-        "clone seven predicted, 7 of 11 right",
-        "clone readings solved, 1 hint",
-        "clone both begun, not solved yet, solution seen",
+        "clone seven ✔ predicted, 7 of 11 right",
+        "clone readings ✔ solved, 1 hint",
+        "clone both … begun, not solved yet, solution seen",
         "start part not yet",
     ):
         assert line in lines
-    assert lines[-2:] == ["alone predicted, 1 of 2 right", "mine <b> predicted, 1 of 1 right"]
+    assert lines[-2:] == ["alone ✔ predicted, 1 of 2 right", "mine <b> ✔ predicted, 1 of 1 right"]
     assert len(seen.rows()) == count + 2
     kinds = list(course().values())
     assert seen.summary == (

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from copylab.looks import grad, node_of, same_counter, same_storage, values
 from copylab.quiz.exercises import Exercise, Verdict, Wrong, exercise, wrong
-from copylab.quiz.mutations import mutations
+from copylab.quiz.verify import mutations
 
 START = "x = torch.arange(6)\nt = None"
 SOLUTION = "t = x[2:4].clone()"
@@ -217,7 +217,7 @@ def test_hints_in_stages_and_the_solution() -> None:
     said = [repr(part.hint()) for _ in range(3)]
     assert said == ["Hint 1 of 2: A slice picks a part.", *["Hint 2 of 2: What `copies` a view?"] * 2]
     assert repr(part.hint(1)) == said[0]
-    assert "<code>copies</code>" in part.hint(2)._repr_html_()
+    assert "<code>copies</code>" in part.hint(2).html()
     assert repr(part.solution()) == "One solution:\n\nt = x[2:4].clone()"
     for number in (0, 3, -1):
         with pytest.raises(ValueError, match="numbers 1 to 2"):
@@ -298,6 +298,27 @@ def test_bad_definitions() -> None:
         make(wrong=[Wrong("t = (", says="x")])
 
 
+def test_names_and_wrong_answers_in_short() -> None:
+    short = {"t = x[2:4]": "storage of x", "t = x[2:5].clone()": "shows [2, 3, 4]"}
+    part = exercise("k", "task", check=check, start=START, solution=SOLUTION, wrong=short)
+    assert (part.names, part.wrong) == (("x", "t"), make().wrong)
+    assert part.verify()
+    with pytest.raises(TypeError, match="wrong must be a dict"):
+        make(wrong=["t = x[2:4]"])
+
+
+def _asserts(t: Any, torch: Any) -> None:
+    assert t is not torch, "t is the engine."
+    assert t == [1], f"t is {t!r}, line one.\nLine two."
+
+
+def test_what_a_check_asserts_is_said() -> None:
+    part = exercise("k", "task", check=_asserts, solution="t = [1]")
+    assert part.names == ("t",)
+    assert repr(part.check({"t": 2})) == "Not yet: t is 2, line one."
+    assert part.check({"t": [1]}).is_right
+
+
 # ---- mutations
 
 
@@ -347,7 +368,7 @@ def press(view: Any, name: str) -> str:
 
 def test_the_live_view_does_the_same(monkeypatch: pytest.MonkeyPatch, engine: ModuleType) -> None:
     names: dict[str, Any] = {}
-    monkeypatch.setattr("copylab.quiz.exercise_view.notebook_names", lambda: names)
+    monkeypatch.setattr("copylab.quiz.exercises.notebook_names", lambda: names)
     part = make(title="One <more>", engine=engine)
     view = part.live()
     states = []

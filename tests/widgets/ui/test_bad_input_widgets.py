@@ -292,7 +292,7 @@ class TestTeachers:
         assert (part.hints, part.also) == (("Look.",), ("t = 2",))
 
     def test_what_is_no_definition(self) -> None:
-        with pytest.raises(TypeError, match=r"wrong must be a list of Wrong\(code, says\)"):
+        with pytest.raises(TypeError, match=r"wrong must be a dict.* or a list of Wrong\(code, says\)"):
             exercise("t/wrong", "do", ["t"], anything, solution="t = 1", wrong=["t = 2"])  # type: ignore[list-item]
         with pytest.raises(TypeError, match="code must be a string of Python, not function"):
             predict(lambda: None)  # type: ignore[arg-type]

@@ -73,7 +73,7 @@ def test_a_model_is_opened_with_all_that_its_view_is_made_of(monkeypatch: pytest
     live = steps("x = torch.ones(2)", engine=tinytorch).live()
     table = compare("clone", engine=tinytorch)
     form = predict("x = torch.ones(2)\ny = x", engine=tinytorch).live().form
-    for widget, name in ((live, "form"), (table, "form"), (table, "kinds"), (table, "kind"), (form, "task")):
+    for widget, name in ((live, "form"), (table, "form"), (table, "kinds"), (table, "kind"), (form, "page")):
         assert states[type(widget).__name__][name] == getattr(widget, name)
         assert states[type(widget).__name__][name], name
 

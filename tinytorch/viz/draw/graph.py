@@ -1,43 +1,370 @@
-"""The graph picture: which nodes backward will walk, and what they saved."""
+"""The graph picture: which nodes backward will walk, and what they saved. Graphviz says where, this says how."""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 
-from ..diff import changes
-from ..read.records import Snapshot
-from ..read.snapshot import read
-from ..words import graph_text
-from .cards import Card, Wire, build
+from ..catalogue import gettext, ngettext
+from ..diff import Changes
+from ..explain import perhaps, stale
+from ..fold import Fold, View, followers, view
+from ..labels import clean, cut, shape, short, shorten, show, width
+from ..read.records import Node, Saved, Snapshot, Tensor
+from ..text import graph_text
+from ..words import IN_GRAPH, below_graph, facts, in_fold, in_states, renamed, was
+from . import layout
 from .picture import Picture
-from .route import draw
+from .style import Canvas, number, numbers
 
-if TYPE_CHECKING:
-    from .digraph import GraphPicture
-
-
-def graph(*tensors: Any, since: Snapshot | None = None, **named: Any) -> GraphPicture:
-    """Draw the autograd graph behind some tensors as a `graphviz.Digraph`; the arguments are those of `snapshot`.
-
-    A snapshot may be given instead. With `since`, an earlier snapshot, what is new or changed is marked. Nodes, leaves and saved tensors (live, stale, freed) are as
-    torch's `grad_fn`, `next_functions` and `_saved_*` tell them.
-    Raises TypeError for an argument that is no tensor and holds none; ImportError without the
-    `graphviz` package; on drawing, LayoutError where no Graphviz can be found.
-    """
-    snap = read(tensors, named, sys._getframe(1), since)
-    # Imported here: snapshots and memory pictures do without the graphviz package.
-    from .digraph import GraphPicture
-
-    return GraphPicture(snap, since)
+LIMIT = 34
+KINDS = 4
+ROWS = 12
+ROW, HEAD, PAD = 16, 26, 10
+CHANGED = ("s b", "was")
+"""How a line looks that tells what changed."""
+EDGE = 14
+NOTE = 760
+"""A longer note makes no picture wider."""
+Point = tuple[float, float]
 
 
-def drawing(snap: Snapshot, since: Snapshot | None = None) -> tuple[tuple[Card | Wire, ...], Picture]:
-    """The same picture without a Digraph, for those who draw many; and what it shows, before it is laid out.
+def graph_of(changed: Changes) -> tuple[tuple[Card | Wire, ...], Picture]:
+    """The graph picture of a snapshot that was compared with an earlier one; and what it shows, before it is laid out.
 
     Two pictures that show the same look the same.
     """
-    changed = changes(snap, since)
-    cards, wires = build(snap, changed)
-    picture = Picture(lambda theme: draw(snap, cards, wires, changed, theme), lambda: graph_text(snap, changed))
+    cards, wires = build(changed)
+    picture = Picture(lambda theme: draw(changed, cards, wires, theme), lambda: graph_text(changed))
     return (*cards, *wires), picture
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One box of the graph picture; its lines are (text, classes, mark)."""
+
+    name: str
+    kind: str
+    lines: tuple[tuple[str, str, str], ...]
+    whole: str = ""
+    fresh: bool = False
+    """True for what was not there at the earlier look."""
+
+    @property
+    def width(self) -> float:
+        """In px."""
+        marks = [18 if mark else 0 for _, _, mark in self.lines]
+        widths = [width(text, kind) + mark for (text, kind, _), mark in zip(self.lines, marks, strict=True)]
+        return max(40.0, round(max(widths) + 2 * PAD))
+
+    @property
+    def height(self) -> float:
+        """In px."""
+        return HEAD + ROW * (len(self.lines) - 1) + (4 if len(self.lines) > 1 else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One line of the graph picture, from card to card."""
+
+    tail: str
+    head: str
+    kind: str
+    label: str = ""
+
+
+def build(changed: Changes) -> tuple[list[Card], list[Wire]]:
+    """The cards and wires of a snapshot's graph, in a fixed order, with what changed marked."""
+    snap = changed.now
+    unseen, seen = perhaps(snap), view(snap)
+    cards: list[Card] = []
+    wires: list[Wire] = []
+    leaves = [item.variable for item in seen.items if isinstance(item, Node) and item.variable is not None]
+    elsewhere = {*leaves, *(leaf for item in seen.items if isinstance(item, Fold) for leaf in item.leaves)}
+    off: list[Tensor] = []
+    for tensor in snap.named:
+        place = seen.places.get(tensor.grad_fn or "")
+        if not tensor.requires_grad and tensor.grad_fn is None:
+            off.append(tensor)
+        elif tensor.id not in elsewhere and (place is not None or not tensor.grad_fn):
+            cards.append(_pill(changed, tensor))
+            if place is not None:
+                wires.append(Wire(tensor.id, place, "name"))
+    for item in seen.items:
+        cards.append(_folded(changed, item) if isinstance(item, Fold) else _node(changed, item, seen, unseen))
+        wires += _wires(item, seen)
+    cards += [_pill(changed, snap.tensor(tid)) for tid in dict.fromkeys(leaves)]
+    if off:
+        cards.append(_off(changed, off))
+    return cards, wires
+
+
+def _off(changed: Changes, tensors: list[Tensor]) -> Card:
+    """One card for all the tensors that are not on the graph."""
+    lines = [(gettext("not on the graph"), "b", ""), (gettext("(needs no grad)"), "s", "")]
+    for tensor in tensors[:ROWS]:
+        name = cut(changed.now.label(tensor.id), LIMIT)
+        new = (gettext("new: {name}", name=name), *CHANGED)
+        lines.append(new if tensor.id in changed.new else (name, "mono b", ""))
+        lines += _changed(changed, tensor)
+    if len(tensors) > ROWS:
+        lines.append((gettext("and {number} more", number=len(tensors) - ROWS), "s", ""))
+    return Card("off", "off", tuple(lines), lines[0][0])
+
+
+def _changed(changed: Changes, tensor: Tensor) -> list[tuple[str, str, str]]:
+    """What is to be said of a tensor that was there before."""
+    said = (*renamed(changed, tensor), *facts(changed, tensor.id, IN_GRAPH))
+    return [(shorten(fact, 40), *CHANGED) for fact in said]
+
+
+def _wires(item: Node | Fold, seen: View) -> list[Wire]:
+    if isinstance(item, Fold):
+        return [Wire(item.id, seen.places[end], "next") for end in item.ends if end in seen.places]
+    numbered = len(item.edges) > 1
+    wires = [
+        Wire(item.id, seen.places[edge.node], "next", str(edge.index) if numbered else "")
+        for edge in item.edges
+        if edge.node is not None and edge.node in seen.places
+    ]
+    if item.variable is not None:
+        wires.append(Wire(item.id, item.variable, "leaf", ".grad"))
+    return wires
+
+
+def _pill(changed: Changes, tensor: Tensor) -> Card:
+    name = changed.now.label(tensor.id)
+    kind, below = "name", shape(tensor.shape)
+    if tensor.is_leaf and tensor.requires_grad:
+        kind, below = "leaf", gettext("leaf {shape}", shape=below)
+    lines = ((cut(name, LIMIT), "mono b", ""), (shorten(below, 40), "s", ""), *_changed(changed, tensor))
+    return Card(tensor.id, kind, lines, name, tensor.id in changed.new)
+
+
+def _node(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
+    head = short(node.name)
+    lines = [(shorten(head, LIMIT), "mono b", "")]
+    for at, saved in enumerate(node.saved):
+        lines.append(_saved_line(changed.now, saved))
+        through = unseen.get((node.id, saved.tensor or ""))
+        if through is not None and saved.state == "live":
+            said = gettext("perhaps written unseen, through {names}", names=through)
+            lines.append((shorten(said, 48), "s b", "warn"))
+        if (node.id, at) in changed.saved:
+            lines.append((was(changed.saved[node.id, at]), *CHANGED))
+    if node.cut or any(follower not in seen.places for follower in followers(node)):
+        lines.append((gettext("the graph goes on"), "s", ""))
+    return Card(node.id, "node", tuple(lines), head, node.id in changed.nodes)
+
+
+def _folded(changed: Changes, fold: Fold) -> Card:
+    lines = [(ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes)), "b", "")]
+    for name, count in fold.kinds[:KINDS]:
+        said = gettext("{number} x {node}", number=f"{count:,}", node=short(name))
+        lines.append((shorten(said, LIMIT), "mono s", ""))
+    if len(fold.kinds) > KINDS:
+        more = ngettext("and {number} kind more", "and {number} kinds more", len(fold.kinds) - KINDS)
+        lines.append((more, "s", ""))
+    lines += [(state, "s", "") for state in in_states(fold)]
+    if fold.leaves:
+        lines.append((ngettext("with {number} leaf", "with {number} leaves", len(fold.leaves)), "s", ""))
+    lines += [(shorten(said, 48), *CHANGED) for said in in_fold(changed, fold)]
+    return Card(fold.id, "fold", tuple(lines), lines[0][0], set(fold.nodes) <= changed.nodes)
+
+
+def _saved_line(snap: Snapshot, saved: Saved) -> tuple[str, str, str]:
+    head = gettext("saved {name}", name=shorten(clean(saved.name), 14))
+    whole = head
+    if saved.tensor is not None:
+        whole = f"{head} = {cut(snap.label(saved.tensor), 26)}"
+    elif saved.value is not None:
+        whole = f"{head} = {show(saved.value)}"
+    match saved.state:
+        case "live" if saved.tensor:
+            return (gettext("{what}, version {version}", what=whole, version=saved.version), "s", "check")
+        case "live":
+            return (whole, "s", "check")
+        case "number":
+            return (whole, "s", "dot")
+        case "stale":
+            said = gettext(
+                "{what}: saved at version {then}, now at {now}",
+                what=whole,
+                then=saved.saved_version,
+                now=saved.version,
+            )
+            return (said, "s b", "cross")
+        case "freed":
+            return (gettext("{what}: freed", what=head), "s", "void")
+        case "packed":
+            return (gettext("{what}: packed by a hook", what=head), "s", "dot")
+        case "once":
+            return (gettext("{what}: left for backward", what=head), "s", "dot")
+    return (gettext("{what}: cannot be read", what=head), "s", "void")
+
+
+def dot_for(cards: list[Card], wires: list[Wire]) -> str:
+    """DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
+    lines = [
+        "digraph{graph[rankdir=TB nodesep=.3 ranksep=.4 ordering=out nslimit=2 nslimit1=2 mclimit=.5]",
+        'node[shape=box fixedsize=true label=""]edge[dir=none]',
+    ]
+    lines += [f"{card.name}[width={card.width / 72:.4f} height={card.height / 72:.4f}]" for card in cards]
+    lines += [f"{wire.tail}->{wire.head}" for wire in wires]
+    return "\n".join([*lines, "}"])
+
+
+def draw(changed: Changes, cards: list[Card], wires: list[Wire], theme: str | None = None) -> str:
+    """The whole SVG."""
+    canvas = Canvas()
+    notes = below_graph(changed, view(changed.now))
+    notes_w = max((width(shorten(note, 90), "m") for note in notes), default=0.0)
+    if not cards:
+        canvas.text(EDGE, 26, gettext("no tensors to show"), "m")
+        for k, note in enumerate(notes):
+            canvas.text(EDGE, 46 + 18 * k, note, "m", 90)
+        summary = gettext("Graph picture without tensors")
+        return canvas.svg(max(320, 2 * EDGE + notes_w), 44 + 18 * len(notes), summary, theme)
+    places, routes, w, h = _laid_out(layout.render, dot_for(cards, wires))
+    top = EDGE + 22
+    head = gettext("backward follows the arrows")
+    if not changed.now.nodes:
+        head = gettext("nothing here was computed from a tensor that requires grad")
+    canvas.text(EDGE, EDGE + 10, head, "m")
+    least = width(head) + 2 * EDGE
+    if any(mark == "was" for card in cards for _, _, mark in card.lines):
+        canvas.mark("was", EDGE + 5, top)
+        legend = gettext("marks what changed since the earlier look")
+        canvas.text(EDGE + 16, top + 4, legend, "m")
+        least = max(least, width(legend) + 16 + 2 * EDGE)
+        top += 18
+    if any(card.fresh for card in cards):
+        top += 6  # room for the flags of the first row
+    for wire, points in zip(wires, _matched(wires, routes), strict=True):
+        _wire(canvas, wire, [(x + EDGE, h - y + top) for x, y in points])
+    for card in cards:
+        x, y = places[card.name]
+        _card(canvas, card, x + EDGE, h - y + top)
+    bottom = top + h
+    for note in notes:
+        canvas.text(EDGE, bottom + 20, note, "m", 90)
+        bottom += 18
+    least = max(least, min(notes_w, NOTE) + 2 * EDGE)
+    return canvas.svg(max(w + 2 * EDGE, least), bottom + EDGE, _summary(changed), theme)
+
+
+@lru_cache(maxsize=128)
+def _laid_out(
+    render: Callable[[str], str], dot: str
+) -> tuple[dict[str, Point], list[tuple[str, str, list[Point]]], float, float]:
+    """What `_places` makes of a layout; what changes from step to step of a program often leaves it as it is."""
+    return _places(render(dot))
+
+
+def _places(plain: str) -> tuple[dict[str, Point], list[tuple[str, str, list[Point]]], float, float]:
+    """Graphviz' plain output, in px with y upwards."""
+    places: dict[str, Point] = {}
+    routes: list[tuple[str, str, list[Point]]] = []
+    w = h = 0.0
+    for line in plain.splitlines():
+        words = line.split()  # names and numbers; what is quoted comes after them
+        if words[0] == "graph":
+            w, h = float(words[2]) * 72, float(words[3]) * 72
+        elif words[0] == "node":
+            places[words[1]] = (float(words[2]) * 72, float(words[3]) * 72)
+        elif words[0] == "edge":
+            count = int(words[3])
+            flat = [float(word) * 72 for word in words[4 : 4 + 2 * count]]
+            routes.append((words[1], words[2], list(zip(flat[::2], flat[1::2], strict=True))))
+    return places, routes, w, h
+
+
+def _matched(wires: list[Wire], routes: list[tuple[str, str, list[Point]]]) -> list[list[Point]]:
+    """The route of each wire; two wires between the same cards take theirs in turn."""
+    waiting: dict[tuple[str, str], list[list[Point]]] = {}
+    for tail, head, points in routes:
+        waiting.setdefault((tail, head), []).append(points)
+    return [waiting[wire.tail, wire.head].pop(0) for wire in wires]
+
+
+def _wire(canvas: Canvas, wire: Wire, points: list[Point]) -> None:
+    line, tip, ink = {
+        "next": ("arrow", "tip", "t"),
+        "name": ("arrow dash", "tip", "t"),
+        "leaf": ("leaf-l", "leaf-t", "leaf-t"),
+    }[wire.kind]
+    end, before = points[-1], points[-2]
+    dx, dy = end[0] - before[0], end[1] - before[1]
+    length = (dx * dx + dy * dy) ** 0.5 or 1.0
+    ux, uy = dx / length, dy / length
+    base = (end[0] - 8 * ux, end[1] - 8 * uy)
+    bends = [*points[:-1], base]
+    curve = "".join([f"C{numbers(bends[i : i + 3])}" for i in range(1, len(bends), 3)])
+    canvas.path(f"M{number(points[0][0])} {number(points[0][1])}{curve}", line)
+    left = (base[0] - 4 * uy, base[1] + 4 * ux)
+    right = (base[0] + 4 * uy, base[1] - 4 * ux)
+    canvas.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in (end, left, right)) + "z", tip)
+    if wire.kind == "next" and wire.label:
+        x, y = _along(points, 0.3)
+        w = width(wire.label, "mono xs") + 8
+        canvas.rect(x - w / 2, y - 7, w, 14, "card", 7)
+        canvas.text(x, y + 3.5, wire.label, "t mono xs c")
+    elif wire.label:
+        x, y = _along(points, 0.5)
+        canvas.text(x + 6, y + 3, wire.label, f"{ink} mono xs")
+
+
+def _along(points: list[Point], t: float) -> Point:
+    """A point on the first cubic curve of a route."""
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = points[:4]
+    s = 1 - t
+    a, b, c, d = s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t
+    return (a * ax + b * bx + c * cx + d * dx, a * ay + b * by + c * cy + d * dy)
+
+
+def _card(canvas: Canvas, card: Card, x: float, y: float) -> None:
+    w, h = card.width, card.height
+    left, top = x - w / 2, y - h / 2
+    kind = {"node": "band", "fold": "card dash", "name": "name", "leaf": "leaf", "off": "card dash"}[card.kind]
+    ink = {"node": "t", "fold": "t", "name": "name-t", "leaf": "leaf-t", "off": "m"}[card.kind]
+    if card.fresh:
+        kind = "new dash" if card.kind == "fold" else "new"
+    if any(mark == "cross" for _, _, mark in card.lines):
+        kind = "bad"
+    canvas.rect(left, top, w, h, kind, 6 if card.kind in ("node", "fold") else 12)
+    if card.fresh:
+        canvas.rect(left - 5, top - 11, 30, 15, "new", 3)
+        canvas.text(left + 10, top, gettext("new"), "new-t xs b c")
+    for k, (text, style, mark) in enumerate(card.lines):
+        line_y = top + 17 + k * ROW + (3 if k else 0)
+        tone = _tone(kind, mark, ink)
+        if mark:
+            canvas.mark(mark, left + PAD + 4, line_y - 4)
+            canvas.text(left + PAD + 16, line_y, text, f"{tone} {style}")
+        else:
+            canvas.text(x, line_y, text, f"{tone} {style} c", whole="" if k else card.whole)
+
+
+def _tone(kind: str, mark: str, ink: str) -> str:
+    """The colour of a line of text."""
+    if mark in ("cross", "warn"):
+        return "bad-t"
+    if mark == "was":
+        return "new-t"
+    if kind.startswith(("bad", "new")):
+        return "t"
+    return "m" if mark == "void" else ink
+
+
+def _summary(changed: Changes) -> str:
+    snap = changed.now
+    said = ngettext("Autograd graph with {number} node", "Autograd graph with {number} nodes", len(snap.nodes))
+    said += " " + gettext("and more") if snap.notes else ""
+    said += ", " + gettext("{number} of them new", number=f"{len(changed.nodes):,}") if changed.nodes else ""
+    wrong = ngettext(
+        "{number} saved tensor stale: backward will raise",
+        "{number} saved tensors stale: backward will raise",
+        len(stale(snap)),
+    )
+    return f"{said}, {wrong}" if stale(snap) else said

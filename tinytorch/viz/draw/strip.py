@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
-from .. import words
+from ..catalogue import gettext
 from ..labels import show, width
 from ..read.records import Storage, Tensor
+from ..words import covered
 from .style import Canvas, number
 
 MAX_WIDTH = 600
@@ -18,135 +22,144 @@ MANY = 4096
 """Up to so many elements are walked one by one; larger tensors are asked cell by cell."""
 
 
+class Column(NamedTuple):
+    """A cell with its value and what it was before, or (without a cell) a gap where cells are left out."""
+
+    cell: int | None
+    width: float
+    value: str = ""
+    was: str = ""
+
+
+class Lane(NamedTuple):
+    """What stands under the columns for one tensor: the index of its element, or a remark in place of all."""
+
+    texts: tuple[str, ...]
+    remark: str
+    walks: bool
+    """Whether the order of walk is worth drawing: it goes back and forth in few, whole cells."""
+    walk: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Strip:
-    """The columns of one storage: cells with values, and gaps where cells are left out."""
+    """The columns of one storage, and a lane for each tensor in it."""
 
-    def __init__(self, storage: Storage, members: list[Tensor], changed: dict[int, object]) -> None:
-        self.storage = storage
-        self.members = members
-        self.changed = changed
-        self.labels = {one.id: _element_labels(one) for one in members}
-        self.cells = [cell for run in storage.runs for cell in range(run.start, run.stop)]
-        if not storage.runs and storage.cells:  # values that cannot be read still have places
-            self.cells = list(range(min(storage.cells, 8)))
-        self.cell_w = self._cell_width()
-        self._thin_out()
-        self.columns = self._columns()
-        self.width = sum(w for _, w in self.columns) or 60
-        self.height = 14 + CELL_H + (14 if changed else 0)
+    columns: tuple[Column, ...]
+    lanes: tuple[Lane, ...]
+    height: int
 
-    def _cell_width(self) -> float:
-        widest = 0.0
-        for cell in self.cells:
-            widest = max(widest, width(self._value(cell), "mono"))
-            for one in self.members:
-                widest = max(widest, width(self._label(one, cell) or "", "mono xs") - 2)
-            if cell in self.changed:
-                widest = max(widest, width("was " + show(self.changed[cell]), "xs"))
-        return max(NARROW, round(widest + 12))
-
-    def _thin_out(self) -> None:
-        """Leave cells out, from the end of the longest stretch first, until the strip fits."""
-        room = max(6, int(MAX_WIDTH // self.cell_w))
-        while len(self.cells) > room:
-            stretches: list[list[int]] = []
-            for cell in self.cells:
-                if stretches and cell == stretches[-1][-1] + 1:
-                    stretches[-1].append(cell)
-                else:
-                    stretches.append([cell])
-            longest = max(stretches, key=len)
-            # The very last cell stays: it shows where the storage ends.
-            victim = longest[-2] if longest[-1] == self.storage.cells - 1 and len(longest) > 1 else longest[-1]
-            self.cells.remove(victim)
-
-    def _columns(self) -> list[tuple[int | None, float]]:
-        columns: list[tuple[int | None, float]] = []
-        expected = 0
-        for cell in self.cells:
-            if cell != expected:
-                columns.append((None, GAP_W))
-            columns.append((cell, self.cell_w))
-            expected = cell + 1
-        if self.cells and expected != self.storage.cells:
-            columns.append((None, GAP_W))
-        return columns
-
-    def _value(self, cell: int) -> str:
-        known, value = self.storage.value(cell)
-        return show(value) if known else "?"
+    @property
+    def width(self) -> float:
+        """In px."""
+        return sum(column.width for column in self.columns) or 60
 
     def draw(self, canvas: Canvas, x: float, y: float) -> None:
         """The strip itself: cell numbers above, values inside, what they were below."""
         if not self.columns:
             canvas.rect(x, y + 14, 60, CELL_H, "cell dash")
-            canvas.text(x + 30, y + 32, "empty", "m c")
-            return
-        for cell, w in self.columns:
+            canvas.text(x + 30, y + 32, gettext("empty"), "m c")
+        for cell, w, value, was in self.columns:
+            middle, base = x + w / 2, y + 14 + CELL_H / 2 + 4
             if cell is None:
-                canvas.text(x + w / 2, y + 14 + CELL_H / 2 + 4, "...", "m b c")
+                canvas.text(middle, base, "...", "m b c")
             else:
-                canvas.text(x + w / 2, y + 9, str(cell), "m xs c")
-                was = cell in self.changed
+                canvas.text(middle, y + 9, str(cell), "m xs c")
                 canvas.rect(x, y + 14, w, CELL_H, "new" if was else "cell")
-                ink = "new-t b mono c" if was else "t mono c"
-                canvas.text(x + w / 2, y + 14 + CELL_H / 2 + 4, self._value(cell), ink)
+                canvas.text(middle, base, value, "new-t b mono c" if was else "t mono c")
                 if was:
-                    canvas.text(x + w / 2, y + 14 + CELL_H + 12, "was " + show(self.changed[cell]), "new-t xs c")
+                    canvas.text(middle, y + 14 + CELL_H + 12, was, "new-t xs c")
             x += w
 
-    def lane(self, canvas: Canvas, x: float, y: float, tensor: Tensor) -> None:
-        """Under each cell that the tensor covers, the index of its element there."""
-        middles: dict[int, float] = {}
-        left = x
-        for cell, w in self.columns:
-            text = None if cell is None else self._label(tensor, cell)
-            if text is not None and cell is not None:
-                canvas.rect(left + 2, y + 4, w - 4, 24, "view", 4)
-                canvas.text(left + w / 2, y + 20, text, "view-t mono xs c")
-                middles[cell] = left + w / 2
-            left += w
-        if not tensor.numel:
-            canvas.text(x + 4, y + 20, "no elements", "m s")
-        elif not middles:
-            canvas.text(x + 4, y + 20, words.covered(tensor), "m s", 40)
-        elif self.walks(tensor):
-            self._walk(canvas, y + 28, tensor, middles)
-
-    def walks(self, tensor: Tensor) -> bool:
-        """Whether the order of walk is worth drawing: it goes back and forth in few, whole cells."""
-        return 1 < tensor.numel <= ARCS and tensor.itemsize == self.storage.itemsize and tensor.jumps()
-
-    def _walk(self, canvas: Canvas, y: float, tensor: Tensor, middles: dict[int, float]) -> None:
-        cells = [byte // tensor.itemsize for _, byte in tensor.elements(ARCS)]
-        points = [middles[cell] for cell in cells if cell in middles]
+    def draw_lane(self, canvas: Canvas, x: float, y: float, lane: Lane) -> None:
+        """Under each cell that a tensor covers, the index of its element there."""
+        middles, left = [], x
+        for column, text in zip(self.columns, lane.texts, strict=True):
+            if text:
+                canvas.rect(left + 2, y + 4, column.width - 4, 24, "view", 4)
+                canvas.text(left + column.width / 2, y + 20, text, "view-t mono xs c")
+            middles.append(left + column.width / 2)
+            left += column.width
+        if lane.remark:
+            canvas.text(x + 4, y + 20, lane.remark, "m s", 40)
+        y += 28
+        points = [middles[k] for k in lane.walk]
         for a, b in pairwise(points):
             deep = 6 + min(abs(b - a) / 14, 10)
             middle, low = number((a + b) / 2), number(y + 2 * deep)
             canvas.path(f"M{number(a)} {number(y)}Q{middle} {low} {number(b)} {number(y)}", "thin")
         if len(points) > 1:
             side = 1 if points[-1] > points[-2] else -1
-            end = points[-1]
-            canvas.path(f"M{number(end)} {number(y)}l{-6 * side} 1l{3 * side} 5z", "tip")
-
-    def _label(self, tensor: Tensor, cell: int) -> str | None:
-        byte = cell * self.storage.itemsize
-        if tensor.numel <= MANY:
-            return self.labels[tensor.id].get(byte)
-        index = tensor.index_at(byte)
-        return None if index is None else _index_text(index, tensor.repeats())
+            canvas.path(f"M{number(points[-1])} {number(y)}l{-6 * side} 1l{3 * side} 5z", "tip")
 
 
-def _element_labels(tensor: Tensor) -> dict[int, str]:
-    """The index text at each byte, for a tensor of few elements."""
+def strip_of(storage: Storage, members: list[Tensor], was: Mapping[int, object]) -> Strip:
+    """The strip of a storage with lanes for tensors in it; `was` are the values that cells had."""
+    cells = [cell for run in storage.runs for cell in range(run.start, run.stop)]
+    if not storage.runs and storage.cells:  # values that cannot be read still have places
+        cells = list(range(min(storage.cells, 8)))
+    values = {cell: show(value) if known else "?" for cell in cells for known, value in [storage.value(cell)]}
+    before = {cell: gettext("was {value}", value=show(value)) for cell, value in was.items() if cell in values}
+    indices = [_indices(storage, one, cells) for one in members]
+    widths = [width(value, "mono") for value in values.values()]
+    widths += [width(text, "mono xs") - 2 for texts in indices for text in texts.values()]
+    widths += [width(text, "xs") for text in before.values()]
+    cell_w = max(NARROW, round(max(widths, default=0.0) + 12))
+    columns: list[Column] = []
+    expected = 0
+    for cell in _thinned(cells, max(6, int(MAX_WIDTH // cell_w)), storage.cells):
+        if cell != expected:
+            columns.append(Column(None, GAP_W))
+        columns.append(Column(cell, cell_w, values[cell], before.get(cell, "")))
+        expected = cell + 1
+    if columns and expected != storage.cells:
+        columns.append(Column(None, GAP_W))
+    lanes = tuple(_lane(storage, one, columns, texts) for one, texts in zip(members, indices, strict=True))
+    return Strip(tuple(columns), lanes, 14 + CELL_H + (14 if was else 0))
+
+
+def _thinned(cells: list[int], room: int, end: int) -> list[int]:
+    """Leave cells out, from the end of the longest stretch first, until they fit."""
+    while len(cells) > room:
+        stretches: list[list[int]] = []
+        for cell in cells:
+            if stretches and cell == stretches[-1][-1] + 1:
+                stretches[-1].append(cell)
+            else:
+                stretches.append([cell])
+        longest = max(stretches, key=len)
+        # The very last cell stays: it shows where the storage ends.
+        cells.remove(longest[-2] if longest[-1] == end - 1 and len(longest) > 1 else longest[-1])
+    return cells
+
+
+def _lane(storage: Storage, tensor: Tensor, columns: list[Column], texts: dict[int, str]) -> Lane:
+    shown = tuple("" if one.cell is None else texts.get(one.cell, "") for one in columns)
+    walks = 1 < tensor.numel <= ARCS and tensor.itemsize == storage.itemsize and tensor.jumps()
+    remark, walk = "", ()
+    if not tensor.numel:
+        remark = gettext("no elements")
+    elif not any(shown):
+        remark = covered(tensor)
+    elif walks:
+        places = {column.cell: k for k, column in enumerate(columns) if shown[k]}
+        cells = [byte // tensor.itemsize for _, byte in tensor.elements(ARCS)]
+        walk = tuple(places[cell] for cell in cells if cell in places)
+    return Lane(shown, remark, walks, walk)
+
+
+def _indices(storage: Storage, tensor: Tensor, cells: list[int]) -> dict[int, str]:
+    """Cell -> the index of the element that begins there, as it is written."""
     if tensor.numel > MANY:
-        return {}
+        asked = ((cell, tensor.index_at(cell * storage.itemsize)) for cell in cells)
+        return {cell: _index_text(index, tensor.repeats()) for cell, index in asked if index is not None}
     first: dict[int, tuple[int, ...]] = {}
     count: dict[int, int] = {}
     for index, byte in tensor.elements(MANY):
         first.setdefault(byte, index)
         count[byte] = count.get(byte, 0) + 1
-    return {byte: _index_text(index, count[byte]) for byte, index in first.items()}
+    begins = ((cell, cell * storage.itemsize) for cell in cells)
+    return {cell: _index_text(first[byte], count[byte]) for cell, byte in begins if byte in first}
 
 
 def _index_text(index: tuple[int, ...], times: int) -> str:

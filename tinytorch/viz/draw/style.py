@@ -94,6 +94,17 @@ _SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 
 
+# sign: how far left of its middle and above it the path begins, the path, its class
+MARKS = {
+    "check": (4, 0, "l3 3l6 -7", "leaf-l"),
+    "cross": (4, 4, "l8 8m0 -8l-8 8", "bad-l"),
+    "warn": (5, -4, "l5 -9l5 9zm5 -6v2.5m0 1.2v1", "bad-l"),
+    "was": (5, 0, "l5 -5l5 5l-5 5z", "new"),
+    "void": (4, 0, "a4 4 0 1 0 8 0a4 4 0 1 0 -8 0m1.2 2.8l5.6 -5.6", "thin"),
+    "dot": (2, 0, "a2 2 0 1 0 4 0a2 2 0 1 0 -4 0", "tip"),
+}
+
+
 @lru_cache(maxsize=256)
 def stylesheet(theme: str | None = None, used: frozenset[str] | None = None) -> str:
     """The CSS of a picture: following the page and the system, or fixed to one theme.
@@ -131,7 +142,6 @@ def _rules(kinds: Iterable[str], used: frozenset[str] | None, colour: Callable[[
     return "".join(rules)
 
 
-@lru_cache(maxsize=8192)
 def number(value: float) -> str:
     """A coordinate: at most one decimal, no trailing zero, never `-0`."""
     text = f"{value:.1f}".removesuffix(".0")
@@ -157,7 +167,9 @@ class Canvas:
     def rect(self, x: float, y: float, w: float, h: float, kind: str, radius: float = 0) -> None:
         """A box with its upper left corner at x, y."""
         self.kinds.add(kind)
-        self.parts.append(_rect(x, y, w, h, kind, radius))
+        rx = f' rx="{number(radius)}"' if radius else ""
+        place = f'x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"'
+        self.parts.append(f'<rect class="{kind}" {place}{rx}/>')
 
     def path(self, d: str, kind: str) -> None:
         """A path in SVG's own notation."""
@@ -176,15 +188,23 @@ class Canvas:
     def text(self, x: float, y: float, text: str, kind: str = "t", limit: int | None = None, whole: str = "") -> None:
         """One line of text; with `limit`, cut to that many columns. What is cut stands `whole` in a <title>."""
         self.kinds.add(kind)
-        self.parts.append(_text(x, y, text, kind, limit, whole))
+        text = clean(text)
+        shown = text if limit is None else shorten(text, limit)
+        whole = clean(whole) or text
+        title = f"<title>{escape(whole, quote=False)}</title>" if shown != whole else ""
+        # A name that is not ASCII is squeezed or stretched to the room in its box, whatever font draws it.
+        fit = (
+            ""
+            if shown.isascii() or "mono" not in kind
+            else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
+        )
+        place = f'x="{number(x)}" y="{number(y)}"{fit}'
+        self.parts.append(f'<text class="{kind}" {place}>{title}{escape(shown, quote=False)}</text>')
 
-    def check(self, x: float, y: float, kind: str) -> None:
-        """A tick mark."""
-        self.path(f"M{number(x - 4)} {number(y)}l3 3l6 -7", kind)
-
-    def cross(self, x: float, y: float, kind: str) -> None:
-        """A cross mark."""
-        self.path(f"M{number(x - 4)} {number(y - 4)}l8 8m0 -8l-8 8", kind)
+    def mark(self, mark: str, x: float, y: float) -> None:
+        """A small sign: one of `MARKS`."""
+        left, up, path, kind = MARKS[mark]
+        self.path(f"M{number(x - left)} {number(y - up)}{path}", kind)
 
     def svg(self, w: float, h: float, label: str, theme: str | None = None) -> str:
         """The whole document."""
@@ -198,25 +218,3 @@ class Canvas:
             f'width="{w}" height="{h}" viewBox="0 0 {w} {h}" style="max-width:100%;height:auto">'
             f"<style>{stylesheet(theme, used)}</style>{drawn}</svg>"
         )
-
-
-# The pictures of a step-through have most of their elements in common.
-@lru_cache(maxsize=8192)
-def _rect(x: float, y: float, w: float, h: float, kind: str, radius: float) -> str:
-    rx = f' rx="{number(radius)}"' if radius else ""
-    return f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"{rx}/>'
-
-
-@lru_cache(maxsize=8192)
-def _text(x: float, y: float, text: str, kind: str, limit: int | None, whole: str) -> str:
-    text = clean(text)
-    shown = text if limit is None else shorten(text, limit)
-    whole = clean(whole) or text
-    title = f"<title>{escape(whole, quote=False)}</title>" if shown != whole else ""
-    # A name that is not ASCII is squeezed or stretched to the room in its box, whatever font draws it.
-    fit = (
-        ""
-        if shown.isascii() or "mono" not in kind
-        else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
-    )
-    return f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{fit}>{title}{escape(shown, quote=False)}</text>'

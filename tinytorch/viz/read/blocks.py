@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..catalogue import gettext
 from .probe import quietly, serial
 from .records import Run, Storage
 
@@ -86,7 +87,7 @@ def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
             found = _identity(tensor, storage, pointer), pointer, int(storage.nbytes())
             if (place.shape, place.stride) == (tuple(tensor.shape), tuple(tensor.stride())):
                 return found
-        place.notes = ("it changes while it is looked at",)
+        place.notes = (gettext("it changes while it is looked at"),)
     except Exception:  # noqa: BLE001 - each layout and subclass refuses in its own way
         place.notes = (_no_storage(tensor),)
     place.stride = place.offset = None
@@ -99,12 +100,12 @@ def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
 
 
 def _no_storage(tensor: Any) -> str:
-    layout = str(quietly(tensor, "layout") or "unknown").rpartition(".")[2]
+    layout = str(quietly(tensor, "layout") or gettext("unknown")).rpartition(".")[2]
     if layout == "strided":
-        return (
+        return gettext(
             "it has no storage that could be shown: it is not filled yet, or stands for others (nested, or inside vmap)"
         )
-    return f"it has no storage that could be shown (layout: {layout})"
+    return gettext("it has no storage that could be shown (layout: {layout})", layout=layout)
 
 
 class Blocks:
@@ -229,14 +230,15 @@ def _unread(tensor: Any, error: Exception) -> str:
     """Why the values of a tensor are not shown."""
     kind = type(tensor).__name__
     if kind == "FakeTensor":
-        return "a FakeTensor has no values"
+        return gettext("a FakeTensor has no values")
     if str(tensor.device) == "meta":
-        return "a meta tensor has no values"
+        return gettext("a meta tensor has no values")
     if quietly(tensor, "is_quantized"):
-        return "its values are quantised and are not shown: look at q.dequantize() or q.int_repr()"
+        return gettext("its values are quantised and are not shown: look at q.dequantize() or q.int_repr()")
+    why = type(error).__name__
     if kind not in PLAIN:
-        return f"its values are not shown: the subclass {kind} answers for itself ({type(error).__name__})"
-    return f"its values cannot be read here ({type(error).__name__})"
+        return gettext("its values are not shown: the subclass {kind} answers for itself ({why})", kind=kind, why=why)
+    return gettext("its values cannot be read here ({why})", why=why)
 
 
 def _span(tensor: Any) -> int:

@@ -10,6 +10,7 @@ import ast
 import linecache
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -30,35 +31,22 @@ def collect(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | 
     if args and frame is not None:
         written = _as_written(frame, len(args)) or _as_bound(frame, args)
     pairs: list[tuple[str, Any]] = []
-    for index, arg in enumerate(args):
-        name = written[index] if written else ""
-        if is_tensor(arg):
-            pairs.append((name or f"argument {index}", arg))
-        elif isinstance(arg, Mapping):
+    given = [*zip(written or [""] * len(args), args, strict=True), *named.items()]
+    for index, (name, arg) in enumerate(given):
+        if index < len(args) and isinstance(arg, Mapping) and not is_tensor(arg):
             # snapshot(locals()): names are the keys, and what is no tensor is passed over.
-            pairs.extend(_from_mapping(arg))
-        else:
-            found = list(_inside(name or f"argument {index}", arg))
-            if not found:
-                raise TypeError(_not_a_tensor(name or f"argument {index}", arg))
-            pairs.extend(found)
-    for name, arg in named.items():
-        found = [(name, arg)] if is_tensor(arg) else list(_inside(name, arg))
-        if not found:
-            raise TypeError(_not_a_tensor(name, arg))
-        pairs.extend(found)
-    return pairs[:_MAX_NAMES]
-
-
-def _from_mapping(mapping: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in list(mapping.items()):
-        name = _text(key)
-        if _NOT_THE_USERS.fullmatch(name):
+            for key, value in list(arg.items()):
+                if not _NOT_THE_USERS.fullmatch(_text(key)) and not issubclass(type(value), type):
+                    pairs += _inside(_text(key), value)
             continue
-        if is_tensor(value):
-            yield name, value
-        elif not issubclass(type(value), type):
-            yield from _inside(name, value)
+        found = list(_inside(name or f"argument {index}", arg))
+        if not found:
+            raise TypeError(
+                f"{name or f'argument {index}'} is of type {type(arg).__name__}, which is no tensor and holds none: "
+                f"give tensors, a module, an optimizer, or lists and dicts of tensors"
+            )
+        pairs += found
+    return pairs[:_MAX_NAMES]
 
 
 def _inside(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
@@ -73,15 +61,9 @@ def _inside(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
         if depth > _MAX_DEPTH or id(thing) in seen:
             continue
         seen.add(id(thing))
-        inner = _members(thing)
-        waiting.extend((_join(name, key), value, depth + 1) for key, value in reversed(inner))
-
-
-def _members(thing: Any) -> list[tuple[str, Any]]:
-    try:
-        return _parts(thing)
-    except Exception:  # noqa: BLE001 - what a container or module raises of its own is no reason to show nothing else
-        return []
+        with suppress(Exception):  # what a container or module raises of its own is no reason to show nothing else
+            inner = [(f"{name}.{key}" if name else key, value, depth + 1) for key, value in _parts(thing)]
+            waiting.extend(reversed(inner))
 
 
 def _parts(thing: Any) -> list[tuple[str, Any]]:
@@ -89,9 +71,10 @@ def _parts(thing: Any) -> list[tuple[str, Any]]:
         return [(_text(key), value) for key, value in thing.items()]
     if isinstance(thing, list | tuple):
         return [(str(index), value) for index, value in enumerate(thing)]
-    if _is_module(thing):
+    kind = type(thing)
+    if callable(getattr(kind, "named_parameters", None)) and callable(getattr(kind, "named_buffers", None)):
         return [*thing.named_parameters(), *thing.named_buffers()]
-    if _is_optimizer(thing):
+    if callable(getattr(kind, "zero_grad", None)) and isinstance(getattr(thing, "param_groups", None), list):
         groups = [parameter for group in thing.param_groups for parameter in group["params"]]
         where = {id(parameter): index for index, parameter in enumerate(groups)}
         return [(f"state.{where.get(id(key), '?')}", value) for key, value in thing.state.items()]
@@ -104,27 +87,6 @@ def _text(key: Any) -> str:
         return str(key)
     except Exception:  # noqa: BLE001 - a key may raise anything
         return f"<{type(key).__name__}>"
-
-
-def _is_module(thing: Any) -> bool:
-    kind = type(thing)
-    return callable(getattr(kind, "named_parameters", None)) and callable(getattr(kind, "named_buffers", None))
-
-
-def _is_optimizer(thing: Any) -> bool:
-    return callable(getattr(type(thing), "zero_grad", None)) and isinstance(getattr(thing, "param_groups", None), list)
-
-
-def _join(outer: str, inner: str) -> str:
-    return f"{outer}.{inner}" if outer else inner
-
-
-def _not_a_tensor(name: str, thing: object) -> str:
-    kind = type(thing).__name__
-    return (
-        f"{name} is of type {kind}, which is no tensor and holds none: give tensors, "
-        f"a module, an optimizer, or lists and dicts of tensors"
-    )
 
 
 def _as_written(frame: FrameType, count: int) -> list[str] | None:

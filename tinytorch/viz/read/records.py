@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, product
 from typing import Any, cast
 
+from ..catalogue import gettext
 from ..labels import called
 
 # Identity across snapshots: a serial number (see probe.serial), never shown.
@@ -115,6 +116,15 @@ class Tensor:
         """The furthest cell (of its own item size) that the tensor covers."""
         reach = sum((size - 1) * step for size, step in zip(self.shape or (), self.stride or (), strict=False))
         return self.start_byte // self.itemsize + reach
+
+    def overlaps(self, other: Tensor) -> bool:
+        """Whether the stretches of memory that two tensors of one storage reach over have a byte in common."""
+        if not self.numel or not other.numel or self.stride is None or other.stride is None:
+            return False
+        return self.start_byte < other._end() and other.start_byte < self._end()
+
+    def _end(self) -> int:
+        return (self.last_cell() + 1) * self.itemsize + self.start_byte % self.itemsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,15 +239,11 @@ class Snapshot:
         everything = (*self.tensors, *self.storages, *self.counters, *self.nodes)
         return {record.id: record for record in everything}
 
-    @cached_property
-    def _named(self) -> dict[str, str]:
-        return dict(self.names)
-
     def tensor(self, which: str) -> Tensor:
         """The tensor with this id or else this name; KeyError if there is none."""
         found = self._records.get(which)
         if not isinstance(found, Tensor):
-            found = self._records[self._named[which]]
+            found = self._records[dict(self.names)[which]]
         return cast("Tensor", found)
 
     def storage(self, which: str) -> Storage:
@@ -252,10 +258,25 @@ class Snapshot:
         """The graph node with this id; KeyError if there is none."""
         return cast("Node", self._records[which])
 
-    def without(self, *names: str) -> Snapshot:
-        """The same snapshot with these names left out (their tensors stay known)."""
-        left = tuple((name, tid) for name, tid in self.names if name not in names)
-        return replace(self, names=left)
+    def values(self, tensor: Tensor, most: int) -> list[Any] | None:
+        """The values of a tensor in its order; None unless all were read, and for one of more than `most` elements."""
+        if tensor.storage is None or tensor.stride is None or tensor.numel > most:
+            return None
+        storage, found = self.storage(tensor.storage), []
+        for _, byte in tensor.elements(most):
+            cell, odd = divmod(byte, storage.itemsize)
+            known, value = storage.value(cell)
+            if odd or not known or storage.dtype != tensor.dtype:
+                return None
+            found.append(value)
+        return found
+
+    def first_name(self, tensor: Tensor) -> str:
+        """The first name of a tensor, or `x.grad`; empty if it has neither."""
+        if tensor.names:
+            return tensor.names[0]
+        names = () if tensor.grad_of is None else self.tensor(tensor.grad_of).names
+        return f"{names[0]}.grad" if names else ""
 
     def label(self, which: str) -> str:
         """What to call a tensor: its names, `x.grad`, or `T7 (no name)`."""
@@ -263,8 +284,12 @@ class Snapshot:
         if tensor.names:
             return " = ".join(called(name) for name in tensor.names)
         if tensor.grad_of is not None:
-            return self.grad_label(tensor.grad_of) if self.tensor(tensor.grad_of).names else f"{tensor.id}, a gradient"
-        return f"{tensor.id} (no name)"
+            return (
+                self.grad_label(tensor.grad_of)
+                if self.tensor(tensor.grad_of).names
+                else gettext("{tensor}, a gradient", tensor=tensor.id)
+            )
+        return gettext("{tensor} (no name)", tensor=tensor.id)
 
     def grad_label(self, which: str) -> str:
         """What to call the gradient of a tensor: by the first of its names."""
@@ -284,6 +309,11 @@ class Snapshot:
         )
 
     @cached_property
+    def named(self) -> tuple[Tensor, ...]:
+        """The tensors that have a name, in the order of the first of their names."""
+        return tuple(self.tensor(tid) for tid in dict.fromkeys(tid for _, tid in self.names))
+
+    @cached_property
     def shown_storages(self) -> list[tuple[Storage, list[Tensor]]]:
         """The storages that a reader can reach by a name or a .grad, with those tensors, sharers side by side."""
         named = {tid for _, tid in self.names}
@@ -294,6 +324,11 @@ class Snapshot:
                 order = {one.counter: k for k, one in reversed(list(enumerate(members)))}
                 found.append((storage, sorted(members, key=lambda one: order[one.counter])))
         return found
+
+    @cached_property
+    def shown(self) -> frozenset[str]:
+        """The tensors in those storages."""
+        return frozenset(one.id for _, members in self.shown_storages for one in members)
 
     def _reachable(self, tensor: Tensor, named: set[str]) -> bool:
         if tensor.role != "grad":

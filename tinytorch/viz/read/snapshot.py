@@ -1,4 +1,4 @@
-"""Reading tensors of any engine into plain data.
+"""Reading tensors of any engine, and the graph behind them, into plain data.
 
 Only attributes that torch's public tensors have are read, so one reader serves
 tinytorch and torch. Looking changes nothing: gradients of non-leaves are not asked
@@ -7,17 +7,21 @@ for (torch would warn), saved-tensor hooks are not called, versions are put back
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
 from types import FrameType
 from typing import Any
 
+from ..catalogue import gettext
 from . import probe
 from .blocks import PLAIN, Blocks, Place, address_of, lasting
 from .naming import collect
 from .probe import is_tensor, quietly, serial, undisturbed
 from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
-from .saved import saved_by
 
 MAX_NODES = 5_000
 """A larger graph is read up to here; the snapshot says so.
@@ -26,6 +30,11 @@ Once Python has seen a node of torch's, torch 2.13 frees it by recursion: droppi
 looked at ends the process where the stack has 8 MB, which is about 190 bytes a node; some systems give a program 2 MB,
 or 1. What was not looked at is freed by a loop.
 """
+_VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
+# Sizes, dimensions and the like only say where a gradient goes; alpha and beta are 1 but for who asks otherwise.
+_GEOMETRY = re.compile(
+    r"size|stride|offset|dim|layout|dtype|device|numel|^(start|end|step|index|keepdim|options|alpha|beta)$"
+)
 
 
 def snapshot(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Snapshot:
@@ -48,123 +57,130 @@ def read(
         return args[0]
     pairs = collect(args, named, frame)
     with undisturbed():
-        reader = _Reader(since)
+        reader = _Reader()
         for name, tensor in pairs:
-            reader.add(tensor, "named", name)
-        return reader.finish()
+            reader.call(reader.add(tensor, "named"), name)
+        return reader.finish(since or Snapshot((), (), (), (), ()))
+
+
+@dataclass(slots=True)
+class _Met:
+    """A tensor that was met, and what was read of its history."""
+
+    tensor: Any
+    role: str
+    names: list[str] = field(default_factory=list)
+    is_leaf: bool | None = None
+    grad_fn: Any = None
+    grad: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> Any:
+        """Equal in two snapshots for one tensor."""
+        # torch hands out a new object each time a saved result is read: known by its place, not by itself.
+        return ("saved", *lasting(self.tensor)) if self.role == "saved" else serial(self.tensor)
 
 
 class _Reader:
     """Collects everything reachable, then makes the records. Lives for one snapshot."""
 
-    def __init__(self, since: Snapshot | None) -> None:
-        self.since = since
-        self.tensors: list[Any] = []
-        self.names: list[list[str]] = []
-        self.roles: list[str] = []
+    def __init__(self) -> None:
+        self.met: list[_Met] = []
         self.index: dict[int, int] = {}
         self.addresses: dict[Any, list[int]] = {}
-        self.grads: dict[int, int] = {}
-        self.grad_fns: dict[int, Any] = {}
-        self.leafness: dict[int, bool | None] = {}
-        self.trouble: dict[int, list[str]] = {}
         self.graph: list[Any] = []
         self.graph_index: dict[int, int] = {}
         self.waiting: deque[int] = deque()
         self.saved: dict[int, list[Saved]] = {}
         self.variables: dict[int, int] = {}
-        self.named: set[str] = set()
-        self.given: list[tuple[str, int]] = []
+        self.given: dict[str, int] = {}
         self.too_large = False
 
-    def add(self, tensor: Any, role: str, name: str | None = None) -> int:
+    def add(self, tensor: Any, role: str) -> int:
         where = self.index.get(id(tensor))
         if where is None:
-            where = len(self.tensors)
+            where = len(self.met)
             self.index[id(tensor)] = where
-            self.tensors.append(tensor)
+            self.met.append(_Met(tensor, role))
             self.addresses.setdefault(address_of(tensor), []).append(where)
-            self.names.append([])
-            self.roles.append(role)
-        elif role == "leaf" and self.roles[where] == "saved":
-            self.roles[where] = role  # a leaf is an object that lasts, whichever way it was met first
-        if name is not None:
-            self._call(where, name)
+        elif role == "leaf" and self.met[where].role == "saved":
+            self.met[where].role = role  # a leaf is an object that lasts, whichever way it was met first
         return where
 
-    def _call(self, where: int, name: str) -> None:
-        if name in self.names[where]:
+    def call(self, where: int, name: str) -> None:
+        if name in self.met[where].names:
             return
         # Two tensors of one name (from two dicts, say) are told apart.
         base, count = name, 1
-        while name in self.named:
+        while name in self.given:
             count += 1
             name = f"{base} ({count})"
-        self.named.add(name)
-        self.names[where].append(name)
-        self.given.append((name, where))
+        self.given[name] = where
+        self.met[where].names.append(name)
 
-    def finish(self) -> Snapshot:
+    def finish(self, since: Snapshot) -> Snapshot:
         done = 0
-        while done < len(self.tensors):
+        while done < len(self.met):
             # All tensors known so far come before the graph: what a node saved is to be found among them.
-            while done < len(self.tensors):
-                self._look_at(done)
+            while done < len(self.met):
+                self._look_at(self.met[done])
                 done += 1
             self._walk()
-        since = self.since
-        old_storages = {storage.key: storage.id for storage in since.storages} if since else {}
-        blocks = Blocks(self.tensors, old_storages, since.last_ids[1] if since else 0)
-        ids, last_tensor = self._ids()
-        counters, known, last_counter = self._counters(ids)
+        blocks = Blocks(
+            [one.tensor for one in self.met], {storage.key: storage.id for storage in since.storages}, since.last_ids[1]
+        )
+        keys = [one.key for one in self.met]
+        ids, last_tensor = _ids(keys, since)
+        counters, known, last_counter = self._counters(ids, since)
         of_tensor = {tid: counter for counter in counters for tid in counter.tensors}
-        grad_of = {grad: owner for owner, grad in reversed(self.grads.items())}
-        shown = {where for where in range(len(ids)) if self.names[where] or where in grad_of}
+        grad_of = {one.grad: tid for one, tid in reversed(list(zip(self.met, ids, strict=True)))}
+        shown = {where for where, one in enumerate(self.met) if one.names or where in grad_of}
+        note = gettext("the graph is larger: only its first {number} nodes were read", number=f"{MAX_NODES:,}")
         return Snapshot(
-            names=tuple((name, ids[where]) for name, where in self.given),
+            names=tuple((name, ids[where]) for name, where in self.given.items()),
             tensors=tuple(
-                self._record(i, ids, blocks.places[i], of_tensor.get(tid), grad_of.get(i)) for i, tid in enumerate(ids)
+                self._record(i, keys[i], ids, blocks.places[i], of_tensor.get(tid), grad_of.get(i))
+                for i, tid in enumerate(ids)
             ),
             storages=blocks.records(ids, shown),
             counters=counters,
-            nodes=self._nodes(ids),
+            nodes=self._nodes(ids, keys),
             counters_known=known,
-            notes=(f"the graph is larger: only its first {MAX_NODES:,} nodes were read",) if self.too_large else (),
+            notes=(note,) if self.too_large else (),
             last_ids=(last_tensor, blocks.last, last_counter),
         )
 
     # -- tensors ---------------------------------------------------------------
 
-    def _look_at(self, where: int) -> None:
-        tensor = self.tensors[where]
-        notes = self.trouble.setdefault(where, [])
+    def _look_at(self, one: _Met) -> None:
+        tensor = one.tensor
         try:
-            self.leafness[where] = bool(tensor.is_leaf)
-            grad_fn = tensor.grad_fn
+            one.is_leaf = bool(tensor.is_leaf)
+            one.grad_fn = tensor.grad_fn
         except Exception:  # noqa: BLE001 - a subclass may refuse as well
             # A view made under no_grad whose base was written since: torch prints
             # grad_fn=<Invalid> and refuses to answer.
-            self.leafness[where] = None
-            notes.append("its grad_fn is invalid: a view made in no_grad mode, whose base was written since")
+            one.is_leaf = None
+            one.notes = (gettext("its grad_fn is invalid: a view made in no_grad mode, whose base was written since"),)
             return
-        if grad_fn is not None:
-            self.grad_fns[where] = grad_fn
-            self._meet(grad_fn)
-        if self.leafness[where] or quietly(tensor, "retains_grad"):
+        if one.grad_fn is not None:
+            self._meet(one.grad_fn)
+        if one.is_leaf or quietly(tensor, "retains_grad"):
             grad = quietly(tensor, "grad")
             if grad is not None and is_tensor(grad):
-                self.grads[where] = self.add(grad, "grad")
+                one.grad = self.add(grad, "grad")
 
-    def _record(self, i: int, ids: list[str], place: Place, counter: Counter | None, grad_of: int | None) -> Tensor:
-        tensor = self.tensors[i]
+    def _record(
+        self, i: int, key: Any, ids: list[str], place: Place, counter: Counter | None, grad_of: str | None
+    ) -> Tensor:
+        one, tensor = self.met[i], self.met[i].tensor
         base = quietly(tensor, "_base")
-        grad_fn = self.grad_fns.get(i)
-        grad = self.grads.get(i)
         kind = type(tensor).__name__
-        own = () if kind in PLAIN else (f"an object of the subclass {kind}",)
+        own = () if kind in PLAIN else (gettext("an object of the subclass {kind}", kind=kind),)
         return Tensor(
             id=ids[i],
-            names=tuple(self.names[i]),
+            names=tuple(one.names),
             shape=place.shape,
             stride=place.stride,
             offset=place.offset,
@@ -172,57 +188,38 @@ class _Reader:
             itemsize=place.itemsize,
             device=str(tensor.device),
             requires_grad=bool(tensor.requires_grad),
-            is_leaf=self.leafness.get(i),
+            is_leaf=one.is_leaf,
             storage=place.storage,
             start_byte=place.start_byte,
             counter=counter.id if counter else None,
             version=counter.version if counter else probe.version_of(tensor),
-            grad_fn=self._node_id(grad_fn),
-            grad_fn_name=None if grad_fn is None else grad_fn.name(),
-            grad=None if grad is None else ids[grad],
-            grad_of=None if grad_of is None else ids[grad_of],
+            grad_fn=self._node_id(one.grad_fn),
+            grad_fn_name=None if one.grad_fn is None else one.grad_fn.name(),
+            grad=None if one.grad is None else ids[one.grad],
+            grad_of=grad_of,
             base=None if base is None or id(base) not in self.index else ids[self.index[id(base)]],
             is_view=base is not None,
-            role=self.roles[i],
-            notes=(*self.trouble.get(i, ()), *own, *place.notes),
-            key=self._key(i),
+            role=one.role,
+            notes=(*one.notes, *own, *place.notes),
+            key=key,
         )
 
-    def _key(self, i: int) -> Any:
-        # torch hands out a new object each time a saved result is read: known by its place, not by itself.
-        if self.roles[i] == "saved":
-            return ("saved", *lasting(self.tensors[i]))
-        return serial(self.tensors[i])
-
-    def _ids(self) -> tuple[list[str], int]:
-        """Ids in order of first sight, and the highest number; what `since` knew keeps its id."""
-        known = {tensor.key: tensor.id for tensor in self.since.tensors} if self.since else {}
-        last = self.since.last_ids[0] if self.since else 0
-        ids = []
-        for i in range(len(self.tensors)):
-            found = known.pop(self._key(i), None)
-            if found is None:
-                last += 1
-                found = f"T{last}"
-            ids.append(found)
-        return ids, last
-
-    def _counters(self, ids: list[str]) -> tuple[tuple[Counter, ...], bool, int]:
+    def _counters(self, ids: list[str], since: Snapshot) -> tuple[tuple[Counter, ...], bool, int]:
         """The version counters, whether it is known who shares them, and the highest number."""
-        versions = [probe.version_of(tensor) for tensor in self.tensors]
+        versions = [probe.version_of(one.tensor) for one in self.met]
         by_engine: dict[str, list[int]] = {}
         for i, version in enumerate(versions):
             if version is not None:
-                by_engine.setdefault(probe.engine_name(self.tensors[i]), []).append(i)
+                by_engine.setdefault(probe.engine_name(self.met[i].tensor), []).append(i)
         groups: dict[int, list[int]] = {}
         known = True
         for engine, members in by_engine.items():
-            shared = probe.sharing([self.tensors[i] for i in members], sys.modules.get(engine))
+            shared = probe.sharing([self.met[i].tensor for i in members], sys.modules.get(engine))
             known = known and shared is not None
             for i, first in zip(members, shared or (), strict=shared is not None):
                 groups.setdefault(members[first], []).append(i)
-        old = {tid: counter.id for counter in self.since.counters for tid in counter.tensors} if self.since else {}
-        last = self.since.last_ids[2] if self.since else 0
+        old = {tid: counter.id for counter in since.counters for tid in counter.tensors}
+        last = since.last_ids[2]
         taken: set[str] = set()
         counters = []
         for first, members in sorted(groups.items()):
@@ -251,54 +248,148 @@ class _Reader:
             where = self.waiting.popleft()
             node = self.graph[where]
             variable = getattr(node, "variable", None)
-            if variable is not None and is_tensor(variable):
+            leaf = variable is not None and is_tensor(variable)
+            if leaf:
                 self.variables[where] = self.add(variable, "leaf")
             for follower, _ in node.next_functions:
                 if follower is not None:
                     self._meet(follower)
-            self.saved[where] = list(saved_by(node, self))
+            self.saved[where] = [] if leaf else list(self._saved_by(node))
 
     def _node_id(self, node: Any) -> str | None:
         where = None if node is None else self.graph_index.get(id(node))
         return None if where is None else f"N{where + 1}"
 
-    def _nodes(self, ids: list[str]) -> tuple[Node, ...]:
+    def _nodes(self, ids: list[str], keys: list[Any]) -> tuple[Node, ...]:
         owners: dict[int, list[str]] = {}
-        for i, grad_fn in self.grad_fns.items():
-            owners.setdefault(id(grad_fn), []).append(ids[i])
+        for one, tid in zip(self.met, ids, strict=True):
+            owners.setdefault(id(one.grad_fn), []).append(tid)
         made = []
         for where, node in enumerate(self.graph):
-            edges = tuple(
-                Edge(index, self._node_id(follower), int(entry))
-                for index, (follower, entry) in enumerate(node.next_functions)
-            )
+            followers = [(self._node_id(follower), follower, int(entry)) for follower, entry in node.next_functions]
             variable = self.variables.get(where)
             made.append(
                 Node(
                     id=f"N{where + 1}",
                     name=node.name(),
-                    edges=edges,
-                    saved=tuple(_with_id(saved, ids) for saved in self.saved.get(where, ())),
+                    edges=tuple(Edge(index, name, entry) for index, (name, _, entry) in enumerate(followers)),
+                    saved=tuple(
+                        saved if saved.tensor is None else replace(saved, tensor=ids[int(saved.tensor)])
+                        for saved in self.saved.get(where, ())
+                    ),
                     variable=None if variable is None else ids[variable],
                     tensors=tuple(owners.get(id(node), ())),
-                    cut=any(
-                        follower is not None and id(follower) not in self.graph_index
-                        for follower, _ in node.next_functions
-                    ),
-                    key=_node_key(node, None if variable is None else self._key(variable)),
+                    cut=any(name is None and follower is not None for name, follower, _ in followers),
+                    key=_node_key(node, None if variable is None else keys[variable]),
                 )
             )
         return tuple(made)
 
-    def known(self, tensor: Any, node: Any = None) -> int | None:
-        """A tensor already met that is this one, or (with `node`) lies at the same place with that history."""
+    # -- what nodes keep for backward: live, stale, freed, or nothing that may be looked at ----
+
+    def _saved_by(self, node: Any) -> Iterator[Saved]:
+        for attribute, name in _attributes(type(node)):
+            once = getattr(getattr(node, "_forward_cls", None), "clear_saved_tensors_on_access", False)
+            if name == "tensors" and once:
+                yield Saved(name, "once")
+            else:
+                yield from self._one_saved(node, attribute, name)
+
+    def _one_saved(self, node: Any, attribute: str, name: str) -> Iterator[Saved]:
+        raw = quietly(node, "_raw_saved_" + name)
+        if any(getattr(one, "unpack_hook", None) is not None for one in (raw if isinstance(raw, tuple) else (raw,))):
+            yield Saved(name, "packed")
+            return
+        try:
+            value = getattr(node, attribute)
+        except RuntimeError as error:
+            yield self._refused(node, attribute, name, str(error), raw)
+            return
+        except Exception:  # noqa: BLE001 - whatever a custom Function's own attribute raises is not ours to pass on
+            yield Saved(name, "unreadable")
+            return
+        if is_tensor(value):
+            yield self._live(name, value)
+        elif isinstance(value, tuple | list):
+            for index, piece in enumerate(value):
+                if is_tensor(piece):
+                    yield self._live(f"{name}[{index}]", piece)
+        elif isinstance(value, int | float | complex) and not isinstance(value, bool):
+            yield Saved(name, "number", value=value)
+
+    def _live(self, name: str, tensor: Any) -> Saved:
+        version = probe.version_of(tensor)
         where = self.index.get(id(tensor))
-        if where is not None:
-            return where
-        for i in self.addresses.get(address_of(tensor), ()):
-            if self.grad_fns.get(i) is node:
-                return i
+        if where is None:  # it may be known as another object, at the same place and with the same history
+            node = quietly(tensor, "grad_fn")
+            same = self.addresses.get(address_of(tensor), ())
+            where = next((i for i in same if self.met[i].grad_fn is node), None)
+        if where is None and not tuple(tensor.shape) and not tensor.requires_grad:
+            # The 2 of `x * 2`: torch wraps it in a 0-d tensor, and backward frees it like one.
+            try:
+                return Saved(name, "live", value=tensor.tolist())
+            except Exception:  # noqa: BLE001 - a tensor without values (meta, FakeTensor) is told like any other
+                pass
+        where = self.add(tensor, "saved") if where is None else where
+        return Saved(name, "live", tensor=str(where), saved_version=version, version=version)
+
+    def _refused(self, node: Any, attribute: str, name: str, message: str, raw: Any) -> Saved:
+        stale = _VERSIONS.search(message)
+        if stale is None:
+            return Saved(name, "freed" if "already been freed" in message else "unreadable")
+        now, then = int(stale[1]), int(stale[2])
+        data = quietly(raw, "data")
+        if not is_tensor(data) and not isinstance(raw, tuple):
+            data = self._rewound(node, attribute, then, now)
+        where = self._original(data, node) if is_tensor(data) else None
+        return Saved(name, "stale", tensor=None if where is None else str(where), saved_version=then, version=now)
+
+    def _original(self, data: Any, node: Any) -> int | None:
+        """The known tensor that was saved: among those at the same place the node's own result, or its input."""
+        same = self.addresses.get(address_of(data), [])
+        followers = [follower for follower, _ in node.next_functions if follower is not None]
+        results = [i for i in same if self.met[i].grad_fn is node]
+        inputs = [
+            i
+            for i in same
+            for one in followers
+            if self.met[i].grad_fn is one or quietly(one, "variable") is self.met[i].tensor
+        ]
+        return next(iter(results or inputs or same), None)
+
+    def _rewound(self, node: Any, attribute: str, then: int, now: int) -> Any:
+        """The saved tensor, for engines that show no `data`: with the right counter set back, it can be read."""
+        for tensor in [one.tensor for one in self.met]:
+            if probe.version_of(tensor) != now:
+                continue
+            with probe.rewound(tensor, sys.modules.get(probe.engine_name(tensor)), then) as done:
+                saved = quietly(node, attribute) if done else None
+            if is_tensor(saved):
+                return saved
         return None
+
+
+@cache
+def _attributes(kind: type) -> tuple[tuple[str, str], ...]:
+    """(attribute, name) of what nodes of a class keep; their classes have a property for each."""
+    names = [(attribute, attribute.removeprefix("_saved_")) for attribute in dir(kind) if attribute[:7] == "_saved_"]
+    found = [(attribute, name) for attribute, name in names if not _GEOMETRY.search(name)]
+    # A custom Function keeps its tensors under another name.
+    return (*found, ("saved_tensors", "tensors")) if hasattr(kind, "saved_tensors") else tuple(found)
+
+
+def _ids(keys: list[Any], since: Snapshot) -> tuple[list[str], int]:
+    """Ids in order of first sight, and the highest number; what `since` knew keeps its id."""
+    known = {tensor.key: tensor.id for tensor in since.tensors}
+    last = since.last_ids[0]
+    ids = []
+    for key in keys:
+        found = known.pop(key, None)
+        if found is None:
+            last += 1
+            found = f"T{last}"
+        ids.append(found)
+    return ids, last
 
 
 def _node_key(node: Any, variable: Any) -> Any:
@@ -308,9 +399,3 @@ def _node_key(node: Any, variable: Any) -> Any:
     number = quietly(node, "_sequence_nr")
     # Numbers are given out by each thread for itself; two threads seldom meet in one graph, and with one name less so.
     return None if number is None else ("node", node.name(), number())
-
-
-def _with_id(saved: Saved, ids: list[str]) -> Saved:
-    if saved.tensor is None:
-        return saved
-    return Saved(saved.name, saved.state, ids[int(saved.tensor)], saved.saved_version, saved.version, saved.value)

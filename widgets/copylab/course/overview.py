@@ -9,15 +9,15 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
+from tinytorch.viz.catalogue import gettext, ngettext
+
+from ..doc import Cell, Part, Table, Told
 from ..quiz.exercises import Exercise
 from ..quiz.prediction import Prediction
 from ..quiz.progress import load
 from .folder import lessons
-
-_LEFT = "not yet"
 
 
 def course() -> dict[str, str]:
@@ -34,7 +34,7 @@ def course() -> dict[str, str]:
     return found
 
 
-class Progress:
+class Progress(Told):
     """What is noted, as a table: `.predictions` and `.exercises` by key, `.text`, and HTML in a notebook."""
 
     def __init__(self) -> None:
@@ -49,13 +49,14 @@ class Progress:
     @property
     def summary(self) -> str:
         """How much there is, and how much is done."""
-        kinds = [*self._course.values()]
-        kinds += ["predictions" for key in self.predictions if key not in self._course]
-        kinds += ["exercises" for key in self.exercises if key not in self._course]
-        solved = sum(note.get("state") == "right" for note in self.exercises.values())
-        return (
-            f"{len(self.predictions)} of {kinds.count('predictions')} predictions committed, "
-            f"{solved} of {kinds.count('exercises')} exercises solved"
+        predictions = self.predictions.keys() | {key for key, kind in self._course.items() if kind == "predictions"}
+        exercises = self.exercises.keys() | {key for key, kind in self._course.items() if kind == "exercises"}
+        return gettext(
+            "{committed} of {predictions} predictions committed, {solved} of {exercises} exercises solved",
+            committed=len(self.predictions),
+            predictions=len(predictions),
+            solved=sum(note.get("state") == "right" for note in self.exercises.values()),
+            exercises=len(exercises),
         )
 
     def rows(self) -> list[tuple[str, str, str]]:
@@ -63,49 +64,30 @@ class Progress:
         told = {key: _predicted(note) for key, note in self.predictions.items()}
         told |= {key: _attempted(note) for key, note in self.exercises.items()}
         keys = [*self._course, *sorted(key for key in told if key not in self._course)]
-        return [(*_parts(key), told.get(key, _LEFT)) for key in keys]
+        parts = [key.partition("/") if "/" in key else ("", "", key) for key in keys]
+        return [
+            (lesson, name, told.get(key, gettext("not yet")))
+            for key, (lesson, _, name) in zip(keys, parts, strict=True)
+        ]
 
-    @property
-    def text(self) -> str:
-        """The table in words."""
-        rows = self.rows()
-        wide = max((len(f"{lesson} {name}") for lesson, name, _ in rows), default=0)
-        table = [f"  {f'{lesson} {name}'.strip():{wide}}  {how}" for lesson, name, how in rows]
-        return "\n".join([f"Progress: {self.summary}.", *table])
-
-    @property
-    def html(self) -> str:
-        """The table as HTML."""
-        head = "".join(f'<th scope="col">{word}</th>' for word in ("Lesson", "What", "So far"))
-        body = "".join(
-            f'<tr><td>{escape(lesson)}</td><th scope="row">{escape(name)}</th><td>{_sign(how)}{escape(how)}</td></tr>'
-            for lesson, name, how in self.rows()
-        )
-        caption = f"<caption>{escape(self.summary)}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/plain": self.text, "text/html": self.html}
-
-
-def _sign(how: str) -> str:
-    return "" if how == _LEFT else "✔ " if how.startswith(("solved", "predicted")) else "… "
-
-
-def _parts(key: str) -> tuple[str, str]:
-    lesson, slash, name = key.partition("/")
-    return (lesson, name) if slash else ("", key)
+    def tree(self) -> Part:
+        """The table."""
+        rows = ((Cell(lesson), Cell(name, head=True), how) for lesson, name, how in self.rows())
+        caption = gettext("Progress: {summary}.", summary=self.summary)
+        return Table((gettext("Lesson"), gettext("What"), gettext("So far")), rows, caption=caption)
 
 
 def _predicted(note: Mapping[str, Any]) -> str:
-    return f"predicted, {note.get('right', '?')} of {note.get('of', '?')} right"
+    return gettext("✔ predicted, {right} of {count} right", right=note.get("right", "?"), count=note.get("of", "?"))
 
 
 def _attempted(note: Mapping[str, Any]) -> str:
-    hints = note.get("hints", 0)
-    tail = f", {hints} hint{'' if hints == 1 else 's'}" if hints else ""
-    tail += ", solution seen" if note.get("solution") else ""
-    return ("solved" if note.get("state") == "right" else "begun, not solved yet") + tail
+    how = [gettext("✔ solved") if note.get("state") == "right" else gettext("… begun, not solved yet")]
+    if hints := note.get("hints", 0):
+        how.append(ngettext("{number} hint", "{number} hints", hints))
+    if note.get("solution"):
+        how.append(gettext("solution seen"))
+    return ", ".join(how)
 
 
 def progress() -> Progress:

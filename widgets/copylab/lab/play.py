@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
+from tinytorch.viz.diff import changes
 from tinytorch.viz.explain import Past, blame
 from tinytorch.viz.read.records import Snapshot
 from tinytorch.viz.words import describe
@@ -108,7 +109,9 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
         error_line=at if failed else 0,
         explanation=_explained(made.steps, made.before),
         output=tuple(pair for step in made.steps if step.site.line >= firsts[part] for pair in step.output),
-        changes=describe(before.snapshot, after.snapshot, before.plain, after.plain) if before and after else (),
+        changes=describe(changes(after.snapshot, before.snapshot), before.plain, after.plain)
+        if before and after
+        else (),
         before=before.snapshot if before else None,
         snapshot=after.snapshot if after else None,
         facts=None if stopped else facts(method, source, engine, actions[:ran] if quick else ()),

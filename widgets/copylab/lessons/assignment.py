@@ -1,14 +1,8 @@
 """`=` is no copy: two programs that differ in their order, and three that keep less than they should."""
 
-from __future__ import annotations
-
-from typing import Any
-
+from copylab import Misconception, exercise, predict
 from copylab.looks import is_tensor, same_storage, values
 from copylab.questions import count, same_tensor, value, version
-from copylab.quiz.exercises import Wrong, exercise, wrong
-from copylab.quiz.misconceptions import Misconception
-from copylab.quiz.prediction import predict
 
 FOLLOWS = Misconception(
     "a name follows a name",
@@ -53,83 +47,60 @@ written = predict(
 )
 
 
-def _check_earlier(position: Any, before: Any) -> str | None:
+def _check_earlier(position, before):
     for name, given in (("position", position), ("before", before)):
-        if not is_tensor(given):
-            wrong(f"{name} is of the type {type(given).__name__}, and a tensor is asked for.")
-    if values(position) == [1, 2]:
-        return "position still shows [1, 2]: the move is gone."
-    if position is before:
-        return "position and before are one tensor, so both show the move."
-    if values(position) != [11, 12]:
-        return f"position shows {values(position)}, and [11, 12] is where the move leads."
-    if same_storage(position, before):
-        return "two tensors, and still one storage."
-    if values(before) != [1, 2]:
-        return f"before shows {values(before)}, and [1, 2] is where it began."
-    return None
+        assert is_tensor(given), f"{name} is of the type {type(given).__name__}, and a tensor is asked for."
+    assert values(position) != [1, 2], "position still shows [1, 2]: the move is gone."
+    assert position is not before, "position and before are one tensor, so both show the move."
+    assert values(position) == [11, 12], f"position shows {values(position)}, and [11, 12] is where the move leads."
+    assert not same_storage(position, before), "two tensors, and still one storage."
+    assert values(before) == [1, 2], f"before shows {values(before)}, and [1, 2] is where it began."
 
+
+_EARLIER = "position = torch.tensor([1.0, 2.0])\n"
 
 earlier = exercise(
     "assignment/earlier",
     "`before` shall still show `[1, 2]` when `position` has moved on to `[11, 12]`. Change the line that moves.",
-    names=("position", "before"),
     check=_check_earlier,
-    start="position = torch.tensor([1.0, 2.0])\nbefore = position\nposition += 10",
+    start=_EARLIER + "before = position\nposition += 10",
     hints=[
         "The last line writes into the cells that both names look at.",
         "`position + 10` is a new tensor. Which name has to be tied to it?",
     ],
-    solution="position = torch.tensor([1.0, 2.0])\nbefore = position\nposition = position + 10",
-    wrong=[
-        Wrong("position = torch.tensor([1.0, 2.0])\nbefore = position", says="the move is gone"),
-        Wrong("position = torch.tensor([1.0, 2.0])\nposition = position + 10\nbefore = position", says="one tensor"),
-        Wrong(
-            "position = torch.tensor([1.0, 2.0])\nbefore = position[:]\nposition += 10",
-            says="still one storage",
-        ),
-        Wrong(
-            "position = torch.tensor([1.0, 2.0])\nposition = position + 10\nbefore = position + 0",
-            says="before shows [11.0, 12.0]",
-        ),
-        Wrong(
-            "position = torch.tensor([1.0, 2.0])\nbefore = position\nposition = position * 10",
-            says="position shows [10.0, 20.0]",
-        ),
-        Wrong(
-            "position = torch.tensor([1.0, 2.0])\nbefore = [1.0, 2.0]\nposition += 10",
-            says="before is of the type list",
-        ),
-    ],
+    solution=_EARLIER + "before = position\nposition = position + 10",
+    wrong={
+        _EARLIER + "before = position": "the move is gone",
+        _EARLIER + "position = position + 10\nbefore = position": "one tensor",
+        _EARLIER + "before = position[:]\nposition += 10": "still one storage",
+        _EARLIER + "position = position + 10\nbefore = position + 0": "before shows [11.0, 12.0]",
+        _EARLIER + "before = position\nposition = position * 10": "position shows [10.0, 20.0]",
+        _EARLIER + "before = [1.0, 2.0]\nposition += 10": "before is of the type list",
+    },
     right="the name position moved on, and nobody wrote into the old tensor.",
     title="Exercise 1",
 )
 
 
-def _check_doubled(double: Any, a: Any, torch: Any) -> str | None:
-    if not callable(double):
-        return "double is no function any more."
+def _check_doubled(double, a, torch):
+    assert callable(double), "double is no function any more."
     given = torch.tensor([3.0, 5.0])
     got = double(given)
-    if got is None:
-        return "double returns nothing."
-    if not is_tensor(got) or values(got) != [6, 10]:
-        return f"double([3, 5]) gives {values(got)}, and [6, 10] is asked for."
-    if got is given:
-        return "double hands back the very tensor that it was given, so the caller's numbers have changed."
-    if values(given) != [3, 5]:
-        return f"after the call, what was given shows {values(given)}: the function still writes into it."
-    if same_storage(got, given):
-        return "the result looks at the storage of what was given."
-    if values(a) != [1, 2]:
-        return f"double is right now, but a shows {values(a)}. Run the whole cell again."
-    return None
+    assert got is not None, "double returns nothing."
+    assert is_tensor(got) and values(got) == [6, 10], f"double([3, 5]) gives {values(got)}, and [6, 10] is asked for."
+    assert got is not given, (
+        "double hands back the very tensor that it was given, so the caller's numbers have changed."
+    )
+    assert values(given) == [3, 5], (
+        f"after the call, what was given shows {values(given)}: the function still writes into it."
+    )
+    assert not same_storage(got, given), "the result looks at the storage of what was given."
+    assert values(a) == [1, 2], f"double is right now, but a shows {values(a)}. Run the whole cell again."
 
 
 doubled = exercise(
     "assignment/double",
     "`double(t)` shall return the doubled numbers and leave the caller's tensor alone: afterwards `a` shows `[1, 2]`.",
-    names=("double", "a"),
     check=_check_doubled,
     start="def double(t):\n    t *= 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])\nb = double(a)",
     hints=[
@@ -137,40 +108,34 @@ doubled = exercise(
         "`t *= 2` writes. Which line computes instead?",
     ],
     solution="def double(t):\n    t = t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])\nb = double(a)",
-    wrong=[
-        Wrong("def double(t):\n    t * 2\n\n\na = torch.tensor([1.0, 2.0])", says="returns nothing"),
-        Wrong("def double(t):\n    t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])", says="gives [3.0, 5.0]"),
-        Wrong(
-            "def double(t):\n    s = t\n    s *= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])",
-            says="hands back the very tensor",
-        ),
-        Wrong(
-            "def double(t):\n    t *= 2\n    return t + 0\n\n\na = torch.tensor([1.0, 2.0])",
-            says="still writes into it",
-        ),
-        Wrong("def double(t):\n    return t * 2\n\n\na = torch.tensor([1.0, 2.0])\na *= 2", says="Run the whole cell"),
-    ],
+    wrong={
+        "def double(t):\n    t * 2\n\n\na = torch.tensor([1.0, 2.0])": "returns nothing",
+        "def double(t):\n    t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])": "gives [3.0, 5.0]",
+        "def double(t):\n    s = t\n    s *= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])": "hands back the very tensor",
+        "def double(t):\n    t *= 2\n    return t + 0\n\n\na = torch.tensor([1.0, 2.0])": "still writes into it",
+        "def double(t):\n    return t * 2\n\n\na = torch.tensor([1.0, 2.0])\na *= 2": "Run the whole cell",
+    },
     right="inside the function, the name t was tied to a new tensor.",
     title="Exercise 2",
 )
 
 
-def _check_rows(table: Any) -> str | None:
-    if not isinstance(table, list) or len(table) != 3 or not all(map(is_tensor, table)):
-        return "table has to be a list of three tensors."
-    if table[0] is table[1] or table[1] is table[2] or table[0] is table[2]:
-        return "some places of the list hold one and the same tensor."
-    if any(same_storage(table[i], table[j]) for i, j in ((0, 1), (1, 2), (0, 2))):
-        return "three tensors, but they look at one storage."
-    if [values(t) for t in table] != [[1, 1], [0, 0], [0, 0]]:
-        return f"table shows {[values(t) for t in table]}."
-    return None
+def _check_rows(table):
+    assert isinstance(table, list) and len(table) == 3 and all(map(is_tensor, table)), (
+        "table has to be a list of three tensors."
+    )
+    assert table[0] is not table[1] and table[1] is not table[2] and table[0] is not table[2], (
+        "some places of the list hold one and the same tensor."
+    )
+    assert not any(same_storage(table[i], table[j]) for i, j in ((0, 1), (1, 2), (0, 2))), (
+        "three tensors, but they look at one storage."
+    )
+    assert [values(t) for t in table] == [[1, 1], [0, 0], [0, 0]], f"table shows {[values(t) for t in table]}."
 
 
 rows = exercise(
     "assignment/rows",
     "A table of three rows, each with two zeros; then 1 is added to the first row, and to that row alone.",
-    names=("table",),
     check=_check_rows,
     start="table = [torch.zeros(2)] * 3\ntable[0] += 1",
     hints=[
@@ -178,17 +143,12 @@ rows = exercise(
         "It has to run three times: `[... for _ in range(3)]` runs what stands before `for` each time.",
     ],
     solution="table = [torch.zeros(2) for _ in range(3)]\ntable[0] += 1",
-    wrong=[
-        Wrong("table = torch.zeros(3, 2)\ntable[0] += 1", says="a list of three tensors"),
-        Wrong(
-            "row = torch.zeros(2)\ntable = [row, torch.zeros(2), row]\ntable[0] += 1", says="one and the same tensor"
-        ),
-        Wrong(
-            "table = list(torch.zeros(2).expand(3, 2))\ntable[0] = table[0] + 1\ntable[1] = table[0][:]",
-            says="one storage",
-        ),
-        Wrong("table = [torch.zeros(2) for _ in range(3)]", says="table shows [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]"),
-    ],
+    wrong={
+        "table = torch.zeros(3, 2)\ntable[0] += 1": "a list of three tensors",
+        "row = torch.zeros(2)\ntable = [row, torch.zeros(2), row]\ntable[0] += 1": "one and the same tensor",
+        "table = list(torch.zeros(2).expand(3, 2))\ntable[0] = table[0] + 1\ntable[1] = table[0][:]": "one storage",
+        "table = [torch.zeros(2) for _ in range(3)]": "table shows [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]",
+    },
     right="the line that makes a row ran three times.",
     title="Exercise 3",
 )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
 
+from copylab import exercise, predict, wrong
 from copylab.copying.facts import Answer, facts
-from copylab.copying.methods import METHODS, method
+from copylab.copying.methods import METHODS, Method, method
 from copylab.looks import is_tensor, same_storage, values
 from copylab.questions import count, gets_gradient, node, same_counter, value, version
 from copylab.questions import same_storage as shared
-from copylab.quiz.exercises import Wrong, exercise
-from copylab.quiz.prediction import predict
 
 rows = predict(
     """
@@ -47,33 +45,31 @@ def _that(torch: ModuleType, wanted: Mapping[str, Answer]) -> set[str]:
     return {name for name, one in found.items() if all(one[key].answer == answer for key, answer in wanted.items())}
 
 
-def _check_dangerous(names: Any, torch: ModuleType) -> str | None:
-    if isinstance(names, str) or not isinstance(names, list | tuple | set):
-        return 'names has to be a list of names, such as ["clone", "view"].'
-    if not names:
-        return "the list is empty, and there are some."
+def _named(name: str) -> Method:
+    """The method of that name; whoever misspells one is told which was meant."""
+    try:
+        return method(name)
+    except (TypeError, ValueError) as error:
+        wrong(str(error).partition(" There are")[0] + ".")
+
+
+def _check_dangerous(names, torch):
+    assert isinstance(names, list | tuple | set), 'names has to be a list of names, such as ["clone", "view"].'
+    assert names, "the list is empty, and there are some."
     right = _that(torch, {"after_write": "wrong, and no error"})
-    given = set()
-    for name in names:
-        try:
-            given.add(method(name).name)
-        except (TypeError, ValueError) as error:
-            return str(error).partition(" There are")[0] + "."
-    if extra := sorted(given - right):
-        what = facts(extra[0], "result", torch)["after_write"].answer
-        return f"{extra[0]!r} is not one of them: after a write through its y, backward through x gives {what}."
-    if missing := len(right - given):
-        return (
-            f"{missing} more {'is' if missing == 1 else 'are'} missing. Filter the table by the column about backward."
-        )
-    return None
+    given = {_named(name).name for name in names}
+    for extra in sorted(given - right):
+        what = facts(extra, "result", torch)["after_write"].answer
+        wrong(f"{extra!r} is not one of them: after a write through its y, backward through x gives {what}.")
+    missing = len(right - given)
+    are = "is" if missing == 1 else "are"
+    assert not missing, f"{missing} more {are} missing. Filter the table by the column about backward."
 
 
 dangerous = exercise(
     "choosing/dangerous",
     "`names` shall list the methods of the table after which a write through `y` gives a **wrong** gradient of a "
     "function of `x`, without an error.",
-    names=("names",),
     check=_check_dangerous,
     start="names = []",
     hints=[
@@ -81,14 +77,14 @@ dangerous = exercise(
         "Filter: shares memory yes, shares version counter no.",
     ],
     solution='names = [".data", "from_numpy", "copy.copy"]',
-    wrong=[
-        Wrong('names = [".data", "detach"]', says="'detach' is not one of them: after a write through its y"),
-        Wrong('names = [".data"]', says="2 more are missing"),
-        Wrong('names = [".data", "from_numpy"]', says="1 more is missing"),
-        Wrong('names = ["clone"]', says="backward through x gives right"),
-        Wrong('names = ["dtach"]', says="Did you mean 'detach'?"),
-        Wrong('names = ".data"', says="a list of names"),
-    ],
+    wrong={
+        'names = [".data", "detach"]': "'detach' is not one of them: after a write through its y",
+        'names = [".data"]': "2 more are missing",
+        'names = [".data", "from_numpy"]': "1 more is missing",
+        'names = ["clone"]': "backward through x gives right",
+        'names = ["dtach"]': "Did you mean 'detach'?",
+        'names = ".data"': "a list of names",
+    },
     right="these share the cells and count for themselves.",
     title="Exercise 1",
 )
@@ -116,21 +112,18 @@ _WORDS: dict[tuple[str, Answer], str] = {
 }
 
 
-def _check_wishes(choice: Any, torch: ModuleType) -> str | None:
-    if not isinstance(choice, dict) or set(choice) != set(WISHES):
-        return "choice has to be the dict with its five keys, as it was."
+def _check_wishes(choice, torch):
+    asked = isinstance(choice, dict) and set(choice) == set(WISHES)
+    assert asked, "choice has to be the dict with its five keys, as it was."
     for wish, wanted in WISHES.items():
         given = choice[wish]
-        if given is None:
-            return f"still open: {wish}."
+        assert given is not None, f"still open: {wish}."
         try:
             found = facts(method(given), "result", torch)
         except (TypeError, ValueError) as error:
-            return f"{wish}: {str(error).partition(' There are')[0]}."
+            wrong(f"{wish}: {str(error).partition(' There are')[0]}.")
         for key, answer in wanted.items():
-            if found[key].answer != answer:
-                return f"{wish}: with {method(given).name!r}, {_WORDS[key, answer]}."
-    return None
+            assert found[key].answer == answer, f"{wish}: with {method(given).name!r}, {_WORDS[key, answer]}."
 
 
 def _choice(*names: str | None) -> str:
@@ -142,7 +135,6 @@ def _choice(*names: str | None) -> str:
 wishes = exercise(
     "choosing/wishes",
     "Choose a method for each of the five situations: write its name (as in the table) in place of `None`.",
-    names=("choice",),
     check=_check_wishes,
     start=_choice(*[None] * 5),
     hints=[
@@ -150,62 +142,50 @@ wishes = exercise(
         "The first wants `clone` or something like it, the last writes into cells that are there.",
     ],
     solution=_choice("clone", "detach().clone()", "detach", "view", "copy_"),
-    wrong=[
-        Wrong(_choice("detach().clone()", None, None, None, None), says="no gradient comes back"),
-        Wrong(_choice("view", None, None, None, None), says="it looks at the cells of x"),
-        Wrong(_choice("clone", "clone", None, None, None), says="it keeps a way back"),
-        Wrong(_choice("clone", "torch.tensor", None, None, None), says="it warns, each time"),
-        Wrong(_choice("clone", "detach().clone()", ".data", None, None), says="counted by nobody else"),
-        Wrong(_choice("clone", "detach().clone()", "detach", "=", None), says="it is x itself"),
-        Wrong(_choice("clone", "detach().clone()", "detach", "view", "clone"), says="a new tensor, or none"),
-        Wrong(_choice("clone", "detach().clone()", "detach", "view", None), says="still open: the numbers go"),
-    ],
+    wrong={
+        _choice("detach().clone()", None, None, None, None): "no gradient comes back",
+        _choice("view", None, None, None, None): "it looks at the cells of x",
+        _choice("clone", "clone", None, None, None): "it keeps a way back",
+        _choice("clone", "torch.tensor", None, None, None): "it warns, each time",
+        _choice("clone", "detach().clone()", ".data", None, None): "counted by nobody else",
+        _choice("clone", "detach().clone()", "detach", "=", None): "it is x itself",
+        _choice("clone", "detach().clone()", "detach", "view", "clone"): "a new tensor, or none",
+        _choice("clone", "detach().clone()", "detach", "view", None): "still open: the numbers go",
+    },
     right="each of them gives what was wanted; the table says so.",
     title="Exercise 2",
 )
 
 
-def _check_leaf(fresh_leaf: Any, torch: Any) -> str | None:
-    if not callable(fresh_leaf):
-        return "fresh_leaf is no function any more."
+def _check_leaf(fresh_leaf, torch):
+    assert callable(fresh_leaf), "fresh_leaf is no function any more."
     a = torch.tensor([1.0, 2.0], requires_grad=True)
     x = a * 3
     y = fresh_leaf(x)
-    if not is_tensor(y):
-        return f"fresh_leaf gives something of the type {type(y).__name__}."
-    if y is x:
-        return "it hands back x itself."
-    if same_storage(x, y):
-        return "what it gives looks at the cells of x."
-    if values(y) != [3, 6]:
-        return f"it gives {values(y)} for [3, 6]."
-    if not y.requires_grad:
-        return "what it gives requires no grad."
-    if not y.is_leaf:
-        return f"what it gives is no leaf: its node is {y.grad_fn.name()}."
-    if not x.requires_grad or x.grad_fn is None:
-        return "x itself was cut off the graph."
-    return None
+    assert is_tensor(y), f"fresh_leaf gives something of the type {type(y).__name__}."
+    assert y is not x, "it hands back x itself."
+    assert not same_storage(x, y), "what it gives looks at the cells of x."
+    assert values(y) == [3, 6], f"it gives {values(y)} for [3, 6]."
+    assert y.requires_grad, "what it gives requires no grad."
+    assert y.is_leaf, f"what it gives is no leaf: its node is {y.grad_fn.name()}."
+    assert x.requires_grad and x.grad_fn is not None, "x itself was cut off the graph."
 
 
 independent = exercise(
     "choosing/leaf",
     "`fresh_leaf(x)` returns a leaf that requires grad, with the numbers of `x` in cells of its own, and leaves `x` "
     "as it is.",
-    names=("fresh_leaf",),
     check=_check_leaf,
     start="def fresh_leaf(x):\n    return x",
     hints=["Cut, copy, and ask for a gradient: three calls.", "The last one has an underscore: `requires_grad_()`."],
     solution="def fresh_leaf(x):\n    return x.detach().clone().requires_grad_()",
-    wrong=[
-        Wrong("def fresh_leaf(x):\n    return x.clone()", says="its node is CloneBackward0"),
-        Wrong("def fresh_leaf(x):\n    return x.detach().clone()", says="requires no grad"),
-        Wrong("def fresh_leaf(x):\n    return x.detach().requires_grad_()", says="looks at the cells of x"),
-        Wrong(
-            "def fresh_leaf(x):\n    x.detach_()\n    return x.clone().requires_grad_()", says="x itself was cut off"
-        ),
-        Wrong("def fresh_leaf(x):\n    return x.tolist()", says="of the type list"),
-    ],
+    wrong={
+        "def fresh_leaf(x):\n    return x.clone()": "its node is CloneBackward0",
+        "def fresh_leaf(x):\n    return x.detach().clone()": "requires no grad",
+        "def fresh_leaf(x):\n    return x.detach().requires_grad_()": "looks at the cells of x",
+        "def fresh_leaf(x):\n    x.detach_()\n    return x.clone().requires_grad_()": "x itself was cut off",
+        "def fresh_leaf(x):\n    return x.tolist()": "of the type list",
+    },
     right="a leaf of its own.",
     title="Exercise 3",
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from copylab import Misconception, exercise, predict
 from copylab.looks import grad, is_tensor, same_storage, values
 from copylab.questions import (
     Question,
@@ -17,9 +16,6 @@ from copylab.questions import (
     value,
 )
 from copylab.questions import same_storage as shared
-from copylab.quiz.exercises import Wrong, exercise
-from copylab.quiz.misconceptions import Misconception
-from copylab.quiz.prediction import predict
 from copylab.quiz.runs import Run
 
 seven = predict(
@@ -117,20 +113,17 @@ rest = predict(
 )
 
 
-def _check_readings(reading: Any, kept: Any) -> str | None:
-    if not isinstance(kept, list):
-        return "kept is no list any more."
-    if len(kept) != 3:
-        return f"kept holds {len(kept)} things, and 3 are asked for."
-    if not all(is_tensor(t) for t in kept):
-        return "the numbers are kept, but not as tensors."
-    if all(t is reading for t in kept):
-        return "kept holds one and the same tensor three times."
-    if any(same_storage(reading, t) for t in kept):
-        return "other tensors, still the storage of reading. Each reading overwrites the last."
-    if values(kept[0]) != [1, 1] or [values(t) for t in kept] != [[1, 1], [2, 2], [3, 3]]:
-        return f"kept shows {[values(t) for t in kept]}."
-    return None
+def _check_readings(reading, kept):
+    assert isinstance(kept, list), "kept is no list any more."
+    assert len(kept) == 3, f"kept holds {len(kept)} things, and 3 are asked for."
+    assert all(is_tensor(t) for t in kept), "the numbers are kept, but not as tensors."
+    assert not all(t is reading for t in kept), "kept holds one and the same tensor three times."
+    assert not any(same_storage(reading, t) for t in kept), (
+        "other tensors, still the storage of reading. Each reading overwrites the last."
+    )
+    assert values(kept[0]) == [1, 1] and [values(t) for t in kept] == [[1, 1], [2, 2], [3, 3]], (
+        f"kept shows {[values(t) for t in kept]}."
+    )
 
 
 _KEEP = """
@@ -145,7 +138,6 @@ readings = exercise(
     "clone/readings",
     "A sensor is read three times, always into the same tensor. `kept` shall hold the three readings `[1, 1]`, `[2, 2]`, "
     "`[3, 3]` as tensors. Run the cell, look at what it holds, and mend one line.",
-    names=("reading", "kept"),
     check=_check_readings,
     start=_KEEP.format("reading") + "print(kept)",
     hints=[
@@ -154,39 +146,29 @@ readings = exercise(
     ],
     solution=_KEEP.format("reading.clone()"),
     also=[_KEEP.format("reading + 0"), _KEEP.format("reading.detach().clone()")],
-    wrong=[
-        Wrong(_KEEP.format("reading.tolist()"), says="not as tensors"),
-        Wrong(_KEEP.format("reading.detach()"), says="still the storage of reading"),
-        Wrong("kept = torch.zeros(3, 2)", says="kept is no list"),
-        Wrong(_KEEP.format("reading.clone() * 2"), says="kept shows [[2.0, 2.0]"),
-        Wrong(_KEEP.format("reading.clone()") + "kept = kept[:2]", says="kept holds 2 things"),
-        Wrong(_KEEP.format("reading") + "kept = [k.clone() for k in kept]", says="kept shows [[3.0, 3.0]"),
-    ],
+    wrong={
+        _KEEP.format("reading.tolist()"): "not as tensors",
+        _KEEP.format("reading.detach()"): "still the storage of reading",
+        "kept = torch.zeros(3, 2)": "kept is no list",
+        _KEEP.format("reading.clone() * 2"): "kept shows [[2.0, 2.0]",
+        _KEEP.format("reading.clone()") + "kept = kept[:2]": "kept holds 2 things",
+        _KEEP.format("reading") + "kept = [k.clone() for k in kept]": "kept shows [[3.0, 3.0]",
+    },
     right="three tensors, three storages.",
     title="Exercise 1",
 )
 
 
-def _check_both(a: Any, c: Any, out: Any) -> str | None:
-    if not (is_tensor(c) and is_tensor(out)):
-        return "c and out have to be tensors."
-    if c is a:
-        return "c is a itself, under a second name."
-    if not c.requires_grad:
-        return "c does not require grad, so nothing leads from it back to a."
-    if c.is_leaf:
-        return "c is a leaf. No gradient goes from it to a."
-    if same_storage(c, a):
-        return "c has no storage of its own."
-    if grad(a) is None:
-        return "a.grad is None. Did you call out.backward()?"
-    if grad(c) is None:
-        return "c.grad is None. c is no leaf: ask it to keep its gradient, before backward."
-    if grad(a) != grad(c):
-        return f"a.grad is {grad(a):g}, c.grad {grad(c):g}. Is out made from c alone?"
-    if grad(a) != 12:
-        return f"both are {grad(a):g}, and 12 is asked for."
-    return None
+def _check_both(a, c, out):
+    assert is_tensor(c) and is_tensor(out), "c and out have to be tensors."
+    assert c is not a, "c is a itself, under a second name."
+    assert c.requires_grad, "c does not require grad, so nothing leads from it back to a."
+    assert not c.is_leaf, "c is a leaf. No gradient goes from it to a."
+    assert not same_storage(c, a), "c has no storage of its own."
+    assert grad(a) is not None, "a.grad is None. Did you call out.backward()?"
+    assert grad(c) is not None, "c.grad is None. c is no leaf: ask it to keep its gradient, before backward."
+    assert grad(a) == grad(c), f"a.grad is {grad(a):g}, c.grad {grad(c):g}. Is out made from c alone?"
+    assert grad(a) == 12, f"both are {grad(a):g}, and 12 is asked for."
 
 
 _GO = "\nout.backward()"
@@ -195,7 +177,6 @@ both = exercise(
     "clone/both",
     "`c` shall be a clone of `a`, and `out` shall be computed from `c` alone, so that after `out.backward()` both `a.grad` "
     "and `c.grad` can be read and both are 12. Replace what is `None`, and call `backward`.",
-    names=("a", "c", "out"),
     check=_check_both,
     start="a = torch.tensor(2.0, requires_grad=True)\nc = None\nout = None",
     hints=[
@@ -204,17 +185,17 @@ both = exercise(
     ],
     solution="c = a.clone()\nc.retain_grad()\nout = c**3" + _GO,
     also=["c = a.clone()\nc.retain_grad()\nout = c * 12" + _GO],
-    wrong=[
-        Wrong("c = 2.0\nout = a ** 3" + _GO, says="have to be tensors"),
-        Wrong("c = a\nout = c ** 3" + _GO, says="c is a itself"),
-        Wrong("c = a.detach().clone()\nout = c ** 3", says="c does not require grad"),
-        Wrong("c = a.detach().clone().requires_grad_()\nout = c ** 3" + _GO, says="c is a leaf"),
-        Wrong("c = a.view(())\nc.retain_grad()\nout = c ** 3" + _GO, says="no storage of its own"),
-        Wrong("c = a.clone()\nc.retain_grad()\nout = c ** 3", says="a.grad is None"),
-        Wrong("c = a.clone()\nout = c ** 3" + _GO, says="c.grad is None"),
-        Wrong("c = a.clone()\nc.retain_grad()\nout = c * 6 + a * 6" + _GO, says="made from c alone"),
-        Wrong("c = a.clone()\nc.retain_grad()\nout = c * 6" + _GO, says="both are 6"),
-    ],
+    wrong={
+        "c = 2.0\nout = a ** 3" + _GO: "have to be tensors",
+        "c = a\nout = c ** 3" + _GO: "c is a itself",
+        "c = a.detach().clone()\nout = c ** 3": "c does not require grad",
+        "c = a.detach().clone().requires_grad_()\nout = c ** 3" + _GO: "c is a leaf",
+        "c = a.view(())\nc.retain_grad()\nout = c ** 3" + _GO: "no storage of its own",
+        "c = a.clone()\nc.retain_grad()\nout = c ** 3": "a.grad is None",
+        "c = a.clone()\nout = c ** 3" + _GO: "c.grad is None",
+        "c = a.clone()\nc.retain_grad()\nout = c * 6 + a * 6" + _GO: "made from c alone",
+        "c = a.clone()\nc.retain_grad()\nout = c * 6" + _GO: "both are 6",
+    },
     right="the gradient passed through c and arrived at a.",
     title="Exercise 2",
 )

@@ -1,9 +1,6 @@
 """`.data`: the pair with detach, a protected display, a counted update, and a wrong gradient made on purpose."""
 
-from __future__ import annotations
-
-from typing import Any
-
+from copylab import exercise, predict
 from copylab.looks import grad, is_tensor, same_storage, values
 from copylab.questions import (
     gradient,
@@ -15,8 +12,6 @@ from copylab.questions import (
     version,
 )
 from copylab.questions import same_storage as shared
-from copylab.quiz.exercises import Wrong, exercise
-from copylab.quiz.prediction import predict
 
 past = predict(
     """
@@ -41,147 +36,103 @@ past = predict(
 )
 
 
-def _check_counted(a: Any, out: Any, shown: Any) -> str | None:
-    if not is_tensor(shown) or not is_tensor(out):
-        return "out and shown have to be tensors."
-    if not out.requires_grad:
-        return "out has no way back to a any more."
-    if same_storage(out, shown):
-        return "shown still writes into the cells of out."
-    if shown.requires_grad:
-        return "shown requires grad, and it is for the display only."
+def _check_counted(a, out, shown):
+    assert is_tensor(shown) and is_tensor(out), "out and shown have to be tensors."
+    assert out.requires_grad, "out has no way back to a any more."
+    assert not same_storage(out, shown), "shown still writes into the cells of out."
+    assert not shown.requires_grad, "shown requires grad, and it is for the display only."
     right = values((1 / (1 + (-a.detach()).exp())) * 100)
-    if not _close(values(shown), right):
-        return f"shown begins with {values(shown)[0]:.2f}, and {right[0]:.2f} is asked for."
-    if not _close(values(out), [v / 100 for v in right]):
-        return "out itself was changed."
-    return None
+    assert _close(values(shown), right), f"shown begins with {values(shown)[0]:.2f}, and {right[0]:.2f} is asked for."
+    assert _close(values(out), [v / 100 for v in right]), "out itself was changed."
 
 
-def _close(a: Any, b: Any) -> bool:
+def _close(a, b):
     return len(a) == len(b) and all(abs(x - y) < 1e-3 for x, y in zip(a, b, strict=True))
 
 
 counted = exercise(
     "data/display",
     "`shown` shall hold `out` in percent, requiring no grad, and `out` shall stay as it is. Change one line.",
-    names=("a", "out", "shown"),
     check=_check_counted,
     start="a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nout = a.sigmoid()\nshown = out.data\nshown.mul_(100)",
     hints=["`mul_` writes. Into whose cells?", "Cut the graph, and copy: two calls."],
     solution="out = a.sigmoid()\nshown = out.detach().clone()\nshown.mul_(100)",
-    wrong=[
-        Wrong("out = a.sigmoid()\nshown = out.detach()\nshown.mul_(100)", says="still writes into the cells"),
-        Wrong("out = a.sigmoid()\nshown = out.clone()\nshown.mul_(100)", says="for the display only"),
-        Wrong("out = a.sigmoid()\nshown = out.detach().clone()", says="shown begins with 0.73"),
-        Wrong("out = a.sigmoid().detach()\nshown = out * 100", says="no way back"),
-        Wrong("out = a.sigmoid()\nout.data.mul_(100)\nshown = out.detach().clone()", says="out itself was changed"),
-    ],
+    wrong={
+        "out = a.sigmoid()\nshown = out.detach()\nshown.mul_(100)": "still writes into the cells",
+        "out = a.sigmoid()\nshown = out.clone()\nshown.mul_(100)": "for the display only",
+        "out = a.sigmoid()\nshown = out.detach().clone()": "shown begins with 0.73",
+        "out = a.sigmoid().detach()\nshown = out * 100": "no way back",
+        "out = a.sigmoid()\nout.data.mul_(100)\nshown = out.detach().clone()": "out itself was changed",
+    },
     right="the display has cells of its own.",
     title="Exercise 1",
 )
 
 
-def _check_update(w: Any) -> str | None:
-    if not is_tensor(w) or not w.is_leaf:
-        return "w is no leaf any more: the update was recorded."
-    if not w.requires_grad:
-        return "w requires no grad any more: it is not the parameter that it was."
-    if grad(w) is None:
-        return "w.grad is None. loss.backward() has to be called."
-    if grad(w) != [8]:
-        return f"w.grad is {grad(w)}, and [8] is right: backward has to find the old value of w."
-    if values(w) == [4]:
-        return "w is still [4]: the update is gone."
-    if values(w) != [3]:
-        return f"w is {values(w)}, and [3] is asked for."
-    if w._version == 0:
-        return "w is right, and its counter says that nobody wrote: the update still goes past the counter."
-    return None
+def _check_update(w):
+    assert is_tensor(w) and w.is_leaf, "w is no leaf any more: the update was recorded."
+    assert w.requires_grad, "w requires no grad any more: it is not the parameter that it was."
+    assert grad(w) is not None, "w.grad is None. loss.backward() has to be called."
+    assert grad(w) == [8], f"w.grad is {grad(w)}, and [8] is right: backward has to find the old value of w."
+    assert values(w) != [4], "w is still [4]: the update is gone."
+    assert values(w) == [3], f"w is {values(w)}, and [3] is asked for."
+    assert w._version != 0, (
+        "w is right, and its counter says that nobody wrote: the update still goes past the counter."
+    )
 
+
+_UPDATE = "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\n"
 
 update = exercise(
     "data/update",
     "The gradient of `w * w` at 4 is 8, and the program finds 6. `w` shall go from 4 to 3, `w.grad` shall be `[8]`, "
     "and the write shall be counted.",
-    names=("w",),
     check=_check_update,
-    start="w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nw.data -= 1.0\nloss.backward()",
+    start=_UPDATE + "w.data -= 1.0\nloss.backward()",
     hints=[
         "Which of the last two lines has to come first?",
         "A write that is counted and not recorded: section 6 has one.",
     ],
-    solution="w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\n"
-    "with torch.no_grad():\n    w -= 1.0",
-    wrong=[
-        Wrong("w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nloss.backward()", says="is gone"),
-        Wrong(
-            "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\nw.data -= 1.0",
-            says="still goes past the counter",
-        ),
-        Wrong(
-            "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\nw = w - 1.0",
-            says="the update was recorded",
-        ),
-        Wrong(
-            "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\nw = w.detach() - 1.0",
-            says="requires no grad any more",
-        ),
-        Wrong(
-            "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\nwith torch.no_grad():\n    w -= 1.0",
-            says="w.grad is None",
-        ),
-    ],
+    solution=_UPDATE + "loss.backward()\nwith torch.no_grad():\n    w -= 1.0",
+    wrong={
+        _UPDATE + "loss.backward()": "is gone",
+        _UPDATE + "loss.backward()\nw.data -= 1.0": "still goes past the counter",
+        _UPDATE + "loss.backward()\nw = w - 1.0": "the update was recorded",
+        _UPDATE + "loss.backward()\nw = w.detach() - 1.0": "requires no grad any more",
+        _UPDATE + "with torch.no_grad():\n    w -= 1.0": "w.grad is None",
+    },
     right="first the gradient, then a write that is counted.",
     title="Exercise 2",
 )
 
 
-def _check_silent(x: Any, y: Any) -> str | None:
-    if not is_tensor(x) or not is_tensor(y):
-        return "x and y have to be tensors."
-    if values(y) != 9:
-        return f"y is {values(y)}, and it has to be computed from the 3: 9."
-    if grad(x) is None:
-        return "x.grad is None: backward did not get there."
-    if grad(x) == [6]:
-        return "x.grad is [6], which is right. Do some harm."
-    if grad(x) == [12]:
-        return "x.grad is [12]: two times the right one, which is what adding up does."
-    if grad(x) != [200]:
-        return f"x.grad is {grad(x)}, which is wrong, but not the [200] that is asked for."
-    return None
+def _check_silent(x, y):
+    assert is_tensor(x) and is_tensor(y), "x and y have to be tensors."
+    assert values(y) == 9, f"y is {values(y)}, and it has to be computed from the 3: 9."
+    assert grad(x) is not None, "x.grad is None: backward did not get there."
+    assert grad(x) != [6], "x.grad is [6], which is right. Do some harm."
+    assert grad(x) != [12], "x.grad is [12]: two times the right one, which is what adding up does."
+    assert grad(x) == [200], f"x.grad is {grad(x)}, which is wrong, but not the [200] that is asked for."
 
+
+_SILENT = "x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\n"
 
 silent = exercise(
     "data/silent",
     "Add one line, so that no error is raised, `y` is 9, and `x.grad` is `[200]` where `[6]` would be right.",
-    names=("x", "y"),
     check=_check_silent,
-    start="x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\ny.backward()",
+    start=_SILENT + "y.backward()",
     hints=[
         "The node reads the value of `x` when `backward` runs. Which value gives 200?",
         "Write 100 into `x` between the second line and the third, past the counter.",
     ],
-    solution="x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\nx.data.fill_(100.0)\ny.backward()",
-    wrong=[
-        Wrong(
-            "x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\ny.backward()\nx.data.fill_(100.0)",
-            says="which is right",
-        ),
-        Wrong(
-            "x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\nx.detach().fill_(100.0)\ny.backward()",
-            says="did not get there",
-        ),
-        Wrong(
-            "x = torch.tensor([3.0], requires_grad=True)\nx.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()",
-            says="y is 10000.0",
-        ),
-        Wrong(
-            "x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\nx.data.fill_(200.0)\ny.backward()",
-            says="x.grad is [400.0]",
-        ),
-    ],
+    solution=_SILENT + "x.data.fill_(100.0)\ny.backward()",
+    wrong={
+        _SILENT + "y.backward()\nx.data.fill_(100.0)": "which is right",
+        _SILENT + "x.detach().fill_(100.0)\ny.backward()": "did not get there",
+        "x = torch.tensor([3.0], requires_grad=True)\nx.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y is 10000.0",
+        _SILENT + "x.data.fill_(200.0)\ny.backward()": "x.grad is [400.0]",
+    },
     right="no error, and a wrong gradient. Remember what it looks like.",
     title="Exercise 3",
 )

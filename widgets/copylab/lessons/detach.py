@@ -1,9 +1,6 @@
 """detach: what it cuts, what it leaves joined, and how to keep a value that others must not change."""
 
-from __future__ import annotations
-
-from typing import Any
-
+from copylab import exercise, predict, wrong
 from copylab.looks import grad, is_tensor, node_of, same_storage, values
 from copylab.questions import (
     gets_gradient,
@@ -17,8 +14,6 @@ from copylab.questions import (
     version,
 )
 from copylab.questions import same_storage as shared
-from copylab.quiz.exercises import Wrong, exercise, wrong
-from copylab.quiz.prediction import predict
 
 cut = predict(
     """
@@ -44,25 +39,21 @@ cut = predict(
 )
 
 
-def _check_monitor(loss: Any, total: Any) -> str | None:
+def _check_monitor(loss, total):
     if isinstance(total, int | float):
-        return "total is right as a number, but it is asked for as a tensor." if total == 75 else f"total is {total}."
-    if not is_tensor(total):
-        wrong(f"total is of the type {type(total).__name__}, and a tensor is asked for.")
-    if values(total) != 75:
-        return f"total is {values(total)}, and three times 25 is 75."
-    if total.requires_grad:
-        return f"total still requires grad: its node is {node_of(total)}, and it keeps all three graphs alive."
-    if not is_tensor(loss) or not loss.requires_grad:
-        return "loss has no way back any more: cut at the sum, not at the loss."
-    return None
+        wrong("total is right as a number, but it is asked for as a tensor." if total == 75 else f"total is {total}.")
+    assert is_tensor(total), f"total is of the type {type(total).__name__}, and a tensor is asked for."
+    assert values(total) == 75, f"total is {values(total)}, and three times 25 is 75."
+    assert not total.requires_grad, (
+        f"total still requires grad: its node is {node_of(total)}, and it keeps all three graphs alive."
+    )
+    assert is_tensor(loss) and loss.requires_grad, "loss has no way back any more: cut at the sum, not at the loss."
 
 
 monitor = exercise(
     "detach/monitor",
     "A running sum of losses shall be a plain tensor that keeps no graph alive: `total` is 75 and requires no grad, "
     "while `loss` can still go `backward`. Change the line of the loop.",
-    names=("loss", "total"),
     check=_check_monitor,
     start="a = torch.tensor([3.0, 4.0], requires_grad=True)\nloss = (a * a).sum()\ntotal = 0.0\n"
     "for _ in range(3):\n    total = total + loss",
@@ -72,41 +63,32 @@ monitor = exercise(
     ],
     solution="a = torch.tensor([3.0, 4.0], requires_grad=True)\nloss = (a * a).sum()\ntotal = 0.0\n"
     "for _ in range(3):\n    total = total + loss.detach()",
-    wrong=[
-        Wrong("total = 0.0\nfor _ in range(3):\n    total = total + loss.clone()", says="its node is AddBackward0"),
-        Wrong("total = 0.0\nfor _ in range(3):\n    total = total + loss.item()", says="asked for as a tensor"),
-        Wrong("total = loss.detach()\nfor _ in range(3):\n    total = total + loss.detach()", says="total is 100.0"),
-        Wrong(
-            "loss = loss.detach()\ntotal = 0.0\nfor _ in range(3):\n    total = total + loss",
-            says="cut at the sum, not at the loss",
-        ),
-    ],
+    wrong={
+        "total = 0.0\nfor _ in range(3):\n    total = total + loss.clone()": "its node is AddBackward0",
+        "total = 0.0\nfor _ in range(3):\n    total = total + loss.item()": "asked for as a tensor",
+        "total = loss.detach()\nfor _ in range(3):\n    total = total + loss.detach()": "total is 100.0",
+        "loss = loss.detach()\ntotal = 0.0\nfor _ in range(3):\n    total = total + loss": "cut at the sum, not at the loss",
+    },
     right="the numbers are added, and no graph is kept.",
     title="Exercise 1",
 )
 
 
-def _check_protect(a: Any, out: Any, shown: Any) -> str | None:
-    if not is_tensor(shown) or not is_tensor(out) or not is_tensor(a):
-        return "a, out and shown all have to be tensors."
-    if (out.requires_grad and node_of(out) is None) or not out.requires_grad:
-        return "out has no way back to a any more."
-    if same_storage(out, shown):
-        return "shown still writes into the cells of out, whose node needs them."
-    if values(shown)[0] != 0:
-        return f"shown begins with {values(shown)[0]:.4g}, and 0 is asked for."
-    if shown.requires_grad:
-        return f"shown requires grad: its node is {node_of(shown)}."
-    if values(out)[0] == 0:
-        return "out begins with 0: it was written over before it was copied."
-    return None
+def _check_protect(a, out, shown):
+    assert is_tensor(shown) and is_tensor(out) and is_tensor(a), "a, out and shown all have to be tensors."
+    assert (not out.requires_grad or node_of(out) is not None) and out.requires_grad, (
+        "out has no way back to a any more."
+    )
+    assert not same_storage(out, shown), "shown still writes into the cells of out, whose node needs them."
+    assert values(shown)[0] == 0, f"shown begins with {values(shown)[0]:.4g}, and 0 is asked for."
+    assert not shown.requires_grad, f"shown requires grad: its node is {node_of(shown)}."
+    assert values(out)[0] != 0, "out begins with 0: it was written over before it was copied."
 
 
 protect = exercise(
     "detach/protect",
     "For a display, the first number of `shown` is set to 0. `shown` requires no grad, and `out.sum().backward()` has "
     "to run afterwards. Change one line.",
-    names=("a", "out", "shown"),
     check=_check_protect,
     start="a = torch.tensor([1.0, 2.0], requires_grad=True)\nout = a.exp()\nshown = out.detach()\nshown[0] = 0.0",
     hints=[
@@ -114,50 +96,42 @@ protect = exercise(
         "Two calls, one behind the other: one cuts, one copies.",
     ],
     solution="out = a.exp()\nshown = out.detach().clone()\nshown[0] = 0.0",
-    wrong=[
-        Wrong("out = a.exp()\nshown = out.clone()\nshown[0] = 0.0", says="its node is torch::autograd::CopySlices"),
-        Wrong("out = a.exp()\nshown = out.detach()\nshown = shown[:]\nshown[0] = 0.0", says="whose node needs them"),
-        Wrong("out = a.exp()\nshown = out.detach().clone()", says="begins with 2.718"),
-        Wrong("out = a.detach().exp()\nshown = out.clone()\nshown[0] = 0.0", says="no way back to a"),
-        Wrong("out = a.exp()\nout.detach()[0] = 0.0\nshown = out.detach().clone()", says="written over before"),
-    ],
+    wrong={
+        "out = a.exp()\nshown = out.clone()\nshown[0] = 0.0": "its node is torch::autograd::CopySlices",
+        "out = a.exp()\nshown = out.detach()\nshown = shown[:]\nshown[0] = 0.0": "whose node needs them",
+        "out = a.exp()\nshown = out.detach().clone()": "begins with 2.718",
+        "out = a.detach().exp()\nshown = out.clone()\nshown[0] = 0.0": "no way back to a",
+        "out = a.exp()\nout.detach()[0] = 0.0\nshown = out.detach().clone()": "written over before",
+    },
     right="cells of its own, and no node.",
     title="Exercise 2",
 )
 
 
-def _check_value(a: Any, y: Any) -> str | None:
-    if not is_tensor(y):
-        return f"y is of the type {type(y).__name__}, and a tensor is asked for."
-    if not y.requires_grad:
-        return "y has no way back to a: both factors are cut off."
-    if values(y) != 9:
-        return f"y is {values(y)}, and 9 is asked for."
-    if grad(a) is None:
-        return "a.grad is None. Call y.backward()."
-    if grad(a) == 6:
-        return "a.grad is 6: the gradient went through both factors."
-    if grad(a) != 3:
-        return f"a.grad is {grad(a)}, and 3 is asked for."
-    return None
+def _check_value(a, y):
+    assert is_tensor(y), f"y is of the type {type(y).__name__}, and a tensor is asked for."
+    assert y.requires_grad, "y has no way back to a: both factors are cut off."
+    assert values(y) == 9, f"y is {values(y)}, and 9 is asked for."
+    assert grad(a) is not None, "a.grad is None. Call y.backward()."
+    assert grad(a) != 6, "a.grad is 6: the gradient went through both factors."
+    assert grad(a) == 3, f"a.grad is {grad(a)}, and 3 is asked for."
 
 
 keep_value = exercise(
     "detach/half",
     "`y` is `a * a`, which is 9, and its gradient would be 6. Let the gradient through **one** of the two factors "
     "only, so that after `y.backward()` `a.grad` is 3. (Call `backward` in your cell.)",
-    names=("a", "y"),
     check=_check_value,
     start="a = torch.tensor(3.0, requires_grad=True)\ny = a * a",
     hints=["One factor counts as a bare number.", "Which call gives `a` as a bare number, with no way back?"],
     solution="a = torch.tensor(3.0, requires_grad=True)\ny = a * a.detach()\ny.backward()",
-    wrong=[
-        Wrong("y = a * a\ny.backward()", says="through both factors"),
-        Wrong("y = a.detach() * a.detach()", says="both factors are cut off"),
-        Wrong("y = a * a.detach()", says="Call y.backward()"),
-        Wrong("y = a * 3.0 * a.detach() / 3.0\ny.backward()\n(a * 1).backward()", says="a.grad is 4.0"),
-        Wrong("y = a + 3.0\ny.backward()", says="y is 6.0"),
-    ],
+    wrong={
+        "y = a * a\ny.backward()": "through both factors",
+        "y = a.detach() * a.detach()": "both factors are cut off",
+        "y = a * a.detach()": "Call y.backward()",
+        "y = a * 3.0 * a.detach() / 3.0\ny.backward()\n(a * 1).backward()": "a.grad is 4.0",
+        "y = a + 3.0\ny.backward()": "y is 6.0",
+    },
     right="the detached factor counts as a number.",
     title="Exercise 3",
 )

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from copylab import Misconception, Question, exercise, predict
 from copylab.looks import is_tensor, same_storage, values
 from copylab.questions import requires_grad, value
 from copylab.questions import same_storage as shared
-from copylab.quiz.exercises import Wrong, exercise
-from copylab.quiz.misconceptions import Misconception
-from copylab.quiz.prediction import predict
-from copylab.quiz.question import Question
 
 DATA = Misconception(
     "the data decides the dtype",
@@ -56,82 +51,60 @@ pattern = predict(
 )
 
 
-def _check_targets(scores: Any, target: Any) -> str | None:
-    if not is_tensor(target):
-        return f"target is of the type {type(target).__name__}, and a tensor is asked for."
-    if target is scores or same_storage(target, scores):
-        return "target looks at the cells of scores."
-    if target.requires_grad:
-        return "target requires grad. What is compared with needs none."
-    if values(target) != [0, 1]:
-        return f"target shows {values(target)}, and [0, 1] is asked for."
-    if target.dtype != scores.dtype:
-        return f"target is of the dtype {target.dtype}, scores of {scores.dtype}."
-    return None
+def _check_targets(scores, target):
+    assert is_tensor(target), f"target is of the type {type(target).__name__}, and a tensor is asked for."
+    assert target is not scores and not same_storage(target, scores), "target looks at the cells of scores."
+    assert not target.requires_grad, "target requires grad. What is compared with needs none."
+    assert values(target) == [0, 1], f"target shows {values(target)}, and [0, 1] is asked for."
+    assert target.dtype == scores.dtype, f"target is of the dtype {target.dtype}, scores of {scores.dtype}."
 
 
 targets = exercise(
     "new_tensor/targets",
     "`target` shall hold the numbers 0 and 1, in the dtype and on the device of `scores`, whatever they are. Change the "
     "last line, without naming a dtype.",
-    names=("scores", "target"),
     check=_check_targets,
     start="scores = torch.tensor([0.1, 0.9], dtype=torch.float64, requires_grad=True)\ntarget = torch.tensor([0, 1])",
     hints=["`scores` is the pattern.", "Put `scores` in front of the dot and the list behind it."],
     solution="scores = torch.tensor([0.1, 0.9], dtype=torch.float64, requires_grad=True)\n"
     "target = scores.new_tensor([0, 1])",
-    wrong=[
-        Wrong("target = torch.tensor([0.0, 1.0])", says="of the dtype torch.float32"),
-        Wrong("target = scores.detach().round()\ntarget[0] = 1", says="target shows [1.0, 1.0]"),
-        Wrong("target = scores.detach()", says="looks at the cells of scores"),
-        Wrong("target = scores.new_tensor([0, 1], requires_grad=True)", says="target requires grad"),
-        Wrong("target = [0, 1]", says="of the type list"),
-    ],
+    wrong={
+        "target = torch.tensor([0.0, 1.0])": "of the dtype torch.float32",
+        "target = scores.detach().round()\ntarget[0] = 1": "target shows [1.0, 1.0]",
+        "target = scores.detach()": "looks at the cells of scores",
+        "target = scores.new_tensor([0, 1], requires_grad=True)": "target requires grad",
+        "target = [0, 1]": "of the type list",
+    },
     right="like scores, whatever scores is.",
     title="Exercise 1",
 )
 
 
-def _check_weights(weighted: Any, torch: Any) -> str | None:
-    if not callable(weighted):
-        return "weighted is no function any more."
+def _check_weights(weighted, torch):
+    assert callable(weighted), "weighted is no function any more."
     for dtype in (torch.float32, torch.float64, torch.float16):
         x = torch.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)
         got = weighted(x)
-        if not is_tensor(got):
-            return f"weighted gives something of the type {type(got).__name__}."
-        if values(got) != 21:
-            return f"weighted([1, 2]) gives {values(got)}, and 1 + 20 is 21."
-        if got.dtype != dtype:
-            return f"given {dtype}, it returns {got.dtype}."
-        if not got.requires_grad:
-            return "the result has no way back to x any more."
-    return None
+        assert is_tensor(got), f"weighted gives something of the type {type(got).__name__}."
+        assert values(got) == 21, f"weighted([1, 2]) gives {values(got)}, and 1 + 20 is 21."
+        assert got.dtype == dtype, f"given {dtype}, it returns {got.dtype}."
+        assert got.requires_grad, "the result has no way back to x any more."
 
 
 weights = exercise(
     "new_tensor/weights",
     "`weighted(x)` shall return a result of the dtype of `x`. As it stands, a `float16` `x` gives a `float32` result. "
     "Change the first line of the function.",
-    names=("weighted",),
     check=_check_weights,
     start="def weighted(x):\n    factors = torch.tensor([1.0, 10.0])\n    return (x * factors).sum()",
     hints=["The factors are of the dtype that Python's numbers become.", "Let `x` decide: it can make the factors."],
     solution="def weighted(x):\n    factors = x.new_tensor([1.0, 10.0])\n    return (x * factors).sum()",
-    wrong=[
-        Wrong(
-            "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float64)\n    return (x * factors).sum()",
-            says="given torch.float32, it returns torch.float64",
-        ),
-        Wrong(
-            "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float16)\n    return (x * factors).sum().float()",
-            says="given torch.float64, it returns torch.float32",
-        ),
-        Wrong("def weighted(x):\n    return x.new_tensor(21.0)", says="no way back"),
-        Wrong(
-            "def weighted(x):\n    factors = x.new_tensor([1.0, 1.0])\n    return (x * factors).sum()", says="gives 3.0"
-        ),
-    ],
+    wrong={
+        "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float64)\n    return (x * factors).sum()": "given torch.float32, it returns torch.float64",
+        "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float16)\n    return (x * factors).sum().float()": "given torch.float64, it returns torch.float32",
+        "def weighted(x):\n    return x.new_tensor(21.0)": "no way back",
+        "def weighted(x):\n    factors = x.new_tensor([1.0, 1.0])\n    return (x * factors).sum()": "gives 3.0",
+    },
     right="the factors are made after the pattern of x.",
     title="Exercise 2",
 )

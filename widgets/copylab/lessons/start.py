@@ -1,13 +1,8 @@
 """Start: names, tensors, storages, counters and nodes; what a node needs, and a gradient of one's own."""
 
-from __future__ import annotations
-
-from typing import Any
-
+from copylab import exercise, predict
 from copylab.looks import grad, is_tensor, node_of, same_storage
 from copylab.questions import count, gradient, names_showing, names_that, value, version
-from copylab.quiz.exercises import Wrong, exercise
-from copylab.quiz.prediction import predict
 
 shared = predict(
     """
@@ -59,25 +54,20 @@ recorded = predict(
 )
 
 
-def _check_part(x: Any, t: Any) -> str | None:
-    if not is_tensor(t):
-        return f"t is of the type {type(t).__name__}, and a tensor is asked for."
-    if t is x:
-        return "t is x itself, under a second name."
-    if tuple(t.shape) != (2,):
-        return f"t has the shape {tuple(t.shape)}, and (2,) is asked for."
-    if not same_storage(t, x):
-        return "t has a storage of its own. A write into t would not be seen in x."
-    if t.storage_offset() != 2 or t.stride() != (1,):
-        return f"t begins at cell {t.storage_offset()} of that storage, stride {t.stride()}."
-    return None
+def _check_part(x, t):
+    assert is_tensor(t), f"t is of the type {type(t).__name__}, and a tensor is asked for."
+    assert t is not x, "t is x itself, under a second name."
+    assert tuple(t.shape) == (2,), f"t has the shape {tuple(t.shape)}, and (2,) is asked for."
+    assert same_storage(t, x), "t has a storage of its own. A write into t would not be seen in x."
+    assert t.storage_offset() == 2 and t.stride() == (1,), (
+        f"t begins at cell {t.storage_offset()} of that storage, stride {t.stride()}."
+    )
 
 
 part = exercise(
     "start/part",
     "Replace `None`: `t` shall be a tensor of shape `(2,)` that shows `[2., 3.]`, without copying a number, so that a "
     "write into `t` is seen in `x`.",
-    names=("x", "t"),
     check=_check_part,
     start="x = torch.tensor([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])\nt = None",
     hints=[
@@ -86,38 +76,31 @@ part = exercise(
     ],
     solution="t = x[2:4]",
     also=["t = x[2:-2]", "t = x.view(3, 2)[1]"],
-    wrong=[
-        Wrong("t = [2., 3.]", says="of the type list"),
-        Wrong("t = x", says="t is x itself"),
-        Wrong("t = x[2:]", says="t has the shape (4,)"),
-        Wrong("t = torch.tensor([2., 3.])", says="has a storage of its own"),
-        Wrong("t = x[1:3]", says="begins at cell 1"),
-        Wrong("t = x[2::2]", says="begins at cell 2 of that storage, stride (2,)"),
-    ],
+    wrong={
+        "t = [2., 3.]": "of the type list",
+        "t = x": "t is x itself",
+        "t = x[2:]": "t has the shape (4,)",
+        "t = torch.tensor([2., 3.])": "has a storage of its own",
+        "t = x[1:3]": "begins at cell 1",
+        "t = x[2::2]": "begins at cell 2 of that storage, stride (2,)",
+    },
     right="another tensor, the same storage, from cell 2 on.",
     title="Exercise 1",
 )
 
 
-def _check_twelve(x: Any, y: Any) -> str | None:
-    if not is_tensor(y):
-        return f"y is of the type {type(y).__name__}, and a tensor is asked for."
-    if y is x:
-        return "y is x itself. Compute something from it."
-    if node_of(y) is None:
-        return "y has no node, so there is no way back from y to x."
-    if grad(x) is None:
-        return "x.grad is None. Gradients are computed by y.backward()."
-    if grad(x) != 12:
-        return f"x.grad is {grad(x):g}. Gradients add up over several calls of backward."
-    return None
+def _check_twelve(x, y):
+    assert is_tensor(y), f"y is of the type {type(y).__name__}, and a tensor is asked for."
+    assert y is not x, "y is x itself. Compute something from it."
+    assert node_of(y) is not None, "y has no node, so there is no way back from y to x."
+    assert grad(x) is not None, "x.grad is None. Gradients are computed by y.backward()."
+    assert grad(x) == 12, f"x.grad is {grad(x):g}. Gradients add up over several calls of backward."
 
 
 twelve = exercise(
     "start/twelve",
     "Compute `y` from `x` so that, after `y.backward()`, `x.grad` is 12. Replace `None`, and call `backward` in the same "
     "cell.",
-    names=("x", "y"),
     check=_check_twelve,
     start="x = torch.tensor(6.0, requires_grad=True)\ny = None",
     hints=[
@@ -126,14 +109,14 @@ twelve = exercise(
     ],
     solution="y = x * 12\ny.backward()",
     also=["y = x * x\ny.backward()"],
-    wrong=[
-        Wrong("y = 72", says="of the type int"),
-        Wrong("y = x\ny.backward()", says="y is x itself"),
-        Wrong("y = torch.tensor(72.)", says="no node"),
-        Wrong("y = x * 12", says="x.grad is None"),
-        Wrong("y = x * 3\ny.backward()", says="x.grad is 3"),
-        Wrong("y = x * 12\ny.backward(retain_graph=True)\ny.backward()", says="x.grad is 24"),
-    ],
+    wrong={
+        "y = 72": "of the type int",
+        "y = x\ny.backward()": "y is x itself",
+        "y = torch.tensor(72.)": "no node",
+        "y = x * 12": "x.grad is None",
+        "y = x * 3\ny.backward()": "x.grad is 3",
+        "y = x * 12\ny.backward(retain_graph=True)\ny.backward()": "x.grad is 24",
+    },
     right="x.grad is 12.",
     title="Exercise 2",
 )

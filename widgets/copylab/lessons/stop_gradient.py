@@ -1,14 +1,8 @@
 """Stopping the gradient: which part learns, a frozen first part, a hidden state, a goal that is no road back."""
 
-from __future__ import annotations
-
-from typing import Any
-
+from copylab import Misconception, exercise, predict
 from copylab.looks import grad, is_tensor, values
 from copylab.questions import gradient, on_graph, requires_grad, value
-from copylab.quiz.exercises import Wrong, exercise
-from copylab.quiz.misconceptions import Misconception
-from copylab.quiz.prediction import predict
 
 ZERO = Misconception(
     "no gradient is a zero",
@@ -44,19 +38,18 @@ parts = predict(
 )
 
 
-def _check_frozen(A: Any, B: Any, loss: Any) -> str | None:  # noqa: N803
-    if any(p.grad is not None for p in A.parameters()):
-        return "A has gradients. Where does the way back into it begin?"
-    if any(p.grad is None for p in B.parameters()):
-        return "B has no gradients: it cannot learn."
-    if not all(p.requires_grad for p in A.parameters()):
-        return "A is frozen for good: its parameters require no grad any more. It shall be left alone here only."
-    if not is_tensor(loss) or abs(values(loss) - _loss(A, B)) > 1e-5:
-        return "loss is not what B makes of A."
-    return None
+def _check_frozen(A, B, loss):  # noqa: N803
+    assert not any(p.grad is not None for p in A.parameters()), (
+        "A has gradients. Where does the way back into it begin?"
+    )
+    assert not any(p.grad is None for p in B.parameters()), "B has no gradients: it cannot learn."
+    assert all(p.requires_grad for p in A.parameters()), (
+        "A is frozen for good: its parameters require no grad any more. It shall be left alone here only."
+    )
+    assert is_tensor(loss) and abs(values(loss) - _loss(A, B)) <= 1e-5, "loss is not what B makes of A."
 
 
-def _loss(first: Any, second: Any) -> float:
+def _loss(first, second):
     a, c = (p.item() for p in first.parameters())
     b, d = (p.item() for p in second.parameters())
     return float((b * (a * 2.0 + c) + d - 1.0) ** 2)
@@ -68,40 +61,28 @@ frozen = exercise(
     "stop_gradient/frozen",
     "After `loss.backward()` the parameters of `B` shall have gradients and those of `A` none (`None`), and `A` shall "
     "still be trainable elsewhere. Change the line of the loss.",
-    names=("A", "B", "loss"),
     check=_check_frozen,
     start=_PARTS + "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()",
     hints=["Between `A` and `B`.", "`B` takes the numbers that `A` made, without their history."],
     solution=_PARTS + "loss = (B(A(x).detach()) - 1.0).pow(2).sum()\nloss.backward()",
-    wrong=[
-        Wrong(
-            _PARTS + "loss = (B(A(x.detach())) - 1.0).pow(2).sum()\nloss.backward(gradient=torch.tensor(2.0))",
-            says="A has gradients",
-        ),
-        Wrong(_PARTS + "loss = (B(A(x)).detach() - 1.0).pow(2).sum()", says="B has no gradients"),
-        Wrong(
-            _PARTS + "A.requires_grad_(False)\nloss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()",
-            says="frozen for good",
-        ),
-        Wrong(_PARTS + "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()", says="not what B makes of A"),
-    ],
+    wrong={
+        _PARTS
+        + "loss = (B(A(x.detach())) - 1.0).pow(2).sum()\nloss.backward(gradient=torch.tensor(2.0))": "A has gradients",
+        _PARTS + "loss = (B(A(x)).detach() - 1.0).pow(2).sum()": "B has no gradients",
+        _PARTS + "A.requires_grad_(False)\nloss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()": "frozen for good",
+        _PARTS + "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()": "not what B makes of A",
+    },
     right="the numbers go through, the gradient stops between the two.",
     title="Exercise 1",
 )
 
 
-def _check_hidden(w: Any, h: Any) -> str | None:
-    if not is_tensor(h):
-        return f"h is of the type {type(h).__name__}, and a tensor is asked for."
-    if values(h) != 4.375:
-        return f"h is {values(h)}, and 4.375 is right."
-    if grad(w) is None:
-        return "w.grad is None: no gradient got there."
-    if grad(w) == 46.8125:
-        return "w.grad is 46.8125: the ways through the earlier rounds are still in it."
-    if grad(w) != 35.3125:
-        return f"w.grad is {grad(w)}, and 3 + 8.25 + 24.0625 is right: one step of each round."
-    return None
+def _check_hidden(w, h):
+    assert is_tensor(h), f"h is of the type {type(h).__name__}, and a tensor is asked for."
+    assert values(h) == 4.375, f"h is {values(h)}, and 4.375 is right."
+    assert grad(w) is not None, "w.grad is None: no gradient got there."
+    assert grad(w) != 46.8125, "w.grad is 46.8125: the ways through the earlier rounds are still in it."
+    assert grad(w) == 35.3125, f"w.grad is {grad(w)}, and 3 + 8.25 + 24.0625 is right: one step of each round."
 
 
 _HIDDEN = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n"
@@ -110,41 +91,31 @@ hidden = exercise(
     "stop_gradient/hidden",
     "Each round shall go `backward` through its own step only, without `retain_graph`. `h` keeps its value from round "
     "to round, not its history.",
-    names=("w", "h"),
     check=_check_hidden,
     start="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n"
     "    h = h * w + x\n    (h * h).backward(retain_graph=True)",
     hints=["Cut where the state goes over into the next round.", "`h.detach()` on the right side."],
     solution="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n"
     "    h = h.detach() * w + x\n    (h * h).backward()",
-    wrong=[
-        Wrong(
-            _HIDDEN + "    h = h.clone() * w + x\n    (h * h).backward(retain_graph=True)",
-            says="earlier rounds are still in it",
-        ),
-        Wrong(_HIDDEN + "    h = (h * w + x).detach()", says="no gradient got there"),
-        Wrong(_HIDDEN + "    h = h.detach() * w + x\n(h * h).backward()", says="w.grad is 24.0625"),
-        Wrong(_HIDDEN + "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()", says="h is 3.5"),
-    ],
+    wrong={
+        _HIDDEN
+        + "    h = h.clone() * w + x\n    (h * h).backward(retain_graph=True)": "earlier rounds are still in it",
+        _HIDDEN + "    h = (h * w + x).detach()": "no gradient got there",
+        _HIDDEN + "    h = h.detach() * w + x\n(h * h).backward()": "w.grad is 24.0625",
+        _HIDDEN + "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()": "h is 3.5",
+    },
     right="the number goes on, the history does not.",
     title="Exercise 2",
 )
 
 
-def _check_bootstrap(value: Any, goal: Any, loss: Any) -> str | None:
-    if not is_tensor(goal) or not is_tensor(loss):
-        return "goal and loss have to be tensors."
-    if abs(values(goal) - 2.8) > 1e-5:
-        return f"goal is {values(goal):.2f}, and 1 + 0.9 * 2 is 2.80."
-    if abs(values(loss) - 3.24) > 1e-4:
-        return f"loss is {values(loss):.2f}, and 3.24 is right."
-    if grad(value) is None:
-        return "value.grad is None: both sides are cut off, or backward was not called."
-    if grad(value)[1] != 0:
-        return f"the goal is moved as well: value.grad[1] is {grad(value)[1]:.2f}, and 0 is asked for."
-    if abs(grad(value)[0] + 3.6) > 1e-5:
-        return f"value.grad[0] is {grad(value)[0]:.2f}, and -3.60 is right."
-    return None
+def _check_bootstrap(value, goal, loss):
+    assert is_tensor(goal) and is_tensor(loss), "goal and loss have to be tensors."
+    assert abs(values(goal) - 2.8) <= 1e-5, f"goal is {values(goal):.2f}, and 1 + 0.9 * 2 is 2.80."
+    assert abs(values(loss) - 3.24) <= 1e-4, f"loss is {values(loss):.2f}, and 3.24 is right."
+    assert grad(value) is not None, "value.grad is None: both sides are cut off, or backward was not called."
+    assert grad(value)[1] == 0, f"the goal is moved as well: value.grad[1] is {grad(value)[1]:.2f}, and 0 is asked for."
+    assert abs(grad(value)[0] + 3.6) <= 1e-5, f"value.grad[0] is {grad(value)[0]:.2f}, and -3.60 is right."
 
 
 _VALUE = "value = torch.tensor([1.0, 2.0], requires_grad=True)\nreward = 1.0\n"
@@ -153,26 +124,18 @@ bootstrap = exercise(
     "stop_gradient/goal",
     "`value[0]` shall move towards the goal, and the goal shall not come to meet it: `value.grad` is `[-3.6, 0]`. "
     "Change one line.",
-    names=("value", "goal", "loss"),
     check=_check_bootstrap,
     start=_VALUE + "goal = reward + 0.9 * value[1]\nloss = (value[0] - goal) ** 2\nloss.backward()",
     hints=["The goal is computed from `value`. It shall count as a number.", "Cut the goal, not the difference."],
     solution=_VALUE + "goal = reward + 0.9 * value[1].detach()\nloss = (value[0] - goal) ** 2\nloss.backward()",
-    wrong=[
-        Wrong(
-            _VALUE + "goal = reward + 0.9 * value[1].clone()\nloss = (value[0] - goal) ** 2\nloss.backward()",
-            says="value.grad[1] is 3.24",
-        ),
-        Wrong(
-            _VALUE + "goal = (reward + 0.9 * value[1]).detach()\nloss = (value.detach()[0] - goal) ** 2",
-            says="both sides are cut off",
-        ),
-        Wrong(_VALUE + "goal = torch.tensor(reward)\nloss = (value[0] - goal) ** 2", says="goal is 1.00"),
-        Wrong(
-            _VALUE + "goal = reward + 0.9 * value[1].detach()\nloss = value[0] - goal\nloss.backward()",
-            says="loss is -1.80",
-        ),
-    ],
+    wrong={
+        _VALUE
+        + "goal = reward + 0.9 * value[1].clone()\nloss = (value[0] - goal) ** 2\nloss.backward()": "value.grad[1] is 3.24",
+        _VALUE
+        + "goal = (reward + 0.9 * value[1]).detach()\nloss = (value.detach()[0] - goal) ** 2": "both sides are cut off",
+        _VALUE + "goal = torch.tensor(reward)\nloss = (value[0] - goal) ** 2": "goal is 1.00",
+        _VALUE + "goal = reward + 0.9 * value[1].detach()\nloss = value[0] - goal\nloss.backward()": "loss is -1.80",
+    },
     right="the goal counts as a number.",
     title="Exercise 3",
 )

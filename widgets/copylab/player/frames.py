@@ -19,7 +19,9 @@ from typing import Any
 
 from tinytorch import viz
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
-from tinytorch.viz.draw.graph import drawing
+from tinytorch.viz.diff import Changes, changes
+from tinytorch.viz.draw.graph import graph_of
+from tinytorch.viz.draw.memory import memory_of
 from tinytorch.viz.explain import Past, blame
 from tinytorch.viz.labels import few
 from tinytorch.viz.read.records import Snapshot
@@ -148,14 +150,15 @@ def make(run: Run) -> tuple[Frame, ...]:
         if seen is None or before is None:
             frames.append(Frame(number, step, (), {}, place, code))
             continue
-        changes = (*_unseen(step), *describe(before.snapshot, seen.snapshot, before.plain, seen.plain))
+        changed = changes(seen.snapshot, before.snapshot)
+        said = (*_unseen(step), *describe(changed, before.plain, seen.plain))
         pictures = {}
         if seen.snapshot.tensors:
-            pictures["memory"] = _memory(seen.snapshot, before.snapshot, number, known)
+            pictures["memory"] = _memory(changed, number, known)
         if seen.snapshot.nodes:
-            pictures["graph"] = _graph(seen.snapshot, before.snapshot, number, known)
+            pictures["graph"] = _graph(changed, number, known)
         found = blame(past, step.error, seen.snapshot)
-        frames.append(Frame(number, step, changes, pictures, place, code, found))
+        frames.append(Frame(number, step, said, pictures, place, code, found))
         past.append(Past(site.line, site.source, seen.snapshot, site.text.name if several else ""))
         before = seen
     return tuple(frames)
@@ -173,13 +176,13 @@ def _unseen(step: Step) -> tuple[str, ...]:
     )
 
 
-def _memory(now: Snapshot, before: Snapshot, number: int, known: dict[tuple[Any, ...], Picture]) -> Picture:
-    drawn = viz.memory(now, since=before)
+def _memory(changed: Changes, number: int, known: dict[tuple[Any, ...], Picture]) -> Picture:
+    drawn = memory_of(changed)
     return known.setdefault(("memory", drawn.svg, drawn.text), Picture(drawn.svg, drawn.text, number))
 
 
-def _graph(now: Snapshot, before: Snapshot, number: int, known: dict[tuple[Any, ...], Picture]) -> Picture:
-    shows, drawn = drawing(now, before)
+def _graph(changed: Changes, number: int, known: dict[tuple[Any, ...], Picture]) -> Picture:
+    shows, drawn = graph_of(changed)
     key = ("graph", shows, drawn.text)  # known before it is laid out, which is what takes its time
     if key not in known:
         try:
@@ -327,5 +330,5 @@ class _Folder:
         after = self._steps[group.last - 1].seen
         if before is None or after is None:
             return [group]
-        changes = describe(before.snapshot, after.snapshot, before.plain, after.plain)
-        return [replace(group, changes=changes)]
+        said = describe(changes(after.snapshot, before.snapshot), before.plain, after.plain)
+        return [replace(group, changes=said)]

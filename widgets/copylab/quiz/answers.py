@@ -11,10 +11,13 @@ import math
 import re
 from typing import Any
 
+from tinytorch.viz.catalogue import gettext
+
 _MOST = 2000
 _TENSOR = re.compile(r"\A(?:torch\.)?tensor\((.*?)(?:,\s*(?:dtype|device|grad_fn|requires_grad)=.*)?\)\Z", re.DOTALL)
 _NOTHING = {"none", "nothing", "-", "no gradient", "no value"}
 _WORD = re.compile(r"[^\W\d]\w*(?:\.\w+|\[\d+\])*")
+_LINE = re.compile(r"line (\d+) raises an error")
 _GLUE = {"and", "und", "et", "only"}
 
 
@@ -64,6 +67,12 @@ def shown(answer: Any) -> str:
     if isinstance(answer, str):
         return answer
     return number(answer)
+
+
+def label(choice: str) -> str:
+    """A choice in the words of the chosen language; it is kept in English."""
+    line = _LINE.fullmatch(choice)
+    return gettext("line {line} raises an error", line=line[1]) if line else gettext(choice)
 
 
 def number(value: Any) -> str:

@@ -1,38 +1,4 @@
-r"""`exercise(...)`: a task that the learner solves in a cell, and a check that says how it went and never raises.
-
-For teachers. The check is a function of the values that the learner's cell leaves behind; it returns None if they are
-right, or a sentence that says what is not:
-
-    from copylab import exercise
-    from copylab import Wrong
-    from copylab.looks import same_storage, values
-
-    def check(x, t):
-        if same_storage(x, t):
-            return "t still looks at the storage of x."
-        if values(t) != [2, 3]:
-            return f"t shows {values(t)}."
-
-    part = exercise(
-        "my-course/part",
-        "`t` shall show `[2, 3]` and have a storage of its own.",
-        names=("x", "t"),
-        check=check,
-        start="x = torch.arange(6)\nt = None",
-        hints=["A slice picks a part.", "A slice is a view. What copies a view?"],
-        solution="t = x[2:4].clone()",
-        wrong=[Wrong("t = x[2:4]", says="storage of x"), Wrong("t = x[2:5].clone()", says="shows [2, 3, 4]")],
-    )
-    part             # in a notebook: the task, and the hints folded
-    part.check()     # in a cell below the learner's own: Not attempted, Not yet, or Right
-    part.hint()      # the next hint;  part.solution() shows the code
-    part.live()      # the same with buttons
-    part.verify()    # is the start not attempted, does each wrong answer get its own words, does the solution pass?
-
-`start` is what stands in the learner's cell at first; `solution` and the wrong answers run after it, so that they need
-only say what is different. A check may also take `torch`, the engine in use, call `wrong("...")` from anywhere, and
-fail on what learners make: an error in it becomes a sentence. It looks and never changes (copylab.looks helps).
-"""
+"""`exercise(...)`: a task that the learner solves in a cell, and a check that says how it went and never raises."""
 
 from __future__ import annotations
 
@@ -42,22 +8,28 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
+import ipywidgets
+import traitlets
+
+from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
+
+from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, Told, paragraphs
 from ..run.capture import describe_error, steady
-from ..run.ending import count
-from ..run.engines import checked, engine_for, named
+from ..run.engines import engine_for, meant, notebook_names
 from ..run.program import compiled
-from ..ui.markup import block, inline, plain
+from ..ui.exhibit import Panel
 from .attempts import Attempt, look, play
-from .mutations import mutations
 from .progress import note, recall
-from .verify import Verification
+from .verify import Verification, mutations
+from .view import View
 
-if TYPE_CHECKING:
-    from .exercise_view import ExerciseView
-
-STATES = {"not attempted": "Not attempted", "wrong": "Not yet", "right": "Right"}
+_VERDICTS = {
+    "not attempted": ("○", gettext_noop("Not attempted: {why}")),
+    "wrong": ("✖", gettext_noop("Not yet: {why}")),
+    "right": ("✔", gettext_noop("Right: {why}")),
+}
 
 
 @dataclass(frozen=True)
@@ -80,7 +52,8 @@ class Verdict:
     says: str
 
     def __repr__(self) -> str:
-        return f"{STATES[self.state]}: {self.says}"
+        said = _VERDICTS[self.state][1]
+        return gettext(said, why=self.says)
 
     @property
     def is_right(self) -> bool:
@@ -97,82 +70,82 @@ def wrong(says: str) -> NoReturn:
     raise _ObjectionError(says)
 
 
-def exercise(
-    key: str,
-    task: str,
-    names: Sequence[str],
-    check: Callable[..., str | bool | None],
-    *,
-    hints: Sequence[str] = (),
-    solution: str,
-    also: Sequence[str] = (),
-    wrong: Sequence[Wrong] = (),
-    start: str = "",
-    right: str = "",
-    engine: ModuleType | None = None,
-    title: str | None = None,
-) -> Exercise:
-    """Set a task that is solved in a cell of the learner's own.
+class Exercise(Told):
+    r"""A task that is solved in a cell of the learner's own: `exercise(...)`.
+
+        def check(x, t):
+            assert not same_storage(x, t), "t still looks at the storage of x."
+            assert values(t) == [2, 3], f"t shows {values(t)}."
+
+        exercise(
+            "my-course/part",
+            "`t` shall show `[2, 3]` and have a storage of its own.",
+            check=check,
+            start="x = torch.arange(6)\nt = None",
+            hints=["A slice picks a part.", "A slice is a view. What copies a view?"],
+            solution="t = x[2:4].clone()",
+            wrong={"t = x[2:4]": "storage of x", "t = x[2:5].clone()": "shows [2, 3, 4]"},
+        )
 
     key: what it is called in the progress file, such as "clone/readings".
     task: what to do; `code` between backticks, paragraphs between blank lines.
-    names: the variables that the check looks at.
+    names: the variables that the check looks at; by default all that it takes.
     check: called with their values as keyword arguments (and with `torch`, if it takes that). None or True is right; a
-        sentence says what is not, and so do `wrong(sentence)` and `assert ..., sentence`.
+        sentence says what is not, and so do `assert ..., sentence` and `wrong(sentence)`. An error in it becomes a
+        sentence. It looks and never changes: copylab.looks helps.
     hints: from the gentlest to the plainest.
-    solution, also, wrong: code that solves it, other code that does, and `Wrong(code, says)` for answers to expect. All
-        of it runs after `start`.
+    solution, also, wrong: code that solves it, other code that does, and the answers to expect that do not, each with
+        words that the check says to it and to no other: {code: words}, or a list of `Wrong(code, says)`. All of it runs
+        after `start`.
     start: what stands in the learner's cell at first. Variables that are as they were then are not attempted yet, and
         so are variables that are missing, None or `...`.
     right: a sentence for who has solved it.
-    engine: the module that the code knows as `torch`; by default the caller's global `torch`, otherwise tinytorch.
+    engine: the module that the code knows as `torch`; by default the global `torch` of who asks for the check,
+        otherwise tinytorch.
 
-    Returns an Exercise: `.check()`, `.hint()`, `.solution()`, `.verify()`.
+    `.check()`, `.hint()` and `.solution()` are for the learner, `.live()` shows them as buttons, and `.verify()` tests
+    the exercise itself.
 
     Raises:
         TypeError: the check cannot be called with these names.
         SyntaxError: start, solution or a wrong answer is no Python program.
 
     """
-    caller = named(sys._getframe(1).f_globals)
-    return Exercise(
-        key, task, names, check, hints=hints, solution=solution, also=also, wrong=wrong, start=start, right=right,
-        engine=checked(engine) or caller, title=title,
-    )  # fmt: skip
-
-
-class Exercise:
-    """A task with its check, hints and solution; see `exercise`."""
 
     def __init__(
         self,
         key: str,
         task: str,
-        names: Sequence[str],
-        check: Callable[..., str | bool | None],
+        names: Sequence[str] | None = None,
+        check: Callable[..., str | bool | None] | None = None,
         *,
         solution: str,
         hints: Sequence[str] = (),
         also: Sequence[str] = (),
-        wrong: Sequence[Wrong] = (),
+        wrong: Mapping[str, str] | Sequence[Wrong] = (),
         start: str = "",
         right: str = "",
         engine: ModuleType | None = None,
         title: str | None = None,
     ) -> None:
-        if isinstance(names, str) or not names:
+        if isinstance(names, str) or (names is not None and not names):
             raise TypeError("names must be a list of variables that the check looks at, such as ('x', 'y')")
-        self.key, self.task, self.title = key, textwrap.dedent(task).strip(), title or "Exercise"
-        self.names, self.wrong = tuple(names), tuple(wrong)
+        self.key, self.task, self._title = key, textwrap.dedent(task).strip(), title
         self.hints, self.also = ((one,) if isinstance(one, str) else tuple(one) for one in (hints, also))
-        if not all(isinstance(one, Wrong) for one in self.wrong):
-            raise TypeError("wrong must be a list of Wrong(code, says), such as [Wrong('t = x[2:4]', says='storage')]")
+        listed = [Wrong(*one) for one in wrong.items()] if isinstance(wrong, Mapping) else wrong
+        if not all(isinstance(one, Wrong) for one in listed):
+            raise TypeError("wrong must be a dict, {code: what is said to it}, or a list of Wrong(code, says)")
+        self.wrong = tuple(listed)
         self.start, self.code = textwrap.dedent(start).strip("\n"), textwrap.dedent(solution).strip("\n")
-        self.right = right or "that is what was asked for."
-        self._check, self._engine, self._hinted = check, engine, 0
-        self._wants = _arguments(check, self.names)
+        self._check, self.names, self._wants_torch = _callable(check, names)
+        self._right, self._engine, self._hinted = right, engine, 0
         for code in (self.start, self.code, *self.also, *(one.code for one in self.wrong)):
             compiled(textwrap.dedent(code))
+
+    @property
+    def title(self) -> str:
+        """What stands above the task."""
+        return self._title or gettext("Exercise")
 
     def __repr__(self) -> str:
         return f"Exercise({self.key!r}, {len(self.hints)} hints)"
@@ -188,11 +161,13 @@ class Exercise:
         return self._checked(found)
 
     def _checked(self, found: Mapping[str, Any]) -> Verdict:
+        if not __debug__:
+            return Verdict("not attempted", gettext("Python was started with -O, and then no check asserts anything."))
         engine = self._engine or engine_for(found)
         try:
             verdict = self._judge(look(found, self.names), engine)
         except KeyboardInterrupt:
-            return Verdict("not attempted", "the check was interrupted before it had an answer.")
+            return Verdict("not attempted", gettext("the check was interrupted before it had an answer."))
         if verdict.state != "not attempted":
             note("exercises", self.key, {"state": self._best(verdict)})
         return verdict
@@ -207,12 +182,12 @@ class Exercise:
     def _missing(self, attempt: Attempt) -> Verdict | None:
         absent = [name for name in self.names if name not in attempt.values]
         if absent:
-            return Verdict("not attempted", f"there is no variable {absent[0]} yet. Run your cell first.")
+            said = gettext("there is no variable {name} yet. Run your cell first.", name=absent[0])
+            return Verdict("not attempted", said)
         blank = [name for name in self.names if attempt.values[name] is None or attempt.values[name] is ...]
         if blank:
-            return Verdict(
-                "not attempted", f"{blank[0]} is still {'None.' if attempt.values[blank[0]] is None else '...'}"
-            )
+            still = "None." if attempt.values[blank[0]] is None else "..."
+            return Verdict("not attempted", gettext("{name} is still {value}", name=blank[0], value=still))
         return None
 
     def _unchanged(self, attempt: Attempt, engine: ModuleType) -> Verdict | None:
@@ -220,12 +195,12 @@ class Exercise:
             return None
         begun = look(play(self.start, None, engine)[0], self.names)
         if begun.print == attempt.print and begun.print is not None:
-            return Verdict("not attempted", "everything is as it was at the start.")
+            return Verdict("not attempted", gettext("everything is as it was at the start."))
         return None
 
     def _judged(self, attempt: Attempt, engine: ModuleType) -> Verdict:
         given = {name: attempt.values[name] for name in self.names}
-        if "torch" in self._wants:
+        if self._wants_torch:
             given["torch"] = engine
         try:
             with attempt.quiet():
@@ -238,12 +213,19 @@ class Exercise:
         except AssertionError as failed:  # many who write tests write checks so
             said = describe_error(failed).partition("AssertionError: ")[2].partition("\n")[0] or False
         except BaseException as error:  # noqa: BLE001  # learners make anything, and even SystemExit is no crash
-            return Verdict("wrong", f"looking at it raises {describe_error(error).partition(chr(10))[0]}")
+            raised = describe_error(error).partition("\n")[0]
+            return Verdict("wrong", gettext("looking at it raises {error}", error=raised))
         if said is None or said is True:
             return Verdict("right", self.right)
-        return Verdict("wrong", steady(said) if isinstance(said, str) and said else "this is not what was asked for.")
+        plain = steady(said) if isinstance(said, str) else ""
+        return Verdict("wrong", plain or gettext("this is not what was asked for."))
 
-    def hint(self, number: int | None = None) -> Text:
+    @property
+    def right(self) -> str:
+        """What is said to who has solved it."""
+        return self._right or gettext("that is what was asked for.")
+
+    def hint(self, number: int | None = None) -> Part:
         """Show the next hint, or hint `number` (from 1). ValueError if there is no hint of that number."""
         if not self.hints:
             raise ValueError("this exercise has no hints")
@@ -253,12 +235,15 @@ class Exercise:
             raise ValueError(f"the hints have the numbers 1 to {len(self.hints)}, not {number}")
         self._hinted = max(self._hinted, number)
         self._note(hints=self._hinted)
-        return Text(f"Hint {number} of {len(self.hints)}: {self.hints[number - 1]}")
+        said = gettext(
+            "Hint {number} of {count}: {hint}", number=number, count=len(self.hints), hint=self.hints[number - 1]
+        )
+        return paragraphs(said)
 
-    def solution(self) -> Text:
+    def solution(self) -> Part:
         """Show code that solves it."""
         self._note(solution=True)
-        return Text(f"One solution:\n\n```\n{self.code}\n```")
+        return Box(Paragraph(gettext("One solution:")), Code(self.code, by=""), apart=True)
 
     def _note(self, **what: Any) -> None:
         known = recall("exercises", self.key)
@@ -267,17 +252,24 @@ class Exercise:
 
     def help(self) -> None:
         """Say how to use it."""
-        print(_HELP)
+        print(
+            gettext(
+                "An exercise: solve the task in a cell of your own, and run that cell.\n"
+                "check() says how it stands: not attempted, not yet (and why), or right. "
+                "It looks at your variables and changes nothing.\n"
+                "hint() gives one hint after another, hint(2) the second one. solution() shows code that solves it."
+            )
+        )
 
     # -- for the teacher
 
     def verify(self, engine: ModuleType | None = None) -> Verification:
-        """Test the exercise itself; see the module's text. Nothing is noted as progress, and nothing raised.
+        """Test the exercise itself. Nothing is noted as progress, and nothing raised.
 
         The start is not attempted; each wrong answer gets words of its own; the solution is right; at least one small
         change of the solution is noticed (which ones are not is told in `.notes`); and the check changes nothing.
         """
-        module = checked(engine) or self._engine or engine_for(sys._getframe(1).f_globals)
+        module = meant(engine, self._engine)
         faults: list[str] = []
         begun = self._try(None, module, faults)
         if begun.state != "not attempted":
@@ -301,9 +293,12 @@ class Exercise:
         caught = [what for what, state in judged if state == "wrong"]
         if missed and not caught:
             faults.append("no change of the solution is noticed: the check would pass anything")
-        tried = (
-            f"start, solution, {count(len(self.wrong), 'wrong answer')}, "
-            f"{len(caught)} of {len(caught) + len(missed)} changed solutions noticed"
+        tried = ngettext(
+            "start, solution, {number} wrong answer, {caught} of {changes} changed solutions noticed",
+            "start, solution, {number} wrong answers, {caught} of {changes} changed solutions noticed",
+            len(self.wrong),
+            caught=len(caught),
+            changes=len(caught) + len(missed),
         )
         return Verification(tried, tuple(dict.fromkeys(faults)), tuple(f"still right: {what}" for what in missed))
 
@@ -319,60 +314,69 @@ class Exercise:
 
     # -- showing
 
-    @property
-    def text(self) -> str:
-        """The task in words, and how to get at hints and solution. The hints themselves are asked for one by one."""
-        ask = "hint() gives a hint, " * bool(self.hints) + "solution() the solution, check() looks at yours."
-        return f"{self.title}: {plain(self.task)}\n({len(self.hints)} hints. {ask})"
+    def tree(self) -> Part:
+        """The task, and how to get at hints and solution; the hints themselves are for the page, folded."""
+        if self.hints:
+            ask = ngettext(
+                "({number} hint. hint() gives a hint, solution() the solution, check() looks at yours.)",
+                "({number} hints. hint() gives a hint, solution() the solution, check() looks at yours.)",
+                len(self.hints),
+            )
+        else:
+            ask = gettext("(solution() gives the solution, check() looks at yours.)")
+        hints = (Fold(gettext("Hint {number}", number=n), paragraphs(hint)) for n, hint in enumerate(self.hints, 1))
+        words = InText(Paragraph(f"{self.title}: {self.task}"), Paragraph(ask))
+        return Box(words, self.page(), *map(InPage, hints), kind="copylab-exercise")
 
-    @property
-    def html(self) -> str:
-        """The task as HTML that needs no script, the hints folded."""
-        hints = "".join(
-            f"<details><summary>Hint {number}</summary>{block(hint)}</details>"
-            for number, hint in enumerate(self.hints, 1)
-        )
-        return (
-            f'<div class="copylab-exercise"><p><strong>{inline(self.title)}</strong></p>{block(self.task)}{hints}</div>'
-        )
+    def page(self) -> Part:
+        """Title and task, for a page that has the hints elsewhere."""
+        return InPage(Box(Paragraph("", mark=self.title), paragraphs(self.task)))
 
     def live(self) -> ExerciseView:
         """The task with buttons for check, hint and solution, as a widget: its trait `state` can be observed."""
-        from .exercise_view import ExerciseView
-
         return ExerciseView(self)
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/plain": self.text, "text/html": self.html}
+
+exercise = Exercise
 
 
-class Text:
-    """A short text: prints as it is, and shows its `code` as code in a notebook."""
+class ExerciseView(View):
+    """The task, three buttons, and what they say. Observe `state`: "not attempted", "wrong" or "right"."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    state = traitlets.Enum(tuple(_VERDICTS), "not attempted", help="What the last check found.")
 
-    def __repr__(self) -> str:
-        return plain(self.text.replace("```\n", "").replace("\n```", ""))
+    def __init__(self, exercise: Exercise) -> None:
+        self._exercise = exercise
+        self._answer = Panel(label=gettext("What the check and the hints say"))
+        names = (gettext("Check"), gettext("Hint"), gettext("Solution"))
+        buttons = [ipywidgets.Button(description=name) for name in names]
+        for button, act in zip(buttons, (self._check, exercise.hint, exercise.solution), strict=True):
+            button.on_click(lambda _, act=act: self._say(act()))
+        buttons[1].disabled = not exercise.hints
+        super().__init__(exercise, [Panel(html=exercise.page().html()), ipywidgets.HBox(buttons), self._answer])
 
-    def _repr_html_(self) -> str:
-        return f"<div>{block(self.text)}</div>"
+    def _check(self) -> Part:
+        verdict = self._exercise.check(notebook_names())
+        self.state = verdict.state
+        return Box(InText(Paragraph(repr(verdict))), InPage(Paragraph(repr(verdict), mark=_VERDICTS[verdict.state][0])))
+
+    def _say(self, what: Part) -> None:
+        self._answer.says = ""  # the same words again are said again
+        self._answer.html, self._answer.says = what.html(), what.text()
 
 
-def _arguments(check: Callable[..., Any], names: tuple[str, ...]) -> frozenset[str]:
-    """What of `torch` the check takes as well. TypeError, with what to do, if it does not take the names."""
+def _callable(
+    check: Callable[..., Any] | None, names: Sequence[str] | None
+) -> tuple[Callable[..., Any], tuple[str, ...], bool]:
+    """The check, the names it looks at, and whether it takes `torch` as well. TypeError if it cannot take the names."""
     if not callable(check):
         raise TypeError("check must be a function of the variables in names")
     signature = inspect.signature(check)
-    extra = frozenset({"torch"} & set(signature.parameters) - set(names))
+    takes = tuple(signature.parameters)
+    looked_at = tuple(name for name in takes if name != "torch") if names is None else tuple(names)
+    torch = "torch" in takes and "torch" not in looked_at
     try:
-        signature.bind(**dict.fromkeys([*names, *extra]))
+        signature.bind(**dict.fromkeys([*looked_at, *(["torch"] if torch else [])]))
     except TypeError as error:
-        raise TypeError(f"check cannot be called with {', '.join(names)} as keyword arguments: {error}") from None
-    return extra
-
-
-_HELP = """\
-An exercise: solve the task in a cell of your own, and run that cell.
-check() says how it stands: not attempted, not yet (and why), or right. It looks at your variables and changes nothing.
-hint() gives one hint after another, hint(2) the second one. solution() shows code that solves it."""
+        raise TypeError(f"check cannot be called with {', '.join(looked_at)} as keyword arguments: {error}") from None
+    return check, looked_at, torch

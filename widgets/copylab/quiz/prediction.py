@@ -1,54 +1,36 @@
-'''`predict(code)`: the learner says what a program will do, commits, and only then sees what it does.
-
-For teachers. A prediction is a program and some questions; the right answers are found by running it:
-
-    from copylab import predict
-    from copylab.questions import Question, same_storage, value
-
-    p = predict(
-        """
-        x = torch.tensor([1.0, 2.0])
-        y = x.clone()
-        x += 1
-        """,
-        [same_storage("x", "y"), value("y", wrong={"[2, 3]": "a tensor is a formula"})],
-        key="my-course/clone",
-    )
-    p                            # in a notebook: the table to fill in
-    p.commit(["no", [1, 2]])     # without its buttons: one answer for each row
-    p.verify()                   # is every question answerable, every listed wrong answer really wrong?
-
-Without `questions` the whole state table is asked (same tensor, storage, counter; node, requires_grad, leaf; who sees a
-write; who gets a gradient). copylab.questions has one function for each of these and some more; a question of your own
-is `Question(prompt, choices, answer=function of the run, wrong={answer: sentence or misconception})`. Wrong answers are
-refuted with the run's own facts and, where they point to one, a misconception of copylab.misconceptions by its name.
-'''
+"""`predict(code)`: the learner says what a program will do, commits, and only then sees what it does."""
 
 from __future__ import annotations
 
 import ast
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from html import escape
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import uuid4
 
+import anywidget
 import traitlets
 
+from tinytorch.viz.catalogue import gettext, ngettext
+
+from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, Told, element, inline
+from ..questions import state_table
+from ..run.capture import describe_error
 from ..run.capture import shown as printable
-from ..run.ending import count
-from ..run.engines import checked, engine_for, named, notebook_names
+from ..run.engines import checked, meant, named
 from ..run.program import tidy
-from ..ui.markup import inline
+from ..ui.exhibit import style
+from ..ui.theme import web
+from .answers import label
 from .progress import note, recall
 from .question import Question
-from .questions import state_table
 from .reveal import Reveal, judge
 from .runs import Run
 from .verify import Verification
-
-if TYPE_CHECKING:
-    from .prediction_view import PredictionView
+from .view import View
 
 
 def predict(
@@ -59,6 +41,15 @@ def predict(
     title: str | None = None,
 ) -> Prediction:
     """Ask what a program will do; all rows are filled in and committed before anything of the run is shown.
+
+        p = predict(
+            "x = torch.tensor([1.0, 2.0]); y = x.clone(); x += 1",
+            [same_storage("x", "y"), value("y", wrong={"[2, 3]": "a tensor is a formula"})],
+            key="my-course/clone",
+        )
+        p                          # in a notebook: the table to fill in
+        p.commit(["no", [1, 2]])   # without its buttons: one answer for each row
+        p.verify()                 # is every question answerable, every listed wrong answer really wrong?
 
     code: the program, which knows its engine as `torch`. It runs in a namespace of its own, after the commit.
     questions: see copylab.questions; by default the whole state table for `x` and `y`, or else the first two names.
@@ -78,7 +69,7 @@ def predict(
     return Prediction(code, questions, key=key, engine=checked(engine) or caller, title=title)
 
 
-class Prediction(traitlets.HasTraits):
+class Prediction(Told, traitlets.HasTraits):
     """A program and questions about it. Observe `answers` and `committed`; see `predict`."""
 
     answers = traitlets.Dict(help="What has been answered so far: text by the name of the question.")
@@ -110,19 +101,26 @@ class Prediction(traitlets.HasTraits):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"two questions are called {twice[0]!r}: give one of them another name")
-        self.key, self.title = key, title or "Predict, then run"
+        self.key, self._title = key, title
         self._engine = engine
         self._runs: dict[str, Run] = {}
-        self._reveal: Reveal | None = None
+        self.reveal: Reveal | None = None  # what the run says to the committed answers
         self._view: PredictionView | None = None
 
     def __repr__(self) -> str:
         named = f"{self.key!r}, " if self.key else ""
         return f"Prediction({named}{len(self.questions)} questions)"
 
+    @property
+    def title(self) -> str:
+        """The line above the code."""
+        return self._title or gettext("Predict, then run")
+
     # -- answering
 
-    def commit(self, answers: Mapping[Any, Any] | Sequence[Any] | None = None) -> Reveal:
+    def commit(
+        self, answers: Mapping[Any, Any] | Sequence[Any] | None = None, *, engine: ModuleType | None = None
+    ) -> Reveal:
         """Commit an answer for every row, and see what the run says.
 
         answers: a list in the order of the rows, or a dict by number (from 1), name or prompt of the question; None
@@ -133,35 +131,32 @@ class Prediction(traitlets.HasTraits):
             KeyError: the dict names a question that there is not.
 
         """
-        if self._reveal is not None and self.committed:
+        if self.reveal is not None:
             raise ValueError("these answers were committed already; p.reset() clears them, p.reveal shows them again")
-        return self._commit(self._read(answers), self._engine or engine_for(sys._getframe(1).f_globals))
-
-    def commit_here(self, engine: ModuleType) -> Reveal:
-        """Commit what `answers` holds, under the engine of the notebook: what the button does."""
-        if self._reveal is not None and self.committed:
-            return self._reveal
-        return self._commit(self._read(None), self._engine or engine)
-
-    def _commit(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
+        texts = self._read(answers)
         missing = [number for number, question in enumerate(self.questions, 1) if question.name not in texts]
         if missing:
-            rows = ", ".join(map(str, missing))
             raise ValueError(
-                f"fill in every row before you commit: {len(missing)} of {len(self.questions)} are missing ({rows})"
+                gettext(
+                    "fill in every row before you commit: {missing} of {count} are missing ({rows})",
+                    missing=len(missing),
+                    count=len(self.questions),
+                    rows=", ".join(map(str, missing)),
+                )
             )
-        self._judge(texts, engine)
-        assert self._reveal is not None
-        kept = {"answers": texts, "right": self._reveal.right, "of": len(self.questions)}
-        note("predictions", self.key, {**kept, "misconceptions": list(self._reveal.misconceptions)})
-        return self._reveal
+        reveal = self._judge(texts, meant(engine, self._engine))
+        kept = {"answers": texts, "right": reveal.right, "of": len(self.questions)}
+        note("predictions", self.key, {**kept, "misconceptions": list(reveal.misconceptions)})
+        return reveal
 
-    def _judge(self, texts: dict[str, str], engine: ModuleType) -> None:
-        rows = judge(self.questions, [texts[question.name] for question in self.questions], self.run(engine))
-        self._reveal = Reveal(rows, self.run(engine))
+    def _judge(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
+        run = self.run(engine)
+        rows = judge(self.questions, [texts[question.name] for question in self.questions], run)
+        self.reveal = Reveal(rows, run)
         with self.hold_trait_notifications():
             self.answers = texts
             self.committed = True
+        return self.reveal
 
     def _read(self, answers: Mapping[Any, Any] | Sequence[Any] | None) -> dict[str, str]:
         if answers is None:
@@ -180,32 +175,26 @@ class Prediction(traitlets.HasTraits):
 
     def _question(self, which: Any) -> Question:
         for number, question in enumerate(self.questions, 1):
-            if which in (number, question.name, question.prompt):
+            if which in (number, question.name, question.asks):
                 return question
         raise KeyError(f"no row is called {which!r}: use its number, 1 to {len(self.questions)}, or its name")
 
-    @property
-    def reveal(self) -> Reveal | None:
-        """What the run says to the committed answers; None before the commit."""
-        return self._reveal
-
     def reset(self) -> None:
         """Forget answers and reveal, so that the table can be filled in anew. What was noted as progress stays."""
-        self._reveal = None
+        self.reveal = None
         with self.hold_trait_notifications():
             self.committed = False
             self.answers = {}
 
     def run(self, engine: ModuleType | None = None) -> Run:
         """The run that answers are compared with, under `engine` (by default as said in `predict`)."""
-        module = checked(engine) if self._engine is None else self._engine
-        module = module or engine_for(sys._getframe(1).f_globals)
+        module = meant(engine, self._engine)
         return self._runs.setdefault(module.__name__, Run(self.code, module))
 
     def restore(self, engine: ModuleType | None = None) -> bool:
         """Take the answers from the progress file, if there are any for these very questions. Say whether it did."""
         kept = recall("predictions", self.key).get("answers")
-        if self._reveal is not None or not isinstance(kept, dict):
+        if self.reveal is not None or not isinstance(kept, dict):
             return False
         try:
             texts = self._read(kept)
@@ -213,7 +202,7 @@ class Prediction(traitlets.HasTraits):
             return False  # of an earlier edition of the lesson: other questions
         if len(texts) < len(self.questions):
             return False
-        self._judge(texts, self._engine or engine or engine_for(sys._getframe(1).f_globals))
+        self._judge(texts, meant(engine, self._engine))
         return True
 
     def verify(self, engine: ModuleType | None = None) -> Verification:
@@ -221,68 +210,66 @@ class Prediction(traitlets.HasTraits):
 
         Returns a Verification: printable, `.faults` empty if all is well. Nothing is raised or noted.
         """
-        module = engine if engine is not None else engine_for(sys._getframe(1).f_globals)
-        run = Run(self.code, checked(module) or module)
+        run = Run(self.code, meant(engine, self._engine))
         faults = [fault for question in self.questions for fault in question.faults(run)]
         listed = sum(len(question.wrong) for question in self.questions)
-        return Verification(
-            f"{count(len(self.questions), 'question')}, {count(listed, 'wrong answer')} listed", tuple(faults)
-        )
+        asked = ngettext("{number} question", "{number} questions", len(self.questions))
+        answers = ngettext("{number} wrong answer listed", "{number} wrong answers listed", listed)
+        return Verification(f"{asked}, {answers}", tuple(faults))
 
     def help(self) -> None:
         """Say how to use it."""
-        print(_HELP)
+        print(
+            gettext(
+                "A prediction: read the code, and say what it will do before it runs.\n"
+                "1. Fill in every row. A wrong guess teaches more than none.\n"
+                "2. Commit. Only then the code is run, and each row is compared with the run.\n"
+                "3. Read what speaks against the rows that turned out wrong, and look at the memory.\n"
+                'From Python: p.commit(["yes", "no", 2]), one answer for each row; '
+                "p.reveal.steps steps through the run; p.reset()."
+            )
+        )
 
     # -- showing
 
-    @property
-    def text(self) -> str:
-        """The task in words: the code, the questions, what may be answered. Never an answer."""
-        lines = printable(self.code).splitlines()
-        digits = len(str(len(lines)))
-        parts = [self.title, *(f"{n:>{digits + 2}}  {line}".rstrip() for n, line in enumerate(lines, 1)), ""]
-        parts.append("Do not run it. Fill in every row, then commit.")
-        return "\n".join([*parts, *(f"{n:>3}. {q.prompt}  ({_how(q)})" for n, q in enumerate(self.questions, 1))])
+    def tree(self) -> Part:
+        """The task: the code, the questions, what may be answered. Never an answer."""
+        return Box(self.program(), self.rows(), apart=True, kind="copylab-predict")
 
-    @property
-    def html(self) -> str:
-        """The task as HTML that needs no script. Never an answer."""
-        left = 'style="text-align: left"'  # notebooks set the cells of tables to the right
-        head = "".join(f'<th scope="col" {left}>{word}</th>' for word in ("", "Question", "Your prediction"))
-        rows = "".join(
-            f'<tr><td {left}>{number}</td><th scope="row" {left}>{inline(question.prompt)}</th>'
-            f"<td {left}>{escape(_how(question))}: …</td></tr>"
-            for number, question in enumerate(self.questions, 1)
-        )
-        return (
-            f'<div class="copylab-predict"><p><strong>{escape(self.title)}</strong></p>{listing(self.code)}'
-            f"<p>Do not run it. Fill in every row, then commit.</p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    def program(self) -> Part:
+        """The program below its title."""
+        title = Paragraph("", mark=self.title, kind="cl-title")
+        return Box(title, Code(printable(self.code), numbered=True), kind="cl-program")
+
+    def rows(self, fields: str = "") -> Part:
+        """The rows; for a page that has `fields` to fill in, they get this as the beginning of their ids."""
+        left: dict[str, Any] = {"style": "text-align: left"}  # notebooks set the cells of tables to the right
+        names = ("", gettext("Question"), gettext("Your prediction"))
+        words, rows = [], []
+        for number, question in enumerate(self.questions, 1):
+            words.append(f"{number:>3}. {question.asks}  ({question.takes})")
+            label_and_field = _field(question, f"{fields}-{number}") if fields else (None, None)
+            asks, answer = (None if markup is None else InPage(markup) for markup in label_and_field)
+            cells = [
+                Cell(question.asks, part=asks, head=True, **left),
+                Cell(f"{question.takes}: …", part=answer, **left),
+            ]
+            rows.append([Cell(str(number), **left), *cells])
+        return Box(
+            Paragraph(gettext("Do not run it. Fill in every row, then commit.")),
+            InText(Code("\n".join(words), by="")),
+            InPage(Table([Cell(name, **left) for name in names], rows)),
         )
 
     def live(self) -> PredictionView:
         """The table to fill in, as a widget: the same one each time, with the answers of last time if they are kept."""
-        from .prediction_view import PredictionView
-
         if self._view is None or self._view.comm is None:
-            self.restore(engine_for(notebook_names()))
+            self.restore()
             self._view = PredictionView(self)
         return self._view
 
     def _ipython_display_(self) -> None:
         self.live()._ipython_display_()
-
-
-def listing(code: str) -> str:
-    """Code with line numbers, as HTML; the pages of nbconvert show a <pre> in their text font, and <code> in it not."""
-    lines = printable(code).splitlines()
-    digits = len(str(len(lines)))
-    numbered = "\n".join(f"{n:>{digits}}  {escape(line)}" for n, line in enumerate(lines, 1))
-    return f"<pre><code>{numbered}</code></pre>"
-
-
-def _how(question: Question) -> str:
-    return question.hint or "in your words" if question.choices is None else " / ".join(tuple(question.choices))  # type: ignore[arg-type]
 
 
 def _default(tree: ast.Module) -> list[Question]:
@@ -296,9 +283,105 @@ def _default(tree: ast.Module) -> list[Question]:
     return state_table() if {"x", "y"} <= set(made) else state_table(made[0], made[1])
 
 
-_HELP = """\
-A prediction: read the code, and say what it will do before it runs.
-1. Fill in every row. A wrong guess teaches more than none.
-2. Commit. Only then the code is run, and each row is compared with the run.
-3. Read what speaks against the rows that turned out wrong, and look at the memory.
-From Python: p.commit(["yes", "no", 2]), one answer for each row; p.reveal.steps steps through the run; p.reset()."""
+def _field(question: Question, ident: str) -> tuple[str, str]:
+    """A question as the label of a field, and the field: a menu where there are choices, else room for a text."""
+    if question.options:
+        options = [("", gettext("choose …")), *((choice, label(choice)) for choice in question.options)]
+        menu = "".join(element("option", escape(said), value=choice) for choice, said in options)
+        field = element("select", menu, id=ident, name=question.name)
+    else:
+        plain = {"maxlength": 2000, "autocomplete": "off", "spellcheck": "false"}
+        field = element("input", type="text", id=ident, name=question.name, aria_describedby=f"{ident}-hint", **plain)
+        field += element("span", inline(question.takes), class_="cl-hint", id=f"{ident}-hint")
+    return element("label", inline(question.asks), for_=ident), element("div", field, class_="cl-answer")
+
+
+class PredictionForm(anywidget.AnyWidget):
+    """The form in the browser. What is filled in goes to the prediction, what the prediction reveals comes back."""
+
+    _esm = web("quiz/predict.js")
+    _css = style("quiz/predict.css")
+    page = traitlets.Unicode("", help="The form, or after the commit what the run says, as HTML.").tag(sync=True)
+    answers = traitlets.Dict(help="What is filled in: text by the name of the question.").tag(sync=True)
+    problem = traitlets.Unicode("", help="Why the answers could not be judged.").tag(sync=True)
+    says = traitlets.Unicode("", help="What a screen reader is told.").tag(sync=True)
+
+    def __init__(self, prediction: Prediction) -> None:
+        self._prediction = prediction  # before the model is opened, for a view may be made of what it has then
+        super().__init__()
+        self._follow()
+        prediction.observe(self._follow, ["answers", "committed"])
+
+    def _follow(self, _: object = None) -> None:
+        """Show what the prediction holds."""
+        with self.hold_sync():
+            self.answers = dict(self._prediction.answers)
+            self.page = self._shown()
+
+    @traitlets.default("page")
+    def _shown(self) -> str:
+        told = self._prediction.reveal
+        return self._prediction.program().html() + (self._form if told is None else _result(told))
+
+    @cached_property
+    def _form(self) -> str:
+        commit = element("button", gettext("Commit"), type="submit", class_="cl-commit")
+        bar = element("div", commit + element("span", class_="cl-count"), class_="cl-bar")
+        # The ids are of this form alone: another notebook on the page has forms as well.
+        rows = self._prediction.rows(fields=f"cl-{uuid4().hex}")
+        return element("form", rows.html() + bar, aria_label=self._prediction.title, novalidate=True)
+
+    @traitlets.observe("answers")
+    def _filled(self, _: object) -> None:
+        prediction = getattr(self, "_prediction", None)
+        if prediction is None or prediction.committed:
+            return
+        known = {question.name for question in prediction.questions}
+        prediction.answers = {name: str(text) for name, text in self.answers.items() if name in known and text}
+
+    def commit(self) -> None:
+        """Commit what is filled in; what cannot be judged is said in `problem`."""
+        try:
+            self.problem = ""
+            self._prediction.commit()
+        except Exception as error:  # noqa: BLE001  # whatever a question raises: it is said, and the answers stay
+            self.problem = gettext("These answers could not be judged. {error}", error=describe_error(error))
+
+    def close(self) -> None:
+        """Close the view and stop following."""
+        if self.comm is not None:
+            self._prediction.unobserve(self._follow, ["answers", "committed"])
+        super().close()
+
+
+def _result(told: Reveal) -> str:
+    """What the run says, and what can be done then."""
+    headline = element("p", inline(told.headline), class_="cl-headline", tabindex=-1)
+    buttons = (("steps", gettext("Step through the run")), ("reset", gettext("Start again")))
+    bar = "".join(element("button", said, type="button", data_do=do) for do, said in buttons)
+    inside = headline + told.found(live=True).html() + element("div", bar, class_="cl-bar")
+    return element("div", inside, role="group", aria_label=told.headline)
+
+
+class PredictionView(View):
+    """The form, and below it, once asked for, the player of the run."""
+
+    def __init__(self, prediction: Prediction) -> None:
+        self._prediction = prediction
+        self.form = PredictionForm(prediction)
+        super().__init__(prediction, [self.form])
+        self.form.on_msg(self._asked)
+
+    def _asked(self, _widget: object, content: Any, _buffers: object) -> None:
+        match content:
+            case {"do": "commit", "answers": dict(answers)} if not self._prediction.committed:
+                self.form.answers = answers
+                self.form.commit()
+            case {"do": "reset"}:
+                self._prediction.reset()
+                for player in self.children[1:]:
+                    player.close()
+                self.children = [self.form]
+            case {"do": "steps"} if self._prediction.reveal is not None and len(self.children) == 1:
+                self.children = [self.form, self._prediction.reveal.steps.live()]
+                self.form.says = gettext("The player of the run stands below.")

@@ -12,8 +12,8 @@ from tinytorch.viz.read.probe import quietly
 from tinytorch.viz.read.records import Snapshot
 
 from .answers import number
+from .evidence import flat
 from .runs import Run
-from .tellings import flat
 
 
 def _live(names: Mapping[str, Any], name: str) -> Any:
@@ -43,11 +43,11 @@ def _once(probe: Callable[..., tuple[bool, str]], run: Run, *what: Any) -> tuple
 def _write(run: Run, x: str, through: str, at: int | None) -> tuple[bool, str]:
     names = run.fresh(at)
     source, target = _live(names, x), _live(names, through)
-    before = flat(source.tolist())
+    before = list(flat(source.tolist()))
     mark: Any = not before[0] if before and isinstance(before[0], bool) else _unused(before)
     with run.engine.no_grad():
         target.fill_(mark)
-    after = flat(source.tolist())
+    after = list(flat(source.tolist()))
     seen = after != before
     tail = (
         f"`{x}` then shows {number(source.tolist())}" if len(after) <= 12 else f"`{x}` {'changes' if seen else 'stays'}"

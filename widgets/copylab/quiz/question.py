@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
-from .answers import names, same, shown, value
+from tinytorch.viz.catalogue import gettext
+
+from .answers import label, names, same, shown, value
 from .misconceptions import MISCONCEPTIONS, Misconception
 from .runs import Run
 
@@ -25,6 +25,19 @@ class Refutation:
     misconception: Misconception | None
     against: str
 
+    def sentences(self, met: set[str]) -> list[str]:
+        """What to say; `met` are the names of misconceptions that were explained already, and gets this one."""
+        found = [self.facts] if self.facts else []
+        known = self.misconception
+        if known is not None:
+            name = gettext(known.name)
+            if known.name in met:
+                return [*found, f"**{gettext('The same misconception again: {name}.', name=name)}**"]
+            met.add(known.name)
+            headline = gettext("A common misconception: {name}.", name=name)
+            found.append(f"**{headline}** “{gettext(known.says)}”")
+        return [*found, *([self.against] if self.against else [])]
+
 
 @dataclass(frozen=True)
 class Question:
@@ -33,7 +46,7 @@ class Question:
         Question("What is `y` now?", None, answer=lambda run: run.value("y"))
         Question("Who wins?", ["x", "y"], answer=lambda run: "y", wrong={"x": "a name is a copy"})
 
-    prompt: the question; `code` between backticks.
+    prompt: the question, `code` between backticks; or a function that gives it.
     choices: the answers to choose from; a function of the code that gives them; None for an answer in free text, which
         is read generously: numbers, lists, names, `None`.
     answer: gives the right answer from a Run: True or False (yes, no), a number, a list, a text, a set of names.
@@ -45,7 +58,7 @@ class Question:
     suspect: finds the misconception behind any wrong answer that `wrong` does not list, from the run and the answer.
     """
 
-    prompt: str
+    prompt: str | Callable[[], str]
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None
     answer: Callable[[Run], Any]
     wrong: Mapping[Any, Wrong] = field(default_factory=dict)
@@ -54,17 +67,30 @@ class Question:
     hint: str = ""
     suspect: Callable[[Run, Any], str | None] | None = None
 
+    @property
+    def asks(self) -> str:
+        """The question, as it is asked."""
+        return self.prompt() if callable(self.prompt) else self.prompt
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The answers to choose from, once it is bound to a code; none for an answer in free text."""
+        return () if callable(self.choices) or self.choices is None else tuple(self.choices)
+
+    @property
+    def takes(self) -> str:
+        """What can be answered, in words."""
+        return " / ".join(map(label, self.options)) or (gettext(self.hint) if self.hint else gettext("in your words"))
+
     def bound(self, code: str) -> Question:
         """The question for this code: its choices made, its name filled in. TypeError for what cannot be a question."""
         choices = self.choices(code) if callable(self.choices) else self.choices
         if isinstance(choices, str) or not callable(self.answer):
-            raise TypeError(f"the question {self.prompt!r} needs choices in a list and an answer that is a function")
+            raise TypeError(f"the question {self.asks!r} needs choices in a list and an answer that is a function")
         made = None if choices is None else tuple(str(choice) for choice in choices)
         if made is not None and (len(made) < 2 or len({c.casefold() for c in made}) < len(made)):
-            raise ValueError(
-                f"the question {self.prompt!r} needs at least two choices, all different, not {list(made)}"
-            )
-        return replace(self, choices=made, name=self.name or self.prompt)
+            raise ValueError(f"the question {self.asks!r} needs at least two choices, all different, not {list(made)}")
+        return replace(self, choices=made, name=self.name or self.asks)
 
     def read(self, given: Any) -> str:
         """An answer as it is kept: the choice it means, or the text as written. ValueError for none and a wrong choice.
@@ -75,23 +101,22 @@ class Question:
             given = shown(given)
         text = " ".join((given if isinstance(given, str) else shown(_plain(given))).split())
         if not text:
-            raise ValueError(f"the row {self.prompt!r} is empty")
+            raise ValueError(f"the row {self.asks!r} is empty")
         if self.choices is None:
             return text
-        assert not callable(self.choices)
-        found = [choice for choice in self.choices if choice.casefold() == text.casefold()]
+        found = [one for one in self.options if text.casefold() in (one.casefold(), label(one).casefold())]
         if not found:
-            near = difflib.get_close_matches(text, self.choices, 1)
+            near = difflib.get_close_matches(text, self.options, 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            listed = ", ".join(map(repr, self.choices))
-            raise ValueError(f"{text!r} is no choice for {self.prompt!r}{hint}: choose one of {listed}")
+            listed = ", ".join(map(repr, self.options))
+            raise ValueError(f"{text!r} is no choice for {self.asks!r}{hint}: choose one of {listed}")
         return found[0]
 
     def right(self, run: Run) -> Any:
         """The right answer, computed. ValueError if it is not among the choices, or cannot be found."""
         found = _plain(self.answer(run))
-        if self.choices is not None and shown(found) not in tuple(self.choices):  # type: ignore[arg-type]
-            raise ValueError(f"the run answers {self.prompt!r} with {shown(found)!r}, which is not among its choices")
+        if self.choices is not None and shown(found) not in self.options:
+            raise ValueError(f"the run answers {self.asks!r} with {shown(found)!r}, which is not among its choices")
         return found
 
     def holds(self, given: str, right: Any) -> bool:
@@ -124,28 +149,28 @@ class Question:
         try:
             right = self.right(run)
         except Exception as error:  # noqa: BLE001  # whatever its function raises is what the teacher has to see
-            return [f"{self.prompt!r} has no answer: {type(error).__name__}: {error}"]
+            return [f"{self.asks!r} has no answer: {type(error).__name__}: {error}"]
         found = []
         given = shown(right)
         if not self.holds(given, right):
-            found.append(f"{self.prompt!r} does not take its own right answer {given!r}")
+            found.append(f"{self.asks!r} does not take its own right answer {given!r}")
         keys = [shown(key) for key in self.wrong]
         if self.choices is not None:
-            found += [f"{self.prompt!r} refutes {key!r}, which is no choice" for key in keys if not self._offers(key)]
-        found += [f"{self.prompt!r} refutes its right answer {key!r}" for key in keys if self.holds(key, right)]
-        others = [choice for choice in tuple(self.choices or ()) if not self.holds(choice, right)]  # type: ignore[arg-type]
+            offered = {choice.casefold() for choice in self.options}
+            found += [
+                f"{self.asks!r} refutes {key!r}, which is no choice" for key in keys if key.casefold() not in offered
+            ]
+        found += [f"{self.asks!r} refutes its right answer {key!r}" for key in keys if self.holds(key, right)]
+        others = [choice for choice in self.options if not self.holds(choice, right)]
         for wrong in dict.fromkeys([*keys, *others]):
             try:
                 told = self.refute(run, wrong)
             except Exception as error:  # noqa: BLE001  # as above
-                found.append(f"{self.prompt!r} cannot refute {wrong!r}: {type(error).__name__}: {error}")
+                found.append(f"{self.asks!r} cannot refute {wrong!r}: {type(error).__name__}: {error}")
                 continue
             if not (told.facts or told.against):
-                found.append(f"{self.prompt!r} has nothing to say against {wrong!r}")
+                found.append(f"{self.asks!r} has nothing to say against {wrong!r}")
         return found
-
-    def _offers(self, key: str) -> bool:
-        return key.casefold() in {choice.casefold() for choice in tuple(self.choices or ())}  # type: ignore[arg-type]
 
 
 def _plain(answer: Any) -> Any:
@@ -153,9 +178,3 @@ def _plain(answer: Any) -> Any:
     if hasattr(answer, "tolist"):
         answer = answer.tolist()
     return frozenset(answer) if isinstance(answer, set) else answer
-
-
-@cache
-def statements(code: str) -> tuple[int, ...]:
-    """The lines at which the statements of `code` begin."""
-    return tuple(sorted({node.lineno for node in ast.walk(ast.parse(code)) if isinstance(node, ast.stmt)}))

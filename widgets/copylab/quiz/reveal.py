@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING
 
 from tinytorch import viz
+from tinytorch.viz.catalogue import gettext, ngettext
 
-from ..ui.markup import inline, plain
-from .answers import shown
+from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Picture, Table, Told, plain
+from .answers import label, shown
+from .evidence import stopped
 from .question import Question, Refutation
 from .runs import Run
-from .tellings import stopped
 
 if TYPE_CHECKING:
     from ..player.steps import Steps
@@ -34,6 +33,29 @@ class Row:
         """Whether the answer was right."""
         return self.refutation is None
 
+    def told(self, number: int, against: Sequence[str]) -> list[str]:
+        """The row in words: the question with its number, how it went, and what speaks against the answer."""
+        asked = f"{number}. {self.question.asks}"
+        if self.is_right:
+            return [asked, "   " + gettext("right: {answer}", answer=label(self.right))]
+        verdict = gettext(
+            "not so: you wrote {given}, the run says {right}", given=label(self.given), right=label(self.right)
+        )
+        return [asked, *(f"   {plain(sentence)}" for sentence in (verdict, *against))]
+
+    def cells(self, against: Sequence[str]) -> list[list[Cell]]:
+        """The row in a table; below it, over all columns, what speaks against the answer."""
+        kind = "cl-right" if self.is_right else "cl-wrong"
+        verdict = gettext("✔ right") if self.is_right else gettext("✖ not so")
+        row = [
+            Cell(self.question.asks, head=True, class_=kind),
+            Cell(label(self.given), class_=kind),
+            Cell(label(self.right), class_=kind),
+            Cell(verdict, class_=f"{kind} cl-verdict"),
+        ]
+        below = Box(*map(Paragraph, against))
+        return [row] if self.is_right else [row, [Cell("", part=below, class_="cl-against", colspan=len(row))]]
+
 
 def judge(questions: Iterable[Question], answers: Iterable[str], run: Run) -> tuple[Row, ...]:
     """Compare answers, as `Question.read` keeps them, with the run."""
@@ -45,7 +67,7 @@ def judge(questions: Iterable[Question], answers: Iterable[str], run: Run) -> tu
     return tuple(rows)
 
 
-class Reveal:
+class Reveal(Told):
     """A prediction compared with the run.
 
     `.rows` (each with `.is_right`, `.given`, `.right`, `.refutation`), `.text`, `.html`, `.steps` (the player).
@@ -82,82 +104,43 @@ class Reveal:
         """How many rows are right, in a sentence."""
         count = len(self.rows)
         if self.right == count:
-            return f"All {count} right." if count > 1 else "Right."
-        return f"{self.right} of {count} right. A row that turned out wrong is one you can learn from."
+            return ngettext("Right.", "All {number} right.", count)
+        return gettext(
+            "{right} of {count} right. A row that turned out wrong is one you can learn from.",
+            right=self.right,
+            count=count,
+        )
 
-    @cached_property
-    def text(self) -> str:
-        """Everything in words: the rows, what speaks against the wrong ones, the memory at the end."""
-        lines = [self.headline]
-        for number, (row, sentences) in enumerate(self._told, 1):
-            lines += ["", f"{number}. {row.question.prompt}"]
-            if row.refutation is None:
-                lines.append(f"   right: {row.right}")
-                continue
-            lines += [f"   not so: you wrote {row.given}, the run says {row.right}"]
-            lines += [f"   {plain(sentence)}" for sentence in sentences]
-        memory = self._memory
-        lines += ["", *self._ending] if self._ending else []
-        return "\n".join([*lines, *(["", "At the end of the run:", memory.text] if memory else [])])
+    def tree(self) -> Part:
+        """The rows, what speaks against the wrong ones, the memory at the end."""
+        return Box(Paragraph(f"**{self.headline}**"), self.found(live=False), apart=True)
 
-    @cached_property
-    def html(self) -> str:
-        """The same as HTML that needs no script; the memory is an image."""
-        return f"<p><strong>{escape(self.headline)}</strong></p>{self.page(live=False)}"
+    def found(self, *, live: bool) -> Part:
+        """What stands below the headline; `live`: in a page that sets the colours of pictures."""
+        against = self._against()
+        words = ["\n".join(row.told(n, said)) for n, (row, said) in enumerate(zip(self.rows, against, strict=True), 1)]
+        head = (gettext("Question"), gettext("You wrote"), gettext("The run says"), gettext("Verdict"))
+        cells = [line for row, said in zip(self.rows, against, strict=True) for line in row.cells(said)]
+        ending = [*([stopped(self._run)] if self._run.endless else []), *self._run.aftermath]
+        return Box(
+            InText(Code("\n\n".join(words), by="")),
+            InPage(Table(head, cells, class_="cl-reveal")),
+            Box(*map(Paragraph, ending)) if ending else None,
+            self._memory(live=live),
+            apart=True,
+        )
 
-    def page(self, *, live: bool) -> str:
-        """The HTML without its headline; `live`: the picture inline, for a page that sets the colours."""
-        head = "".join(f'<th scope="col">{word}</th>' for word in ("Question", "You wrote", "The run says", "Verdict"))
-        body = "".join(_row(row, sentences) for row, sentences in self._told)
-        memory = self._memory
-        picture = ""
-        if memory is not None:
-            drawn = memory.svg if live else memory._repr_mimebundle_()["text/html"]
-            words = f"<details><summary>Memory in words</summary><pre>{escape(memory.text)}</pre></details>"
-            picture = f"<p><strong>The memory at the end of the run</strong></p><div>{drawn}</div>{words}"
-        ending = "".join(f"<p>{escape(sentence)}</p>" for sentence in self._ending)
-        return f"<table class='cl-reveal'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{ending}{picture}"
-
-    @property
-    def _ending(self) -> list[str]:
-        """What else there is to say of the run: that it was stopped, and what it did besides."""
-        return [*([stopped(self._run)] if self._run.endless else []), *self._run.aftermath]
-
-    @cached_property
-    def _told(self) -> list[tuple[Row, list[str]]]:
-        """Each row with what speaks against it; a misconception that comes again is named and not explained again."""
-        met: set[str] = set()
-        return [(row, _sentences(row.refutation, met) if row.refutation is not None else []) for row in self.rows]
-
-    @cached_property
-    def _memory(self) -> viz.Picture | None:
+    def _memory(self, *, live: bool) -> Part | None:
         snapshot = self._run.snapshot()
-        return viz.memory(snapshot) if snapshot.names else None
+        if not snapshot.names:
+            return None
+        return Box(
+            InText(Paragraph(gettext("At the end of the run:"))),
+            InPage(Paragraph(f"**{gettext('The memory at the end of the run')}**")),
+            Picture(viz.memory(snapshot), gettext("Memory"), live=live),
+        )
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/plain": self.text, "text/html": self.html}
-
-
-def _row(row: Row, sentences: Sequence[str]) -> str:
-    verdict = "✔ right" if row.is_right else "✖ not so"
-    kind = "cl-right" if row.is_right else "cl-wrong"
-    made = (
-        f'<tr class="{kind}"><th scope="row">{inline(row.question.prompt)}</th><td>{escape(row.given)}</td>'
-        f"<td>{escape(row.right)}</td><td class='cl-verdict'>{verdict}</td></tr>"
-    )
-    if row.refutation is None:
-        return made
-    told = "".join(f"<p>{inline(sentence)}</p>" for sentence in sentences)
-    return f'{made}<tr class="cl-against"><td colspan="4">{told}</td></tr>'
-
-
-def _sentences(refutation: Refutation, met: set[str]) -> list[str]:
-    """What to say against an answer; `met` are the misconceptions that were explained, and gets this one."""
-    found = [refutation.facts] if refutation.facts else []
-    known = refutation.misconception
-    if known is not None and known.name in met:
-        return [*found, f"**The same misconception again: {known.name}.**"]
-    if known is not None:
-        met.add(known.name)
-        found.append(f"**A common misconception: {known.name}.** “{known.says}”")
-    return [*found, *([refutation.against] if refutation.against else [])]
+    def _against(self) -> list[list[str]]:
+        """What speaks against each row; a misconception that comes again is named and not explained again."""
+        met: set[str] = set()
+        return [[] if row.refutation is None else row.refutation.sentences(met) for row in self.rows]

@@ -50,6 +50,11 @@ def engine_for(names: Mapping[str, Any], tensor: object = None) -> ModuleType:
     return found
 
 
+def meant(given: object, own: ModuleType | None) -> ModuleType:
+    """The engine of a method: the one it is given, the object's own, or that of the code that called the method."""
+    return checked(given) or own or engine_for(sys._getframe(2).f_globals)
+
+
 def tools(engine: ModuleType, *, stepped: bool) -> dict[str, Any]:
     """The builtins of a program: to its `import`, torch is `engine`; and nobody is there to be asked."""
     given = {**vars(builtins), "input": _unanswered if stepped else _unasked, "__import__": _importer(engine)}

@@ -17,10 +17,11 @@ function options(select, pairs) {
   select.value = pairs.some(([value]) => value === chosen) ? chosen : pairs[0][0];
 }
 
-/** In which order answers stand: yes before no, then numbers and words. */
+/** In which order answers stand: yes, no, numbers and words, and none at all. */
+const RANKS = { [say("yes")]: 0, "-": 2 };
 function order(a, b) {
-  const [left, right] = [a, b].map((said) => (said === say("yes") ? "" : said.replaceAll(",", "")));
-  return left.localeCompare(right, undefined, { numeric: true });
+  const [left, right] = [a, b].map((said) => said.replaceAll(",", ""));
+  return (RANKS[a] ?? 1) - (RANKS[b] ?? 1) || left.localeCompare(right, undefined, { numeric: true });
 }
 
 const name = (row) => row.querySelector("code").textContent;
@@ -142,9 +143,9 @@ class Table {
   tell(heard = "") {
     const [shown, all] = [this.rows.filter((row) => !row.hidden).length, this.rows.length];
     const rows = shown === all ? say("All {all} ways.", { all }) : say("{shown} of {all} ways.", { shown, all });
-    const column = this.heads[this.sorted].textContent;
-    const sorted = this.direction === "none" ? "" : ` ${say("Sorted by {column}.", { column })}`;
-    this.status.replaceChildren(rows + sorted, element("span", { class: "cl-only-heard" }, heard));
+    const sorted = say("Sorted by {column}.", { column: this.heads[this.sorted].textContent });
+    const told = this.direction === "none" ? rows : `${rows} ${sorted}`;
+    this.status.replaceChildren(told, element("span", { class: "cl-only-heard" }, heard));
   }
 
   /** One cell of all can be reached with Tab; the arrow keys go on from there. */
@@ -213,7 +214,8 @@ class Table {
     row.after(proof);
     button.setAttribute("aria-expanded", "true");
     this.shown = { proof, button };
-    this.tell(` ${title.textContent}. ${printed.textContent} ${say("The program is shown below the row.")}`);
+    const where = say("The program is shown below the row.");
+    this.tell(` ${title.textContent}. ${printed.textContent} ${where}`);
   }
 
   close(focus = false) {

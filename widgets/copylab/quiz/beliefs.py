@@ -1,7 +1,11 @@
-"""The misconception that a wrong answer points to, judged by what the run really did. None where it points nowhere."""
+"""The misconception that a wrong answer points to, judged by what the run really did. None where it points nowhere.
+
+Each takes the run, the answer that was given, and what the question is about.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -10,13 +14,17 @@ from .answers import value as read
 from .runs import Run
 
 
-def memory(run: Run, a: str, b: str, at: int | None, *, shared: bool) -> str | None:
-    """Who believes that two tensors share memory (`shared`), or that they do not, and is wrong."""
-    if shared:
-        return (
-            "the graph joins memories" if _linked(run, a, b, at) and not _copied(run, b, at) else "a copy shares memory"
-        )
-    return _kinship(run, a, b, at)
+def either(yes: str, no: str) -> Callable[..., str]:
+    """One misconception behind a wrong yes, another behind a wrong no, whatever the run did."""
+    return lambda _run, given, *_, **__: yes if given == "yes" else no
+
+
+def memory(run: Run, given: str, a: str, b: str, *, at: int | None) -> str | None:
+    """Who believes that two tensors share memory, or that they do not, and is wrong."""
+    if given == "no":
+        return _kinship(run, a, b, at)
+    linked = any(run.tensor(name, at).grad_fn is not None for name in (a, b))
+    return "the graph joins memories" if linked and not _copied(run, b, at) else "a copy shares memory"
 
 
 def _kinship(run: Run, a: str, b: str, at: int | None) -> str:
@@ -30,33 +38,33 @@ def _kinship(run: Run, a: str, b: str, at: int | None) -> str:
     return "another tensor, another memory"
 
 
-def counter(run: Run, a: str, b: str, at: int | None, *, shared: bool) -> str | None:
+def counter(run: Run, given: str, a: str, b: str, *, at: int | None) -> str | None:
     """Who believes that two tensors share a version counter, or that they do not, and is wrong."""
     one, other = run.tensor(a, at), run.tensor(b, at)
-    if shared:
+    if given == "yes":
         return "shared memory, shared counter" if one.storage == other.storage else "a copy shares memory"
     if one.id == other.id:
         return "a name is a copy"
     return "a counter for each tensor" if one.requires_grad == other.requires_grad else "detach has its own counter"
 
 
-def node(run: Run, y: str, at: int | None, *, has: bool) -> str | None:
+def node(run: Run, given: str, y: str, *, at: int | None) -> str | None:
     """Who believes that a tensor has a node, or that it has none, and is wrong."""
-    if has:
+    if given == "yes":
         return "a plain copy has a node"
     return "clone cuts the graph" if _copied(run, y, at) else "grad is not inherited"
 
 
-def leaf(run: Run, y: str, at: int | None, *, is_one: bool) -> str | None:
+def leaf(run: Run, given: str, y: str, *, at: int | None) -> str | None:
     """Who believes that a tensor is a leaf, or that it is none, and is wrong."""
-    if is_one:
+    if given == "yes":
         return "a clone is a leaf" if _copied(run, y, at) else "grad is not inherited"
     return "a plain copy has a node"
 
 
-def arrival(run: Run, x: str, of: str, at: int | None, *, arrives: bool) -> str | None:
+def arrival(run: Run, given: str, x: str, of: str, *, at: int | None) -> str | None:
     """Who believes that a gradient gets from one tensor to another, or that it does not, and is wrong."""
-    if not arrives:
+    if given == "no":
         return "clone cuts the graph" if _copied(run, of, at) else None
     source, result = run.tensor(x, at), run.tensor(of, at)
     if source.storage != result.storage:
@@ -64,7 +72,7 @@ def arrival(run: Run, x: str, of: str, at: int | None, *, arrives: bool) -> str 
     return "detach keeps the graph" if source.counter == result.counter else "memory joins graphs"
 
 
-def version(run: Run, x: str, at: int | None, given: str) -> str | None:
+def version(run: Run, given: str, x: str, *, at: int | None) -> str | None:
     """Who believes in another version of a tensor."""
     guess, tensor = read(given), run.tensor(x, at)
     if not isinstance(guess, int) or tensor.version is None or tensor.counter is None:
@@ -75,7 +83,7 @@ def version(run: Run, x: str, at: int | None, given: str) -> str | None:
     return "a counter for each tensor" if shared else None
 
 
-def value(run: Run, x: str, at: int | None, given: str) -> str | None:
+def value(run: Run, given: str, x: str, *, at: int | None) -> str | None:
     """Who believes in other numbers: those from before a write, or those of a tensor elsewhere."""
     moment = run.at(at)
     if x not in {name for name, _ in moment.snapshot.names}:
@@ -92,7 +100,7 @@ def value(run: Run, x: str, at: int | None, given: str) -> str | None:
     return None
 
 
-def gradient(run: Run, x: str, at: int | None, given: str) -> str | None:
+def gradient(run: Run, given: str, x: str, *, at: int | None) -> str | None:
     """Who believes in another gradient: too early, at the wrong tensor, or put over the one that was there."""
     right, tensor = run.gradient(x, at), run.tensor(x, at)
     guess = read(given)
@@ -120,7 +128,3 @@ def _copied(run: Run, y: str, at: int | None) -> bool:
     return any(
         name == "CloneBackward0" for *_, name in run.history(lambda seen: seen.snapshot.tensor(y).grad_fn_name, at)
     )
-
-
-def _linked(run: Run, a: str, b: str, at: int | None) -> bool:
-    return any(run.tensor(name, at).grad_fn is not None for name in (a, b))

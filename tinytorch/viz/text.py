@@ -1,0 +1,248 @@
+"""The text twins: everything that a picture says, in plain words and in a fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .catalogue import gettext, ngettext
+from .diff import Changes
+from .explain import perhaps, troubles
+from .fold import Fold, View, view
+from .labels import clean, dtype, listed, shape, short, show, told
+from .read.records import Node, Saved, Snapshot, Storage, Tensor
+from .words import (
+    IN_GRAPH,
+    IN_MEMORY,
+    below_graph,
+    below_memory,
+    covered,
+    facts,
+    history,
+    in_fold,
+    in_states,
+    renamed,
+    size,
+    title,
+    was,
+)
+
+
+def memory_text(changed: Changes) -> str:
+    """The memory picture in words, with what changed."""
+    snap, bad = changed.now, troubles(changed.now)
+    bands = snap.shown_storages
+    loose = [tensor for tensor in snap.named if tensor.storage is None]
+    shown = snap.shown | {one.id for one in loose}
+    lines = [gettext("Memory: no tensors to show.")]
+    if shown:
+        tensors = ngettext("{number} tensor", "{number} tensors", len(shown))
+        storages = ngettext("{number} storage", "{number} storages", len(bands))
+        lines = [gettext("Memory: {tensors} in {storages}.", tensors=tensors, storages=storages)]
+    for storage, members in bands:
+        lines += ["", *_storage_lines(changed, storage, members, bad)]
+    for tensor in loose:
+        lines += ["", *_tensor_lines(changed, tensor, bad)]
+    below = [sentence[:1].upper() + sentence[1:] + "." for sentence in below_memory(changed, shown)]
+    return told([*lines, *([""] if below else []), *below])
+
+
+def _storage_lines(
+    changed: Changes, storage: Storage, members: list[Tensor], bad: dict[str, tuple[str, ...]]
+) -> Iterator[str]:
+    snap = changed.now
+    yield f"{storage.id}, {title(snap, members)}: {size(storage)}."
+    if storage.objects > 1:
+        yield "  " + gettext("The same memory is seen through {number} storage objects.", number=storage.objects)
+    if storage.runs:
+        yield "  " + gettext("cells: {cells}", cells=_cells(storage))
+    for note in storage.notes:
+        yield "  " + gettext("Note: {note}.", note=note)
+    cells = [
+        gettext("cell {cell} was {value}", cell=cell, value=show(value))
+        for cell, value in sorted(changed.cells.get(storage.id, {}).items())
+    ]
+    if cells:
+        yield "  " + gettext("changed: {cells}.", cells=", ".join(cells))
+    for tensor in members:
+        yield from ("  " + line for line in _tensor_lines(changed, tensor, bad))
+    counted = [tensor for tensor in members if snap.counted(tensor)]
+    for which in dict.fromkeys(tensor.counter for tensor in counted):
+        yield from ("  " + line for line in _counter_lines(changed, which, counted))
+
+
+def _cells(storage: Storage) -> str:
+    parts, expected = [], 0
+    for run in storage.runs:
+        if run.start != expected:
+            parts.append("...")
+        parts += [f"{cell}: {show(value)}" for cell, value in enumerate(run.values, run.start)]
+        expected = run.stop
+    if expected != storage.cells:
+        parts.append("...")
+    return ", ".join(parts)
+
+
+def _tensor_lines(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    snap = changed.now
+    said = [gettext("shape {shape}", shape=shape(tensor.shape))]
+    if tensor.stride is not None:
+        said.append(gettext("stride {stride}; offset {offset}", stride=shape(tensor.stride), offset=tensor.offset))
+    said += [dtype(tensor.dtype), history(tensor)]
+    if tensor.storage is not None:
+        said.append(gettext("covers {cells}", cells=covered(tensor)))
+    if tensor.base is not None:
+        said.append(gettext("view of {base}", base=snap.label(tensor.base)))
+    if tensor.grad is not None:
+        said.append(gettext(".grad is {grad}", grad=snap.label(tensor.grad)))
+    yield f"{_fresh(snap.label(tensor.id), tensor.id in changed.new)}: {'; '.join(said)}."
+    for fact in (*facts(changed, tensor.id, IN_MEMORY), *renamed(changed, tensor)):
+        yield "  " + gettext("Changed: {fact}.", fact=fact)
+    for sentence in bad.get(tensor.id, ()):
+        yield "  " + gettext("In trouble: {sentence}.", sentence=sentence)
+    for note in tensor.notes:
+        yield "  " + gettext("Note: {note}.", note=note)
+
+
+def _counter_lines(changed: Changes, which: str | None, members: list[Tensor]) -> Iterator[str]:
+    snap = changed.now
+    if which is not None:
+        counter = snap.counter(which)
+        names = [snap.label(tid) for tid in counter.tensors if tid in snap.shown]
+        then = changed.version_of(counter)
+        yield gettext(
+            "version counter {counter}, {whose}: {version}.",
+            counter=which,
+            whose=gettext("shared by {names}", names=listed(names))
+            if len(names) > 1
+            else gettext("of {name} alone", name=names[0]),
+            version=gettext("at version {version}", version=counter.version)
+            + ("" if then is None else " " + gettext("(was {version})", version=then)),
+        )
+        return
+    for one in members:
+        if one.counter is None and one.version is None:
+            yield gettext("{name}: no version counter (an inference tensor).", name=snap.label(one.id))
+        elif one.counter is None:
+            yield gettext(
+                "{name}: at version {version}; who shares the counter is not known.",
+                name=snap.label(one.id),
+                version=one.version,
+            )
+
+
+def _fresh(what: str, new: bool) -> str:
+    return gettext("{what} (new)", what=what) if new else what
+
+
+# -- the graph ---------------------------------------------------------------------
+
+
+def graph_text(changed: Changes) -> str:
+    """The graph picture in words, with what changed."""
+    snap = changed.now
+    if not snap.named:
+        lines = [gettext("Graph: no tensors to show.")]
+    elif not snap.nodes:
+        lines = [gettext("Graph: no node. Nothing here was computed from a tensor that requires grad.")]
+    else:
+        more = " " + gettext("and more") if snap.notes else ""
+        lines = [ngettext("Graph: {number} node{more}.", "Graph: {number} nodes{more}.", len(snap.nodes), more=more)]
+    for one in snap.named:
+        lines.append(f"  {_fresh(snap.label(one.id), one.id in changed.new)}: {_standing(one)}.")
+        for fact in (*renamed(changed, one), *facts(changed, one.id, IN_GRAPH)):
+            lines.append("    " + gettext("Changed: {fact}.", fact=fact))
+    seen, unseen = view(snap), perhaps(snap)
+    for item in seen.items:
+        lines.append("")
+        if isinstance(item, Fold):
+            lines += _fold_lines(changed, item, seen)
+        else:
+            lines += _node_lines(changed, item, seen, unseen)
+    notes = [gettext("Note: {note}.", note=note) for note in below_graph(changed, seen)]
+    return told([*lines, *([""] if notes else []), *notes])
+
+
+def _standing(tensor: Tensor) -> str:
+    if tensor.is_leaf is None:
+        return gettext("its grad_fn is invalid")
+    if tensor.is_leaf:
+        if tensor.requires_grad:
+            return gettext("a leaf that requires grad")
+        return gettext("not on the graph (requires no grad)")
+    which = tensor.grad_fn or gettext("a node that was not read")
+    return gettext("made by {node} {name}", node=which, name=short(tensor.grad_fn_name or ""))
+
+
+def _node_lines(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str], str]) -> Iterator[str]:
+    snap = changed.now
+    yield _fresh(f"{node.id} {short(node.name)}", node.id in changed.nodes)
+    if node.variable is not None:
+        unnamed = not snap.tensor(node.variable).names
+        adds = gettext("adds to {grad}", grad=snap.grad_label(node.variable))
+        yield "  " + _fresh(adds, unnamed and node.variable in changed.new)
+        for fact in facts(changed, node.variable, IN_GRAPH) if unnamed else ():
+            yield "    " + gettext("Changed: {fact}.", fact=fact)
+    for edge in node.edges:
+        yield f"  next_functions[{edge.index}]: {_target(snap, edge.node, node.cut, seen)}"
+    for at, saved in enumerate(node.saved):
+        then = changed.saved.get((node.id, at))
+        state = _state(snap, saved) + ("" if then is None else f" ({was(then)})")
+        yield "  " + gettext("saved {name}: {state}", name=clean(saved.name), state=state)
+        through = unseen.get((node.id, saved.tensor or ""))
+        if through is not None and saved.state == "live":
+            said = gettext("perhaps written unseen, through {names}: backward may be silently wrong", names=through)
+            yield "    " + said
+
+
+def _fold_lines(changed: Changes, fold: Fold, seen: View) -> Iterator[str]:
+    snap = changed.now
+    kinds = [gettext("{node} {number} times", node=short(name), number=f"{count:,}") for name, count in fold.kinds]
+    yield ngettext(
+        "{fold} {number} node folded: {kinds}",
+        "{fold} {number} nodes folded: {kinds}",
+        len(fold.nodes),
+        fold=fold.id,
+        kinds=listed(kinds),
+    )
+    yield from (f"  {state}" for state in in_states(fold))
+    if fold.leaves:
+        yield "  " + gettext("leaves: {names}", names=listed([snap.label(leaf) for leaf in fold.leaves]))
+    for fact in in_fold(changed, fold):
+        yield "  " + gettext("Changed: {fact}.", fact=fact)
+    for end in fold.ends:
+        yield "  " + gettext("goes on to: {node}", node=_target(snap, end, False, seen))
+
+
+def _target(snap: Snapshot, which: str | None, cut: bool, seen: View) -> str:
+    if which is None:
+        return gettext("not read (the graph is too large)") if cut else gettext("None (needs no gradient)")
+    place, name = seen.places.get(which), short(snap.node(which).name)
+    if place is None:
+        return gettext("{node}, not shown", node=name)
+    return f"{which} {name}" if place == which else gettext("{fold} (folded)", fold=place)
+
+
+def _state(snap: Snapshot, saved: Saved) -> str:
+    """What one saved entry is, and how it stands with it."""
+    what = snap.label(saved.tensor) if saved.tensor is not None else show(saved.value)
+    match saved.state:
+        case "live" if saved.version is None:
+            return gettext("{what}, live", what=what)
+        case "live":
+            return gettext("{what}, live at version {version}", what=what, version=saved.version)
+        case "stale":
+            said = gettext(
+                "STALE: saved at version {then}, now at {now}; backward will raise",
+                then=saved.saved_version,
+                now=saved.version,
+            )
+            return said if saved.tensor is None else f"{what}, {said}"
+        case "freed":
+            return gettext("freed by a backward; another backward will raise")
+        case "number":
+            return what
+        case "packed":
+            return gettext("packed by a saved-tensor hook, not opened")
+        case "once":
+            return gettext("given out a single time, so it is left for backward")
+    return gettext("cannot be read")
