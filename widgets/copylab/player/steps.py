@@ -137,7 +137,7 @@ def _into(into: Stepped | Iterable[Stepped]) -> tuple[Into, list[Thing]]:
 class Steps(Sequence[Frame]):
     """A run, step by step: a sequence of frames that a notebook shows as a player.
 
-    `s[0]` is the first step: `.line`, `.source`, `.output`, `.error`, `.changes`, and `.pictures["memory"]` and
+    `s[0]` is the first step: `.line`, `.place`, `.source`, `.output`, `.error`, `.changes`, `.pictures["memory"]` and
     `["graph"]`, each with `.svg` and `.text`. `s.ended` says how the run ended, `s.text` tells all of it in words,
     `s.save(path)` writes a page, `s.live()` makes the widget.
     """
