@@ -1,5 +1,6 @@
 """The player on pages of its own: quick, in both themes, with many steps, and the static form without scripts."""
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -219,6 +220,37 @@ def test_loops_and_calls_fold_and_unfold(watched: Watched, tmp_path: Path) -> No
         expect(player).to_have_attribute("data-step", str(number))
     expect(status).to_contain_text("Call of half() on line 7")
     expect(player.locator("figure[data-picture=memory] pre")).to_have_text(made[7].pictures["memory"].text)
+
+
+TWO = """
+class Scale:
+    def forward(self, x):
+        y = x * 2
+        return y
+
+
+def run(scale, x):
+    y = scale.forward(x)
+    return y.sum()
+"""
+
+
+def test_the_code_of_each_function_that_runs(watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "two_functions.py").write_text(TWO, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("two_functions")
+    steps(module.run, module.Scale(), tinytorch.ones(2)).save(tmp_path / "page.html")
+    page = watched.page
+    page.goto((tmp_path / "page.html").as_uri())
+    player = page.locator(".cl-player")
+    assert player.locator(".cl-of").all_inner_texts() == ["run", "Scale.forward"]
+    player.focus()
+    page.keyboard.press("ArrowRight")
+    expect(player.locator(".cl-status")).to_contain_text("Step 2 of 5, Scale.forward, line 2: y = x * 2")
+    here = player.locator(".cl-here")
+    expect(here).to_have_text("y = x * 2")
+    assert here.evaluate("row => [...row.parentElement.children].indexOf(row)") == 6
+    check_axe(page)
 
 
 def test_a_folded_loop_without_scripts(browser: Browser, tmp_path: Path) -> None:

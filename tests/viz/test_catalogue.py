@@ -19,10 +19,10 @@ from tinytorch.viz.words import describe
 @pytest.fixture
 def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     made = Catalog(locale="de")
-    made.add("a new {what}", "ein neues {what}")
+    made.add("a new {what}", "noch ein {what}")
     made.add("storage of {name} alone", "Speicher von {name} allein")
     made.add("requires_grad was {was}", "requires_grad war {was}")
-    made.add("{name} is gone.", "{name} ist weg.")
+    made.add("{name} is gone.", "{name} war einmal.")
     made.add(("{number} cell", "{number} cells"), ("{number} Zelle", "{number} Zellen"))
     out = BytesIO()
     write_mo(out, made)
@@ -44,10 +44,10 @@ def test_english_stands_in_the_code() -> None:
 @pytest.mark.usefixtures("german")
 def test_a_language_is_a_file() -> None:
     catalogue.use("de")
-    assert catalogue.gettext("a new {what}", what="{x}") == "ein neues {x}"
+    assert catalogue.gettext("a new {what}", what="{x}") == "noch ein {x}"
     assert catalogue.gettext("nothing of it") == "nothing of it"
     assert [catalogue.ngettext("{number} cell", "{number} cells", n) for n in (1, 2)] == ["1 Zelle", "2 Zellen"]
-    assert catalogue.known()["a new {what}"] == "ein neues {what}"
+    assert catalogue.known()["a new {what}"] == "noch ein {what}"
     catalogue.use("fr")
     assert catalogue.gettext("a new {what}", what="x") == "a new x"
 
@@ -63,7 +63,7 @@ def test_pictures_and_steps_are_told_in_it(engine: ModuleType) -> None:
     assert "Changed: requires_grad war False." in memory(after, since=before).text
     assert ">requires_grad war False<" in memory(after, since=before).svg
     assert ">requires_grad war False<" in graph(after, since=before).svg
-    assert "y ist weg." in describe(changes(after, before), {}, {})
+    assert "y war einmal." in describe(changes(after, before), {}, {})
 
 
 def test_the_machine_does_not_choose() -> None:

@@ -336,7 +336,19 @@ def _flipped(a: np.ndarray, dims: tuple) -> np.ndarray:
     return out
 
 
+def _rolled(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
+    if len(shifts) != len(dims) and not (len(shifts) == 1 and not dims):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if dims and not a.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    if not a.size:
+        return a.copy()
+    return result_layout(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))
+
+
 flip = op("flip(Tensor self, int[] dims)", _flipped, out=False, self=lambda grad, dims: flip(grad, dims))
+roll = op("roll(Tensor self, SymInt[1] shifts, int[1] dims=[])", _rolled, out=False,
+          self=lambda grad, shifts, dims: roll(grad, tuple([-s for s in reversed(shifts)]), tuple(reversed(dims))))  # fmt: skip
 
 
 def broadcast_tensors(*tensors: Any) -> tuple:

@@ -298,8 +298,10 @@ class Past:
     @property
     def where(self) -> str:
         """`line 4, c.zero_()`; with a function, `f, line 4, c.zero_()`."""
-        said = gettext("line {line}, {source}", line=self.line, source=shorten(" ".join(self.source.split()), 60))
-        return f"{self.function}, {said}" if self.function else said
+        source = shorten(" ".join(self.source.split()), 60)
+        if self.function:
+            return gettext("{function}, line {line}, {source}", function=self.function, line=self.line, source=source)
+        return gettext("line {line}, {source}", line=self.line, source=source)
 
 
 def blame(past: Sequence[Past], error: str | None, after: Snapshot) -> tuple[str, ...]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import traitlets
+
+from tinytorch.viz.catalogue import gettext, gettext_noop
 
 from ..ui.exhibit import Exhibit, Live
 from . import static
 
-if TYPE_CHECKING:
-    from .steps import Steps
-
-_HELP = """\
+_HELP = gettext_noop("""\
 A player of {steps}: the code, and after each line its memory, its graph and what changed.
 
 Next and Back, the slider, or with the focus in the player the arrow keys, Home and End, go through the steps.
@@ -23,48 +22,48 @@ w.observe(f, 'step')    f is called whenever another step is shown
 w.steps             the run itself: w.steps[0].changes, w.steps.end, print(w.steps.text)
 w.close()           takes the widget away; its memory is given back
 
-Try first: go to the line that surprises you, and read what it changed before you look at the picture."""
+Try first: go to the line that surprises you, and read what it changed before you look at the picture.""")
 
 
 class StepsWidget(Exhibit, Live):
-    """The player of `Steps.live()`. `step` is the step that is shown, from 1; set it or observe it."""
+    """The player of `Steps.live()`, which hands itself over. `step` is the one shown, from 1: set or observe it."""
 
     SCRIPTS = static.SCRIPTS
     SHEETS = static.SHEETS
     form = traitlets.Unicode(read_only=True, help="The static form that the player reads.").tag(sync=True)
     step = traitlets.Int(1, help="The step that is shown, from 1.").tag(sync=True)
 
-    def __init__(self, steps: Steps, **traits: Any) -> None:
+    def __init__(self, steps: Any, **traits: Any) -> None:
         self._steps = steps  # before the model is opened, for a view may be made of what it has then
         super().__init__(**traits)
 
     @traitlets.default("form")
     def _form(self) -> str:
-        return self._steps.shown.form()
+        return str(self._steps.shown.form())
 
     @property
-    def steps(self) -> Steps:
+    def steps(self) -> Any:
         """The run that the player shows."""
         return self._steps
 
     @property
     def text(self) -> str:
         """Everything in words: the code, each step, its changes, its output, its pictures."""
-        return self._steps.text
+        return str(self._steps.text)
 
     @property
     def stored(self) -> str:
         """The same, as far as a notebook has room for it."""
-        return self._steps.stored
+        return str(self._steps.stored)
 
     @property
     def html(self) -> str:
         """The static form, which turns itself into the player where scripts run."""
-        return self._steps.html
+        return str(self._steps.html)
 
     def help(self) -> None:
         """Say what the player can do and what to try first."""
-        print(_HELP.format(steps=self._steps.summary.partition(": ")[2] or "a program"))
+        print(gettext(_HELP, steps=self._steps.summary.partition(": ")[2] or gettext("a program")))
 
     @traitlets.validate("step")
     def _within(self, proposal: Any) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, overload
 
-from tinytorch.viz.catalogue import gettext, ngettext
+from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 from tinytorch.viz.diff import written
 from tinytorch.viz.labels import few
 
@@ -23,7 +23,7 @@ from ..run.run import LIMITS, Limits, Run
 from .frames import Frame, Looker, Part, fold, make
 from .static import LEVEL, Sheet, stored_size
 
-_HELP = """\
+_HELP = gettext_noop("""\
 {summary}.
 
 In a notebook this is a player: Next and Back, the slider, or with the focus in the player the arrow keys, Home and End.
@@ -35,9 +35,9 @@ print(s.text)           all of it in words
 s.save("page.html")     a page of its own
 s.live()                the same as a widget, whose step can be set and observed
 steps(code, rounds=2, into=False)    fewer steps: two rounds of each loop, and none inside of functions
+steps(f, x, into=[models])           more steps: also inside of the functions and classes of a module
 
-Try first: go to the line that surprises you, and read what it changed before you look at the picture."""
-
+Try first: go to the line that surprises you, and read what it changed before you look at the picture.""")
 
 Stepped = bool | str | Thing
 """What can be stepped into: all, nothing, a function of the code by its name, or a module, class, or function."""
@@ -137,7 +137,7 @@ def _into(into: Stepped | Iterable[Stepped]) -> tuple[Into, list[Thing]]:
 class Steps(Sequence[Frame]):
     """A run, step by step: a sequence of frames that a notebook shows as a player.
 
-    `s[0]` is the first step: `.line`, `.source`, `.output`, `.error`, `.changes`, and `.pictures["memory"]` and
+    `s[0]` is the first step: `.line`, `.place`, `.source`, `.output`, `.error`, `.changes`, `.pictures["memory"]` and
     `["graph"]`, each with `.svg` and `.text`. `s.ended` says how the run ended, `s.text` tells all of it in words,
     `s.save(path)` writes a page, `s.live()` makes the widget.
     """
@@ -250,14 +250,15 @@ class Steps(Sequence[Frame]):
 
     def help(self) -> None:
         """Say what can be done with it and what to try first."""
-        print(_HELP.format(summary=self.summary))
+        print(gettext(_HELP, summary=self.summary))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a page of its own that needs no network: UTF-8 HTML. An existing file is replaced."""
         head = (
             '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         )
-        Path(path).write_text(f"{head}<title>Step-through</title>\n<body>{self.html}</body></html>\n", "utf-8")
+        title = gettext("Step-through")
+        Path(path).write_text(f"{head}<title>{title}</title>\n<body>{self.html}</body></html>\n", "utf-8")
 
     def live(self) -> Any:
         """The player as a widget: its trait `step` (from 1) can be set and observed."""
