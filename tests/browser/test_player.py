@@ -216,8 +216,9 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
         assert image.evaluate("(i) => i.decode().then(() => i.naturalWidth)") > 50
     expect(page.get_by_text("y is a new tensor with a storage of its own")).to_be_visible()
 
+    converted = page_of(lab.folder / name, tmp_path)
     page.context.set_offline(True)
-    page.goto(page_of(lab.folder / name, tmp_path))
+    page.goto(converted)
     assert len(step_through(page, page.locator(".cl-player"))) == 7
     check_axe(page)
 
