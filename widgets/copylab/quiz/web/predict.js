@@ -10,6 +10,7 @@ function render({ model, el }) {
   const [body, problem, status] = root.children;
   let gone = false; // the kernel
   let waiting = false; // for what the run says
+  const sent = []; // what was filled in, each time it went to the model
 
   const fields = () => [...body.querySelectorAll("select, input")];
   const empty = () => fields().filter((field) => !field.value.trim());
@@ -39,14 +40,16 @@ function render({ model, el }) {
   /** From the fields to the model, one change after another. */
   function write() {
     if (gone) return keep();
+    sent.push(JSON.stringify(filled()));
     model.set({ answers: filled(), problem: "" });
     model.save_changes();
     tell();
   }
 
-  /** From the model to the fields; what is being typed is left alone. */
+  /** From the model to the fields; what is being typed is left alone, and an echo of what was typed before says nothing. */
   function read() {
     const answers = model.get("answers");
+    if (sent.slice(0, -1).includes(JSON.stringify(answers))) return;
     for (const field of fields()) {
       const value = answers[field.name] ?? "";
       if (field.value.trim() !== value) field.value = value;
@@ -91,6 +94,7 @@ function render({ model, el }) {
   function show() {
     const before = root.dataset.state;
     body.innerHTML = model.get("page");
+    sent.length = 0;
     const headline = body.querySelector(".cl-headline");
     root.dataset.state = headline ? "revealed" : "open";
     body.querySelectorAll("pre").forEach((pre) => pre.setAttribute("tabindex", "0"));
