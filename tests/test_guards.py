@@ -54,7 +54,15 @@ LAYERS: list[tuple[str, ...]] = [
     ("tinytorch.viz.text",),
     ("tinytorch.viz.draw",),
     ("tinytorch.viz",),
+    ("copylab.doc",),
+    ("copylab.run",),
+    ("copylab.ui",),
+    ("copylab.player", "copylab.copying"),
+    ("copylab.looks", "copylab.quiz", "copylab.questions"),
+    ("copylab.lab", "copylab.timing"),
     ("copylab",),
+    ("copylab.lessons",),  # which use what everybody may
+    ("copylab.course",),
 ]
 """Who may import whom as it is loaded: only what stands in the same line or above."""
 
