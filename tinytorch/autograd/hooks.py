@@ -165,9 +165,13 @@ def after_node(node: Any, outputs: tuple, grads: tuple) -> tuple:
 
 def after_accumulate(leaf: Any) -> None:
     """Run the hooks on a leaf whose `.grad` was accumulated."""
+    given, returned = leaf, False
     for hook in list(leaf._meta.after_accumulate.values()):
-        if hook(leaf) is not None:
-            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+        new = hook(given)
+        if new is not None:  # which is said once all of them have run, each with what the one before gave
+            given, returned = _replacement(hook, given, new), True
+    if returned:
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def _replacement(hook: Callable, grad: Any, new: Any) -> Any:
