@@ -131,7 +131,7 @@ OF_TENSOR = """
     nextafter_ nonzero_static not_equal not_equal_ orgqr ormqr pin_memory pinverse polygamma polygamma_ prelu
     prod put put_ q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qr
     qscheme quantile rad2deg rad2deg_ real record_stream reinforce renorm renorm_ repeat_interleave reshape_as
-    resize resize_as resize_as_sparse_ resolve_conj resolve_neg roll rot90 row_indices rsqrt rsqrt_ scatter_add
+    resize resize_as resize_as_sparse_ resolve_conj resolve_neg rot90 row_indices rsqrt rsqrt_ scatter_add
     scatter_add_ scatter_reduce scatter_reduce_ select_scatter share_memory_ signbit sinc sinc_ sinh sinh_
     slice_inverse slice_scatter slogdet smm solve sort sparse_dim sparse_mask sparse_resize_
     sparse_resize_and_clear_ split_with_sizes sspaddmm std stft storage_type subtract subtract_ svd swapaxes
