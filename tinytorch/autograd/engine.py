@@ -146,7 +146,7 @@ def run(
 def go(task: Task, fn: Any, nr: int, first: Any) -> None:
     """Walk from one output of a node with a gradient that fits it."""
     here, raw = MODES.here, task.raw
-    grad, quiet, saving = here.grad, here.run, here.saving
+    grad, quiet, saving, node = here.grad, here.run, here.saving, here.node
     here.grad = not raw
     try:
         if raw and quiet is not _directly:  # the whole walk without NumPy's floating point warnings
@@ -155,7 +155,7 @@ def go(task: Task, fn: Any, nr: int, first: Any) -> None:
         else:
             _walk(here, task, fn, nr, first)
     finally:
-        here.grad, here.run = grad, quiet
+        here.grad, here.run, here.node = grad, quiet, node
         if here.saving is not saving:
             hold(saving)
         for said in task.warnings:
@@ -180,6 +180,7 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
     try:
         while heap:
             fn = (heap.pop() if len(heap) == 1 else heappop(heap))[2]
+            here.node = fn
             grads, given = buffers.pop(fn)
             here.grad = not raw  # whatever hooks of the node before have set
             if here.saving is not saving:

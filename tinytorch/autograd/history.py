@@ -12,7 +12,7 @@ from .hooks import moved
 from .meta import needs_grad
 from .modes import MODES
 from .node import ALONE, VERSION, Edge, Node, Outputs
-from .saved import FREED
+from .saved import FREED, short_name
 
 # How a view came about; it decides what an in-place write to it, or under it, says.
 DEFAULT, IN_FUNCTION, MULTI_OUTPUT, NO_GRAD, INFERENCE = range(5)
@@ -80,13 +80,13 @@ def check_view(t: Any, indirect: bool = False) -> None:
         head = (
             "A view was created in"
             if fn is None
-            else f"Output {nr} of {fn.short_name()} is a view of a view which was created in"
+            else f"Output {nr} of {short_name(fn.name())} is a view of a view which was created in"
         )
         where = "inference mode" if creation == INFERENCE else "no_grad mode"
         when = "in normal mode" if creation == INFERENCE else "with grad mode enabled"
         head = f"{head} {where} and {what} modified inplace {when}. "
     else:
-        head = f"Output {nr} of {fn.short_name()} is a view and {what} modified inplace. "
+        head = f"Output {nr} of {short_name(fn.name())} is a view and {what} modified inplace. "
     raise RuntimeError(head + _FORBIDDEN[creation])
 
 

@@ -22,12 +22,14 @@ from ..errors import type_name
 class _Here:
     """What holds in one thread. `run` calls NumPy without its floating point warnings."""
 
-    __slots__ = ("asked", "grad", "inference", "run", "saving")
+    __slots__ = ("asked", "grad", "inference", "node", "packing", "run", "saving")
 
     def __init__(self) -> None:
         self.grad = True
         self.inference = False
         self.saving: tuple = ()  # the hooks on what is saved that hold, pairs, the innermost last
+        self.packing: Any = None  # the saved tensor whose pack hook runs
+        self.node: Any = None  # the node that backward has come to
         self.asked = False  # inside inference mode: whether grad mode was switched on, though nothing is recorded there
         # torch gives inf and nan in silence. A context of its own keeps the user's `np.errstate` as it is and costs a
         # tenth of what `np.errstate` costs.
@@ -70,11 +72,16 @@ class DetachedCounter(InferenceCounter):
         return len(self)
 
 
+WRITES: list[Callable[[Any], None]] = []  # told of each tensor that was written, before its version says so
+
+
 def bump(t: Any) -> None:
     """Count a write to a tensor. RuntimeError for an inference tensor outside of inference mode.
 
     torch counts after it has written, so the write has happened by the time the error is raised; so it has here.
     """
+    for told in WRITES:
+        told(t)
     counter = t._counter
     if type(counter) is list:
         counter[0] += 1

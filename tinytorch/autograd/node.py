@@ -80,11 +80,6 @@ class Node:
         """The name torch prints, such as `MulBackward0`."""
         return self._called or type(self).__name__
 
-    def short_name(self) -> str:
-        """The name without its suffix, as torch's in-place errors say it (`Mul`)."""
-        head, found, number = self.name().rpartition("Backward")
-        return head + number.removeprefix("0") if found and not number.strip("0123456789") else self.name()
-
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that this node's gradients flow into, one pair (node, output number) an input."""

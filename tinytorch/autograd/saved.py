@@ -20,6 +20,8 @@ from .modes import MODES, no_grad
 
 FREED = "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward."
 
+DETACHED = "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead"
+
 # What stands in place of a version: for a value that is no tensor (None), for a number that torch saves as a 0-d tensor,
 # for a `SavedTensor`, for a tensor that was let go.
 NUMBER, OBJECT, GONE = -1, -2, -3
@@ -81,7 +83,7 @@ def _read_one(node: Any, at: int, value: Any, version: Any, raw: bool, for_formu
         return value
     nr = node.result_nr(at)
     if version >= 0 and for_formula and nr is None and (m := value._meta) is not None and node._seq < m.detached:
-        raise RuntimeError("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead")  # fmt: skip
+        raise RuntimeError(DETACHED)
     t = _read_kept(node, value, version, nr)
     return t._data if raw and t is not None else t
 
@@ -107,7 +109,7 @@ def checked(node: Any, t: Any, version: int, nr: int | None) -> Any:
     """A tensor that was saved at a version, as it is read now; `nr`: which output of the node it is, None for an input."""
     now = t._counter[0]
     if now != version:
-        raise RuntimeError(_stale(node, t, version, now, nr))
+        raise RuntimeError(stale(node, t, version, now, nr))
     if t._view is not None:
         t.grad_fn  # noqa: B018 - a view whose base was written to may not have one any more, and says so
     return t if nr is None or node is None else as_output(t, node, nr)
@@ -126,7 +128,8 @@ def shown_source(node: Any, t: Any) -> Any:
     return (t.__dict__ and t.source()) or node
 
 
-def _stale(node: Any, t: Any, version: int, now: int, nr: int | None) -> str:
+def stale(node: Any, t: Any, version: int, now: int, nr: int | None) -> str:
+    """torch's error for a saved tensor that was written since."""
     if nr is not None:
         fn, at = shown_source(node, t), nr
     else:
@@ -136,11 +139,22 @@ def _stale(node: Any, t: Any, version: int, now: int, nr: int | None) -> str:
     kind = f"torch.{'cuda.' if t.is_cuda else ''}{t.dtype.tensor_type}"
     if t.dtype.called == "bool":  # which has no legacy type there
         kind = f"{t.device.type.upper()}{t.dtype.scalar_name}Type"
-    origin = f", which is output {at} of {fn.short_name()}," if fn is not None else ""
+    return stale_text(kind, t.shape, fn, at, now, version, MODES.anomaly)
+
+
+def stale_text(kind: str, shape: Any, fn: Any, nr: int, now: int, version: int, anomaly: bool) -> str:
+    """torch's words for it. `fn`: the node of which the tensor is output `nr`, None for a leaf."""
+    origin = "" if fn is None else f", which is output {nr} of {short_name(fn.name())},"
     hint = "enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
-    if MODES.anomaly:
+    if anomaly:
         hint = "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed in there or anywhere later. Good luck!"
-    return f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} {list(t.shape)}]{origin} is at version {now}; expected version {version} instead. Hint: {hint}"
+    return f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} {list(shape)}]{origin} is at version {now}; expected version {version} instead. Hint: {hint}"
+
+
+def short_name(name: str) -> str:
+    """A node's name without its suffix, as torch's in-place errors say it (`Mul`)."""
+    head, found, number = name.rpartition("Backward")
+    return head + number.removeprefix("0") if found and not number.strip("0123456789") else name
 
 
 # saved tensors as objects ----------------------------------------------------------------------------------------------
@@ -208,8 +222,13 @@ class SavedTensor:
         self._origin = (t.grad_fn, t.output_nr, needs_grad(t), leaf)
         self._kept, self._hooks = _NOTHING, pair  # which stays so if the pack hook raises
         version = t._counter[0]
-        with no_grad():
-            self._kept = pair[0](shown)
+        here = MODES.here
+        here.packing = self
+        try:
+            with no_grad():
+                self._kept = pair[0](shown)
+        finally:
+            here.packing = None
         if t._counter[0] != version:
             raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place operations on the input to a pack hook.")  # fmt: skip
 

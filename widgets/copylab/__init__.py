@@ -4,7 +4,8 @@
     steps("x = torch.ones(3); y = x.clone()")
 
 `steps` runs code line by line and shows memory and graph after each line; `memory`, `graph` and `snapshot` look at
-tensors as they are now, and `explain` says what backward would do. Nothing is loaded before it is used.
+tensors as they are now, and `explain` says what backward would do. `watch` looks on while a program runs as it is, and
+names the lines that spoil a gradient. Nothing is loaded before it is used.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from .quiz.prediction import Prediction, predict
     from .quiz.question import Question
     from .timing.race import Race, race
+    from .watching.findings import Finding, GradientWarning
+    from .watching.observer import Watch, watch
 
 __all__ = [
     "METHODS",
@@ -34,6 +37,8 @@ __all__ = [
     "Exercise",
     "Fact",
     "Facts",
+    "Finding",
+    "GradientWarning",
     "Method",
     "Misconception",
     "Prediction",
@@ -42,6 +47,7 @@ __all__ = [
     "Race",
     "Source",
     "Steps",
+    "Watch",
     "Wrong",
     "compare",
     "exercise",
@@ -56,6 +62,7 @@ __all__ = [
     "race",
     "snapshot",
     "steps",
+    "watch",
     "wrong",
 ]
 
@@ -65,6 +72,8 @@ _HOMES = {
     "Exercise": ".quiz.exercises",
     "Fact": ".copying.facts",
     "Facts": ".copying.facts",
+    "Finding": ".watching.findings",
+    "GradientWarning": ".watching.findings",
     "METHODS": ".copying.methods",
     "Method": ".copying.methods",
     "Misconception": ".quiz.misconceptions",
@@ -75,6 +84,7 @@ _HOMES = {
     "race": ".timing.race",
     "Source": ".copying.sources",
     "Steps": ".player.steps",
+    "Watch": ".watching.observer",
     "Wrong": ".quiz.exercises",
     "compare": ".copying.comparison",
     "exercise": ".quiz.exercises",
@@ -88,6 +98,7 @@ _HOMES = {
     "progress": ".course.overview",
     "snapshot": "tinytorch.viz",
     "steps": ".player.steps",
+    "watch": ".watching.observer",
     "wrong": ".quiz.exercises",
 }
 

@@ -1,0 +1,161 @@
+"""What stands around a watch: how it tells, how it ends, what it keeps, and pytest's option."""
+
+import gc
+import linecache
+import subprocess
+import sys
+import warnings
+import weakref
+from pathlib import Path
+
+import copylab
+import pytest
+
+import tinytorch
+
+TESTS = """
+import {engine} as torch
+
+def test_right():
+    x = torch.ones(3, requires_grad=True)
+    (x * x).sum().backward()
+
+def test_wrong():
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    z = y * y
+    y.data.zero_()
+    z.sum().backward()
+"""
+
+
+def spoil(x: tinytorch.Tensor) -> None:
+    y = x * 2
+    z = y * y
+    y.data.zero_()
+    z.sum().backward()
+
+
+def silent() -> copylab.Watch:
+    with warnings.catch_warnings(), copylab.watch() as watch:
+        warnings.simplefilter("ignore")
+        x = tinytorch.ones(3, requires_grad=True)
+        for _ in range(3):
+            hidden = x * 2
+            z = (hidden * hidden).sum()
+            hidden.data.mul_(2)  # the line that wrote
+            z.backward()
+    return watch
+
+
+def test_a_warning_names_both_lines_and_points_at_backward() -> None:
+    x = tinytorch.ones(3, requires_grad=True)
+    with copylab.watch(), pytest.warns(copylab.GradientWarning) as warned:
+        spoil(x)
+    (one,) = warned
+    said = str(one.message)
+    assert said.startswith("y, saved by MulBackward0, ")
+    assert "z = y * y\n" in said
+    assert "y.data.zero_()\n" in said
+    assert linecache.getline(one.filename, one.lineno).strip() == "z.sum().backward()"
+
+
+def test_it_can_be_raised() -> None:
+    x = tinytorch.ones(3, requires_grad=True)
+    with copylab.watch(silent="raise"), pytest.raises(copylab.GradientWarning, match=r"y\.data\.zero_\(\)"):
+        spoil(x)
+
+
+def test_one_line_that_wrote_is_one_finding() -> None:
+    watch = silent()
+    (finding,) = watch.findings
+    assert finding.more == 5  # both factors, three times
+    assert finding.names[0] == "hidden"
+    assert "The same line wrote to 5 more saved tensors." in watch.text
+    assert "hidden.data.mul_(2)" in watch.text
+    assert "<svg" not in watch.text
+    assert "data:image/svg+xml" in watch.html
+    assert repr(watch) == watch.text
+    assert "\n\n" not in watch.html
+
+
+def test_without_a_finding_it_says_what_it_looked_at() -> None:
+    with copylab.watch() as watch:
+        assert watch.text == "Backward has read no saved tensor under this watch."
+        x = tinytorch.ones(3, requires_grad=True)
+        (x * x).sum().backward()
+    assert watch.text == "Backward has read 2 saved tensors under this watch; each was as it was saved."
+
+
+def test_it_keeps_no_tensor() -> None:
+    gc.disable()
+    try:
+        with copylab.watch() as watch:
+            x = tinytorch.ones(3, requires_grad=True)
+            y = x.exp().sigmoid()
+            seen = weakref.ref(y)
+            loss = (y * y).sum()
+            loss.backward()
+            del y, loss
+            assert seen() is None
+    finally:
+        gc.enable()
+    assert not watch.findings
+
+
+def test_nothing_is_left_behind() -> None:
+    from tinytorch.autograd.modes import WRITES
+
+    with pytest.raises(ZeroDivisionError), copylab.watch():
+        raise ZeroDivisionError
+    assert not WRITES
+    x = tinytorch.ones(3, requires_grad=True)
+    assert x.exp().grad_fn._raw_saved_result.unpack_hook is None
+
+
+def test_a_graph_may_outlive_its_watch() -> None:
+    x = tinytorch.ones(3, requires_grad=True)
+    with copylab.watch() as watch:
+        y = x.exp()
+    y.mul_(2)
+    with pytest.raises(RuntimeError, match="is at version 1; expected version 0 instead"):
+        y.sum().backward()
+    assert watch.findings[0].saved is not None
+    assert watch.findings[0].written is None, "it was no longer looking"
+
+
+def test_watches_nest() -> None:
+    x = tinytorch.ones(3, requires_grad=True)
+    with copylab.watch() as outer, pytest.warns(copylab.GradientWarning), copylab.watch() as inner:
+        spoil(x)
+    assert len(inner.findings) == 1
+    assert not outer.findings
+
+
+def test_what_cannot_be_is_said() -> None:
+    with pytest.raises(ValueError, match='silent must be "warn" or "raise", not 3'):
+        copylab.watch(silent=3)  # type: ignore[arg-type]
+    watch = copylab.watch()
+    with watch, pytest.raises(RuntimeError, match="this watch has begun"), watch:
+        pass
+    with watch:
+        pass  # it may begin again
+
+
+@pytest.mark.parametrize("engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
+def test_pytest_has_an_option(engine: str, tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(TESTS.format(engine=engine))
+    plugin = ["-p", "copylab.watching.plugin"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:copylab", *plugin, "--rootdir"]
+
+    def outcome(*options: str) -> str:
+        answer = subprocess.run(
+            [*command, str(tmp_path), str(tmp_path), *options], capture_output=True, text=True, check=False
+        )
+        return answer.stdout + answer.stderr
+
+    assert "2 passed" in outcome()
+    said = outcome("--copylab-watch")
+    assert "1 failed, 1 passed" in said
+    assert "GradientWarning" in said
+    assert "y.data.zero_()" in said

@@ -1,0 +1,190 @@
+"""What PyTorch tells a watch: what is saved, by a hook on saved tensors; what is written, by a dispatch mode.
+
+PyTorch's schemas say which arguments an operation writes to: `mul_(Tensor(a!) self, Tensor other)`. Inside of hooks
+PyTorch checks no versions; the check is made here then, with its error word for word.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+from tinytorch.autograd.saved import DETACHED, stale_text
+
+from .kept import Kept
+
+if TYPE_CHECKING:
+    from .observer import Watch
+
+# Written by these kernels when they train, though neither their schema nor a version counter says so.
+_BATCH_NORMS = ("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm")
+_BATCH_NORM: tuple = ()
+_NODES_OF_A_VIEW = 2  # made when a view is written in place: one for its base, one for the view
+_LEGACY = ("Byte", "Char", "Double", "Float", "Int", "Long", "Short", "Half")  # what has a type `torch.FloatTensor`
+
+
+class Torch:
+    """PyTorch under a watch, in the thread in which it was begun."""
+
+    def __init__(self, watch: Watch, torch: Any) -> None:
+        self.watch, self.torch = watch, torch
+        self.sequence = torch._C._autograd._get_sequence_nr
+        self.undispatched = torch._C._DisableTorchDispatch
+        self.apply = torch.autograd.Function.apply.__func__.__code__
+        self.uncounted = False
+        """Whether PyTorch, under a dispatch mode, forgets to count the writes to lists of tensors."""
+        self.at = -1
+        """The number of the next node when the last operation ran, and what that wrote to."""
+        self.target: int | None = None
+
+    @contextmanager
+    def attached(self) -> Iterator[None]:
+        """Inside, the watch is told."""
+        graph = self.torch.autograd.graph
+        with ExitStack() as stack:
+            stack.enter_context(_mode(self))
+            probe = self.torch.zeros(1)
+            self.torch._foreach_zero_([probe])
+            self.uncounted = not probe._version  # `_fused_adam_` and its like are never counted
+            stack.enter_context(graph.saved_tensors_hooks(self.pack, self.unpack))
+            # torch.func refuses to work where hooks hold: they are set aside for as long as it works.
+            stack.enter_context(patch.object(graph, "disable_saved_tensors_hooks", self._aside(graph)))
+            yield
+
+    def _aside(self, graph: Any) -> Any:
+        disable, autograd = graph.disable_saved_tensors_hooks, self.torch._C._autograd
+
+        @contextmanager
+        def disable_saved_tensors_hooks(message: str) -> Iterator[None]:
+            top = autograd._top_saved_tensors_default_hooks(True)
+            ours = top is not None and getattr(top[0], "__func__", None) is Torch.pack
+            if ours:
+                autograd._pop_saved_tensors_default_hooks()
+            try:
+                with disable(message):
+                    yield
+            finally:
+                if ours:
+                    autograd._push_saved_tensors_default_hooks(*top)
+
+        return disable_saved_tensors_hooks
+
+    # -- what is written -----------------------------------------------------------
+
+    def writes(self, func: Any, plan: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+        """Tell of what an operation is about to write to."""
+        for at, name in plan:
+            value = kwargs.get(name) if at is None or at >= len(args) else args[at]
+            many = isinstance(value, (list, tuple))
+            for tensor in value if many else (value,):
+                if tensor is not None:
+                    self.watch.wrote(tensor)
+                    self.target = id(tensor)
+            if many and self.uncounted and func.__name__.startswith("_foreach_"):
+                self.torch.autograd.graph.increment_version(value)
+        if plan is _BATCH_NORM and args[5] and args[3] is not None:
+            # The node of this very operation has saved the running statistics, too, but its gradient needs them not.
+            own = self.sequence() if self.sequence() != self.at else None
+            self.watch.wrote(args[3], unless=own)
+            self.watch.wrote(args[4], unless=own)
+
+    # -- what is saved -------------------------------------------------------------
+
+    def pack(self, tensor: Any) -> Any:
+        """Called with each tensor that a node saves; what is returned stands in its place."""
+        leaf, made = tensor.is_leaf, self.sequence() - self.at
+        if sys._getframe(1).f_code is self.apply:  # a Function's own: saved after its forward has run
+            output = not leaf and tensor.grad_fn._sequence_nr() == self.sequence() - 1
+        else:  # the result of the operation that has just run is saved before a further node is made
+            into_view = made == _NODES_OF_A_VIEW and id(tensor) == self.target and tensor._is_view()
+            output = not leaf and (not made or into_view)
+        nr = tensor.output_nr if output else 0
+        held = tensor
+        if output:  # a node that held its own result would never be freed
+            with self.undispatched():
+                held = tensor.detach()
+        kept = self.watch.keep(held, made=self.sequence(), output=output, leaf=leaf, nr=nr)
+        kept.origin = weakref.ref(tensor) if output and made else None
+        return kept
+
+    def unpack(self, kept: Kept) -> Any:
+        """Called when a node reads what it saved."""
+        if kept.detached:
+            raise RuntimeError(DETACHED)
+        if kept.counted:
+            error = RuntimeError(self._stale(kept))
+            if self._in_backward():
+                self.watch.raises(kept, self._node().name(), error)
+            raise error
+        if self._in_backward():
+            self.watch.check(kept, self._node)
+        return kept.tensor
+
+    unpack.changes_nothing = True  # type: ignore[attr-defined]
+
+    def _in_backward(self) -> bool:
+        return bool(self.torch._C._current_graph_task_id() >= 0)
+
+    def _node(self) -> Any:
+        return self.torch._C._current_autograd_node()
+
+    def _stale(self, kept: Kept) -> str:
+        """PyTorch's error for a saved tensor that was written since."""
+        tensor = kept.tensor
+        scalar = tensor.type().rpartition(".")[2].removesuffix("Tensor")
+        device = tensor.device.type
+        kind = f"{device.upper()}{scalar}Type"
+        if scalar in _LEGACY:
+            kind = f"torch.{'' if device == 'cpu' else device + '.'}{scalar}Tensor"
+        shown = kept.origin and kept.origin()  # of a view that was written in place, the view itself
+        maker = shown.grad_fn if shown is not None else None if kept.output else tensor.grad_fn
+        if maker is None and not kept.leaf:
+            maker = self._node()
+        anomaly = self.torch.is_anomaly_enabled()
+        return stale_text(kind, tensor.shape, maker, kept.nr, tensor._version, kept.version, anomaly)
+
+
+def _plan(func: Any) -> tuple[tuple[int | None, str], ...] | None:
+    """Where an operation takes what it writes to, by number and by name; None for one that writes to no tensor."""
+    if func.__name__.partition(".")[0] in _BATCH_NORMS:
+        return _BATCH_NORM
+    found = [
+        (None if argument.kwarg_only else at, argument.name)
+        for at, argument in enumerate(func._schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    ]
+    return tuple(found) or None
+
+
+def _mode(told: Torch) -> Any:
+    """A dispatch mode that tells of what operations write to."""
+    plans: dict[Any, Any] = {}
+    sequence = told.sequence
+
+    class Watching(import_module("torch.utils._python_dispatch").TorchDispatchMode):  # type: ignore[misc]
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # or the compiler is loaded, and asked again for each operation
+
+        @classmethod
+        def ignore_compile_internals(cls) -> bool:
+            return True  # what is compiled stays compiled
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+            try:
+                plan = plans[func]
+            except KeyError:
+                plan = plans[func] = _plan(func)
+            if plan is None:
+                told.target = None
+            else:
+                told.writes(func, plan, args, kwargs or {})
+            told.at = sequence()
+            return func(*args, **kwargs) if kwargs else func(*args)
+
+    return Watching()

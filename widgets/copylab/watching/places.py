@@ -1,0 +1,67 @@
+"""Lines of a program: where something was saved, where it was written."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+from tinytorch.viz.catalogue import gettext
+from tinytorch.viz.labels import shorten
+
+
+class Place(NamedTuple):
+    """A line of a program: its file, its number, the function it stands in."""
+
+    file: str
+    line: int
+    function: str
+
+    @property
+    def code(self) -> str:
+        """The line as it is written; empty where the source is not known."""
+        return linecache.getline(self.file, self.line).strip()
+
+    def __str__(self) -> str:
+        where = gettext("{file}:{line}", file=Path(self.file).name, line=self.line)
+        return f"{where}  {shorten(self.code, 80)}" if self.code else where
+
+
+def place_of(frame: FrameType) -> Place:
+    """The line that runs in a frame."""
+    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+class Caller:
+    """Finds the line that is running: the innermost one outside of this package and of the engines it is told of."""
+
+    def __init__(self) -> None:
+        self._inside: tuple[str, ...] = ()
+        self._passed: dict[str, bool] = {}
+        self.passes(str(Path(__file__).parent.parent))
+
+    def passes(self, folder: str) -> None:
+        """Leave out what stands in a folder."""
+        self._inside += (folder + os.sep,)
+        self._passed.clear()
+
+    def frame(self) -> FrameType | None:
+        """The frame of that line; None in a thread without one, as engines have them."""
+        frame: FrameType | None = sys._getframe(1)
+        passed = self._passed
+        while frame is not None:
+            file = frame.f_code.co_filename
+            passes = passed.get(file)
+            if passes is None:
+                passes = passed[file] = file.startswith(self._inside)
+            if not passes:
+                return frame
+            frame = frame.f_back
+        return None
+
+    def place(self) -> Place | None:
+        """That line."""
+        return None if (frame := self.frame()) is None else place_of(frame)
