@@ -2,11 +2,13 @@
 
 import gc
 import linecache
+import os
 import subprocess
 import sys
 import warnings
 import weakref
 from pathlib import Path
+from typing import Any
 
 import copylab
 import pytest
@@ -29,7 +31,7 @@ def test_wrong():
 """
 
 
-def spoil(x: tinytorch.Tensor) -> None:
+def spoil(x: Any) -> None:
     y = x * 2
     z = y * y
     y.data.zero_()
@@ -41,7 +43,7 @@ def silent() -> copylab.Watch:
         warnings.simplefilter("ignore")
         x = tinytorch.ones(3, requires_grad=True)
         for _ in range(3):
-            hidden = x * 2
+            hidden: Any = x * 2
             z = (hidden * hidden).sum()
             hidden.data.mul_(2)  # the line that wrote
             z.backward()
@@ -145,13 +147,21 @@ def test_what_cannot_be_is_said() -> None:
 @pytest.mark.parametrize("engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
 def test_pytest_has_an_option(engine: str, tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS.format(engine=engine))
-    plugin = ["-p", "copylab.watching.plugin"]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:copylab", *plugin, "--rootdir"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "copylab.watching.plugin",
+        "--rootdir",
+        str(tmp_path),
+        str(tmp_path),
+    ]
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
     def outcome(*options: str) -> str:
-        answer = subprocess.run(
-            [*command, str(tmp_path), str(tmp_path), *options], capture_output=True, text=True, check=False
-        )
+        answer = subprocess.run([*command, *options], capture_output=True, text=True, check=False, env=alone)
         return answer.stdout + answer.stderr
 
     assert "2 passed" in outcome()

@@ -7,8 +7,9 @@ from typing import Any
 
 import copylab
 import pytest
+from needs import torch_missing
 
-torch: Any = pytest.importorskip("torch")
+torch: Any = pytest.importorskip("torch", reason=torch_missing())
 pytestmark = pytest.mark.torch
 nn = torch.nn
 F = torch.nn.functional
@@ -59,7 +60,7 @@ def unrolled() -> list[Any]:
     cell = nn.GRUCell(3, 4)
     opt = torch.optim.SGD(cell.parameters(), lr=0.1, momentum=0.9)
     for _ in range(2):
-        h, loss = torch.zeros(2, 4), 0
+        h, loss = torch.zeros(2, 4), torch.zeros(())
         for step in range(5):
             h = cell(torch.full((2, 3), float(step)), h)
             loss = loss + h.pow(2).mean()
@@ -79,7 +80,7 @@ def transformer() -> list[Any]:
     return list(layer.parameters())
 
 
-class Block(nn.Module):
+class Block(nn.Module):  # type: ignore[name-defined]
     def __init__(self) -> None:
         super().__init__()
         self.conv, self.norm, self.relu = nn.Conv2d(4, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(inplace=True)

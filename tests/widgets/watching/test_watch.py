@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 import copylab
 import pytest
-from needs import torch_missing
 
-ENGINES = ("tinytorch", pytest.param("torch", marks=pytest.mark.torch))
+ENGINES = ("tinytorch", "torch")
 HERE = Path(__file__).parent
 
 
@@ -76,12 +75,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("program", list(programs()), ids=lambda program: program.name)
-@pytest.mark.filterwarnings("ignore:Adding a hook")
+CASES = [
+    pytest.param(program, engine, id=f"{engine}: {program.name}", marks=[pytest.mark.torch] * (engine == "torch"))
+    for program in programs()
+    for engine in ENGINES[program.torch_alone :]
+]
+
+
+@pytest.mark.parametrize(("program", "engine"), CASES)
 def test_a_watch_says_what_a_run_shows(program: Program, engine: str, folder: Path) -> None:
-    if program.torch_alone and engine != "torch":
-        pytest.skip("what tinytorch does not have")
     torch = importlib.import_module(engine)
     hooks = importlib.import_module(f"{engine}.autograd.graph").saved_tensors_hooks
     alone = run(program, engine, folder, warnings.catch_warnings())
@@ -114,4 +116,3 @@ def test_programs_are_of_all_kinds() -> None:
     assert sum(len(program.files) > 1 for program in many) >= 10
     marks = [line(program.files, "W") is not None for program in many]
     assert 10 < sum(marks) < len(many) - 10
-    assert torch_missing() is None or not any(program.torch_alone for program in many[:5])

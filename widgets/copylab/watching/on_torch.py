@@ -79,7 +79,7 @@ class Torch:
     def writes(self, func: Any, plan: Any, args: tuple, kwargs: dict[str, Any]) -> None:
         """Tell of what an operation is about to write to."""
         for at, name in plan:
-            value = kwargs.get(name) if at is None or at >= len(args) else args[at]
+            value: Any = kwargs.get(name) if at is None or at >= len(args) else args[at]
             many = isinstance(value, (list, tuple))
             for tensor in value if many else (value,):
                 if tensor is not None:
