@@ -57,6 +57,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("copylab.doc",),
     ("copylab.run",),
     ("copylab.ui",),
+    ("copylab.watching",),
     ("copylab.player", "copylab.copying"),
     ("copylab.looks", "copylab.quiz", "copylab.questions"),
     ("copylab.lab", "copylab.timing"),

@@ -102,7 +102,12 @@ def test_a_watch_says_what_a_run_shows(program: Program, engine: str, folder: Pa
         assert place(finding.saved) == line(program.files, "S", engine)
         assert place(finding.written) == line(program.files, "W", engine)
         if alone.error:
-            assert watched.notes == [finding.lines]
+            (note,) = watched.notes
+            assert [line.strip() for line in note.splitlines()] == [
+                "Seen by copylab.watch:",
+                *finding.lines.splitlines(),
+            ]
+        assert ("optimizer" in finding.way_out) == ("opt.step()" in finding.written.code if finding.written else False)
     assert torch.is_grad_enabled()
 
 

@@ -81,6 +81,8 @@ class Finding(Told):
     @property
     def way_out(self) -> str:
         """What to do instead."""
+        if self.written is not None and self.written.optimizer:
+            return gettext("Call backward before the optimizer's step, or compute the result again after it.")
         if self.silent:
             return gettext(
                 "Write to a copy (clone), or write after backward. "

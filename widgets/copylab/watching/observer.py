@@ -15,7 +15,8 @@ from tinytorch.viz import memory, snapshot
 from tinytorch.viz.catalogue import gettext, ngettext
 from tinytorch.viz.read.naming import collect
 
-from ..doc import Box, Paragraph, Part, Told
+from ..doc import Box, InPage, Paragraph, Part, Told, element, indented
+from ..ui.theme import style
 from .findings import Finding, GradientWarning
 from .kept import Kept, span
 from .places import Caller, Place, place_of
@@ -108,7 +109,7 @@ class Watch(Told):
         """A tensor is about to be written; it does no harm to what the node of number `unless` has saved."""
         home = self._homes.get(_storage(tensor))
         if home:
-            place, where = self._caller.place(), span(tensor)
+            place, where = self._caller.writer(), span(tensor)
             for reference in list(home.values()):
                 kept = reference()
                 if kept is not None and kept.made == unless:
@@ -136,7 +137,8 @@ class Watch(Told):
         """The engine's own error is raised, for a node reads what was written since."""
         if not self._looking:
             self._read += 1
-            error.add_note(self._found(kept, node, silent=False)[0].lines)
+            finding, _ = self._found(kept, node, silent=False)
+            error.add_note(gettext("Seen by copylab.watch:") + "\n" + indented(finding.lines))
 
     def _found(self, kept: Kept, node: str, *, silent: bool, compared: bool = True) -> tuple[Finding, bool]:
         """The finding, and whether it is a new one: what one line wrote and one backward met is one."""
@@ -162,9 +164,10 @@ class Watch(Told):
 
     def tree(self) -> Part:
         """Each finding; without any, what was looked at."""
+        sheet = InPage(element("style", style()))
         if not self.findings:
-            return Paragraph(self._clear())
-        return Box(*(finding.tree() for finding in self.findings), apart=True)
+            return Box(sheet, Paragraph(self._clear()), kind="cl-panel")
+        return Box(sheet, *(finding.tree() for finding in self.findings), apart=True, kind="cl-panel")
 
     def _clear(self) -> str:
         if not self._read:

@@ -12,13 +12,16 @@ from typing import NamedTuple
 from tinytorch.viz.catalogue import gettext
 from tinytorch.viz.labels import shorten
 
+_OPTIMIZER = f"{os.sep}optim"  # torch/optim/sgd.py, tinytorch/optim.py
+
 
 class Place(NamedTuple):
-    """A line of a program: its file, its number, the function it stands in."""
+    """A line of a program: its file, its number, the function it stands in, whether it had an optimizer write."""
 
     file: str
     line: int
     function: str
+    optimizer: bool = False
 
     @property
     def code(self) -> str:
@@ -65,3 +68,12 @@ class Caller:
     def place(self) -> Place | None:
         """That line."""
         return None if (frame := self.frame()) is None else place_of(frame)
+
+    def writer(self) -> Place | None:
+        """That line, and whether it called an optimizer."""
+        found = self.frame()
+        inner, optimizer = sys._getframe(1), False
+        while inner is not found and inner is not None:
+            optimizer = optimizer or _OPTIMIZER in inner.f_code.co_filename
+            inner = inner.f_back  # type: ignore[assignment]
+        return None if found is None else place_of(found)._replace(optimizer=optimizer)
