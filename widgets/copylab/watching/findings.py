@@ -59,7 +59,7 @@ class Finding(Told):
         )
 
     @property
-    def short(self) -> str:
+    def summary(self) -> str:
         """The sentence and the two lines."""
         return f"{self.title}\n{self.lines}"
 

@@ -27,7 +27,7 @@ _FAST_LOCALS = 1  # of a code object's flags: `f_locals` of its frames is a copy
 _ITS_OWN = 3  # references to it where the program has not asked for `locals()` itself: the frame's and two of ours
 
 
-def watch(*, silent: Literal["warn", "raise"] = "warn") -> Watch:
+def watch(*, silent: Literal["warn", "raise", "record"] = "warn") -> Watch:
     """Watch a program as it runs, for writes to what its graphs have saved.
 
         with copylab.watch() as w:
@@ -39,7 +39,8 @@ def watch(*, silent: Literal["warn", "raise"] = "warn") -> Watch:
     Sees writes through any alias: views, `.data`, `out=`, lists of tensors, optimizers; what NumPy writes is found by
     comparing bytes. When backward reads a tensor that was written since it was saved, and the engine raises, its own
     error has the line that saved and the line that wrote as a note; where the engine would be silent, a
-    `GradientWarning` says so. With `silent="raise"` it is raised.
+    `GradientWarning` says so. With `silent="raise"` it is raised, with "record" it is not said: either way the findings
+    are in `.findings`, and the watch shows itself in a notebook.
 
     Works in the thread that enters it, over PyTorch and tinytorch. Gradients, random numbers and the versions of what
     graphs save are those of a run without it. It does not look into what `torch.compile` has compiled, nor into what is
@@ -54,9 +55,9 @@ def watch(*, silent: Literal["warn", "raise"] = "warn") -> Watch:
 class Watch(Told):
     """A watch, and what it found. Made by `watch`."""
 
-    def __init__(self, silent: Literal["warn", "raise"] = "warn") -> None:
-        if silent not in ("warn", "raise"):
-            raise ValueError(f'silent must be "warn" or "raise", not {silent!r}')
+    def __init__(self, silent: Literal["warn", "raise", "record"] = "warn") -> None:
+        if silent not in ("warn", "raise", "record"):
+            raise ValueError(f'silent must be "warn", "raise" or "record", not {silent!r}')
         self.findings: list[Finding] = []
         self._silent = silent
         self._context: ExitStack | None = None
@@ -128,10 +129,10 @@ class Watch(Told):
             kept.told = True
             finding, new = self._found(kept, node().name(), silent=True, compared=bool(changed))
             if self._silent == "raise":
-                raise GradientWarning(finding.short)
-            if new:
+                raise GradientWarning(finding.summary)
+            if new and self._silent == "warn":
                 at = finding.backward or Place("<unknown>", 0, "")
-                warnings.warn_explicit(finding.short, GradientWarning, at.file, at.line)
+                warnings.warn_explicit(finding.summary, GradientWarning, at.file, at.line)
 
     def raises(self, kept: Kept, node: str, error: RuntimeError) -> None:
         """The engine's own error is raised, for a node reads what was written since."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # Written by these kernels when they train, though neither their schema nor a version counter says so.
 _BATCH_NORMS = ("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm")
 _BATCH_NORM: tuple = ()
+_SELF: tuple = ((0, "self"),)  # most of them, and so a way of their own
 _NODES_OF_A_VIEW = 2  # made when a view is written in place: one for its base, one for the view
 _LEGACY = ("Byte", "Char", "Double", "Float", "Int", "Long", "Short", "Half")  # what has a type `torch.FloatTensor`
 
@@ -153,18 +154,19 @@ def _plan(func: Any) -> tuple[tuple[int | None, str], ...] | None:
     """Where an operation takes what it writes to, by number and by name; None for one that writes to no tensor."""
     if func.__name__.partition(".")[0] in _BATCH_NORMS:
         return _BATCH_NORM
+    arguments = func._schema.arguments
     found = [
         (None if argument.kwarg_only else at, argument.name)
-        for at, argument in enumerate(func._schema.arguments)
+        for at, argument in enumerate(arguments)
         if argument.alias_info is not None and argument.alias_info.is_write
     ]
-    return tuple(found) or None
+    return _SELF if found == [(0, "self")] and str(arguments[0].type) == "Tensor" else tuple(found) or None
 
 
 def _mode(told: Torch) -> Any:
     """A dispatch mode that tells of what operations write to."""
     plans: dict[Any, Any] = {}
-    sequence = told.sequence
+    sequence, wrote = told.sequence, told.watch.wrote
 
     class Watching(import_module("torch.utils._python_dispatch").TorchDispatchMode):  # type: ignore[misc]
         @classmethod
@@ -182,6 +184,9 @@ def _mode(told: Torch) -> Any:
                 plan = plans[func] = _plan(func)
             if plan is None:
                 told.target = None
+            elif plan is _SELF:
+                told.target = id(args[0])
+                wrote(args[0])
             else:
                 told.writes(func, plan, args, kwargs or {})
             told.at = sequence()

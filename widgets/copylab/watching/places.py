@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import sys
 from pathlib import Path
 from types import FrameType
@@ -12,6 +13,7 @@ from typing import NamedTuple
 from tinytorch.viz.catalogue import gettext
 from tinytorch.viz.labels import shorten
 
+_CELL = re.compile(r"ipykernel_\d+|^<ipython-input|^<stdin>|^<string>")
 _OPTIMIZER = f"{os.sep}optim"  # torch/optim/sgd.py, tinytorch/optim.py
 
 
@@ -29,7 +31,9 @@ class Place(NamedTuple):
         return linecache.getline(self.file, self.line).strip()
 
     def __str__(self) -> str:
-        where = gettext("{file}:{line}", file=Path(self.file).name, line=self.line)
+        where = f"{Path(self.file).name}:{self.line}"
+        if _CELL.search(self.file):
+            where = gettext("cell, line {line}", line=self.line)
         return f"{where}  {shorten(self.code, 80)}" if self.code else where
 
 
