@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz.catalogue import gettext, ngettext
 from tinytorch.viz.labels import short
 
 from ..doc import Alarm, Code, Paragraph, Part, Picture, Told
@@ -92,7 +92,11 @@ class Finding(Told):
 
     def tree(self) -> Part:
         """The sentence, the lines, the way out, the picture."""
-        many = gettext("The same line wrote to {more} more saved tensors.", more=self.more)
+        many = ngettext(
+            "The same line wrote to {number} more saved tensor.",
+            "The same line wrote to {number} more saved tensors.",
+            self.more,
+        )
         drawn = None if self.picture is None else Picture(self.picture, gettext("memory at backward"))
         return Alarm(
             self.title.rstrip("."),
