@@ -1,6 +1,10 @@
 """What stepped code does beyond its names is said at the end: files, random numbers, settings, threads, programs."""
 
+import builtins
+import gc
 import importlib
+import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -51,8 +55,10 @@ class TestFiles:
         assert said("import os\nos.remove('gone.txt')") == "The code removed the file gone.txt."
         assert said("import os\nos.rename('old.txt', 'new.txt')") == "The code renamed the file old.txt."
         assert said("import os\nos.mkdir('sub')\nos.chdir('sub')") == (
-            "The code made the folder sub. The code changed the current folder to sub."
+            "The code made the folder sub. "
+            "The code changed a setting of your session, which was put back: the current folder."
         )
+        assert Path.cwd() == folder
 
     @pytest.mark.usefixtures("folder")
     def test_many_files_are_counted(self) -> None:
@@ -124,16 +130,44 @@ class TestSession:
         )
         assert said(code, engine) == ""
 
-    def test_settings(self, engine: ModuleType) -> None:
-        with engine.enable_grad():
-            assert "setting of your session: whether gradients" in said("torch.set_grad_enabled(False)", engine)
+    @pytest.mark.parametrize(
+        ("code", "about"),
+        [
+            ("torch.set_grad_enabled(False)", "whether gradients are recorded"),
+            ("torch.no_grad().__enter__()", "whether gradients are recorded"),
+            ("torch.set_default_dtype(torch.float64)", "the default dtype"),
+            ("import gc\ngc.disable()", "garbage collection"),
+            ("import sys\nsys.setrecursionlimit(sys.getrecursionlimit() + 7)", "the recursion limit"),
+            ("import sys\nsys.setprofile(lambda *_: None)", "the profile function"),
+            ("import signal\nsignal.signal(signal.SIGALRM, lambda *_: None)\nsignal.alarm(3600)", "signal handlers"),
+            ("import sys\nsys.modules['numpy'] = None", "loaded modules"),
+            ("import builtins\nbuiltins.len = builtins.isinstance = None", "Python's own functions"),
+            ("import builtins\nbuiltins.dict = builtins.vars = builtins.str = int\n1 / 0", "Python's own functions"),
+        ],
+    )
+    def test_settings_are_put_back(self, engine: ModuleType, code: str, about: str) -> None:
+        def state() -> list[object]:
+            return [
+                engine.is_grad_enabled(), engine.get_default_dtype(), gc.isenabled(), sys.getrecursionlimit(),
+                sys.getprofile(), signal.getsignal(signal.SIGALRM), sys.modules["numpy"], dict(vars(builtins)),
+            ]  # fmt: skip
+
+        before = state()
+        end = said(code, engine)
+        assert state() == before
+        assert end.endswith(f"The code changed a setting of your session, which was put back: {about}.")
+
+    def test_no_setting_is_claimed_that_was_not_changed(self, engine: ModuleType) -> None:
         assert said("with torch.no_grad():\n    x = torch.ones(2)", engine) == ""
-        try:
-            assert "a setting of your session: the default dtype" in said(
-                "torch.set_default_dtype(torch.float64)", engine
-            )
-        finally:
-            engine.set_default_dtype(engine.float32)
+
+    def test_python_is_as_fast_afterwards(self) -> None:
+        program = (
+            "import sys\nheard = []\nsys.addaudithook = heard.append\n"
+            "from copylab import steps\nimport tinytorch\nopened = open\n"
+            "steps('open(__import__(\"os\").devnull).close()', engine=tinytorch)\n"
+            "assert not heard and open is opened"
+        )
+        assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
     def test_threads_programs_and_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("STEPPED", "0")

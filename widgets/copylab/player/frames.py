@@ -41,6 +41,9 @@ class Seen:
     plain: Mapping[str, str]
 
 
+_NEVER = (ModuleType, FunctionType, type)
+
+
 class Looker:
     """Looks at the names of a program after each step. What is still alive keeps its id from look to look."""
 
@@ -49,9 +52,8 @@ class Looker:
 
     def __call__(self, names: Mapping[str, Any]) -> Seen:
         """What `names` hold now."""
-        shown = {
-            name: value for name, value in names.items() if not isinstance(value, ModuleType | FunctionType | type)
-        }
+        # The class is asked, not the value: that may say anything of itself, or raise.
+        shown = {name: value for name, value in names.items() if not issubclass(type(value), _NEVER)}
         self._last = viz.snapshot(shown, since=self._last)
         tensors = {name for name, _ in self._last.names}
         plain = {name: _plain(value) for name, value in shown.items() if name not in tensors}

@@ -1,23 +1,27 @@
-"""What a program does beyond its names: files, random numbers, threads, other programs. Noticed, and said.
+"""What a program does beyond its names: files, random numbers, settings, threads, other programs. Noticed, and said.
 
-Files and programs are reported by Python's own audit events, which cannot be unhooked again: one hook is set on first
-use, and it does nothing while no program is watched. What compiled code writes past Python goes unnoticed, but for
-`torch.save`.
+While a program runs, functions of Python's that write files, start programs and the like are stood in for by others
+that take note and call them. What compiled code writes past Python goes unnoticed, but for `torch.save`; and so does
+what is written through a function that was taken from its module before the run.
 """
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import functools
+import gc
 import os
 import random
 import re
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -28,21 +32,8 @@ from .capture import cut, steady
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 _TEMPORARY = gettext_noop("a temporary file")
+_BUILTINS = vars(builtins)
 _RANDOM_NAME = re.compile(r"tmp[a-z0-9_]{8}(?![a-z0-9_])")
-
-_watching: list[Effects] = []
-
-
-def _hook(event: str, args: tuple[Any, ...]) -> None:
-    if _watching and event in _EVENTS:  # `id()` is an event too: the way out must be short
-        for effects in _watching:
-            with contextlib.suppress(Exception):  # an error here would forbid what the program is about to do
-                effects.heard(event, args)
-
-
-@functools.cache
-def _set_hook() -> None:
-    sys.addaudithook(_hook)
 
 
 class Effects:
@@ -57,87 +48,141 @@ class Effects:
         self._done: dict[str, dict[str, None]] = {}  # what was done, to which things, in order
 
     def __enter__(self) -> Self:
-        _set_hook()
         self._before = _states(self._engine)
+        self._settings = {setting: _ask(setting, self._engine) for setting in _SETTINGS}
+        self._mended = False
         self._thread = threading.get_ident()
         self._threads = {thread.ident for thread in threading.enumerate()}
         self._stood_in: list[tuple[Any, str, Any, Any]] = []
-        self._stand_in(threading.Thread, "start", self._starting)
-        self._stand_in(self._engine, "save", self._saving)
-        _watching.append(self)
+        for owner, name, says in _noted():
+            self._stand_in(owner, name, says)
+        self._stand_in(threading.Thread, "start", lambda *_: ("threads", str(len(self._done.get("threads", ())))))
+        # torch.save writes in compiled code.
+        self._stand_in(self._engine, "save", lambda _, f, *__, **___: _written(f))
+        self._builtins, self._modules = dict(_BUILTINS), dict(sys.modules)
         return self
 
+    def mend(self) -> None:
+        """Put Python's own functions back where the program has exchanged them. Calls none of them."""
+        if self._builtins != _BUILTINS:
+            _BUILTINS.update(self._builtins)
+            self._mended = True
+
     def __exit__(self, *_: object) -> None:
-        _watching.remove(self)
         for owner, name, original, ours in self._stood_in:
             if getattr(owner, name, None) is ours:  # or the program has put its own there
                 setattr(owner, name, original)
+        gone = {name: module for name, module in self._modules.items() if sys.modules.get(name) is not module}
+        sys.modules.update(gone)
         self._after = _states(self._engine)
+        self._changed = [gettext_noop("Python's own functions")] * self._mended
+        self._changed += [gettext_noop("loaded modules")] * bool(gone)
+        self._changed += [
+            setting.about for setting, before in self._settings.items() if self._put_back(setting, before)
+        ]
 
-    def _stand_in(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    def _put_back(self, setting: Setting, before: Any) -> bool:
+        """Whether the program has changed a setting, which is put back then."""
+        if _ask(setting, self._engine) == before:
+            return False
+        with contextlib.suppress(Exception):
+            setting.write(self._engine, before)
+        return True
+
+    def _stand_in(self, owner: Any, name: str, says: Callable[..., tuple[str, str] | None]) -> None:
         original = getattr(owner, name, None)
-        if original is not None:
-            ours = make(original)
-            setattr(owner, name, ours)
-            self._stood_in.append((owner, name, original, ours))
+        if original is None:
+            return
 
-    def heard(self, event: str, args: tuple[Any, ...]) -> None:
-        """An audit event of Python's."""
-        if self._mine() and (said := _EVENTS[event](*args)) is not None:
-            self._note(*said)
+        @functools.wraps(original)
+        def ours(*args: Any, **kwargs: Any) -> Any:
+            said = None
+            if self._mine():
+                with contextlib.suppress(Exception):  # odd arguments are for the function itself to refuse
+                    said = says(*args, **kwargs)
+            result = original(*args, **kwargs)
+            if said is not None:
+                self._done.setdefault(said[0], {})[said[1]] = None
+            return result
+
+        setattr(owner, name, ours)
+        self._stood_in.append((owner, name, original, ours))
 
     def _mine(self) -> bool:
         here = threading.get_ident()
         return not self._busy() if here == self._thread else here not in self._threads
-
-    def _note(self, what: str, thing: str) -> None:
-        self._done.setdefault(what, {})[thing] = None
-
-    def _starting(self, start: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(start)
-        def started(thread: threading.Thread) -> None:
-            if self._mine():
-                self._note("threads", str(len(self._done.get("threads", ()))))
-            start(thread)
-
-        return started
-
-    def _saving(self, save: Callable[..., Any]) -> Callable[..., Any]:
-        """torch.save writes in compiled code, where no audit event is raised."""
-
-        @functools.wraps(save)
-        def saved(obj: object, f: Any, *args: Any, **kwargs: Any) -> Any:
-            if isinstance(f, str | os.PathLike) and self._mine():
-                self._note("wrote", _named(f))
-            return save(obj, f, *args, **kwargs)
-
-        return saved
 
     def sentences(self) -> Iterator[str]:
         """What the program did that goes on after it, and what stepping does not show."""
         for what, say in _SAID.items():
             if things := list(self._done.get(what, ())):
                 yield say(things)
-        differ = [name for name, state in self._before.items() if self._after.get(name) != state]
-        if self._random and (generators := [name for name in differ if name not in _SETTINGS]):
+        generators = [name for name, state in self._before.items() if self._after.get(name) != state]
+        if self._random and generators:
             yield gettext(
                 "The code changed the global random state of {generators} (it drew numbers or set a seed): "
                 "what your session draws next differs.",
                 generators=few(generators),
             )
-        if settings := [gettext(_SETTINGS[name]) for name in differ if name in _SETTINGS]:
-            yield gettext("The code changed a setting of your session: {settings}.", settings=few(settings))
+        if settings := [gettext(about) for about in self._changed]:
+            yield gettext(
+                "The code changed a setting of your session, which was put back: {settings}.", settings=few(settings)
+            )
 
 
-_SETTINGS = {
-    "is_grad_enabled": gettext_noop("whether gradients are recorded"),
-    "get_default_dtype": gettext_noop("the default dtype"),
-}
-"""What is asked of an engine, and what the answer is about."""
+class Setting(NamedTuple):
+    """What holds for the whole process: what it is about, how it is read, how it is put back."""
+
+    about: str
+    read: Callable[[Any], Any]
+    write: Callable[[Any, Any], Any]
+
+
+def _handlers(_: object = None) -> dict[int, Any]:
+    return {number: signal.getsignal(number) for number in (signal.SIGTERM, getattr(signal, "SIGALRM", signal.SIGTERM))}
+
+
+def _put_handlers(_: object, handlers: dict[int, Any]) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    if hasattr(signal, "alarm"):
+        signal.alarm(0)
+
+
+def _ask(setting: Setting, engine: Any) -> Any:
+    """How it stands; None where that cannot be said (a current folder that was removed)."""
+    try:
+        return setting.read(engine)
+    except Exception:  # noqa: BLE001  # whatever it is, it is not for the run to fail on
+        return None
+
+
+_SETTINGS = (
+    Setting(
+        gettext_noop("whether gradients are recorded"),
+        lambda e: e.is_grad_enabled(),
+        lambda e, on: e.set_grad_enabled(on),
+    ),
+    Setting(
+        gettext_noop("the default dtype"), lambda e: e.get_default_dtype(), lambda e, dtype: e.set_default_dtype(dtype)
+    ),
+    Setting(gettext_noop("the current folder"), lambda _: Path.cwd(), lambda _, folder: os.chdir(folder)),
+    Setting(
+        gettext_noop("garbage collection"), lambda _: gc.isenabled(), lambda _, on: gc.enable() if on else gc.disable()
+    ),
+    Setting(
+        gettext_noop("the recursion limit"),
+        lambda _: sys.getrecursionlimit(),
+        lambda _, most: sys.setrecursionlimit(most),
+    ),
+    Setting(gettext_noop("the trace function"), lambda _: sys.gettrace(), lambda _, trace: sys.settrace(trace)),
+    Setting(gettext_noop("the profile function"), lambda _: sys.getprofile(), lambda _, trace: sys.setprofile(trace)),
+    Setting(gettext_noop("signal handlers"), _handlers, _put_handlers),
+)
 
 
 def _states(engine: Any) -> dict[str, object]:
-    """The states of the global random generators and the settings, to be compared."""
+    """The states of the global random generators, to be compared."""
     found: dict[str, object] = {}
     with contextlib.suppress(Exception):
         found["torch"] = engine.get_rng_state().numpy().tobytes()
@@ -145,16 +190,26 @@ def _states(engine: Any) -> dict[str, object]:
     state: Any = np.random.get_state(legacy=False)  # noqa: NPY002  # the global state is what is asked about
     found["NumPy"] = (state["state"]["key"].tobytes(), state["state"]["pos"], state["has_gauss"], state["gauss"])
     found["Python"] = random.getstate()
-    for ask in _SETTINGS:
-        with contextlib.suppress(Exception):
-            found[ask] = str(getattr(engine, ask)())
     return found
 
 
-def _opened(path: Any, _mode: object, flags: int) -> tuple[str, str] | None:
-    if isinstance(path, int) or not flags & _WRITES or os.fspath(path) == os.devnull or _tries_a_folder():
+# -- what is noted -----------------------------------------------------------------
+
+_PATHS = (str, bytes, os.PathLike)
+
+
+def _opened(file: Any, mode: str = "r", *_: object, **__: object) -> tuple[str, str] | None:
+    return _written(file) if set(mode) & set("wax+") else None
+
+
+def _os_opened(path: Any, flags: int, *_: object, **__: object) -> tuple[str, str] | None:
+    return _written(path) if flags & _WRITES else None
+
+
+def _written(path: Any, *_: object) -> tuple[str, str] | None:
+    if not isinstance(path, _PATHS) or os.fspath(path) == os.devnull or _tries_a_folder():
         return None
-    if Path(os.fsdecode(path)).is_dir():  # a temporary file is announced by its folder
+    if Path(os.fsdecode(path)).is_dir():  # a temporary file is made in its folder
         return "wrote", _TEMPORARY
     return _path("wrote")(path)
 
@@ -173,34 +228,46 @@ def _named(path: Any) -> str:
     return _TEMPORARY if _RANDOM_NAME.search(text) else cut(steady(text), 100)
 
 
-def _removed(path: Any, *_: object) -> tuple[str, str] | None:
+def _removed(path: Any, *_: object, **__: object) -> tuple[str, str] | None:
     return None if _tries_a_folder() else _path("removed")(path)
 
 
 def _path(what: str) -> Callable[..., tuple[str, str] | None]:
     # What Python compiles on import and keeps beside a module is not the program's doing.
-    return lambda path, *_: None if "__pycache__" in str(path) else (what, _named(path))
+    return lambda path, *_, **__: None if "__pycache__" in str(path) else (what, _named(path))
 
 
-_EVENTS: dict[str, Callable[..., tuple[str, str] | None]] = {
-    "open": _opened,
-    "os.truncate": _path("wrote"),
-    "sqlite3.connect": lambda database, *_: None if database == ":memory:" else ("wrote", _named(database)),
-    "os.remove": _removed,
-    "os.rmdir": _path("removed"),
-    "os.rename": _path("renamed"),
-    "os.mkdir": _path("made"),
-    "os.chdir": _path("moved"),
-    "os.putenv": lambda name, *_: ("environment", os.fsdecode(name)),
-    "os.unsetenv": lambda name, *_: ("environment", os.fsdecode(name)),
-    "os.system": lambda command: _started(command),  # noqa: PLW0108  # defined below
-    "subprocess.Popen": lambda program, args, *_: _started(program or (args if isinstance(args, str) else args[0])),
-    "socket.connect": lambda *_: ("network", "connection"),
-}
+def _started(program: Any, *_: object, **__: object) -> tuple[str, str]:
+    first = program if isinstance(program, _PATHS) else program[0]
+    return "programs", cut(steady(os.fsdecode(first)), 60)
 
 
-def _started(program: Any) -> tuple[str, str]:
-    return "programs", cut(steady(os.fsdecode(program)), 60)
+def _connected(database: Any, *_: object, **__: object) -> tuple[str, str] | None:
+    return None if database == ":memory:" else ("wrote", _named(database))
+
+
+@functools.cache
+def _noted() -> tuple[tuple[Any, str, Callable[..., tuple[str, str] | None]], ...]:
+    """Where functions stand that do such things, their names, and what is to be said of a call."""
+    process, connection, database = map(import_module, ("subprocess", "socket", "sqlite3"))
+    return (
+        (builtins, "open", _opened),
+        (import_module("io"), "open", _opened),
+        (os, "open", _os_opened),
+        (os, "truncate", _path("wrote")),
+        (os, "remove", _removed),
+        (os, "unlink", _removed),
+        (os, "rmdir", _path("removed")),
+        (os, "rename", _path("renamed")),
+        (os, "replace", _path("renamed")),
+        (os, "mkdir", _path("made")),
+        (os, "putenv", lambda name, *_: ("environment", os.fsdecode(name))),
+        (os, "unsetenv", lambda name: ("environment", os.fsdecode(name))),
+        (os, "system", _started),
+        (process.Popen, "__init__", lambda _, args, *__, **___: _started(args)),
+        (connection.socket, "connect", lambda *_: ("network", "connection")),
+        (database, "connect", _connected),
+    )
 
 
 _SAID: dict[str, Callable[[list[str]], str]] = {
@@ -213,7 +280,6 @@ _SAID: dict[str, Callable[[list[str]], str]] = {
         len(folders),
         folders=few(folders),
     ),
-    "moved": lambda folders: gettext("The code changed the current folder to {folder}.", folder=folders[-1]),
     "environment": lambda names: gettext("The code changed environment variables: {names}.", names=few(names)),
     "programs": lambda names: gettext("The code started other programs: {names}.", names=few(names)),
     "network": lambda _: gettext("The code opened a network connection."),

@@ -63,7 +63,7 @@ def tools(engine: ModuleType, *, stepped: bool) -> dict[str, Any]:
 
 def untooled() -> dict[str, Any]:
     """What takes the place of those after the run, for functions that live on: Python's own, as they are by then."""
-    return {name: _later(name) for name in ("input", "breakpoint", "__import__")}
+    return {name: _later(name) for name in ("input", "breakpoint", "__import__", "open")}
 
 
 def _later(name: str) -> Callable[..., Any]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import _thread
+import ctypes
 import signal
 import threading
 import time
+from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Self
+
+_AGAIN = 0.25  # seconds until a program that goes on is stopped once more
 
 
 class Stop(BaseException):
@@ -19,7 +23,9 @@ class Watch:
 
     The timer sends SIGINT to the main thread, as Ctrl-C does, and the handler set here for the length of the run tells
     the two apart. While `busy` is set (a step is being looked at) neither comes through before `check()`, so that a
-    look is never torn in the middle. Outside the main thread there are no signals: the limits hold between steps only.
+    look is never torn in the middle. A program that goes on all the same (it swallows every error, it has a handler of
+    its own) has errors raised in its thread until it ends. Outside the main thread there are no signals: the limits
+    hold between steps only.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -45,6 +51,9 @@ class Watch:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         with self._lock:
             self._running = False
+        with suppress(Stop):
+            for _ in range(2):  # an error that was thrown and not raised yet is raised here
+                pass
         if self._signals:
             self._timer.cancel()
             previous = self._previous if self._previous is not None else signal.SIG_DFL
@@ -64,12 +73,24 @@ class Watch:
             if not self._running or self.reason is not None:
                 return
             self.reason = "time"
+        while self._hit():
+            time.sleep(_AGAIN)
+            with self._lock:
+                if self._running and not self.busy:  # it swallowed that, or has put a handler of its own there
+                    _throw()
+
+    def _hit(self) -> bool:
+        """Interrupt the program, if it still runs."""
+        with self._lock:
+            if not self._running:
+                return False
             if self.busy:  # `check()` comes soon; what runs now may be none of the program, and is not to be hit
-                return
+                return True
             if hasattr(signal, "pthread_kill"):  # wakes a sleep(), which interrupt_main() would not
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             else:
                 _thread.interrupt_main()
+            return True
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
         if not self._running:
@@ -78,3 +99,9 @@ class Watch:
             self.reason = "interrupt"
         if not self.busy:
             self.check()
+
+
+def _throw() -> None:
+    """Have Stop raised in the main thread when Python next looks for what is due."""
+    ident = ctypes.c_ulong(threading.main_thread().ident or 0)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(Stop))

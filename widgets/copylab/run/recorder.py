@@ -125,6 +125,8 @@ class Recorder:
         self._open_calls: tuple[str, ...] = ()
         self._thread: int | None = get_ident()
         self._rounds = Rounds(self._sites, rounds)
+        self.mend: Callable[[], None] = lambda: None
+        """Called before each look, for the look needs Python's own functions."""
 
     def run(self) -> None:
         """Run the program, its marks calling this recorder; raises what it raises."""
@@ -162,6 +164,7 @@ class Recorder:
             if get_ident() != self._thread or self._watch.busy:
                 return value
             self._watch.busy = True
+            self.mend()
             try:
                 if self.full:
                     raise Stop
@@ -380,7 +383,7 @@ _BEGUN = Recorder.run.__code__
 
 
 def _private(name: str) -> bool:
-    return name == "_" or name.startswith((".", "__"))
+    return type(name) is not str or name == "_" or name.startswith((".", "__"))
 
 
 def _walk(trace: TracebackType | None) -> Iterator[TracebackType]:

@@ -105,6 +105,8 @@ class Run:
             self.before = look(recorder.globals(names))
             effects = Effects(engine, lambda: watch.busy, random=random)
             with capturing(recorder.output), effects:
+                given["open"] = open  # which takes note of what is written
+                recorder.mend = effects.mend
                 self.ended = _ended(recorder, watch)
                 recorder.finish(names)
         given.update(untooled())
@@ -127,6 +129,7 @@ def _ended(recorder: Recorder, watch: Watch) -> str:
         return "finished"
     except BaseException as error:  # noqa: BLE001  # SystemExit or KeyboardInterrupt of the program end it, not the session
         watch.busy = True
+        recorder.mend()
         if isinstance(error, (Stop, KeyboardInterrupt)) and (recorder.full or watch.reason):
             ended = "steps" if recorder.full else {"time": "time", "interrupt": "interrupted"}[str(watch.reason)]
             if ended != "steps":
