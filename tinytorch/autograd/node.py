@@ -168,6 +168,10 @@ class Node:
                 left += (None, (GONE,) * len(version) if type(version) is tuple else GONE)
         self._saved = tuple(left)
 
+    def unused(self, at: int) -> bool:
+        """Whether no formula that runs reads saved value number `at`, as the one input whose gradient needs it needs none."""
+        return bool(self.users) and (user := self.users[at]) is not None and self._edges[user] is None
+
     def result_nr(self, at: int) -> int | None:
         """Which of the node's outputs its saved value number `at` is; None if it is an input."""
         return self.results.get(self.saved_names[at])
@@ -308,6 +312,8 @@ def as_object(fn: Any, at: int) -> Any:
     """A saved tensor, or several, as objects of their own, which from now on stand in the node."""
     saved, nr = list(fn._saved), fn.result_nr(at)
     value, version = saved[2 * at : 2 * at + 2]
+    if version == GONE and fn.unused(at):
+        version = None
 
     def made(value: Any, version: Any) -> SavedTensor:
         found = value if version == OBJECT else SavedTensor(value, version, nr=nr)

@@ -21,7 +21,8 @@ from .modes import MODES, no_grad
 FREED = "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward."
 
 # What stands in place of a version: for a value that is no tensor (None), for a number that torch saves as a 0-d tensor,
-# for a `SavedTensor`, for a tensor that was let go.
+# for a `SavedTensor`, for a tensor that was let go
+# or that no formula that runs would read.
 NUMBER, OBJECT, GONE = -1, -2, -3
 
 
@@ -77,7 +78,7 @@ def read(node: Any, at: int, raw: bool, for_formula: bool = True) -> Any:
 
 
 def _read_one(node: Any, at: int, value: Any, version: Any, raw: bool, for_formula: bool) -> Any:
-    if version is None or (version == NUMBER and for_formula):
+    if version is None or (version == NUMBER and for_formula) or (version == GONE and node.unused(at)):
         return value
     nr = node.result_nr(at)
     if version >= 0 and for_formula and nr is None and (m := value._meta) is not None and node._seq < m.detached:
