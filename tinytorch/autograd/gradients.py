@@ -17,7 +17,7 @@ import numpy as np
 
 from ..dtypes import BY_NUM
 from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
-from ..tensor import device_of, fresh, over
+from ..tensor import as_result, device_of, over
 from . import hooks
 from .history import edge_of, view_of
 from .meta import TensorBase
@@ -102,7 +102,6 @@ def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
     known = KNOWN.get(id(grad))
     if known is not None and known._data is grad:
         return known
-    grad = np.asarray(grad)
     if state % TWICE != ALONE and type(grad.base) is ndarray:
         base = KNOWN.get(id(memory := owner(grad)))
         if base is None or owner(base._data) is not memory:
@@ -110,7 +109,7 @@ def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
         t = base._looking(grad)
         view_of(t, base)
         return t
-    t = fresh(grad, device) if not grad.size and grad.base is None else over(grad, device)
+    t = over(grad if grad.size else as_result(grad), device)
     if type(t._counter) is list:
         t._counter[0] = state // VERSION
     return t
@@ -235,8 +234,9 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     like = leaf._data
     if type(grad) is ndarray and not MODES.here.grad:
         if state % TWICE != SHARED and _obeys_layout(grad, like):
-            t = as_tensor(grad, leaf.device, state)
-            return t if t._view is None else t.detach()
+            t = over(grad, device_of(leaf))
+            t._counter = [state // VERSION]
+            return t
         if grad.shape == like.shape and is_dense(like):
             strides = tuple([s // like.itemsize * grad.itemsize for s in like.strides])
             copy = empty_like_strides(like.shape, grad.dtype, strides)

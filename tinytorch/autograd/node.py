@@ -153,20 +153,12 @@ class Node:
 
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
-        versions = self._saved[1::2]
-        if OBJECT not in versions and None not in versions:
+        saved = self._saved
+        versions = saved[1::2]
+        if None not in versions and OBJECT not in versions:
             self._saved = (None, GONE) * len(versions)
-            return
-        left: list[Any] = []
-        for value, version in zip(self._saved[::2], versions, strict=True):
-            if version is None:
-                left += (value, None)
-            elif version == OBJECT:
-                value.release()
-                left += (value, OBJECT)
-            else:
-                left += (None, (GONE,) * len(version) if type(version) is tuple else GONE)
-        self._saved = tuple(left)
+        elif versions != (None,):
+            self._saved = tuple([x for pair in zip(saved[::2], versions, strict=True) for x in _left(*pair)])
 
     def unused(self, at: int) -> bool:
         """Whether no formula that runs reads saved value number `at`, as the one input whose gradient needs it needs none."""
@@ -185,6 +177,15 @@ class Node:
                 raise TypeError(f"argument {i} is not a Variable")
         out = tuple(self.apply(list(grads), False))
         return out[0] if len(out) == 1 else out
+
+
+def _left(value: Any, version: Any) -> tuple:
+    """What is left of a saved value and its version when its node lets go of it."""
+    if version == OBJECT:
+        value.release()
+    elif version is not None:
+        return None, (GONE,) * len(version) if type(version) is tuple else GONE
+    return value, version
 
 
 class MultiNode(Node):

@@ -229,7 +229,7 @@ def _of_one(o: Any, otherwise: Callable, method: bool, exact: bool = False) -> C
             data = function(a)
         elif a.dtype.num in straight and a.size:
             data = here.run(function, a)
-            if type(data) is not _ndarray or data.ndim > 1:
+            if data.ndim != 1:
                 data = result_layout(data, a)
         else:
             data = here.run(compute, a, *given)
@@ -316,7 +316,7 @@ def _of_two(o: Any, otherwise: Callable, method: bool, inplace: bool = False) ->
                 data = here.run(ufunc, a, b)
             except ValueError:
                 raise broadcast_error(a.shape, b.shape) from None
-            if type(data) is not _ndarray or data.ndim > 1 or not data.size:
+            if data.ndim != 1 or not data.size:
                 data = result_layout(data, a, b if pair else _NUMBER)
         else:
             data = here.run(compute, a, b, *rest)

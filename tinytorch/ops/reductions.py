@@ -18,7 +18,7 @@ from .choosing import masked_fill_, masked_fill_with_, scatter_from
 from .copies import converted
 from .creation import new_zeros
 from .define import elsewhere, op, python
-from .kernels import check_kernel, composite, reduction, row_major
+from .kernels import Kernel, check_kernel, composite, reduction, row_major
 from .layout import wrap_dim, wrap_dims
 from .pointwise import exp, isnan, maximum, minimum, over, sgn
 from .views import expand, reshape, unsqueeze
@@ -45,7 +45,7 @@ def count(sizes: tuple, dim: Any) -> int:
     return math.prod([sizes[d] for d in wrap_dims(dim, len(sizes))]) if sizes else 1
 
 
-def axes(a: Any, dims: tuple) -> tuple | None:
+def axes(a: Any, dims: tuple | None) -> tuple | None:
     """The dimensions as NumPy takes them, which of an array without any reduces none."""
     return dims if a.ndim else None
 
@@ -53,10 +53,11 @@ def axes(a: Any, dims: tuple) -> tuple | None:
 # sums and means ----------------------------------------------------------------------------------------------------------
 
 
-def _sum(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
+def _sum(a: Any, dims: tuple | None, keepdim: bool, dtype: Any) -> Any:
     kind = dtype.np if dtype is not None else a.dtype if a.dtype.kind == "f" else np.dtype(np.int64)
     wide = np.dtype(np.float32) if kind.char == "e" else kind
-    return np.asarray(np.add.reduce(a, axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
+    found = np.add.reduce(a, axes(a, dims), wide, None, keepdim)
+    return found if wide is kind else found.astype(kind)
 
 
 def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
@@ -66,10 +67,10 @@ def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
         needs = "dtype must be either a floating point or complex dtype"
         raise RuntimeError(f"mean(): could not infer output dtype. {whose} {needs}. Got: {d.scalar_name}")
     total, kind = _sum(a, wrap_dims(dim, a.ndim), keepdim, dtypes.float32 if d is dtypes.float16 else d), d.np
-    return np.asarray(np.divide(total, total.dtype.type(count(a.shape, dim)))).astype(kind, copy=False)
+    return np.divide(total, total.dtype.type(count(a.shape, dim))).astype(kind, copy=False)
 
 
-sum_all = op("sum(Tensor self, *, ScalarType? dtype=None)", reduction(_sum), out=False,
+sum_all = op("sum(Tensor self, *, ScalarType? dtype=None)", Kernel(lambda a, dtype: _sum(a, None, False, dtype)), out=False,
              self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))  # fmt: skip
 sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_sum),
               backward="SumBackward1", self=lambda grad, self_sym_sizes, dim, keepdim: spread(
