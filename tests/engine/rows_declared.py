@@ -10,7 +10,7 @@ import itertools
 
 from tinytorch import Tensor
 from tinytorch.ops.define import FUNCTIONS, Op
-from tinytorch.ops.kernels import pointwise, reduction
+from tinytorch.ops.kernels import pointwise
 
 OPERANDS = {"self": "x", "other": "y", "exponent": "y", "min": "y", "max": "z", "end": "y"}
 FIRST = dict.fromkeys(("log", "sqrt", "reciprocal", "pow"), "p")
@@ -43,7 +43,7 @@ def calls(called: str, o: Op) -> list[str]:
     made = [f"torch.{called}({', '.join(given)})" for given in puts]
     if made and any(p.name == "keepdim" for p in params):
         made.append(f"{made[-1][:-1]}, keepdim=True)")
-    if made and type(o.kernel) in (pointwise, reduction) and called not in NO_OUT:
+    if made and type(o.kernel) is pointwise and called not in NO_OUT:
         made.append(f"{made[0][:-1]}, out=torch.empty(0))")
     return made
 

@@ -20,9 +20,13 @@ POOL = 7
 # - what is left of a vector after `max(0)`: its one index reads sizes that are no longer there;
 # - `sgn`, whose gradient in torch is a tensor without memory, which cannot be written to; programs that differentiate
 #   `abs` twice and so come to it end there (`differential.Machine.compare`);
-# - second derivatives of `mse_loss`, and of products with zeros: tinytorch has other nodes for them; programs end there;
+# - second derivatives of `mse_loss`, of overlapping windows, and of products with zeros: tinytorch has other nodes for them; programs end there;
 # - bool matrices, and vectors times matrices with `out=`: the order in which shapes and dtypes are looked at;
 # - `x[-1]` of a tensor without dimensions: torch reads the size that its first dimension had before, if it had one;
+# - whole numbers as exponents in place: torch differentiates by bool ones as long as nobody asks for the gradient;
+# - `clamp_` of whole numbers: whether overlaps or dtypes are looked at first;
+# - a write to an expanded tensor without elements: whether overlaps or shapes are looked at first;
+# - a vector or matrix times several matrices: torch turns both, and multiplies matrices;
 # - `sum` with an expanded `out=`, which it takes: in which order its one cell is written to;
 # - a leaf that requires grad and is transposed in place under `no_grad`: its node goes on expecting the shape it had;
 # - a tensor with gaps, or without elements, that is assigned to indices of itself: torch knows it as the same object;
@@ -203,6 +207,8 @@ class Writer:
             t.requires_grad and safely(lambda t=t: t.grad_fn) is None and t._base is not None for t in operands
         ):
             raise Unfilled
+        if " @ " in statement and "e" in found and self.names[found["a"]].dim() < 3 <= self.names[found["e"]].dim():
+            raise Unfilled
         if seen := re.search(r"= (x\d+)\.view\(torch\.(float\d+)\)$", statement):
             bits = self.names[seen[1]].detach()
             if safely(lambda: bool(bits.view(getattr(self.names["torch"], seen[2])).isnan().any())) is True:
@@ -223,7 +229,9 @@ class Writer:
             given = self.names[statement.split()[2].split(".", maxsplit=1)[0]]
             if (given.shape, given.dtype) != (target.shape, target.dtype):
                 raise Unfilled
-        if "a" in found and found["a"] == found.get("z") and not (target.numel() and target.is_contiguous()):
+        if target is self.names.get(found.get("z", "")) and not (target.numel() and target.is_contiguous()):
+            raise Unfilled
+        if ".pow_(" in statement and others and not others[-1].is_floating_point() and target.requires_grad:
             raise Unfilled
         if "set_(" in statement and ".untyped_storage())" in statement and not target.is_contiguous():
             raise Unfilled
@@ -231,7 +239,7 @@ class Writer:
             given = [self.names[v] for k, v in found.items() if k != "a" and v in self.names]
             if any(t.untyped_storage().data_ptr() == target.untyped_storage().data_ptr() for t in given):
                 raise Unfilled
-        if "torch.sum(" in statement and kind == "out" and 0 in target.stride():
+        if 0 in target.stride() and (("torch.sum(" in statement and kind == "out") or not target.numel()):
             raise Unfilled
         if folded(target) or any(meets(target, o) for o in others):
             raise Unfilled

@@ -46,7 +46,7 @@ class _Root(MultiNode):
     __slots__ = ("grads",)
 
     def __init__(self, edges: list, grads: list) -> None:
-        self._edges, self.grads, self._hooks, self._saved, self._seq = tuple(edges), grads, None, (), 0
+        self._edges, self.grads, self._hooks, self._saved, self._seq = tuple(edges), grads, None, (), LAST
         self.describe_all((None,))
 
     def apply(self, grads: list, raw: bool) -> list:

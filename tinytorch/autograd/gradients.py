@@ -63,7 +63,7 @@ def laid(fn: Any, grad: Any, outputs: list) -> list:
         o = outputs[i]
         if type(o) is ndarray and o is not grad:
             arrays = [grad, *[v._data for at in wanted if isinstance(v := fn._saved[2 * at], TensorBase)]]
-            if not all(a.flags.c_contiguous or 0 in a.strides for a in arrays):
+            if 1 in o.shape or not all(a.flags.c_contiguous or 0 in a.strides for a in arrays):
                 found[i] = result_layout(o, *[a for a in arrays if a.shape == o.shape])
     return found
 
@@ -99,16 +99,17 @@ def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
     """A tensor over a gradient that is an array: the very one that somebody holds, or a view if torch's would be one."""
     if grad is None or isinstance(grad, TensorBase):
         return grad
-    known = KNOWN.get(id(grad))
-    if known is not None and known._data is grad:
-        return known
-    if state % TWICE != ALONE and type(grad.base) is ndarray:
-        base = KNOWN.get(id(memory := owner(grad)))
-        if base is None or owner(base._data) is not memory:
-            base = as_tensor(memory, device, state - state % VERSION + ALONE)
-        t = base._looking(grad)
-        view_of(t, base)
-        return t
+    if state % TWICE != ALONE:
+        known = KNOWN.get(id(grad))
+        if known is not None and known._data is grad:
+            return known
+        if type(grad.base) is ndarray:
+            base = KNOWN.get(id(memory := owner(grad)))
+            if base is None or owner(base._data) is not memory:
+                base = as_tensor(memory, device, state - state % VERSION + ALONE)
+            t = base._looking(grad)
+            view_of(t, base)
+            return t
     t = over(grad if grad.size else as_result(grad), device)
     if type(t._counter) is list:
         t._counter[0] = state // VERSION
@@ -234,9 +235,8 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     like = leaf._data
     if type(grad) is ndarray and not MODES.here.grad:
         if state % TWICE != SHARED and _obeys_layout(grad, like):
-            t = over(grad, device_of(leaf))
-            t._counter = [state // VERSION]
-            return t
+            t = as_tensor(grad, device_of(leaf), state)
+            return t if t._view is None else t.detach()
         if grad.shape == like.shape and is_dense(like):
             strides = tuple([s // like.itemsize * grad.itemsize for s in like.strides])
             copy = empty_like_strides(like.shape, grad.dtype, strides)

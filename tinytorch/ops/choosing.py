@@ -215,7 +215,7 @@ def _both(name: str, rest: str, f: Any, **how: Any) -> tuple[Any, Any]:
 
 _ZERO = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
 _GATHER = {"src": lambda grad, dim, index: gather(grad, dim, index)}
-scatter_from, _ = _both("scatter", "int dim, Tensor index, Tensor src", _scattered, backward="ScatterBackward0", **_ZERO, **_GATHER)  # fmt: skip
+_, scatter_from_ = _both("scatter", "int dim, Tensor index, Tensor src", _scattered, backward="ScatterBackward0", **_ZERO, **_GATHER)  # fmt: skip
 scatter, _ = _both("scatter", "int dim, Tensor index, Scalar value", _scattered, backward="ScatterBackward1", **_ZERO)
 # what gradients are added up by
 _HIDDEN: dict[str, Any] = {"function": False, "method": False, "self": lambda grad: grad}

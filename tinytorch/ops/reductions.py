@@ -14,11 +14,11 @@ import numpy as np
 
 from .. import dtypes
 from ..dtypes import BY_NUM
-from .choosing import masked_fill_, masked_fill_with_, scatter_from
+from .choosing import masked_fill_, masked_fill_with_, scatter_from_
 from .copies import converted
 from .creation import new_zeros
 from .define import elsewhere, op, python
-from .kernels import Kernel, check_kernel, composite, reduction, row_major
+from .kernels import Kernel, check_kernel, composite, row_major
 from .layout import wrap_dim, wrap_dims
 from .pointwise import exp, isnan, maximum, minimum, over, sgn
 from .views import expand, reshape, unsqueeze
@@ -60,6 +60,10 @@ def _sum(a: Any, dims: tuple | None, keepdim: bool, dtype: Any) -> Any:
     return found if wide is kind else found.astype(kind)
 
 
+def _sum_along(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
+    return _sum(a, wrap_dims(dim, a.ndim), keepdim, dtype)
+
+
 def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     d = BY_NUM[a.dtype.num] if dtype is None else dtype
     if not d.is_floating_point:
@@ -72,7 +76,7 @@ def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
 
 sum_all = op("sum(Tensor self, *, ScalarType? dtype=None)", Kernel(lambda a, dtype: _sum(a, None, False, dtype)), out=False,
              self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))  # fmt: skip
-sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_sum),
+sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", row_major(_sum_along, True),
               backward="SumBackward1", self=lambda grad, self_sym_sizes, dim, keepdim: spread(
                   grad, self_sym_sizes, dim, keepdim))  # fmt: skip
 mean_all = op("mean(Tensor self, *, ScalarType? dtype=None)", row_major(lambda a, dtype: _mean(a, None, False, dtype)),
@@ -119,10 +123,12 @@ for _name, _kernel in (("all", _truth(np.logical_and)), ("any", _truth(np.logica
 
 def _to_chosen(grads: tuple, dim: int, indices: Any, self_sym_sizes: tuple, keepdim: bool) -> Any:
     """Each gradient goes to the element that was chosen."""
+    from .filling import zero_
+
     grad = grads[0]
     if not keepdim and self_sym_sizes:
         grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
-    return scatter_from(new_zeros(grad, self_sym_sizes), dim, indices, grad)
+    return scatter_from_(zero_(new_zeros(grad, self_sym_sizes)), dim, indices, grad)
 
 
 def _shared(grad: Any, self: Any, result: Any) -> Any:
@@ -132,7 +138,10 @@ def _shared(grad: Any, self: Any, result: Any) -> Any:
 
 
 def _shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
-    grad, result = (restored(t, dim, keepdim, self.shape) for t in (grad, result))
+    if dim and not keepdim:
+        gone = wrap_dims(dim, len(self.shape))
+        sizes = tuple([1 if d in gone else n for d, n in enumerate(self.shape)])
+        grad, result = reshape(grad, sizes), reshape(result, sizes)
     mask = result == self
     return grad / sum_dims(mask, dim, True) * mask
 
