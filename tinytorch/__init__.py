@@ -22,7 +22,7 @@ from .autograd.modes import (
     set_anomaly_enabled,
     set_grad_enabled,
 )
-from .devices import device, get_default_device, set_default_device
+from .devices import device
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import is_warn_always_enabled, set_warn_always
 from .errors import missing as _missing

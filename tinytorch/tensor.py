@@ -50,8 +50,6 @@ class Size(tuple, metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
         return math.prod(self)
 
     def __add__(self, other: Any) -> Size:
-        if hasattr(other, "__array_ufunc__"):
-            return NotImplemented
         if not isinstance(other, tuple):
             raise TypeError(f"can only concatenate tuple (not {type_name(other)}) to torch.Size")
         return Size(tuple.__add__(self, other))
@@ -480,11 +478,5 @@ def over(data: np.ndarray, device: device = CPU) -> Tensor:
     return t
 
 
-def empty_strided(shape: tuple, strides: tuple, kind: np.dtype, device: device = CPU) -> Tensor:
-    """A tensor with memory of its own, not initialised. `strides` in bytes."""
-    room = np.empty(reach(shape, strides, kind.itemsize) // kind.itemsize, kind)
-    return over(_ndarray(shape, kind, room, 0, strides), device)
-
-
-__all__ = ["CPU", "Layout", "Size", "Tensor", "TensorMeta", "device_of", "empty_strided", "fresh", "over", "strided",
+__all__ = ["CPU", "Layout", "Size", "Tensor", "TensorMeta", "device_of", "fresh", "over", "strided",
            "type_name", "wrap_dim"]  # fmt: skip

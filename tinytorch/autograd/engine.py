@@ -33,7 +33,7 @@ from .gradients import (
     through,
 )
 from .meta import LAST
-from .modes import MODES, explain, run_watched
+from .modes import MODES, check_gradients, explain
 from .node import ALONE, SHARED, TWICE, VERSION, MultiNode, Outputs, expectation, shown_edge
 from .saved import hold
 
@@ -199,7 +199,9 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                 grads, given = _met(fn, grads, given, task)
                 if grads is None:
                     continue
-                outputs = run_watched(fn, _call, grads, given, task) if watched else _call(fn, grads, given, task)
+                outputs = _call(fn, grads, given, task)
+                if watched:
+                    check_gradients(fn, outputs)
                 here.grad, first = not raw, grads[0]
             known = outputs.states if type(outputs) is Outputs else None
             several, made, grad = fn._several, fn._made, None

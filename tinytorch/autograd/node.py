@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .hooks import RemovableHandle, hooks_of
-from .meta import LAST, TensorBase, meta
+from .meta import LAST, meta
 from .modes import MADE
 from .saved import GONE, NUMBER, OBJECT, SavedTensor, kept_result, read
 
@@ -102,11 +102,6 @@ class Node:
             self._metadata: dict = {}
         return self._metadata
 
-    @property
-    def requires_grad(self) -> bool:
-        """Always True: only nodes that need a gradient are recorded."""
-        return True
-
     def _sequence_nr(self) -> int:
         return self._seq
 
@@ -169,12 +164,9 @@ class Node:
         return self.results.get(self.saved_names[at])
 
     def __call__(self, *grads: Any) -> Any:
-        """Run the node alone. TypeError for another number of gradients than outputs, and for what is no tensor."""
+        """Run the node alone. TypeError for another number of gradients than outputs."""
         if len(grads) != self._outputs:
             raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
-        for i, grad in enumerate(grads):
-            if grad is not None and not isinstance(grad, TensorBase):
-                raise TypeError(f"argument {i} is not a Variable")
         out = tuple(self.apply(list(grads), False))
         return out[0] if len(out) == 1 else out
 
@@ -218,16 +210,6 @@ class AccumulateGrad(Node):
         self._hooks = None
         self._seq = LAST
         self._expects = expectation(leaf)
-
-    def apply(self, grads: list, raw: bool) -> list:
-        """Add to the leaf's `.grad`, when somebody runs the node by hand."""
-        from .gradients import accumulate
-
-        leaf, grad = self.variable, grads[0]
-        if grad is not None and grad.shape != leaf.shape:
-            leaf.detach() + grad  # for its error
-        accumulate(leaf, grad, SHARED, [])
-        return []
 
 
 def exchanged(leaf: Any, before: tuple, anyway: bool = False) -> None:

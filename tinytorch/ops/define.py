@@ -23,7 +23,7 @@ from ..autograd.meta import TensorBase, needs_grad
 from ..autograd.modes import MODES, bump
 from ..autograd.node import MultiNode, Node, kind_of_node
 from ..autograd.saved import GONE, NUMBER, kept
-from ..devices import CPU, as_device, device
+from ..devices import CPU, device
 from ..dtypes import BY_NUM, can_cast, cpp_name, dtype
 from ..errors import warn_in_torch
 from ..tensor import Tensor, device_of, fresh
@@ -67,9 +67,6 @@ class Op:
         self.run: Callable = runs[kernel.kind]
         self.on_arrays = None if kernel.kind in ("write", "turn") else self.compute  # unless it writes to them
         self.plain = plain_call(self, self.full)
-
-    def __repr__(self) -> str:
-        return f"<op {self.schema.text}>"
 
     def __call__(self, *values: Any) -> Any:
         """Run on tensors, recorded as grad mode has it, or on arrays; arguments that are left out take their defaults."""
@@ -160,10 +157,6 @@ class Op:
 
     def device(self, values: tuple, tensors: list) -> device:
         """Where the result lies: where the operands do. RuntimeError in torch's words if they lie on two devices."""
-        if "device" in self.schema.names:
-            where = values[self.schema.names.index("device")]
-            if where is not None or not self.tensors:
-                return as_device(where)
         for t in tensors:
             if t._storage is not None and t._storage.device is not CPU:
                 break
@@ -256,7 +249,6 @@ class Op:
         differentiable = hasattr(self.node, "rules") or self.kernel.kind == "composite"
         if MODES.here.grad and differentiable and any([needs_grad(t) for t in (*outs, *inputs)]):
             raise RuntimeError(f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")  # fmt: skip
-        fn = None if differentiable else self.begin(values, inputs)
         if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
             values = self._in_dtype(out.dtype, values)
         if self.kernel.kind == "composite":
@@ -274,8 +266,6 @@ class Op:
             self.check_out(o, BY_NUM[np.asarray(d).dtype.num])
         for o, d in zip(outs, data, strict=True):
             write_out(o, np.asarray(d), inputs, type(self.kernel) is pointwise)
-        if fn is not None:
-            self.recorded(fn, out)
         return out if len(data) == 1 else _named(self.schema, "_out")(outs)
 
     def check_out(self, out: Any, d: dtype) -> None:

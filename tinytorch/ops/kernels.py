@@ -99,16 +99,6 @@ class Kernel:
         """What the function gives for arrays."""
         return self.function(*values)
 
-    def written(self, a: ndarray, *values: Any) -> Any:
-        """The values to write into `a`, after torch's checks; None if they are there already."""
-        check_overlap(a, *values)
-        data = np.asarray(self(a, *values))
-        check_broadcast_into(a.shape, data.shape)
-        d, target = dtypes.BY_NUM[data.dtype.num], dtypes.BY_NUM[a.dtype.num]
-        if not dtypes.can_cast(d, target):
-            raise cannot_cast(d, target)
-        return data
-
 
 class row_major(Kernel):
     """A function whose results, one or several, come to lie row by row."""
