@@ -28,7 +28,7 @@ from .errors import is_warn_always_enabled, set_warn_always
 from .errors import missing as _missing
 from .printing import set_printoptions
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
-from .storage import TypedStorage, UntypedStorage
+from .storage import UntypedStorage
 from .tensor import Layout as layout
 from .tensor import Size, Tensor, strided
 

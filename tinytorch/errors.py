@@ -134,7 +134,7 @@ OF_TENSOR = """
     resize resize_as resize_as_sparse_ resolve_conj resolve_neg rot90 row_indices rsqrt rsqrt_ scatter_add
     scatter_add_ scatter_reduce scatter_reduce_ select_scatter share_memory_ signbit sinc sinc_ sinh sinh_
     slice_inverse slice_scatter slogdet smm solve sort sparse_dim sparse_mask sparse_resize_
-    sparse_resize_and_clear_ split_with_sizes sspaddmm std stft storage_type subtract subtract_ svd swapaxes
+    sparse_resize_and_clear_ split_with_sizes sspaddmm std stft storage storage_type subtract subtract_ svd swapaxes
     swapaxes_ swapdims swapdims_ symeig take take_along_dim tan tan_ tensor_split tile to_dense to_mkldnn
     to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr topk trace
     triangular_solve tril tril_ triu triu_ true_divide true_divide_ unflatten unfold unique unique_consecutive

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .devices import CPU, as_device
-from .errors import ShownAs, missing, type_name, warn_user
+from .errors import ShownAs, missing, type_name
 
 
 def contiguous_strides(shape: tuple[int, ...], itemsize: int = 1) -> tuple[int, ...]:
@@ -68,10 +68,6 @@ class UntypedStorage(metaclass=ShownAs):
         """Whether the storage lies on the simulated cuda device."""
         return self.device is not CPU
 
-    def untyped(self) -> UntypedStorage:
-        """Itself, as torch's typed storages offer."""
-        return self
-
     def look(self, shape: tuple, kind: np.dtype, strides: tuple, offset: int) -> np.ndarray:
         """An array that looks at the memory from a byte on; strides in bytes."""
         return look(self.buffer, shape, kind, strides, offset)
@@ -109,10 +105,10 @@ class UntypedStorage(metaclass=ShownAs):
 
     def copy_(self, source: Any, non_blocking: bool = False) -> UntypedStorage:
         """Copy another storage's bytes into this one. RuntimeError for another size."""
-        theirs, n = source.untyped().nbytes(), self.nbytes()
+        theirs, n = source.nbytes(), self.nbytes()
         if theirs != n:
             raise RuntimeError(f"size does not match, self was {n} bytes but src was {theirs} bytes")
-        self._bytes()[...] = source.untyped()._bytes()
+        self._bytes()[...] = source._bytes()
         return self
 
     # other storages --------------------------------------------------------------------------------
@@ -158,53 +154,6 @@ class UntypedStorage(metaclass=ShownAs):
     def __repr__(self) -> str:
         lines = "".join(f" {b}\n" for b in self.tolist()) or " \n"
         return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
-
-
-class TypedStorage(metaclass=ShownAs):
-    """A storage seen as elements of one dtype, as `tensor.storage()` gives it. Source: `torch.TypedStorage` (deprecated)."""
-
-    shown_as = "torch.storage.TypedStorage"
-    _warned = False
-
-    def __init__(self, *, wrap_storage: UntypedStorage, dtype: Any) -> None:
-        self._untyped_storage, self.dtype = wrap_storage, dtype
-        if not TypedStorage._warned:
-            TypedStorage._warned = True
-            warn_user("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()")  # fmt: skip
-
-    def _elements(self) -> np.ndarray:
-        return np.ndarray(len(self), self.dtype.np, self._untyped_storage.buffer)
-
-    def untyped(self) -> UntypedStorage:
-        """The storage in bytes."""
-        return self._untyped_storage
-
-    def __len__(self) -> int:
-        """The number of elements."""
-        return self._untyped_storage.nbytes() // self.dtype.itemsize
-
-    size = __len__
-
-    def tolist(self) -> list:
-        """The elements as a list of Python numbers."""
-        return self._elements().tolist()
-
-    def __getitem__(self, i: int) -> Any:
-        if not -len(self) <= i < len(self):
-            raise IndexError(f"index {i} out of range for storage of size {len(self)}")
-        return self._elements()[i].item()
-
-    def __setitem__(self, i: Any, value: Any) -> None:
-        self._elements()[i] = value
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("data_ptr", "nbytes", "device", "is_cuda"):
-            return getattr(self._untyped_storage, name)
-        raise missing("'torch.storage.TypedStorage' object has no attribute '{}'", name)
-
-    def __repr__(self) -> str:
-        lines = "".join(f" {v}\n" for v in self.tolist()) or " \n"
-        return f"{lines}[torch.storage.TypedStorage(dtype={self.dtype!r}, device={self.device}) of size {len(self)}]"
 
 
 def _is_int(n: Any) -> bool:

@@ -181,7 +181,7 @@ def expected(edge: Any, seq: int | None = None) -> tuple:
 
 def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
     """A gradient, array or tensor, brought to the shape and dtype of its value, or torch's error; `fn`: None for roots."""
-    shape, kind, device = wanted
+    shape, kind, _ = wanted
     if isinstance(grad, np.generic):
         grad = np.asarray(grad)
     if grad.shape != shape:

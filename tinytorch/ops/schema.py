@@ -85,7 +85,7 @@ _TYPES = {
     "Device": _Type("torch.device", lambda x: isinstance(x, (str, int, device)) and not isinstance(x, bool), as_device,
                     (device, str, int)),
     "Generator": _Type("torch.Generator", lambda x: type(x).__name__ == "Generator"),
-    "Storage": _Type("torch.Storage", lambda x: isinstance(x, UntypedStorage) or hasattr(x, "untyped")),
+    "Storage": _Type("torch.Storage", (UntypedStorage,)),
     "Tensor[]": _TENSORS, "Tensor?[]": _TENSORS, "int[]": _INTS, "SymInt[]": _INTS,
     "PyObject": _Type("object", (object,)),
 }  # fmt: skip
