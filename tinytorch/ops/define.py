@@ -246,8 +246,8 @@ class Op:
             return self.kernel.into(out, values)
         outs = tuple(out) if type(out) in (tuple, list) else (out,)
         inputs = self.tensors_of(values)
-        differentiable = hasattr(self.node, "rules") or self.kernel.kind == "composite"
-        if MODES.here.grad and differentiable and any([needs_grad(t) for t in (*outs, *inputs)]):
+        recorded = hasattr(self.node, "rules") or self.kernel.kind == "composite"
+        if MODES.here.grad and recorded and any([needs_grad(t) for t in (*outs, *inputs)]):
             raise RuntimeError(f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")  # fmt: skip
         if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
             values = self._in_dtype(out.dtype, values)

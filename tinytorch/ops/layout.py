@@ -152,6 +152,11 @@ def _shared_strides(shape: tuple, operands: tuple) -> tuple | None:
     if all([a.flags.c_contiguous for a in operands]):
         return contiguous_strides(shape)
     steps = [tuple([s // a.itemsize for s in a.strides]) for a in operands]
+    if len(shape) == 4:
+        _, c, h, w = shape
+        last = (h * w * c, 1, w * c, c)
+        if all(n == 1 or s == t for own in steps for n, s, t in zip(shape, own, last, strict=True)):
+            return last
     return steps[0] if all(own == steps[0] for own in steps) and is_dense(operands[0]) else None
 
 
