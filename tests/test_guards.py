@@ -27,7 +27,6 @@ LAYERS: list[tuple[str, ...]] = [
         "tinytorch.storage",
         "tinytorch.random",
         "tinytorch.printing",
-        "tinytorch.return_types",
     ),
     (
         "tinytorch.autograd.meta",

@@ -56,7 +56,7 @@ def is_tensor(obj: Any) -> bool:
 
 # what is loaded when it is first asked for, by where it stands
 _LATER = {"load": "saving", "save": "saving"}
-_MODULES = ("nn", "optim", "return_types", "viz")
+_MODULES = ("nn", "optim", "viz")
 
 
 def __getattr__(name: str) -> Any:

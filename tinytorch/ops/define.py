@@ -13,7 +13,9 @@ kernel runs, then the result is given its history. So the first thing that is wr
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ from ..autograd.node import MultiNode, Node, kind_of_node
 from ..autograd.saved import GONE, NUMBER, kept
 from ..devices import CPU, device
 from ..dtypes import BY_NUM, can_cast, cpp_name, dtype
-from ..errors import warn_in_torch
+from ..errors import ShownAs, warn_in_torch
 from ..tensor import Tensor, device_of, fresh
 from . import layout
 from .calling import Overloads, plain_call
@@ -402,11 +404,24 @@ def op(
 
 def _named(schema: Schema, what: str = "") -> Any:
     """The tuple of several results, with their names if they have any."""
-    if not schema.result_names[0]:
-        return tuple
-    from ..return_types import named
+    return _results(schema.name + what, tuple(schema.result_names)) if schema.result_names[0] else tuple
 
-    return named(schema.name + what, tuple(schema.result_names))
+
+@functools.cache
+def _results(name: str, fields: tuple[str, ...]) -> Any:
+    """The class of results under names, as `torch.return_types.max`."""
+
+    def show(self: tuple) -> str:
+        parts = ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True))
+        return f"torch.return_types.{name}(\n{parts})"
+
+    body: dict[str, Any] = {
+        "__slots__": (),
+        "__module__": "torch.return_types",
+        "__repr__": show,
+        "shown_as": f"torch.return_types.{name}",
+    }
+    return ShownAs(name, (tuple,), body | {f: property(itemgetter(i)) for i, f in enumerate(fields)})
 
 
 def _offer(name: str, made: Op, inplace: bool, function: bool, method: bool, out: bool) -> None:
