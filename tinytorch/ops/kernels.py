@@ -18,10 +18,9 @@ from .layout import check_broadcast_into, check_overlap, convert, result_layout
 
 ndarray = np.ndarray
 HALF = np.dtype(np.float16)
-# For which dtypes torch has a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
-EVERY = "biwf"
-_UNUSUAL = ("uint16", "uint32", "uint64")
-LETTER = {n: "w" if d.called in _UNUSUAL else d.np.kind.replace("u", "i") for n, d in dtypes.BY_NUM.items()}
+# For which dtypes torch has a kernel: b for bool, i for integers, f for floats.
+EVERY = "bif"
+LETTER = {n: d.np.kind.replace("u", "i") for n, d in dtypes.BY_NUM.items()}
 
 
 # operands ----------------------------------------------------------------------------------------------------------------
