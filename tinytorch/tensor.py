@@ -467,11 +467,11 @@ def as_result(data: Any) -> np.ndarray:
     return data
 
 
-def over(data: np.ndarray, device: device = CPU) -> Tensor:
+def over(data: np.ndarray, device: device = CPU, version: int = 0) -> Tensor:
     """A leaf tensor over an array as it is, of which no other tensor knows."""
     t = _new(Tensor)
     t._data = data
-    t._counter = [0] if not MODES.here.inference else InferenceCounter()
+    t._counter = [version] if not MODES.here.inference else InferenceCounter()
     t._storage = t._edge = t._meta = t._view = None
     if device is not CPU:
         t._own_storage().device = device

@@ -21,7 +21,6 @@ from ..tensor import as_result, device_of, over
 from . import hooks
 from .history import edge_of, view_of
 from .meta import TensorBase
-from .modes import MODES
 from .node import ALONE, SHARED, TWICE, VERSION, VIEW, Outputs, expectation
 
 ndarray = np.ndarray
@@ -110,10 +109,7 @@ def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
             t = base._looking(grad)
             view_of(t, base)
             return t
-    t = over(grad if grad.size else as_result(grad), device)
-    if type(t._counter) is list:
-        t._counter[0] = state // VERSION
-    return t
+    return over(grad if grad.size else as_result(grad), device, state // VERSION)
 
 
 def devices(fn: Any) -> list:
@@ -229,7 +225,7 @@ def accumulate(leaf: Any, grad: Any, state: int, warnings: list) -> None:
 def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     """What becomes the `.grad` of a leaf that has none: the gradient itself, or a copy that lies as torch wants it."""
     like = leaf._data
-    if type(grad) is ndarray and not MODES.here.grad:
+    if type(grad) is ndarray:
         if state % TWICE != SHARED and _obeys_layout(grad, like):
             t = as_tensor(grad, device_of(leaf), state)
             return t if t._view is None else t.detach()
@@ -248,9 +244,9 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
 
 
 def _add_to_grad(leaf: Any, old: Any, grad: Any, warnings: list) -> None:
-    a, recorded = old._data, MODES.here.grad
+    a, recorded = old._data, type(grad) is not ndarray
     if (
-        type(grad) is ndarray and not recorded and a.dtype is grad.dtype and a.shape == grad.shape and a.flags.forc
+        not recorded and a.dtype is grad.dtype and a.shape == grad.shape and a.flags.forc
         and type(old._counter) is list and device_of(old) is device_of(leaf)
     ):  # fmt: skip
         _add(a, grad, a)

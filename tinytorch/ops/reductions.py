@@ -20,7 +20,7 @@ from .creation import new_zeros
 from .define import elsewhere, op, python
 from .kernels import Kernel, check_kernel, composite, row_major
 from .layout import wrap_dim, wrap_dims
-from .pointwise import exp, isnan, maximum, minimum, over, sgn
+from .pointwise import exp, isnan, maximum, minimum, mul, over, sgn
 from .views import expand, reshape, unsqueeze
 
 # gradients back in the shape that was reduced -------------------------------------------------------------------------
@@ -223,8 +223,8 @@ def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, kee
     """torch's `norm_backward`; where the norm is 0, its subgradient."""
     grad, result = (restored(t, dim, keepdim, self.shape) for t in (grad, result))
     if ord == 1:
-        return sgn(self) * grad
-    return grad * masked_fill_(self / result, result == 0, 0)
+        return mul(sgn(self), grad)
+    return mul(grad, masked_fill_(self / result, result == 0, 0))
 
 
 vector_norm = op(
