@@ -24,6 +24,7 @@ POOL = 7
 # - bool matrices, and vectors times matrices with `out=`: the order in which shapes and dtypes are looked at;
 # - `x[-1]` of a tensor without dimensions: torch reads the size that its first dimension had before, if it had one;
 # - whole numbers as exponents in place: torch differentiates by bool ones as long as nobody asks for the gradient;
+# - comparisons in place, whose nodes, run by hand, give zeros that count as written to;
 # - `clamp_` of whole numbers: whether overlaps or dtypes are looked at first;
 # - a write to an expanded tensor without elements: whether overlaps or shapes are looked at first;
 # - a vector or matrix times several matrices: torch turns both, and multiplies matrices; `linear` of several matrices
