@@ -349,7 +349,6 @@ def test_a_good_cell_passes() -> None:
         "tinytorch.nn",
         "tinytorch.nn.functional",
         "tinytorch.nn.init",
-        "tinytorch.nn.utils",
         "tinytorch.optim",
         "tinytorch.viz",
         "copylab",

@@ -131,7 +131,7 @@ OF_TENSOR = """
     swapdims symeig take take_along_dim tan tensor_split tile to_dense to_mkldnn to_padded_tensor to_sparse
     to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr topk trace triangular_solve tril triu
     true_divide unflatten unfold unique unique_consecutive unsafe_chunk unsafe_split unsafe_split_with_sizes
-    values var vdot volatile vsplit xlogy xpu
+    values var vdot volatile vsplit where xlogy xpu
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 
 Lacking: Any = type(

@@ -79,11 +79,8 @@ class Overloads:
 
     def _read(self, method: bool, args: tuple, named: dict) -> Any:
         """Call as torch's parser reads the arguments. TypeError, in its words, if they fit no overload."""
-        if method and not args:
-            raise TypeError(f"unbound method TensorBase.{self.name}() needs an argument")
-        if method and not isinstance(args[0], Tensor):
-            what = f"doesn't apply to a '{type(args[0]).__name__}' object"
-            raise TypeError(f"descriptor '{self.name}' for 'torch._C.TensorBase' objects {what}")
+        if method and not (args and isinstance(args[0], Tensor)):
+            raise TypeError(f"unbound method TensorBase.{self.name}() needs a tensor")
         for o in self.ops:  # first by types that need no further look, with names or in rows
             values = o.schema.plain(o.schema.gathered(args, int(method)), named, o.numbers)
             if values is not None:

@@ -114,18 +114,12 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     return unbind(_indices(input if input._data.ndim else input.detach().reshape(1)), 1)
 
 
-def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
-    """The tensor where the condition is true, else `other`."""
-    return where(condition, self, other)
-
-
 _CONDITION = "where(Tensor condition, {} self, {} other)"
 op("where(Tensor condition) -> Tensor[]", composite(lambda condition: nonzero(condition, as_tuple=True)))
 where = op(_CONDITION.format("Tensor", "Tensor"), _chosen, backward="WhereBackward0",
            self=lambda grad, condition: where(condition, grad, 0), other=lambda grad, condition: where(condition, 0, grad))  # fmt: skip
 for _self, _other in (("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Scalar")):
     op(_CONDITION.format(_self, _other), composite(lambda condition, self, other: where(condition, self, other)))
-python("where", _where_method, function=False)
 
 _indices = op("nonzero(Tensor self)", _nonzero, method=False, function=False)
 python("nonzero", nonzero)

@@ -126,12 +126,6 @@ class Param:
             return REQUIRED
         if text in _DEFAULTS:
             return _DEFAULTS[text]
-        if text[0] == "[":
-            return tuple([int(n) for n in text[1:-1].split(",")])
-        if text[0] in "'\"":
-            return text[1:-1]
-        if text[0].isalpha():
-            return text
         value = float(text) if "." in text or "e" in text else int(text)
         return (value,) if self.kind == "int[]" else value
 
