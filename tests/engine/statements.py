@@ -29,6 +29,7 @@ POOL = 7
 # - a write to an expanded tensor without elements: whether overlaps or shapes are looked at first;
 # - a vector or matrix times several matrices: torch turns both, and multiplies matrices; `linear` of several matrices
 #   that are spread over memory: torch multiplies them one by one;
+# - two dtypes of one memory in a file, which torch refuses; here a file is one of pickle's;
 # - steps of optimizers with a gradient that was turned since: torch's error is that of its kernel;
 # - `sum` with an expanded `out=`, which it takes: in which order its one cell is written to;
 # - a leaf that requires grad and is transposed in place under `no_grad`: its node goes on expecting the shape it had;
@@ -209,6 +210,10 @@ class Writer:
         if "//" in statement and any(
             t.requires_grad and safely(lambda t=t: t.grad_fn) is None and t._base is not None for t in operands
         ):
+            raise Unfilled
+        if "saved(" in statement and "c" in found and self.names[found["a"]].dtype is not self.names[found["c"]].dtype:
+            raise Unfilled
+        if ".T @" in statement and self.names[found["a"]].dim() > 2:
             raise Unfilled
         if "linear(" in statement and self.names[found["a"]].dim() > 2:
             raise Unfilled

@@ -139,8 +139,9 @@ def _shared(grad: Any, self: Any, result: Any) -> Any:
 
 def _shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
     if dim and not keepdim:
-        gone = wrap_dims(dim, len(self.shape))
-        sizes = tuple([1 if d in gone else n for d, n in enumerate(self.shape)])
+        shape = self.shape or (1,)  # as torch has it
+        gone = wrap_dims(dim, len(shape))
+        sizes = tuple([1 if d in gone else n for d, n in enumerate(shape)])
         grad, result = reshape(grad, sizes), reshape(result, sizes)
     mask = result == self
     return grad / sum_dims(mask, dim, True) * mask
