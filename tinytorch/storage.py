@@ -21,6 +21,11 @@ def contiguous_strides(shape: tuple[int, ...], itemsize: int = 1) -> tuple[int, 
     return tuple(reversed(strides))
 
 
+def reach(shape: tuple, strides: tuple, itemsize: int) -> int:
+    """How many bytes lie from the first element to the end of the last."""
+    return 0 if 0 in shape else itemsize + sum([s * (n - 1) for s, n in zip(strides, shape, strict=True)])
+
+
 def address(a: np.ndarray) -> int:
     """Where an array's first element lies."""
     return a.__array_interface__["data"][0]
@@ -133,7 +138,7 @@ class UntypedStorage(metaclass=ShownAs):
         # Tensors point at the memory directly, which is what makes them fast. Moving it is rare, so the few that
         # must follow are looked up here instead of being registered on every view.
         tensors = [t for t in gc.get_referrers(self) if getattr(t, "_storage", None) is self]
-        ends = [address(t._data) - start + _reach(t._data) for t in tensors]
+        ends = [address(a) - start + reach(a.shape, a.strides, a.itemsize) for a in (t._data for t in tensors)]
         memory = _bytes_of(max(nbytes, *ends) if nbytes >= 0 and ends else nbytes)  # nobody looks beyond what is there
         self.buffer = memory[:nbytes]
         keep = min(nbytes, old.size)
@@ -158,11 +163,6 @@ class UntypedStorage(metaclass=ShownAs):
 
 def _is_int(n: Any) -> bool:
     return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
-
-
-def _reach(a: np.ndarray) -> int:
-    """How many bytes an array spans from its first element on."""
-    return sum(s * (n - 1) for s, n in zip(a.strides, a.shape, strict=True)) + a.itemsize if a.size else 0
 
 
 def _bytes_of(given: Any) -> np.ndarray:

@@ -190,10 +190,6 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         t._edge = t._meta = t._view = None
         return t
 
-    def _strided(self, shape: tuple, strides: tuple, offset: int) -> Tensor:
-        """An alias with other shape, strides and offset in the storage, in bytes."""
-        return self._looking(self._own_storage().look(shape, self._data.dtype, strides, offset))
-
     # shape and memory ------------------------------------------------------------------------------
 
     @readonly
