@@ -359,9 +359,11 @@ def _looking(o: Any, otherwise: Callable, method: bool) -> Callable:
         for n in ints:
             if type(n) is not int:
                 return otherwise(x, *args, **named)
-        if named or not isinstance(x, Tensor) or not least <= len(given) <= count:
+        if named or not isinstance(x, Tensor):
             return otherwise(x, *args, **named)
-        if len(given) < count:
+        if len(given) != count:
+            if not least <= len(given) < count:
+                return otherwise(x, *args, **named)
             given += defaults[len(given) :]
         here, fn, a, source, counter = MODES.here, None, x._data, x._view, x._counter
         creation = DEFAULT
