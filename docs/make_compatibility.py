@@ -24,7 +24,7 @@ Made by `python docs/make_compatibility.py`; do not edit. A name of PyTorch's th
 
 """
 PLACES = ("torch", "torch.Tensor", "torch.autograd", "torch.nn", "torch.nn.functional", "torch.nn.init",
-          "torch.nn.utils", "torch.optim", "torch.cuda")  # fmt: skip
+          "torch.optim", "torch.cuda")  # fmt: skip
 _ELSEWHERE = {"typing", "collections", "contextlib", "functools", "enum", "importlib", "threading", "numpy", "types",
               "dataclasses", "typing_extensions", "warnings", "abc", "__future__"}  # fmt: skip
 

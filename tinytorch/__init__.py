@@ -22,13 +22,13 @@ from .autograd.modes import (
     set_anomaly_enabled,
     set_grad_enabled,
 )
-from .devices import device, get_default_device, set_default_device
+from .devices import device
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import is_warn_always_enabled, set_warn_always
 from .errors import missing as _missing
 from .printing import set_printoptions
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
-from .storage import TypedStorage, UntypedStorage
+from .storage import UntypedStorage
 from .tensor import Layout as layout
 from .tensor import Size, Tensor, strided
 
@@ -56,7 +56,7 @@ def is_tensor(obj: Any) -> bool:
 
 # what is loaded when it is first asked for, by where it stands
 _LATER = {"load": "saving", "save": "saving"}
-_MODULES = ("nn", "optim", "return_types", "viz")
+_MODULES = ("nn", "optim", "viz")
 
 
 def __getattr__(name: str) -> Any:

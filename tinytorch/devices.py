@@ -28,17 +28,12 @@ class device(metaclass=ShownAs):
     index: int | None
 
     def __init__(self, type: Any, index: int | None = None) -> None:
-        if isinstance(type, device):
-            type, index = type.type, type.index
-        elif isinstance(type, int):
-            type, index = "cuda", type
-        elif not isinstance(type, str):
+        if not isinstance(type, str):
             raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type_name(type)}")
-        else:
-            m = re.fullmatch(r"([a-zA-Z]+)(?::(0|[1-9]\d*))?", type)
-            if not m:
-                raise RuntimeError(f"Invalid device string: '{type}'" if type else "Device string must not be empty")
-            type, index = m[1], index if m[2] is None else int(m[2])
+        m = re.fullmatch(r"([a-zA-Z]+)(?::(0|[1-9]\d*))?", type)
+        if not m:
+            raise RuntimeError(f"Invalid device string: '{type}'" if type else "Device string must not be empty")
+        type, index = m[1], index if m[2] is None else int(m[2])
         if type not in _KNOWN.split(", "):
             raise RuntimeError(f"Expected one of {_KNOWN} device type at start of device string: {type}")
         object.__setattr__(self, "type", type)
@@ -86,13 +81,3 @@ def as_device(d: device | str | int | None) -> device:
     if d.type == "cuda" and d.index in (None, 0):
         return CUDA
     raise RuntimeError(f"tinytorch has no device '{d}': it has 'cpu' and a simulated 'cuda'")
-
-
-def get_default_device() -> device:
-    """Where new tensors lie unless said otherwise. Source: `torch.get_default_device`."""
-    return _DEFAULT[-1]
-
-
-def set_default_device(d: device | str | int | None) -> None:
-    """Make new tensors lie on `d` unless said otherwise; None means the CPU. Source: `torch.set_default_device`."""
-    _DEFAULT[0] = CPU if d is None else as_device(d)

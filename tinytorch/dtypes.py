@@ -104,11 +104,9 @@ def check_range(value: float, d: dtype, in_c: bool = False) -> None:
     `in_c`: name the type as C++ does, as `fill_` and `full` do. Source: `c10::overflows`.
     """
     finite = value == value and value not in (float("inf"), float("-inf"))
-    if isinstance(value, complex):
-        fits = False
-    elif d is bool_ or (d.is_floating_point and not finite):
+    if d is bool_ or (d.is_floating_point and not finite):
         return
-    elif d.is_floating_point:
+    if d.is_floating_point:
         fits = not in_c or abs(value) <= float(np.finfo(d.np).max)
     else:
         top = int(np.iinfo(d.np).max)

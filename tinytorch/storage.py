@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .devices import CPU, as_device
-from .errors import ShownAs, missing, type_name, warn_user
+from .errors import ShownAs, missing, type_name
 
 
 def contiguous_strides(shape: tuple[int, ...], itemsize: int = 1) -> tuple[int, ...]:
@@ -19,6 +19,11 @@ def contiguous_strides(shape: tuple[int, ...], itemsize: int = 1) -> tuple[int, 
         strides.append(step)
         step *= n or 1
     return tuple(reversed(strides))
+
+
+def reach(shape: tuple, strides: tuple, itemsize: int) -> int:
+    """How many bytes lie from the first element to the end of the last."""
+    return 0 if 0 in shape else itemsize + sum([s * (n - 1) for s, n in zip(strides, shape, strict=True)])
 
 
 def address(a: np.ndarray) -> int:
@@ -68,10 +73,6 @@ class UntypedStorage(metaclass=ShownAs):
         """Whether the storage lies on the simulated cuda device."""
         return self.device is not CPU
 
-    def untyped(self) -> UntypedStorage:
-        """Itself, as torch's typed storages offer."""
-        return self
-
     def look(self, shape: tuple, kind: np.dtype, strides: tuple, offset: int) -> np.ndarray:
         """An array that looks at the memory from a byte on; strides in bytes."""
         return look(self.buffer, shape, kind, strides, offset)
@@ -109,10 +110,10 @@ class UntypedStorage(metaclass=ShownAs):
 
     def copy_(self, source: Any, non_blocking: bool = False) -> UntypedStorage:
         """Copy another storage's bytes into this one. RuntimeError for another size."""
-        theirs, n = source.untyped().nbytes(), self.nbytes()
+        theirs, n = source.nbytes(), self.nbytes()
         if theirs != n:
             raise RuntimeError(f"size does not match, self was {n} bytes but src was {theirs} bytes")
-        self._bytes()[...] = source.untyped()._bytes()
+        self._bytes()[...] = source._bytes()
         return self
 
     # other storages --------------------------------------------------------------------------------
@@ -137,7 +138,7 @@ class UntypedStorage(metaclass=ShownAs):
         # Tensors point at the memory directly, which is what makes them fast. Moving it is rare, so the few that
         # must follow are looked up here instead of being registered on every view.
         tensors = [t for t in gc.get_referrers(self) if getattr(t, "_storage", None) is self]
-        ends = [address(t._data) - start + _reach(t._data) for t in tensors]
+        ends = [address(a) - start + reach(a.shape, a.strides, a.itemsize) for a in (t._data for t in tensors)]
         memory = _bytes_of(max(nbytes, *ends) if nbytes >= 0 and ends else nbytes)  # nobody looks beyond what is there
         self.buffer = memory[:nbytes]
         keep = min(nbytes, old.size)
@@ -160,60 +161,8 @@ class UntypedStorage(metaclass=ShownAs):
         return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
 
 
-class TypedStorage(metaclass=ShownAs):
-    """A storage seen as elements of one dtype, as `tensor.storage()` gives it. Source: `torch.TypedStorage` (deprecated)."""
-
-    shown_as = "torch.storage.TypedStorage"
-    _warned = False
-
-    def __init__(self, *, wrap_storage: UntypedStorage, dtype: Any) -> None:
-        self._untyped_storage, self.dtype = wrap_storage, dtype
-        if not TypedStorage._warned:
-            TypedStorage._warned = True
-            warn_user("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()")  # fmt: skip
-
-    def _elements(self) -> np.ndarray:
-        return np.ndarray(len(self), self.dtype.np, self._untyped_storage.buffer)
-
-    def untyped(self) -> UntypedStorage:
-        """The storage in bytes."""
-        return self._untyped_storage
-
-    def __len__(self) -> int:
-        """The number of elements."""
-        return self._untyped_storage.nbytes() // self.dtype.itemsize
-
-    size = __len__
-
-    def tolist(self) -> list:
-        """The elements as a list of Python numbers."""
-        return self._elements().tolist()
-
-    def __getitem__(self, i: int) -> Any:
-        if not -len(self) <= i < len(self):
-            raise IndexError(f"index {i} out of range for storage of size {len(self)}")
-        return self._elements()[i].item()
-
-    def __setitem__(self, i: Any, value: Any) -> None:
-        self._elements()[i] = value
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("data_ptr", "nbytes", "device", "is_cuda"):
-            return getattr(self._untyped_storage, name)
-        raise missing("'torch.storage.TypedStorage' object has no attribute '{}'", name)
-
-    def __repr__(self) -> str:
-        lines = "".join(f" {v}\n" for v in self.tolist()) or " \n"
-        return f"{lines}[torch.storage.TypedStorage(dtype={self.dtype!r}, device={self.device}) of size {len(self)}]"
-
-
 def _is_int(n: Any) -> bool:
     return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
-
-
-def _reach(a: np.ndarray) -> int:
-    """How many bytes an array spans from its first element on."""
-    return sum(s * (n - 1) for s, n in zip(a.strides, a.shape, strict=True)) + a.itemsize if a.size else 0
 
 
 def _bytes_of(given: Any) -> np.ndarray:

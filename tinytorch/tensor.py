@@ -50,8 +50,6 @@ class Size(tuple, metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
         return math.prod(self)
 
     def __add__(self, other: Any) -> Size:
-        if hasattr(other, "__array_ufunc__"):
-            return NotImplemented
         if not isinstance(other, tuple):
             raise TypeError(f"can only concatenate tuple (not {type_name(other)}) to torch.Size")
         return Size(tuple.__add__(self, other))
@@ -191,10 +189,6 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         t._counter = counter
         t._edge = t._meta = t._view = None
         return t
-
-    def _strided(self, shape: tuple, strides: tuple, offset: int) -> Tensor:
-        """An alias with other shape, strides and offset in the storage, in bytes."""
-        return self._looking(self._own_storage().look(shape, self._data.dtype, strides, offset))
 
     # shape and memory ------------------------------------------------------------------------------
 
@@ -469,22 +463,16 @@ def as_result(data: Any) -> np.ndarray:
     return data
 
 
-def over(data: np.ndarray, device: device = CPU) -> Tensor:
+def over(data: np.ndarray, device: device = CPU, version: int = 0) -> Tensor:
     """A leaf tensor over an array as it is, of which no other tensor knows."""
     t = _new(Tensor)
     t._data = data
-    t._counter = [0] if not MODES.here.inference else InferenceCounter()
+    t._counter = [version] if not MODES.here.inference else InferenceCounter()
     t._storage = t._edge = t._meta = t._view = None
     if device is not CPU:
         t._own_storage().device = device
     return t
 
 
-def empty_strided(shape: tuple, strides: tuple, kind: np.dtype, device: device = CPU) -> Tensor:
-    """A tensor with memory of its own, not initialised. `strides` in bytes."""
-    room = np.empty(reach(shape, strides, kind.itemsize) // kind.itemsize, kind)
-    return over(_ndarray(shape, kind, room, 0, strides), device)
-
-
-__all__ = ["CPU", "Layout", "Size", "Tensor", "TensorMeta", "device_of", "empty_strided", "fresh", "over", "strided",
+__all__ = ["CPU", "Layout", "Size", "Tensor", "TensorMeta", "device_of", "fresh", "over", "strided",
            "type_name", "wrap_dim"]  # fmt: skip

@@ -31,7 +31,12 @@ from engine.statements import Choose, Writer, safely, tensors
 
 MAX_ELEMENTS = 64
 NODES = 24  # how many nodes of a program's graph are compared
-NOT_HERE = ("SgnBackward0", "MseLossBackwardBackward0", "CumprodBackward0")  # of second derivatives, see `statements`
+NOT_HERE = (
+    "SgnBackward0",
+    "MseLossBackwardBackward0",
+    "CumprodBackward0",
+    "IndexAddBackward0",
+)  # of second derivatives, see `statements`
 FINEST = {"torch.float64": 2e-6, "torch.float32": 2e-6, "torch.float16": 2e-3}
 
 # what is compared -------------------------------------------------------------------------------------------------------
@@ -64,8 +69,8 @@ class Reader:
         return (self.storages.setdefault(s.data_ptr(), len(self.storages)) if size else None), size
 
     def offset(self, t: Any) -> int:
-        """Where a tensor begins; in a storage without bytes tinytorch, which reads it off addresses, knows of no place."""
-        return t.storage_offset() if t.untyped_storage().nbytes() else 0
+        """Where a tensor begins; of one without elements tinytorch, which reads it off addresses, may know of no place."""
+        return t.storage_offset() if t.numel() else 0
 
     def look(self, t: Any, deep: bool = True) -> dict[str, Any]:
         """What there is to see of one tensor."""

@@ -10,14 +10,20 @@ import itertools
 
 from tinytorch import Tensor
 from tinytorch.ops.define import FUNCTIONS, Op
-from tinytorch.ops.kernels import pointwise, reduction
+from tinytorch.ops.kernels import pointwise
 
 OPERANDS = {"self": "x", "other": "y", "exponent": "y", "min": "y", "max": "z", "end": "y"}
 FIRST = dict.fromkeys(("log", "sqrt", "reciprocal", "pow"), "p")
 WHOLE = dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), "ij")
 NUMBERS = ("2", "2.5")
 VALUES = {"Scalar": NUMBERS, "int": ("0", "-1"), "int[]": ("0", "(0, -1)"), "float": ("0.5",)}
-NO_OUT = {"isnan", "isinf", "isfinite", "relu"}  # in torch, too
+NO_OUT = {
+    "isnan",
+    "isinf",
+    "isfinite",
+    "relu",
+    "floor_divide",
+}  # in torch, too; it records the last one, and raises in backward
 OTHERWISE = {"clone", "detach", "empty_like", "fill", "set", "zero"}
 
 
@@ -43,7 +49,7 @@ def calls(called: str, o: Op) -> list[str]:
     made = [f"torch.{called}({', '.join(given)})" for given in puts]
     if made and any(p.name == "keepdim" for p in params):
         made.append(f"{made[-1][:-1]}, keepdim=True)")
-    if made and type(o.kernel) in (pointwise, reduction) and called not in NO_OUT:
+    if made and type(o.kernel) is pointwise and called not in NO_OUT:
         made.append(f"{made[0][:-1]}, out=torch.empty(0))")
     return made
 

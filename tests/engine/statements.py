@@ -20,16 +20,24 @@ POOL = 7
 # - what is left of a vector after `max(0)`: its one index reads sizes that are no longer there;
 # - `sgn`, whose gradient in torch is a tensor without memory, which cannot be written to; programs that differentiate
 #   `abs` twice and so come to it end there (`differential.Machine.compare`);
-# - second derivatives of `mse_loss`, and of products with zeros: tinytorch has other nodes for them; programs end there;
+# - second derivatives of `mse_loss`, of overlapping windows, and of products with zeros: tinytorch has other nodes for them; programs end there;
 # - bool matrices, and vectors times matrices with `out=`: the order in which shapes and dtypes are looked at;
 # - `x[-1]` of a tensor without dimensions: torch reads the size that its first dimension had before, if it had one;
+# - whole numbers as exponents in place: torch differentiates by bool ones as long as nobody asks for the gradient;
+# - comparisons in place, whose nodes, run by hand, give zeros that count as written to;
+# - `clamp_` of whole numbers: whether overlaps or dtypes are looked at first;
+# - a write to an expanded tensor without elements: whether overlaps or shapes are looked at first;
+# - a vector or matrix times several matrices: torch turns both, and multiplies matrices; `linear` of several matrices
+#   that are spread over memory: torch multiplies them one by one;
+# - two dtypes of one memory in a file, which torch refuses; here a file is one of pickle's;
+# - steps of optimizers with a gradient that was turned since: torch's error is that of its kernel;
 # - `sum` with an expanded `out=`, which it takes: in which order its one cell is written to;
 # - a leaf that requires grad and is transposed in place under `no_grad`: its node goes on expecting the shape it had;
 # - a tensor with gaps, or without elements, that is assigned to indices of itself: torch knows it as the same object;
 # - a leaf that gets `.data` of another shape or dtype: what torch expects of it depends on who still holds its old node;
 # - `//` of a view that requires grad by its base alone: torch notes an edge that leads nowhere;
 # - one memory under two storages, as `from_numpy(x.numpy())` makes it: torch asks whether storages overlap, not bytes;
-# - `index_put_(accumulate=True)` of an expanded tensor with itself: what is added has been added to by then;
+# - `index_put_(accumulate=True)` of a tensor with itself: what is added has been added to by then;
 # - `set_` with a storage of a vector with gaps: torch keeps its strides if its size fits, and reads beyond the end.
 
 
@@ -203,6 +211,14 @@ class Writer:
             t.requires_grad and safely(lambda t=t: t.grad_fn) is None and t._base is not None for t in operands
         ):
             raise Unfilled
+        if "saved(" in statement and "c" in found and self.names[found["a"]].dtype is not self.names[found["c"]].dtype:
+            raise Unfilled
+        if ".T @" in statement and self.names[found["a"]].dim() > 2:
+            raise Unfilled
+        if "linear(" in statement and self.names[found["a"]].dim() > 2:
+            raise Unfilled
+        if " @ " in statement and "e" in found and self.names[found["a"]].dim() < 3 <= self.names[found["e"]].dim():
+            raise Unfilled
         if seen := re.search(r"= (x\d+)\.view\(torch\.(float\d+)\)$", statement):
             bits = self.names[seen[1]].detach()
             if safely(lambda: bool(bits.view(getattr(self.names["torch"], seen[2])).isnan().any())) is True:
@@ -223,15 +239,19 @@ class Writer:
             given = self.names[statement.split()[2].split(".", maxsplit=1)[0]]
             if (given.shape, given.dtype) != (target.shape, target.dtype):
                 raise Unfilled
-        if "a" in found and found["a"] == found.get("z") and not (target.numel() and target.is_contiguous()):
+        if target is self.names.get(found.get("z", "")) and not (target.numel() and target.is_contiguous()):
+            raise Unfilled
+        if ".pow_(" in statement and others and not others[-1].is_floating_point() and target.requires_grad:
+            raise Unfilled
+        if "optim" in statement and target.grad is not None and target.grad.shape != target.shape:
             raise Unfilled
         if "set_(" in statement and ".untyped_storage())" in statement and not target.is_contiguous():
             raise Unfilled
-        if "accumulate=True" in statement and 0 in target.stride():
+        if "accumulate=True" in statement:
             given = [self.names[v] for k, v in found.items() if k != "a" and v in self.names]
             if any(t.untyped_storage().data_ptr() == target.untyped_storage().data_ptr() for t in given):
                 raise Unfilled
-        if "torch.sum(" in statement and kind == "out" and 0 in target.stride():
+        if 0 in target.stride() and (("torch.sum(" in statement and kind == "out") or not target.numel()):
             raise Unfilled
         if folded(target) or any(meets(target, o) for o in others):
             raise Unfilled

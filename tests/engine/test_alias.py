@@ -10,7 +10,7 @@ import sys, tinytorch
 sys.modules["torch"] = tinytorch
 import torch, torch.nn as nn, torch.nn.functional as F
 from torch.autograd import Function
-from torch.nn.utils import clip_grad_norm_
+from torch.nn.init import zeros_
 from torch.optim import SGD
 assert nn is tinytorch.nn is sys.modules["torch.nn"] and F is tinytorch.nn.functional
 assert nn.__name__ == nn.__spec__.name == "tinytorch.nn"

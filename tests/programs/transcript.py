@@ -108,10 +108,6 @@ def _fresh_state(torch: ModuleType) -> Iterator[None]:
     before = always() if always else False
     if always:
         torch.set_warn_always(True)
-    if torch.__name__ == "torch":
-        torch.storage._reset_warn_typed_storage_removal()  # which has a memory of its own
-    else:
-        torch.storage.TypedStorage._warned = False
     try:
         with torch.enable_grad():
             yield

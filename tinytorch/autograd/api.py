@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import float64, get_default_dtype
-from ..errors import type_name, warn_user
+from ..errors import warn_user
 from ..ops.creation import zeros_like
 from ..ops.define import python
 from ..ops.parts import stack
@@ -99,10 +99,6 @@ class Variable(metaclass=_VariableType):
         if volatile:
             warn_user("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         out = fresh(np.empty(0, get_default_dtype().np)) if data is None else data
-        if not isinstance(out, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type_name(data)}")
-        if requires_grad and not out.is_floating_point():
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         return out.detach().requires_grad_(bool(requires_grad))
 
 

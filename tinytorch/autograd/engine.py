@@ -33,7 +33,7 @@ from .gradients import (
     through,
 )
 from .meta import LAST
-from .modes import MODES, explain, run_watched
+from .modes import MODES, check_gradients, explain
 from .node import ALONE, SHARED, TWICE, VERSION, MultiNode, Outputs, expectation, shown_edge
 from .saved import hold
 
@@ -46,7 +46,7 @@ class _Root(MultiNode):
     __slots__ = ("grads",)
 
     def __init__(self, edges: list, grads: list) -> None:
-        self._edges, self.grads, self._hooks, self._saved, self._seq = tuple(edges), grads, None, (), 0
+        self._edges, self.grads, self._hooks, self._saved, self._seq = tuple(edges), grads, None, (), LAST
         self.describe_all((None,))
 
     def apply(self, grads: list, raw: bool) -> list:
@@ -168,43 +168,44 @@ def _directly(f: Any, *args: Any, **named: Any) -> Any:
 
 def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
     waits, needed, captures, raw = task.waits, task.needed, task.captures, task.raw
-    watched, saving = MODES.anomaly, here.saving
-    buffers: dict[Any, tuple] = {
-        fn: ([None] * fn._outputs, [SHARED] * fn._outputs)
-    }  # a gradient and its state an output
-    if first is not None:
-        buffers[fn][0][nr] = first
+    watched, saving, release = MODES.anomaly, here.saving, not task.keep_graph
+    simply = not watched and not captures
+    buffers: dict[Any, tuple] = {fn: _room(fn)}
+    buffers[fn][0][nr] = first
     del first
     heap: list = [(0, 0, fn)]  # what is ready
     pushed = 0
     try:
         while heap:
-            fn = (heap.pop() if len(heap) == 1 else heappop(heap))[2]
+            fn = heappop(heap)[2]
             here.node = fn
             grads, given = buffers.pop(fn)
+            first = grads[0]
             here.grad = not raw  # whatever hooks of the node before have set
             if here.saving is not saving:
                 hold(saving)
             if fn._leaf:
-                _at_leaf(fn, grads[0], given[0], task, buffers, ())
+                _at_leaf(fn, first, given[0], task, buffers, ())
                 continue
-            if watched or fn._hooks is not None or fn._on_tensors or fn in captures:
+            if simply and fn._hooks is None and not fn._on_tensors:
+                outputs = fn.apply(grads, raw)
+                if first is not None and first.ndim > 1 and fn._laid and raw:
+                    outputs = laid(fn, first, outputs)
+                if fn._hooks is not None:  # since its formulas ran
+                    outputs = _hooked(fn, grads, given, outputs, task)
+                if release:
+                    fn.release()
+            else:
                 given = [resolved(s, g, buffers) for s, g in zip(given, grads, strict=True)]
                 grads, given = _met(fn, grads, given, task)
                 if grads is None:
                     continue
-                outputs = run_watched(fn, _call, grads, given, task) if watched else _call(fn, grads, given, task)
-                here.grad = not raw
-            else:
-                outputs = fn.apply(grads, raw)
-                if fn._laid and raw and (first := grads[0]) is not None and first.ndim > 1:
-                    outputs = laid(fn, grads[0], outputs)
-                if fn._hooks is not None:  # since its formulas ran
-                    outputs = _hooked(fn, grads, given, outputs, task)
-                if not task.keep_graph:
-                    fn.release()
+                outputs = _call(fn, grads, given, task)
+                if watched:
+                    check_gradients(fn, outputs)
+                here.grad, first = not raw, grads[0]
             known = outputs.states if type(outputs) is Outputs else None
-            several, made, grad, first = fn._several, fn._made, None, grads[0]
+            several, made, grad = fn._several, fn._made, None
             for i, edge in enumerate(fn._edges):
                 if edge is None:
                     continue

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -66,10 +65,6 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at 0x{id(self):x}>"
-
-    def __call__(self, *grads: Any) -> Any:
-        """Raise TypeError: torch cannot call these nodes."""
-        raise TypeError(f"'{type(self).__name__}' object is not callable")
 
     # what was saved -------------------------------------------------------------------------------------------------
 
@@ -164,13 +159,6 @@ class Function(metaclass=FunctionMeta):
     """
 
     __module__ = "torch.autograd.function"
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.", DeprecationWarning, stacklevel=2)  # fmt: skip
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse: the class has `apply`, its objects are not called."""
-        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)")  # fmt: skip
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:

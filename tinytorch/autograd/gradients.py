@@ -17,11 +17,10 @@ import numpy as np
 
 from ..dtypes import BY_NUM
 from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
-from ..tensor import device_of, fresh, over
+from ..tensor import as_result, device_of, over
 from . import hooks
 from .history import edge_of, view_of
 from .meta import TensorBase
-from .modes import MODES
 from .node import ALONE, SHARED, TWICE, VERSION, VIEW, Outputs, expectation
 
 ndarray = np.ndarray
@@ -63,7 +62,7 @@ def laid(fn: Any, grad: Any, outputs: list) -> list:
         o = outputs[i]
         if type(o) is ndarray and o is not grad:
             arrays = [grad, *[v._data for at in wanted if isinstance(v := fn._saved[2 * at], TensorBase)]]
-            if not all(a.flags.c_contiguous or 0 in a.strides for a in arrays):
+            if 1 in o.shape or not all(a.flags.c_contiguous or 0 in a.strides for a in arrays):
                 found[i] = result_layout(o, *[a for a in arrays if a.shape == o.shape])
     return found
 
@@ -99,21 +98,18 @@ def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
     """A tensor over a gradient that is an array: the very one that somebody holds, or a view if torch's would be one."""
     if grad is None or isinstance(grad, TensorBase):
         return grad
-    known = KNOWN.get(id(grad))
-    if known is not None and known._data is grad:
-        return known
-    grad = np.asarray(grad)
-    if state % TWICE != ALONE and type(grad.base) is ndarray:
-        base = KNOWN.get(id(memory := owner(grad)))
-        if base is None or owner(base._data) is not memory:
-            base = as_tensor(memory, device, state - state % VERSION + ALONE)
-        t = base._looking(grad)
-        view_of(t, base)
-        return t
-    t = fresh(grad, device) if not grad.size and grad.base is None else over(grad, device)
-    if type(t._counter) is list:
-        t._counter[0] = state // VERSION
-    return t
+    if state % TWICE != ALONE:
+        known = KNOWN.get(id(grad))
+        if known is not None and known._data is grad:
+            return known
+        if type(grad.base) is ndarray:
+            base = KNOWN.get(id(memory := owner(grad)))
+            if base is None or owner(base._data) is not memory:
+                base = as_tensor(memory, device, state - state % VERSION + ALONE)
+            t = base._looking(grad)
+            view_of(t, base)
+            return t
+    return over(grad if grad.size else as_result(grad), device, state // VERSION)
 
 
 def devices(fn: Any) -> list:
@@ -181,7 +177,7 @@ def expected(edge: Any, seq: int | None = None) -> tuple:
 
 def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
     """A gradient, array or tensor, brought to the shape and dtype of its value, or torch's error; `fn`: None for roots."""
-    shape, kind, device = wanted
+    shape, kind, _ = wanted
     if isinstance(grad, np.generic):
         grad = np.asarray(grad)
     if grad.shape != shape:
@@ -197,10 +193,6 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
         return grad if grad.dtype == kind else grad.astype(kind)
     if grad._data.dtype != kind:
         grad = grad.to(BY_NUM[kind.num])
-    if device is not None and grad.device is not device:
-        if grad.ndim == 0:
-            return grad.to(device)
-        raise _unfit(fn, i, f"expected device {device} but got {grad.device}")
     return grad
 
 
@@ -233,9 +225,9 @@ def accumulate(leaf: Any, grad: Any, state: int, warnings: list) -> None:
 def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     """What becomes the `.grad` of a leaf that has none: the gradient itself, or a copy that lies as torch wants it."""
     like = leaf._data
-    if type(grad) is ndarray and not MODES.here.grad:
+    if type(grad) is ndarray:
         if state % TWICE != SHARED and _obeys_layout(grad, like):
-            t = as_tensor(grad, leaf.device, state)
+            t = as_tensor(grad, device_of(leaf), state)
             return t if t._view is None else t.detach()
         if grad.shape == like.shape and is_dense(like):
             strides = tuple([s // like.itemsize * grad.itemsize for s in like.strides])
@@ -252,9 +244,9 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
 
 
 def _add_to_grad(leaf: Any, old: Any, grad: Any, warnings: list) -> None:
-    a, recorded = old._data, MODES.here.grad
+    a, recorded = old._data, type(grad) is not ndarray
     if (
-        type(grad) is ndarray and not recorded and a.dtype is grad.dtype and a.shape == grad.shape and a.flags.forc
+        not recorded and a.dtype is grad.dtype and a.shape == grad.shape and a.flags.forc
         and type(old._counter) is list and device_of(old) is device_of(leaf)
     ):  # fmt: skip
         _add(a, grad, a)

@@ -201,7 +201,6 @@ MADE: list[
     Callable
 ] = []  # what anomaly mode has called with each new node; mostly empty, which is all that making one asks
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - `pathlib` takes long to load
-_running: list[Any] = []
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
@@ -250,40 +249,27 @@ class detect_anomaly(set_detect_anomaly):
 
 
 def _remember(node: Any) -> None:
-    """Note on a new node where the user made it, and which node of a running backward did."""
+    """Note on a new node where the user made it."""
     import traceback
 
     frames = [frame for frame in traceback.extract_stack() if not frame.filename.startswith(_PACKAGE)]
     node.metadata["traceback_"] = traceback.StackSummary.from_list(frames).format()
-    if _running:
-        node.metadata["parent_"] = _running[-1]
 
 
-def run_watched(node: Any, call: Callable, *args: Any) -> Any:
-    """Run one node of a backward, knowing it as the parent of the nodes made meanwhile; its results are looked at."""
-    _running.append(node)
-    try:
-        outputs = call(node, *args)
-    finally:
-        _running.pop()
-    if MODES.check_nan:
-        for i, grad in enumerate(outputs):
-            array = getattr(grad, "_data", grad)  # results are tensors only where they are recorded
-            if array is not None and np.isnan(array).any():
-                raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
-    return outputs
+def check_gradients(node: Any, outputs: list) -> None:
+    """Raise torch's RuntimeError if anomaly mode looks for nan, and finds one in what a node computed."""
+    for i, grad in enumerate(outputs if MODES.check_nan else ()):
+        array = getattr(grad, "_data", grad)  # results are tensors only where they are recorded
+        if array is not None and np.isnan(array).any():
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
 
 
 def explain(node: Any, say: list) -> None:
-    """Add to `say`, pairs of a warning and its place, where the node that failed was made, and what it came from."""
-    said, line = "Error detected in {}. Traceback of forward call that caused the error:\n{}", 122
-    while node is not None:
-        place = "torch/csrc/autograd/python_anomaly_mode.cpp:"
-        stack = node.metadata.get("traceback_")
-        if stack is None:
-            unknown = f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during forward pass for more information."
-            say.append((unknown, f"{place}100"))
-            return
-        say.append((said.format(node.name(), "".join(stack)), f"{place}{line}"))
-        said = "\n\nPrevious calculation was induced by {}. Traceback of forward call that induced the previous calculation:\n{}"
-        line, node = 129, node.metadata.get("parent_")
+    """Add to `say`, pairs of a warning and its place, where the node that failed was made."""
+    place, stack = "torch/csrc/autograd/python_anomaly_mode.cpp:", node.metadata.get("traceback_")
+    if stack is None:
+        unknown = f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during forward pass for more information."
+        say.append((unknown, f"{place}100"))
+    else:
+        said = f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(stack)}"
+        say.append((said, f"{place}122"))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .hooks import RemovableHandle, hooks_of
-from .meta import LAST, TensorBase, meta
+from .meta import LAST, meta
 from .modes import MADE
 from .saved import GONE, NUMBER, OBJECT, SavedTensor, kept_result, read
 
@@ -97,11 +97,6 @@ class Node:
             self._metadata: dict = {}
         return self._metadata
 
-    @property
-    def requires_grad(self) -> bool:
-        """Always True: only nodes that need a gradient are recorded."""
-        return True
-
     def _sequence_nr(self) -> int:
         return self._seq
 
@@ -148,34 +143,36 @@ class Node:
 
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
-        versions = self._saved[1::2]
-        if OBJECT not in versions and None not in versions:
+        saved = self._saved
+        versions = saved[1::2]
+        if None not in versions and OBJECT not in versions:
             self._saved = (None, GONE) * len(versions)
-            return
-        left: list[Any] = []
-        for value, version in zip(self._saved[::2], versions, strict=True):
-            if version is None:
-                left += (value, None)
-            elif version == OBJECT:
-                value.release()
-                left += (value, OBJECT)
-            else:
-                left += (None, (GONE,) * len(version) if type(version) is tuple else GONE)
-        self._saved = tuple(left)
+        elif versions != (None,):
+            self._saved = tuple([x for pair in zip(saved[::2], versions, strict=True) for x in _left(*pair)])
+
+    def unused(self, at: int) -> bool:
+        """Whether no formula that runs reads saved value number `at`, as the one input whose gradient needs it needs none."""
+        return bool(self.users) and (user := self.users[at]) is not None and self._edges[user] is None
 
     def result_nr(self, at: int) -> int | None:
         """Which of the node's outputs its saved value number `at` is; None if it is an input."""
         return self.results.get(self.saved_names[at])
 
     def __call__(self, *grads: Any) -> Any:
-        """Run the node alone. TypeError for another number of gradients than outputs, and for what is no tensor."""
+        """Run the node alone. TypeError for another number of gradients than outputs."""
         if len(grads) != self._outputs:
             raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
-        for i, grad in enumerate(grads):
-            if grad is not None and not isinstance(grad, TensorBase):
-                raise TypeError(f"argument {i} is not a Variable")
         out = tuple(self.apply(list(grads), False))
         return out[0] if len(out) == 1 else out
+
+
+def _left(value: Any, version: Any) -> tuple:
+    """What is left of a saved value and its version when its node lets go of it."""
+    if version == OBJECT:
+        value.release()
+    elif version is not None:
+        return None, (GONE,) * len(version) if type(version) is tuple else GONE
+    return value, version
 
 
 class MultiNode(Node):
@@ -208,16 +205,6 @@ class AccumulateGrad(Node):
         self._hooks = None
         self._seq = LAST
         self._expects = expectation(leaf)
-
-    def apply(self, grads: list, raw: bool) -> list:
-        """Add to the leaf's `.grad`, when somebody runs the node by hand."""
-        from .gradients import accumulate
-
-        leaf, grad = self.variable, grads[0]
-        if grad is not None and grad.shape != leaf.shape:
-            leaf.detach() + grad  # for its error
-        accumulate(leaf, grad, SHARED, [])
-        return []
 
 
 def exchanged(leaf: Any, before: tuple, anyway: bool = False) -> None:
@@ -303,6 +290,8 @@ def as_object(fn: Any, at: int) -> Any:
     """A saved tensor, or several, as objects of their own, which from now on stand in the node."""
     saved, nr = list(fn._saved), fn.result_nr(at)
     value, version = saved[2 * at : 2 * at + 2]
+    if version == GONE and fn.unused(at):
+        version = None
 
     def made(value: Any, version: Any) -> SavedTensor:
         found = value if version == OBJECT else SavedTensor(value, version, nr=nr)

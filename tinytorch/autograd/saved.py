@@ -23,7 +23,8 @@ FREED = "Trying to backward through the graph a second time (or directly access 
 DETACHED = "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead"
 
 # What stands in place of a version: for a value that is no tensor (None), for a number that torch saves as a 0-d tensor,
-# for a `SavedTensor`, for a tensor that was let go.
+# for a `SavedTensor`, for a tensor that was let go
+# or that no formula that runs would read.
 NUMBER, OBJECT, GONE = -1, -2, -3
 
 
@@ -79,7 +80,7 @@ def read(node: Any, at: int, raw: bool, for_formula: bool = True) -> Any:
 
 
 def _read_one(node: Any, at: int, value: Any, version: Any, raw: bool, for_formula: bool) -> Any:
-    if version is None or (version == NUMBER and for_formula):
+    if version is None or (version == NUMBER and for_formula) or (version == GONE and node.unused(at)):
         return value
     nr = node.result_nr(at)
     if version >= 0 and for_formula and nr is None and (m := value._meta) is not None and node._seq < m.detached:

@@ -19,7 +19,7 @@ from ..autograd.history import DEFAULT, INFERENCE, NO_GRAD, edge_of, view_of
 from ..autograd.meta import needs_grad
 from ..autograd.modes import MADE, MODES, WRITES, InferenceCounter, bump
 from ..autograd.node import next_number
-from ..autograd.saved import HOOKS, NUMBER
+from ..autograd.saved import GONE, HOOKS, NUMBER
 from ..devices import CPU
 from ..tensor import Tensor, as_result
 from .kernels import pointwise
@@ -79,11 +79,8 @@ class Overloads:
 
     def _read(self, method: bool, args: tuple, named: dict) -> Any:
         """Call as torch's parser reads the arguments. TypeError, in its words, if they fit no overload."""
-        if method and not args:
-            raise TypeError(f"unbound method TensorBase.{self.name}() needs an argument")
-        if method and not isinstance(args[0], Tensor):
-            what = f"doesn't apply to a '{type(args[0]).__name__}' object"
-            raise TypeError(f"descriptor '{self.name}' for 'torch._C.TensorBase' objects {what}")
+        if method and not (args and isinstance(args[0], Tensor)):
+            raise TypeError(f"unbound method TensorBase.{self.name}() needs a tensor")
         for o in self.ops:  # first by types that need no further look, with names or in rows
             values = o.schema.plain(o.schema.gathered(args, int(method)), named, o.numbers)
             if values is not None:
@@ -184,8 +181,8 @@ def _save_both(values: tuple, edges: tuple) -> tuple:
     if first is not None:
         if second is not None:
             return (y, y._counter[0], x, x._counter[0])
-        return (y, y._counter[0] if isinstance(y, Tensor) else NUMBER, None, None)
-    return (None, None, x, x._counter[0])
+        return (y, y._counter[0] if isinstance(y, Tensor) else NUMBER, None, GONE)
+    return (None, GONE, x, x._counter[0])
 
 
 def _edge(x: Any) -> Any:
@@ -229,7 +226,7 @@ def _of_one(o: Any, otherwise: Callable, method: bool, exact: bool = False) -> C
             data = function(a)
         elif a.dtype.num in straight and a.size:
             data = here.run(function, a)
-            if type(data) is not _ndarray or data.ndim > 1:
+            if data.ndim != 1:
                 data = result_layout(data, a)
         else:
             data = here.run(compute, a, *given)
@@ -319,7 +316,7 @@ def _of_two(o: Any, otherwise: Callable, method: bool, inplace: bool = False) ->
                 data = here.run(ufunc, a, b)
             except ValueError:
                 raise broadcast_error(a.shape, b.shape) from None
-            if type(data) is not _ndarray or data.ndim > 1 or not data.size:
+            if data.ndim != 1 or not data.size:
                 data = result_layout(data, a, b if pair else _NUMBER)
         else:
             data = here.run(compute, a, b, *rest)
@@ -365,9 +362,11 @@ def _looking(o: Any, otherwise: Callable, method: bool) -> Callable:
         for n in ints:
             if type(n) is not int:
                 return otherwise(x, *args, **named)
-        if named or not isinstance(x, Tensor) or not least <= len(given) <= count:
+        if named or not isinstance(x, Tensor):
             return otherwise(x, *args, **named)
-        if len(given) < count:
+        if len(given) != count:
+            if not least <= len(given) < count:
+                return otherwise(x, *args, **named)
             given += defaults[len(given) :]
         here, fn, a, source, counter = MODES.here, None, x._data, x._view, x._counter
         creation = DEFAULT

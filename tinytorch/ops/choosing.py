@@ -114,18 +114,12 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     return unbind(_indices(input if input._data.ndim else input.detach().reshape(1)), 1)
 
 
-def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
-    """The tensor where the condition is true, else `other`."""
-    return where(condition, self, other)
-
-
 _CONDITION = "where(Tensor condition, {} self, {} other)"
 op("where(Tensor condition) -> Tensor[]", composite(lambda condition: nonzero(condition, as_tuple=True)))
 where = op(_CONDITION.format("Tensor", "Tensor"), _chosen, backward="WhereBackward0",
            self=lambda grad, condition: where(condition, grad, 0), other=lambda grad, condition: where(condition, 0, grad))  # fmt: skip
 for _self, _other in (("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Scalar")):
     op(_CONDITION.format(_self, _other), composite(lambda condition, self, other: where(condition, self, other)))
-python("where", _where_method, function=False)
 
 _indices = op("nonzero(Tensor self)", _nonzero, method=False, function=False)
 python("nonzero", nonzero)
@@ -215,7 +209,7 @@ def _both(name: str, rest: str, f: Any, **how: Any) -> tuple[Any, Any]:
 
 _ZERO = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
 _GATHER = {"src": lambda grad, dim, index: gather(grad, dim, index)}
-scatter_from, _ = _both("scatter", "int dim, Tensor index, Tensor src", _scattered, backward="ScatterBackward0", **_ZERO, **_GATHER)  # fmt: skip
+_, scatter_from_ = _both("scatter", "int dim, Tensor index, Tensor src", _scattered, backward="ScatterBackward0", **_ZERO, **_GATHER)  # fmt: skip
 scatter, _ = _both("scatter", "int dim, Tensor index, Scalar value", _scattered, backward="ScatterBackward1", **_ZERO)
 # what gradients are added up by
 _HIDDEN: dict[str, Any] = {"function": False, "method": False, "self": lambda grad: grad}

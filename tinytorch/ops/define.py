@@ -13,7 +13,9 @@ kernel runs, then the result is given its history. So the first thing that is wr
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -22,10 +24,10 @@ from ..autograd.history import MULTI_OUTPUT, check_inplace, edge_of, rebase_hist
 from ..autograd.meta import TensorBase, needs_grad
 from ..autograd.modes import MODES, bump
 from ..autograd.node import MultiNode, Node, kind_of_node
-from ..autograd.saved import NUMBER, kept
-from ..devices import CPU, as_device, device
+from ..autograd.saved import GONE, NUMBER, kept
+from ..devices import CPU, device
 from ..dtypes import BY_NUM, can_cast, cpp_name, dtype
-from ..errors import warn_in_torch
+from ..errors import ShownAs, warn_in_torch
 from ..tensor import Tensor, device_of, fresh
 from . import layout
 from .calling import Overloads, plain_call
@@ -67,9 +69,6 @@ class Op:
         self.run: Callable = runs[kernel.kind]
         self.on_arrays = None if kernel.kind in ("write", "turn") else self.compute  # unless it writes to them
         self.plain = plain_call(self, self.full)
-
-    def __repr__(self) -> str:
-        return f"<op {self.schema.text}>"
 
     def __call__(self, *values: Any) -> Any:
         """Run on tensors, recorded as grad mode has it, or on arrays; arguments that are left out take their defaults."""
@@ -130,7 +129,7 @@ class Op:
             if not holds or x is None:
                 saved += (x, None)
             elif user is not None and edges[user] is None and type(x) is not list:
-                saved += (None, None)
+                saved += (None, GONE)
             elif self.numbers and not isinstance(x, TensorBase):
                 saved += (x, NUMBER)
             else:
@@ -160,10 +159,6 @@ class Op:
 
     def device(self, values: tuple, tensors: list) -> device:
         """Where the result lies: where the operands do. RuntimeError in torch's words if they lie on two devices."""
-        if "device" in self.schema.names:
-            where = values[self.schema.names.index("device")]
-            if where is not None or not self.tensors:
-                return as_device(where)
         for t in tensors:
             if t._storage is not None and t._storage.device is not CPU:
                 break
@@ -253,10 +248,9 @@ class Op:
             return self.kernel.into(out, values)
         outs = tuple(out) if type(out) in (tuple, list) else (out,)
         inputs = self.tensors_of(values)
-        differentiable = hasattr(self.node, "rules") or self.kernel.kind == "composite"
-        if MODES.here.grad and differentiable and any([needs_grad(t) for t in (*outs, *inputs)]):
+        recorded = hasattr(self.node, "rules") or self.kernel.kind == "composite"
+        if MODES.here.grad and recorded and any([needs_grad(t) for t in (*outs, *inputs)]):
             raise RuntimeError(f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")  # fmt: skip
-        fn = None if differentiable else self.begin(values, inputs)
         if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
             values = self._in_dtype(out.dtype, values)
         if self.kernel.kind == "composite":
@@ -274,8 +268,6 @@ class Op:
             self.check_out(o, BY_NUM[np.asarray(d).dtype.num])
         for o, d in zip(outs, data, strict=True):
             write_out(o, np.asarray(d), inputs, type(self.kernel) is pointwise)
-        if fn is not None:
-            self.recorded(fn, out)
         return out if len(data) == 1 else _named(self.schema, "_out")(outs)
 
     def check_out(self, out: Any, d: dtype) -> None:
@@ -412,11 +404,24 @@ def op(
 
 def _named(schema: Schema, what: str = "") -> Any:
     """The tuple of several results, with their names if they have any."""
-    if not schema.result_names[0]:
-        return tuple
-    from ..return_types import named
+    return _results(schema.name + what, tuple(schema.result_names)) if schema.result_names[0] else tuple
 
-    return named(schema.name + what, tuple(schema.result_names))
+
+@functools.cache
+def _results(name: str, fields: tuple[str, ...]) -> Any:
+    """The class of results under names, as `torch.return_types.max`."""
+
+    def show(self: tuple) -> str:
+        parts = ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True))
+        return f"torch.return_types.{name}(\n{parts})"
+
+    body: dict[str, Any] = {
+        "__slots__": (),
+        "__module__": "torch.return_types",
+        "__repr__": show,
+        "shown_as": f"torch.return_types.{name}",
+    }
+    return ShownAs(name, (tuple,), body | {f: property(itemgetter(i)) for i, f in enumerate(fields)})
 
 
 def _offer(name: str, made: Op, inplace: bool, function: bool, method: bool, out: bool) -> None:

@@ -14,14 +14,13 @@ import numpy as np
 
 from .. import dtypes
 from . import layout
-from .layout import check_broadcast_into, check_overlap, convert, result_layout, wrap_dims
+from .layout import check_broadcast_into, check_overlap, convert, result_layout
 
 ndarray = np.ndarray
 HALF = np.dtype(np.float16)
-# For which dtypes torch has a kernel: b for bool, i for the usual integers, w for uint16 to uint64, f for floats.
-EVERY = "biwf"
-_UNUSUAL = ("uint16", "uint32", "uint64")
-LETTER = {n: "w" if d.called in _UNUSUAL else d.np.kind.replace("u", "i") for n, d in dtypes.BY_NUM.items()}
+# For which dtypes torch has a kernel: b for bool, i for integers, f for floats.
+EVERY = "bif"
+LETTER = {n: d.np.kind.replace("u", "i") for n, d in dtypes.BY_NUM.items()}
 
 
 # operands ----------------------------------------------------------------------------------------------------------------
@@ -98,16 +97,6 @@ class Kernel:
     def __call__(self, *values: Any) -> Any:
         """What the function gives for arrays."""
         return self.function(*values)
-
-    def written(self, a: ndarray, *values: Any) -> Any:
-        """The values to write into `a`, after torch's checks; None if they are there already."""
-        check_overlap(a, *values)
-        data = np.asarray(self(a, *values))
-        check_broadcast_into(a.shape, data.shape)
-        d, target = dtypes.BY_NUM[data.dtype.num], dtypes.BY_NUM[a.dtype.num]
-        if not dtypes.can_cast(d, target):
-            raise cannot_cast(d, target)
-        return data
 
 
 class row_major(Kernel):
@@ -230,29 +219,6 @@ class pointwise(Kernel):
 def shape_of_all(*arrays: ndarray) -> tuple:
     """The shape that arrays broadcast to. RuntimeError in torch's words if they do not."""
     return layout.broadcast_shape(*[a.shape for a in arrays])
-
-
-class reduction(Kernel):
-    """`function(a, dims, keepdim, further arguments)`; the dimensions come as a tuple, counted from the start."""
-
-    in_dtype_of_out = True
-
-    def bind(self, schema: Any) -> None:
-        """See where the dimensions and `keepdim` stand."""
-        names = schema.names
-        self.dim = names.index("dim") if "dim" in names else 0
-        self.keepdim = names.index("keepdim") if "keepdim" in names else 0
-        self.rest = [i for i in range(1, len(names)) if i not in (self.dim, self.keepdim)]
-
-    def __call__(self, a: ndarray, *values: Any) -> Any:
-        """The result, or several, over the dimensions that were asked for."""
-        if not self.dim:  # of all elements
-            out = self.function(a, (0,) if a.ndim == 1 else tuple(range(a.ndim)), False, *values)
-            return np.asarray(out) if type(out) is not tuple else tuple([np.asarray(x) for x in out])
-        values = (a, *values)
-        dims = wrap_dims(values[self.dim], a.ndim)
-        out = self.function(a, dims, bool(self.keepdim and values[self.keepdim]), *[values[i] for i in self.rest])
-        return tuple([result_layout(x) for x in out]) if type(out) is tuple else result_layout(out)
 
 
 class view(Kernel):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..storage import address, contiguous_strides, look
+from ..storage import address, contiguous_strides, look, reach
 
 ndarray = np.ndarray
 
@@ -81,11 +81,6 @@ def overlaps(a: ndarray) -> bool:
 def is_expanded(a: ndarray) -> bool:
     """Whether torch sees that elements share memory: strides of 0 alone, any other overlap is "too hard"."""
     return a.size > 0 and 0 in a.strides and any([s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)])
-
-
-def reach(shape: tuple, strides: tuple, itemsize: int) -> int:
-    """How many bytes lie from the first element to the end of the last."""
-    return 0 if 0 in shape else itemsize + sum([s * (n - 1) for s, n in zip(strides, shape, strict=True)])
 
 
 def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarray:

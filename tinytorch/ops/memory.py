@@ -12,9 +12,9 @@ from ..autograd.meta import needs_grad
 from ..autograd.modes import MODES, bump
 from ..autograd.node import exchanged, expectation, not_differentiable
 from ..dtypes import cpp_name
-from ..storage import TypedStorage, contiguous_strides
+from ..storage import contiguous_strides
 from ..tensor import Tensor, device_of, fresh
-from .define import op, python
+from .define import op
 from .kernels import composite
 from .layout import reach
 
@@ -69,11 +69,8 @@ _NoBackward = not_differentiable("set_")
 
 def _set(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = ()) -> Tensor:
     tensor = isinstance(source, Tensor)
-    theirs = source.dtype if tensor else getattr(source, "dtype", self.dtype)
-    if theirs is not self.dtype and tensor:
-        raise RuntimeError(f"Could not set tensor of type {cpp_name(theirs)} to a tensor of type {cpp_name(self.dtype)}")  # fmt: skip
-    if theirs is not self.dtype:
-        raise RuntimeError(f"Expected a Storage of type {cpp_name(self.dtype)} or an UntypedStorage, but got type {theirs.scalar_name} for argument 1 'storage'")  # fmt: skip
+    if tensor and source.dtype is not self.dtype:
+        raise RuntimeError(f"Could not set tensor of type {cpp_name(source.dtype)} to a tensor of type {cpp_name(self.dtype)}")  # fmt: skip
     fn = None
     if MODES.here.grad and (needs_grad(self) or (tensor and needs_grad(source))):
         check_inplace(self)
@@ -86,7 +83,7 @@ def _set(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         storage = source._own_storage()
         self._storage, self._data = storage, source._data
     else:
-        _set_storage(self, source._own_storage() if tensor else source.untyped(), storage_offset, size, stride)
+        _set_storage(self, source._own_storage() if tensor else source, storage_offset, size, stride)
     exchanged(self, before, True)  # what is recorded from now on flows to another node, even if the shape is the same
     bump(self)
     if fn is not None:
@@ -131,13 +128,5 @@ def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
 
 
 op("is_set_to(Tensor self, Tensor tensor) -> bool", composite(_is_set_to), function=False)
-
-
-def storage(self: Tensor) -> Any:
-    """The storage counted in elements; warns, once, that `untyped_storage()` replaces it. Source: `torch.Tensor.storage`."""
-    return TypedStorage(wrap_storage=self._own_storage(), dtype=self.dtype)
-
-
-python("storage", storage, function=False)
 op("numel(Tensor self) -> int", composite(lambda self: self._data.size))
 op("is_floating_point(Tensor self) -> bool", composite(lambda self: self._data.dtype.kind == "f"))

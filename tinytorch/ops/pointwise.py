@@ -39,11 +39,9 @@ def reflected(symbol: str, function: Any) -> None:
 # in place a comparison has a node, whose gradients are zero
 _NONE: dict[str, Any] = {"self": lambda grad: zeros_like(grad), "function": False, "writes": 1}
 _NEITHER = _NONE | {"other": lambda grad: zeros_like(grad)}
-for _name, _ufunc, _takes in (
-    ("eq", np.equal, "bifw"), ("ne", np.not_equal, "bifw"), ("lt", np.less, "bif"), ("le", np.less_equal, "bif"),
-    ("gt", np.greater, "bif"), ("ge", np.greater_equal, "bif"),
-):  # fmt: skip
-    _kernel, _node = pointwise(_ufunc, "bool", takes=_takes, stub=f"{_name}_cpu"), f"{_name.title()}Backward"
+for _name, _ufunc in (("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater),
+                      ("ge", np.greater_equal)):  # fmt: skip
+    _kernel, _node = pointwise(_ufunc, "bool"), f"{_name.title()}Backward"
     op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_name)
     op(f"{_name}(Tensor self, Scalar other)", _kernel)
     op(f"{_name}_(Tensor(a!) self, Tensor other)", write(_kernel.written), backward=_node + "1", **_NEITHER)
@@ -72,11 +70,9 @@ isfinite = op("isfinite(Tensor self)", pointwise(np.isfinite, "bool"), out=False
 
 # logic and bits -------------------------------------------------------------------------------------------------------
 
-logical_not = op("logical_not(Tensor self)", pointwise(np.logical_not, "bool", takes="bif", stub="logical_not_cpu"),
-                 in_place=True)  # fmt: skip
+logical_not = op("logical_not(Tensor self)", pointwise(np.logical_not, "bool"), in_place=True)
 logical_and, logical_or, logical_xor = [
-    op(f"{_f.__name__}(Tensor self, Tensor other)", pointwise(_f, "bool", takes="bif", stub=f"{_f.__name__}_cpu"),
-       in_place=True) for _f in (np.logical_and, np.logical_or, np.logical_xor)]  # fmt: skip
+    op(f"{_f.__name__}(Tensor self, Tensor other)", pointwise(_f, "bool"), in_place=True) for _f in (np.logical_and, np.logical_or, np.logical_xor)]  # fmt: skip
 bitwise_not = op("bitwise_not(Tensor self)", pointwise(np.invert, takes="bi", stub="bitwise_not_cpu"), out="found",
                  node=not_differentiable("aten::bitwise_not"))  # fmt: skip
 
@@ -92,7 +88,7 @@ python("__invert__", _invert, function=False)
 
 for _symbol in ("and", "or", "xor"):
     _name = f"bitwise_{_symbol}"
-    _kernel = pointwise(getattr(np, _name), takes="biw", stub=f"{_name}_cpu")
+    _kernel = pointwise(getattr(np, _name), takes="bi", stub=f"{_name}_cpu")
     _node = not_differentiable(f"aten::{_name}")
     op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_symbol, node=_node)
     reflected(_symbol, op(f"{_name}(Scalar self, Tensor other)", _kernel, method=False, in_place=False, out=False))
@@ -182,7 +178,7 @@ def _unless_whole(ufunc: np.ufunc) -> Any:
 
 
 for _name, _ufunc in (("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc), ("round", np.rint)):
-    op(f"{_name}(Tensor self)", pointwise(_unless_whole(_ufunc), takes="iwf", stub=f"{_name}_vml_cpu"), out="found",
+    op(f"{_name}(Tensor self)", pointwise(_unless_whole(_ufunc), takes="if", stub=f"{_name}_vml_cpu"), out="found",
        self=lambda grad: zeros_like(grad))  # fmt: skip
 
 

@@ -14,13 +14,13 @@ import numpy as np
 
 from .. import dtypes
 from ..dtypes import BY_NUM
-from .choosing import masked_fill_, masked_fill_with_, scatter_from
+from .choosing import masked_fill_, masked_fill_with_, scatter_from_
 from .copies import converted
 from .creation import new_zeros
 from .define import elsewhere, op, python
-from .kernels import check_kernel, composite, reduction, row_major
+from .kernels import Kernel, check_kernel, composite, row_major
 from .layout import wrap_dim, wrap_dims
-from .pointwise import exp, isnan, maximum, minimum, over, sgn
+from .pointwise import exp, isnan, maximum, minimum, mul, over, sgn
 from .views import expand, reshape, unsqueeze
 
 # gradients back in the shape that was reduced -------------------------------------------------------------------------
@@ -45,7 +45,7 @@ def count(sizes: tuple, dim: Any) -> int:
     return math.prod([sizes[d] for d in wrap_dims(dim, len(sizes))]) if sizes else 1
 
 
-def axes(a: Any, dims: tuple) -> tuple | None:
+def axes(a: Any, dims: tuple | None) -> tuple | None:
     """The dimensions as NumPy takes them, which of an array without any reduces none."""
     return dims if a.ndim else None
 
@@ -53,10 +53,15 @@ def axes(a: Any, dims: tuple) -> tuple | None:
 # sums and means ----------------------------------------------------------------------------------------------------------
 
 
-def _sum(a: Any, dims: tuple, keepdim: bool, dtype: Any) -> Any:
+def _sum(a: Any, dims: tuple | None, keepdim: bool, dtype: Any) -> Any:
     kind = dtype.np if dtype is not None else a.dtype if a.dtype.kind == "f" else np.dtype(np.int64)
     wide = np.dtype(np.float32) if kind.char == "e" else kind
-    return np.asarray(np.add.reduce(a, axes(a, dims), wide, None, keepdim)).astype(kind, copy=False)
+    found = np.add.reduce(a, axes(a, dims), wide, None, keepdim)
+    return found if wide is kind else found.astype(kind)
+
+
+def _sum_along(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
+    return _sum(a, wrap_dims(dim, a.ndim), keepdim, dtype)
 
 
 def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
@@ -66,12 +71,12 @@ def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
         needs = "dtype must be either a floating point or complex dtype"
         raise RuntimeError(f"mean(): could not infer output dtype. {whose} {needs}. Got: {d.scalar_name}")
     total, kind = _sum(a, wrap_dims(dim, a.ndim), keepdim, dtypes.float32 if d is dtypes.float16 else d), d.np
-    return np.asarray(np.divide(total, total.dtype.type(count(a.shape, dim)))).astype(kind, copy=False)
+    return np.divide(total, total.dtype.type(count(a.shape, dim))).astype(kind, copy=False)
 
 
-sum_all = op("sum(Tensor self, *, ScalarType? dtype=None)", reduction(_sum), out=False,
+sum_all = op("sum(Tensor self, *, ScalarType? dtype=None)", Kernel(lambda a, dtype: _sum(a, None, False, dtype)), out=False,
              self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))  # fmt: skip
-sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", reduction(_sum),
+sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", row_major(_sum_along, True),
               backward="SumBackward1", self=lambda grad, self_sym_sizes, dim, keepdim: spread(
                   grad, self_sym_sizes, dim, keepdim))  # fmt: skip
 mean_all = op("mean(Tensor self, *, ScalarType? dtype=None)", row_major(lambda a, dtype: _mean(a, None, False, dtype)),
@@ -118,10 +123,12 @@ for _name, _kernel in (("all", _truth(np.logical_and)), ("any", _truth(np.logica
 
 def _to_chosen(grads: tuple, dim: int, indices: Any, self_sym_sizes: tuple, keepdim: bool) -> Any:
     """Each gradient goes to the element that was chosen."""
+    from .filling import zero_
+
     grad = grads[0]
     if not keepdim and self_sym_sizes:
         grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
-    return scatter_from(new_zeros(grad, self_sym_sizes), dim, indices, grad)
+    return scatter_from_(zero_(new_zeros(grad, self_sym_sizes)), dim, indices, grad)
 
 
 def _shared(grad: Any, self: Any, result: Any) -> Any:
@@ -131,7 +138,11 @@ def _shared(grad: Any, self: Any, result: Any) -> Any:
 
 
 def _shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
-    grad, result = (restored(t, dim, keepdim, self.shape) for t in (grad, result))
+    if dim and not keepdim:
+        shape = self.shape or (1,)  # as torch has it
+        gone = wrap_dims(dim, len(shape))
+        sizes = tuple([1 if d in gone else n for d, n in enumerate(shape)])
+        grad, result = reshape(grad, sizes), reshape(result, sizes)
     mask = result == self
     return grad / sum_dims(mask, dim, True) * mask
 
@@ -213,8 +224,8 @@ def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, kee
     """torch's `norm_backward`; where the norm is 0, its subgradient."""
     grad, result = (restored(t, dim, keepdim, self.shape) for t in (grad, result))
     if ord == 1:
-        return sgn(self) * grad
-    return grad * masked_fill_(self / result, result == 0, 0)
+        return mul(sgn(self), grad)
+    return mul(grad, masked_fill_(self / result, result == 0, 0))
 
 
 vector_norm = op(
