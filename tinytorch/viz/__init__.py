@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 
-def graph(*tensors: Any, since: Snapshot | None = None, **named: Any) -> "GraphPicture":
+def graph(*tensors: Any, since: Snapshot | None = None, values: Any = True, **named: Any) -> "GraphPicture":
     """Draw the autograd graph behind some tensors as a `graphviz.Digraph`; the arguments are those of `snapshot`.
 
     A snapshot may be given instead. With `since`, an earlier snapshot, what is new or changed is marked. Nodes, leaves
@@ -47,7 +47,7 @@ def graph(*tensors: Any, since: Snapshot | None = None, **named: Any) -> "GraphP
     Raises TypeError for an argument that is no tensor and holds none; ImportError without the
     `graphviz` package; on drawing, LayoutError where no Graphviz can be found.
     """
-    snap = read(tensors, named, sys._getframe(1), since)
+    snap = read(tensors, named, sys._getframe(1), since, values)
     # Imported here: snapshots and memory pictures do without the graphviz package.
     from .draw.digraph import GraphPicture
 

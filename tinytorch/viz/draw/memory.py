@@ -35,13 +35,13 @@ GEOMETRY, REMARK, HISTORY = 60, 100, 80
 COUNT_W = 104
 
 
-def memory(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Picture:
+def memory(*tensors: Any, since: Snapshot | None = None, values: Any = True, **named: Any) -> Picture:
     """Draw names, tensors, storages and version counters; the arguments are those of `snapshot`.
 
     A snapshot may be given instead. With `since`, an earlier snapshot, what changed is marked.
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    return memory_of(changes(read(tensors, named, sys._getframe(1), since), since))
+    return memory_of(changes(read(tensors, named, sys._getframe(1), since, values), since))
 
 
 def memory_of(changed: Changes) -> Picture:
