@@ -168,5 +168,7 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, 
     `map_location`: the device to put tensors on, or a function of storage and device. `weights_only=False` makes
     whatever the file names, and so may run code from it. Source: `torch.load`.
     """
+    if not zipfile.is_zipfile(f):
+        raise pickle.UnpicklingError("this is no file that torch.save wrote (PyTorch 1.6 or later, or tinytorch)")
     with zipfile.ZipFile(f) as archive:
         return _Reader(archive, map_location, weights_only is None or weights_only).load()
