@@ -36,9 +36,16 @@ COUNT_W = 104
 
 
 def memory(*tensors: Any, since: Snapshot | None = None, values: Any = True, **named: Any) -> Picture:
-    """Draw names, tensors, storages and version counters; the arguments are those of `snapshot`.
+    """Draw names, tensors, storages and version counters, and tell of them in words.
 
-    A snapshot may be given instead. With `since`, an earlier snapshot, what changed is marked.
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> d = x.detach()
+    >>> print(memory(x, d).text)
+    Memory: 2 tensors in 1 storage.
+    ...
+    version counter C1, shared by x and d: at version 0.
+
+    The arguments are those of `snapshot`, or a snapshot. With `since`, an earlier snapshot, what changed is marked.
     Raises TypeError for an argument that is no tensor and holds none.
     """
     return memory_of(changes(read(tensors, named, sys._getframe(1), since, values), since))
