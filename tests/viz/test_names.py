@@ -142,6 +142,9 @@ def test_values_may_be_left_out(engine: ModuleType) -> None:
     assert "cells:" not in text
     assert "3 cells of float32" in text
     assert "values" not in dict(snapshot(x, values=False).names)
+    y = x.requires_grad_() * engine.tensor(2.5)
+    assert "saved other: 2.5, live" in graph(y).text
+    assert "2.5" not in graph(y, values=False).text
 
 
 @pytest.mark.parametrize("look", [snapshot, memory, graph])

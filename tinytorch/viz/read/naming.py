@@ -26,7 +26,7 @@ from .records import Snapshot
 _NOT_THE_USERS = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__")
 _MAX_DEPTH = 6
 _MAX_NAMES = 10_000
-_CLOSED = (np.ndarray, ModuleType, FunctionType, type, Snapshot)
+_CLOSED = (ModuleType, FunctionType, type, Snapshot)
 """What holds nothing of the user's, or far too much."""
 _PARAMETERS = ".param_groups."
 """In the names of an optimizer's parameters, which count only for those that have no other name."""
@@ -97,6 +97,9 @@ def tensors_in(
         if is_tensor(thing) or isinstance(thing, np.ndarray):
             known.setdefault(id(thing), name)
             yield name, thing
+            inner = inner_tensors(thing) if depth <= _MAX_DEPTH else []
+            waiting.extend((f"{name}.{key}", value, depth + 1) for key, value in reversed(inner))
+            continue
         if depth > _MAX_DEPTH or id(thing) in seen or len(seen) > _MAX_NAMES:
             continue
         seen.add(id(thing))
@@ -147,9 +150,7 @@ def _has(*methods: str) -> Callable[[Any], bool]:
 
 
 _INSIDE: tuple[tuple[Callable[[Any], bool], Callable[[Any, dict[int, str]], Iterable[tuple[str, Any]]] | None], ...] = (
-    # A tensor that stands for others (a DTensor) says itself which.
-    (_has("__tensor_flatten__"), lambda thing, _: inner_tensors(thing)),
-    (lambda thing: is_tensor(thing) or isinstance(thing, _CLOSED), None),
+    (lambda thing: isinstance(thing, _CLOSED), None),
     (lambda thing: isinstance(thing, Mapping), lambda thing, _: [(_text(key), value) for key, value in thing.items()]),
     (lambda thing: isinstance(thing, _SERIES), lambda thing, _: [(str(k), value) for k, value in enumerate(thing)]),
     (_has("named_parameters", "named_modules"), _of_module),

@@ -77,12 +77,12 @@ def read(
         named, values = {**named, "values": values}, True
     pairs, apart = gather(args, named, frame)
     with undisturbed():
-        reader = _Reader()
+        reader = _Reader(values)
         for name, tensor in pairs:
             if is_tensor(tensor):
                 reader.call(reader.add(tensor, "named"), name)
         arrays = [(name, array) for name, array in pairs if not is_tensor(array)]
-        return reader.finish(since or Snapshot((), (), (), (), ()), values, arrays, apart)
+        return reader.finish(since or Snapshot((), (), (), (), ()), arrays, apart)
 
 
 @dataclass(slots=True)
@@ -107,7 +107,8 @@ class _Met:
 class _Reader:
     """Collects everything reachable, then makes the records. Lives for one snapshot."""
 
-    def __init__(self) -> None:
+    def __init__(self, values: bool) -> None:
+        self.values = values
         self.met: list[_Met] = []
         self.index: dict[int, int] = {}
         self.addresses: dict[Any, list[int]] = {}
@@ -141,7 +142,7 @@ class _Reader:
         self.given[name] = where
         self.met[where].names.append(name)
 
-    def finish(self, since: Snapshot, values: bool, arrays: list[tuple[str, Any]], apart: list[str]) -> Snapshot:
+    def finish(self, since: Snapshot, arrays: list[tuple[str, Any]], apart: list[str]) -> Snapshot:
         done = 0
         while done < len(self.met):
             # All tensors known so far come before the graph: what a node saved is to be found among them.
@@ -166,7 +167,7 @@ class _Reader:
                 self._record(i, keys[i], ids, blocks.places[i], of_tensor.get(tid), grad_of.get(i))
                 for i, tid in enumerate(ids)
             ),
-            storages=blocks.records(ids, shown if values else set(), seeing),
+            storages=blocks.records(ids, shown if self.values else set(), seeing),
             counters=counters,
             nodes=self._nodes(ids, keys),
             counters_known=known,
@@ -351,7 +352,7 @@ class _Reader:
             node = quietly(tensor, "grad_fn")
             same = self.addresses.get(address_of(tensor), ())
             where = next((i for i in same if self.met[i].grad_fn is node), None)
-        if where is None and not tuple(tensor.shape) and not tensor.requires_grad:
+        if where is None and self.values and not tuple(tensor.shape) and not tensor.requires_grad:
             # The 2 of `x * 2`: torch wraps it in a 0-d tensor, and backward frees it like one.
             try:
                 return Saved(name, "live", value=tensor.tolist())
