@@ -66,13 +66,13 @@ def read(
     values: Any = True,
 ) -> Snapshot:
     """`snapshot` for callers that hand over their own caller's frame; a lone Snapshot is returned as it is."""
-    if len(args) == 1 and not named and isinstance(args[0], Snapshot):
-        return args[0]
     if since is not None and not isinstance(since, Snapshot):
         raise TypeError(
             f"since= is an earlier snapshot, as snapshot(...) returns it, not of type {type(since).__name__}; "
             f'a tensor of that name is shown with {{"since": since}} as the first argument'
         )
+    if len(args) == 1 and not named and isinstance(args[0], Snapshot):
+        return args[0]
     if not isinstance(values, bool):  # a tensor of that name
         named, values = {**named, "values": values}, True
     pairs, apart = gather(args, named, frame)
