@@ -30,14 +30,14 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("engine", "tinytorch", 11_300, 51, without=("viz",)),  # on its way to 10,000 lines in 50 files
+    Part("engine", "tinytorch", 11_320, 51, without=("viz",)),  # on its way to 10,000 lines in 50 files
     Part(
         "its mechanism",
         "tinytorch",
-        6_700,  # on its way to 5,500
+        6_710,  # on its way to 5,500
         without=("viz", "nn", "optim.py", *(f"ops/{n}.py" for n in LISTS.split(","))),
     ),
-    Part("pictures", "tinytorch/viz", 4_810),
+    Part("pictures", "tinytorch/viz", 5_080),
     Part("widgets", "widgets/copylab", 13_850, kinds=(".py", ".js", ".css")),
 )
 
