@@ -1,15 +1,18 @@
-"""`torch.save` and `torch.load`: a file holds tensors and plain containers, and what the tensors share.
+"""`torch.save` and `torch.load`, in PyTorch's own file format.
 
-A file is one of Python's `pickle`, which PyTorch does not read, nor its files are read here. Loading makes tensors and plain
-containers, and refuses all else unless `weights_only=False` says that the file is to be trusted. Source: `torch.serialization`.
+A file is a zip archive: `data.pkl` describes the objects, `data/0`, `data/1` ... hold a storage each, so that tensors
+saved together keep what they share. Loading makes tensors and plain containers, and refuses everything else unless
+`weights_only=False` says that the file is to be trusted. Source: `torch.serialization`, `torch._utils`.
 """
 
 from __future__ import annotations
 
-import os
+import io
 import pickle
+import zipfile
+from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
-from contextlib import nullcontext
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -17,86 +20,159 @@ import numpy as np
 from . import dtypes, nn
 from .autograd.hooks import warn_of_hooks
 from .devices import as_device, device
-from .ops.copies import over_storage, place
+from .errors import missing
+from .ops.copies import over_storage
 from .storage import UntypedStorage
 from .tensor import Size, Tensor
 
-_PLAIN = (
-    over_storage,
-    dtypes.named,
-    np.dtype,
-    Tensor,
-    nn.Parameter,
-    Size,
-    device,
-    OrderedDict,
-    Counter,
-    set,
-    complex,
-    bytearray,
-)
-_ALLOWED = {(thing.__module__, thing.__qualname__) for thing in _PLAIN}
+_Storage = tuple[UntypedStorage, dtypes.dtype]  # with the type of its elements, by which files name it
 
 
-def storage_of(data: bytes, where: device) -> UntypedStorage:
-    """A storage of these bytes."""
-    return UntypedStorage(np.frombuffer(bytearray(data), np.uint8), where)
+def rebuild_tensor(storage: _Storage, offset: int, size: tuple, stride: tuple, requires_grad: bool, *_: Any) -> Tensor:
+    """A tensor that looks at a storage."""
+    kind = storage[1].np
+    steps = tuple([k * kind.itemsize for k in stride])
+    return over_storage(storage[0], (kind, size, steps, offset * kind.itemsize), requires_grad)
 
 
-class _Writer(pickle.Pickler):
-    """Writes each storage once, as pickle does with all objects, and tensors as looks at storages."""
+def rebuild_parameter(data: Tensor, requires_grad: bool, hooks: Any, state: dict | None = None) -> Tensor:
+    """A parameter, with what was set on it."""
+    return rebuild_from_type(nn.Parameter, nn.Parameter, (data, requires_grad), state or {})
+
+
+def rebuild_from_type(make: Any, kind: type, args: tuple, state: dict) -> Any:
+    """A tensor on which attributes were set, or of a class of one's own."""
+    made = make(*args)
+    if type(made) is not kind:
+        made.__class__ = kind
+    made.__dict__.update(state)
+    return made
+
+
+_FUNCTIONS: dict[Any, tuple[str, str]] = {
+    rebuild_tensor: ("torch._utils", "_rebuild_tensor_v2"),
+    rebuild_parameter: ("torch._utils", "_rebuild_parameter"),
+    rebuild_from_type: ("torch._tensor", "_rebuild_from_type_v2"),
+}
+_STORAGES = {d.tensor_type.replace("Tensor", "Storage"): d for d in dtypes.ALL}  # `FloatStorage`, as files name them
+_BY_NAME: dict[tuple[str, str], Any] = {
+    **{place: f for f, place in _FUNCTIONS.items()},
+    ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter,
+    **{("torch", name): d for name, d in _STORAGES.items()},
+    **{("torch", d.called): d for d in dtypes.ALL},
+    **{("torch", kind.__name__): kind for kind in (Tensor, Size, device)},
+    **{(kind.__module__, kind.__name__): kind for kind in (OrderedDict, Counter, set, complex, bytearray)},
+    ("torch.nn.parameter", "Parameter"): nn.Parameter,
+    ("_codecs", "encode"): lambda text, encoding: text.encode(encoding),
+}
+
+
+class _Name(str):
+    """The name that a kind of storage has in files, where it stands for a class."""
+
+    __slots__ = ()
+
+
+class _Writer(pickle._Pickler):  # type: ignore[name-defined]
+    """Writes storages by number, and names as torch has them."""
+
+    def __init__(self, file: Any) -> None:
+        super().__init__(file, protocol=2)
+        self.storages: dict[UntypedStorage, tuple[str, dtypes.dtype]] = {}
 
     def reducer_override(self, obj: Any) -> Any:
-        if isinstance(obj, UntypedStorage):
-            return storage_of, (obj._bytes().tobytes(), obj.device)
+        if isinstance(obj, (dtypes.dtype, FunctionType, _Name)):
+            return getattr(obj, "called", None) or getattr(obj, "__qualname__", obj)
         if not isinstance(obj, Tensor):
             return NotImplemented
-        if not isinstance(obj, nn.Parameter):
+        state = dict(obj.__dict__)
+        grads: tuple = obj.requires_grad, OrderedDict()
+        if isinstance(obj, nn.Parameter):
+            make, args = rebuild_parameter, (obj.data, *grads)
+        else:
             warn_of_hooks(obj)
-        return over_storage, (obj._own_storage(), place(obj), obj.requires_grad, type(obj), dict(obj.__dict__))
+            storage = obj.untyped_storage(), obj.dtype
+            make, args = rebuild_tensor, (storage, obj.storage_offset(), tuple(obj.shape), obj.stride(), *grads)
+        if state or type(obj) not in (Tensor, nn.Parameter):
+            return rebuild_from_type, (make, type(obj), args, state)
+        return make, args
+
+    def persistent_id(self, obj: Any) -> Any:
+        if type(obj) is not tuple or not obj or type(obj[0]) is not UntypedStorage:
+            return None
+        s, d = obj
+        key, before = self.storages.setdefault(s, (str(len(self.storages)), d))
+        if before is not d and s.nbytes():
+            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
+        name = next(name for name, kind in _STORAGES.items() if kind is d)
+        return "storage", _Name(name), key, str(s.device), s.nbytes() // d.itemsize
+
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        place = _FUNCTIONS.get(obj) or (("torch", name) if isinstance(obj, (dtypes.dtype, _Name)) else None)
+        if isinstance(obj, type) and (shown := repr(obj).split("'")[1]).startswith("torch."):
+            place = shown.rpartition(".")[::2]  # type: ignore[assignment]
+        if place is None:
+            super().save_global(obj, name)  # type: ignore[misc]
+        else:
+            self.write(pickle.GLOBAL + f"{place[0]}\n{place[1]}\n".encode())
+            self.memoize(obj)
 
 
-def _opened(f: Any, mode: str) -> Any:
-    return open(f, mode) if isinstance(f, (str, os.PathLike)) else nullcontext(f)  # noqa: PTH123 - loading `pathlib` takes long
-
-
-def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 4) -> None:
+def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) -> None:
     """Write an object of tensors, numbers, strings and containers to a path or a binary file. Source: `torch.save`."""
-    with _opened(f, "wb") as file:
-        _Writer(file, pickle_protocol).dump(obj)
-        file.flush()
+    pickled = io.BytesIO()
+    writer = _Writer(pickled)
+    writer.dump(obj)
+    with zipfile.ZipFile(f, "w") as archive:
+        parts = {"data.pkl": pickled.getvalue(), "byteorder": b"little", "version": b"3\n"}
+        for name, content in (parts | {f"data/{k}": s._bytes().data for s, (k, _) in writer.storages.items()}).items():
+            archive.writestr(f"archive/{name}", content)
 
 
 _REFUSED = "Weights only load failed. This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you trust the source of the checkpoint\033[0m. \n\t(1) In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do it only if you got the file from a trusted source.\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the following error message.\n\tWeightsUnpickler error: Unsupported global: GLOBAL {0} was not an allowed global by default. Please use `torch.serialization.add_safe_globals([{0}])` or the `torch.serialization.safe_globals([{0}])` context manager to allowlist this global if you trust this class/function.\n\nCheck the documentation of torch.load to learn more about types accepted by default with weights_only https://pytorch.org/docs/stable/generated/torch.load.html."
+
+_NO_FILE_OF_OURS = "this is no file that torch.save wrote (PyTorch 1.6 or later, or tinytorch)"
 
 
 class _Reader(pickle.Unpickler):
     """Makes what a file names, and puts storages where `map_location` says."""
 
-    def __init__(self, file: Any, map_location: Any, weights_only: bool) -> None:
-        super().__init__(file)
-        self.to, self.weights_only = map_location, weights_only
+    def __init__(self, archive: zipfile.ZipFile, map_location: Any, weights_only: bool) -> None:
+        self.folder = archive.namelist()[0].partition("/")[0]
+        super().__init__(io.BytesIO(archive.read(f"{self.folder}/data.pkl")))
+        self.archive, self.to, self.weights_only = archive, map_location, weights_only
+        self.storages: dict[str, UntypedStorage] = {}
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) == (__name__, storage_of.__name__):
-            return self.storage
-        if self.weights_only and (module, name) not in _ALLOWED:
+        module, name = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))  # since Python 2
+        found = _BY_NAME.get((module, name))
+        if found is not None:
+            return found
+        if module == "torch":  # a dtype that PyTorch alone has
+            raise missing("module 'torch' has no attribute '{}'", name)
+        if self.weights_only:
             raise pickle.UnpicklingError(_REFUSED.format(name if module == "builtins" else f"{module}.{name}"))
-        return super().find_class(module, name)
+        return getattr(nn, name) if module.startswith("torch.nn.") else super().find_class(module, name)
 
-    def storage(self, data: bytes, where: device) -> UntypedStorage:
-        """The storage, where it is to be."""
-        if not callable(self.to):
-            return storage_of(data, where if self.to is None else as_device(self.to))
-        made = storage_of(data, where)
-        return self.to(made, str(where)) or made
+    def persistent_load(self, pid: Any) -> _Storage:
+        _, kind, key, where, _ = pid
+        if key not in self.storages:
+            data = np.frombuffer(bytearray(self.archive.read(f"{self.folder}/data/{key}")), np.uint8)
+            moved = self.to is not None and not callable(self.to)
+            made = UntypedStorage(data, as_device(self.to if moved else where))
+            self.storages[key] = (self.to(made, where) or made) if callable(self.to) else made
+        return self.storages[key], kind
 
 
 def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, **options: Any) -> Any:
-    """Read what `save` wrote; pickle.UnpicklingError for anything but tensors and plain containers.
+    """Read what `save` wrote, here or in PyTorch; pickle.UnpicklingError for anything but tensors and plain containers.
 
     `map_location`: the device to put tensors on, or a function of storage and device. `weights_only=False` makes
     whatever the file names, and so may run code from it. Source: `torch.load`.
     """
-    with _opened(f, "rb") as file:
-        return _Reader(file, map_location, weights_only is None or weights_only).load()
+    try:
+        archive = zipfile.ZipFile(f)
+    except zipfile.BadZipFile:
+        raise pickle.UnpicklingError(_NO_FILE_OF_OURS) from None
+    with archive:
+        return _Reader(archive, map_location, weights_only is None or weights_only).load()

@@ -267,8 +267,7 @@ def over_storage(storage: Any, like: tuple, requires_grad: bool, kind: Any = Ten
     return out
 
 
-def place(self: Tensor) -> tuple:
-    """How a tensor looks at its storage: dtype (NumPy's), shape, strides and offset in bytes."""
+def _place(self: Tensor) -> tuple:
     a = self._data
     return a.dtype, a.shape, a.strides, self.storage_offset() * a.itemsize
 
@@ -280,7 +279,7 @@ def deepcopied(self: Tensor, memo: dict) -> Tensor:
     if id(self) in memo:
         return memo[id(self)]
     with no_grad():
-        out = over_storage(_copy.deepcopy(self._own_storage(), memo), place(self), self.requires_grad)
+        out = over_storage(_copy.deepcopy(self._own_storage(), memo), _place(self), self.requires_grad)
         out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
         if self._meta is not None and self._meta.grad is not None:
             out.grad = _copy.deepcopy(self._meta.grad, memo)
@@ -291,7 +290,7 @@ def deepcopied(self: Tensor, memo: dict) -> Tensor:
 def shallow_copied(self: Tensor) -> Tensor:
     """`copy.copy`: a leaf that looks at the same memory, with a version counter of its own."""
     warn_of_hooks(self)
-    return over_storage(self._own_storage(), place(self), self.requires_grad, _type(self), self.__dict__)
+    return over_storage(self._own_storage(), _place(self), self.requires_grad, _type(self), self.__dict__)
 
 
 def rebuilt(data: bytes, where: device, *rest: Any) -> Tensor:
@@ -304,7 +303,7 @@ def reduced(self: Tensor, protocol: Any) -> tuple:
     warn_of_hooks(self)
     storage, state = self._own_storage(), dict(self.__dict__)
     data = storage._bytes().tobytes()
-    return rebuilt, (data, storage.device, place(self), self.requires_grad, _type(self), state)
+    return rebuilt, (data, storage.device, _place(self), self.requires_grad, _type(self), state)
 
 
 python("__deepcopy__", deepcopied, function=False)

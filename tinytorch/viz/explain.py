@@ -51,6 +51,14 @@ class Explanation:
 def explain(*tensors: Any, **named: Any) -> Explanation:
     """Say in words what `backward()` on these tensors would do; it is not called.
 
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> y = x.exp()
+    >>> loss = y.sum()
+    >>> y = y.zero_()
+    >>> explain(loss, y)
+    loss.backward() would raise.
+    ...
+
     The arguments are those of `snapshot`, or a snapshot. Tensors given besides the one in question
     are known by name: the more of them, the more can be said about who wrote where.
     Raises TypeError for an argument that is no tensor and holds none.
@@ -78,7 +86,7 @@ def _verdict(snap: Snapshot, root: Tensor, findings: list[Finding]) -> Iterator[
     name = snap.label(root.id)
     if not findings:
         leaves = [node.variable for node in _reached(snap, root) if node.variable is not None]
-        grads = listed([snap.grad_label(leaf) for leaf in ([root.id] if root.is_leaf else leaves)])
+        grads = listed(snap.grad_labels([root.id] if root.is_leaf else leaves))
         yield gettext("{name}.backward() would run. It adds to {grads}.", name=name, grads=grads)
     elif _raises(findings):
         yield gettext("{name}.backward() would raise.", name=name)

@@ -19,7 +19,8 @@ from typing import Any
 from ..catalogue import gettext
 from . import probe
 from .blocks import PLAIN, Blocks, Place, address_of, lasting
-from .naming import collect
+from .modules import made_in
+from .naming import gather
 from .probe import is_tensor, quietly, serial, undisturbed
 from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
 
@@ -37,30 +38,51 @@ _GEOMETRY = re.compile(
 )
 
 
-def snapshot(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Snapshot:
+def snapshot(*tensors: Any, since: Snapshot | None = None, values: Any = True, **named: Any) -> Snapshot:
     """Read tensors, their storages, version counters and autograd graph into plain data.
 
-    `tensors` may be tensors (named as the caller wrote them), mappings such as
-    `locals()`, modules, optimisers, lists and dicts; `named` tensors keep their
-    keyword. With `since`, an earlier snapshot, what is still alive keeps its id.
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> snap = snapshot(x, y=x * 2)
+    >>> snap.names
+    (('x', 'T1'), ('y', 'T2'))
+    >>> [node.name.rpartition("::")[2] for node in snap.nodes]
+    ['MulBackward0', 'AccumulateGrad']
 
-    Raises TypeError for an argument that is no tensor and holds none.
+    `tensors` may be tensors (named as the caller wrote them), mappings such as `locals()`, modules, optimisers, lists,
+    dicts, and objects that hold tensors; `named` tensors keep their keyword. NumPy arrays beside them are told where
+    they see the same memory. `params` takes names and tensors, as `net.named_parameters()` gives them. With `since`, an
+    earlier snapshot, what is still alive keeps its id. `values=False` reads no values.
+
+    Raises TypeError for an argument that is no tensor and holds none, and for a `since` that is no snapshot.
     """
-    return read(tensors, named, sys._getframe(1), since)
+    return read(tensors, named, sys._getframe(1), since, values)
 
 
 def read(
-    args: tuple[Any, ...], named: dict[str, Any], frame: FrameType | None = None, since: Snapshot | None = None
+    args: tuple[Any, ...],
+    named: dict[str, Any],
+    frame: FrameType | None = None,
+    since: Snapshot | None = None,
+    values: Any = True,
 ) -> Snapshot:
     """`snapshot` for callers that hand over their own caller's frame; a lone Snapshot is returned as it is."""
+    if since is not None and not isinstance(since, Snapshot):
+        raise TypeError(
+            f"since= is an earlier snapshot, as snapshot(...) returns it, not of type {type(since).__name__}; "
+            f'a tensor of that name is shown with {{"since": since}} as the first argument'
+        )
     if len(args) == 1 and not named and isinstance(args[0], Snapshot):
         return args[0]
-    pairs = collect(args, named, frame)
+    if not isinstance(values, bool):  # a tensor of that name
+        named, values = {**named, "values": values}, True
+    pairs, apart = gather(args, named, frame)
     with undisturbed():
-        reader = _Reader()
+        reader = _Reader(values)
         for name, tensor in pairs:
-            reader.call(reader.add(tensor, "named"), name)
-        return reader.finish(since or Snapshot((), (), (), (), ()))
+            if is_tensor(tensor):
+                reader.call(reader.add(tensor, "named"), name)
+        arrays = [(name, array) for name, array in pairs if not is_tensor(array)]
+        return reader.finish(since or Snapshot((), (), (), (), ()), arrays, apart)
 
 
 @dataclass(slots=True)
@@ -85,7 +107,8 @@ class _Met:
 class _Reader:
     """Collects everything reachable, then makes the records. Lives for one snapshot."""
 
-    def __init__(self) -> None:
+    def __init__(self, values: bool) -> None:
+        self.values = values
         self.met: list[_Met] = []
         self.index: dict[int, int] = {}
         self.addresses: dict[Any, list[int]] = {}
@@ -119,7 +142,7 @@ class _Reader:
         self.given[name] = where
         self.met[where].names.append(name)
 
-    def finish(self, since: Snapshot) -> Snapshot:
+    def finish(self, since: Snapshot, arrays: list[tuple[str, Any]], apart: list[str]) -> Snapshot:
         done = 0
         while done < len(self.met):
             # All tensors known so far come before the graph: what a node saved is to be found among them.
@@ -136,6 +159,7 @@ class _Reader:
         of_tensor = {tid: counter for counter in counters for tid in counter.tensors}
         grad_of = {one.grad: tid for one, tid in reversed(list(zip(self.met, ids, strict=True)))}
         shown = {where for where, one in enumerate(self.met) if one.names or where in grad_of}
+        seeing = blocks.seen_by(arrays, shown)
         note = gettext("the graph is larger: only its first {number} nodes were read", number=f"{MAX_NODES:,}")
         return Snapshot(
             names=tuple((name, ids[where]) for name, where in self.given.items()),
@@ -143,11 +167,12 @@ class _Reader:
                 self._record(i, keys[i], ids, blocks.places[i], of_tensor.get(tid), grad_of.get(i))
                 for i, tid in enumerate(ids)
             ),
-            storages=blocks.records(ids, shown),
+            storages=blocks.records(ids, shown if self.values else set(), seeing),
             counters=counters,
             nodes=self._nodes(ids, keys),
             counters_known=known,
             notes=(note,) if self.too_large else (),
+            arrays=tuple(name for name in apart if not any(name in names for names in seeing.values())),
             last_ids=(last_tensor, blocks.last, last_counter),
         )
 
@@ -265,6 +290,7 @@ class _Reader:
         for one, tid in zip(self.met, ids, strict=True):
             owners.setdefault(id(one.grad_fn), []).append(tid)
         made = []
+        paths = made_in(self.graph)
         for where, node in enumerate(self.graph):
             followers = [(self._node_id(follower), follower, int(entry)) for follower, entry in node.next_functions]
             variable = self.variables.get(where)
@@ -280,6 +306,7 @@ class _Reader:
                     variable=None if variable is None else ids[variable],
                     tensors=tuple(owners.get(id(node), ())),
                     cut=any(name is None and follower is not None for name, follower, _ in followers),
+                    module=paths[where],
                     key=_node_key(node, None if variable is None else keys[variable]),
                 )
             )
@@ -315,7 +342,8 @@ class _Reader:
                 if is_tensor(piece):
                     yield self._live(f"{name}[{index}]", piece)
         elif isinstance(value, int | float | complex) and not isinstance(value, bool):
-            yield Saved(name, "number", value=value)
+            # torch shows sizes and indexes unsigned: ignore_index=-100 as 18446744073709551516.
+            yield Saved(name, "number", value=value - 2**64 if isinstance(value, int) and value >= 2**63 else value)
 
     def _live(self, name: str, tensor: Any) -> Saved:
         version = probe.version_of(tensor)
@@ -324,7 +352,7 @@ class _Reader:
             node = quietly(tensor, "grad_fn")
             same = self.addresses.get(address_of(tensor), ())
             where = next((i for i in same if self.met[i].grad_fn is node), None)
-        if where is None and not tuple(tensor.shape) and not tensor.requires_grad:
+        if where is None and self.values and not tuple(tensor.shape) and not tensor.requires_grad:
             # The 2 of `x * 2`: torch wraps it in a 0-d tensor, and backward frees it like one.
             try:
                 return Saved(name, "live", value=tensor.tolist())
