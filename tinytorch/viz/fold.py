@@ -1,30 +1,191 @@
-"""Large graphs made readable: long chains become one entry, and what is still too much is left out.
+"""What is too much to be seen at once is folded: in a fixed order, a stretch of neighbours stands as one entry.
 
-A chain is a run of nodes each of which leads to the next one alone: at once, or by ways
-that all meet there again, as a block with a skip connection does. Branches that end in
-leaves, as a layer's weights do, do not count. Nodes that a name stands for, and nodes
-with a stale saved tensor, are never folded away.
+The nodes of a graph are taken in the order in which forward made them, the last first. An edge never leads back in
+that order, so whatever stretches are folded, the entries are a graph without circles. A stretch is what belongs to one
+module, or is repeated (equal in nodes, edges and shapes), or, where there is neither, simply a part of what is long.
+Folds hold folds; those that take little room are opened, and so are those that hold what has to be seen.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+from itertools import accumulate, chain, groupby, pairwise
 
+from .catalogue import gettext
+from .labels import few
 from .read.records import Node, Snapshot
 
 FOLD_ABOVE = 40
 """Graphs of up to this many nodes are shown whole."""
-MOST = 120
-"""So many entries are shown at most."""
+ROOM = 24
+"""Of larger ones so many entries are shown, if nothing has to be seen."""
+KEPT = 80
+"""So many entries are shown if that takes it to show what has to be seen."""
+TROUBLES = 8
+"""So many of the nodes in trouble have to be seen, those that backward meets first."""
 SHORTEST = 5
-"""A shorter run is not worth folding."""
-WIDEST = 200
-"""So many nodes may lie between one link of a chain and the next."""
-_VIEW = "_view"
-SPAN = 1_200
-"""Layout time grows with the length of all edges together, counted in rows: a larger sum is not laid out."""
+"""Less than this is not worth folding."""
+LEAVES = 8
+"""More leaves than this that the same entries use are folded."""
+CHUNKS = 16
+WIDEST = 100
+"""What is repeated has up to so many entries."""
+_PASSED_ON = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ExpandBackward0", "ToCopyBackward0")
+"""What a weight goes through on its way to the node that reads it."""
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A stretch of a line: one place, or several that are folded."""
+
+    start: int
+    stop: int
+    label: str = ""
+    times: int = 1
+
+    @property
+    def single(self) -> bool:
+        """Whether it is one place."""
+        return self.stop - self.start == 1
+
+
+class Line:
+    """Things in a fixed order that may be folded: the module of each, how many entries it takes, what has to be seen.
+
+    What is repeated is found if `kinds` are given, and `same(p, q, n)`, which tells how the n things from p on, of the
+    same kinds as those from q on, are equal to these; None if they are not.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        sizes: Sequence[int],
+        keep: Sequence[int],
+        kinds: Sequence[object] = (),
+        same: Callable[[int, int, int], object] = lambda *_: None,
+        room: tuple[int, int] = (ROOM, KEPT),
+    ) -> None:
+        self.paths, self.sizes, self.keep, self.same, self.room = paths, sizes, keep, same, room
+        numbers: dict[object, int] = {}
+        self._kinds = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
+        for place in keep if kinds else ():  # equal to nothing else
+            self._kinds[place] = -place - 1
+        self._sums = [0, *accumulate(sizes)]
+        self._parts: dict[tuple[int, int], list[Run]] = {}
+
+    def opened(self, start: int, stop: int) -> list[Run]:
+        """What is shown of a stretch: its parts, opened as far as there is room."""
+        runs = list(self.parts(start, stop))
+        for place in self.keep:
+            while start <= place < stop:
+                at = next(k for k, run in enumerate(runs) if run.start <= place < run.stop)
+                if not self._open(runs, at, self.room[1]):
+                    break
+        while True:
+            costs = sorted(
+                (self._cost(self.parts(run.start, run.stop)), k) for k, run in enumerate(runs) if not run.single
+            )
+            if not any(self._open(runs, k, self.room[0]) for _, k in costs):
+                return runs
+
+    def _open(self, runs: list[Run], at: int, room: int) -> bool:
+        run = runs[at]
+        if run.single or run.times > 1:
+            return False
+        inner = self.parts(run.start, run.stop)
+        fits = self._cost(runs) - 1 + self._cost(inner) <= room
+        runs[at : at + 1] = inner if fits else [run]
+        return fits
+
+    def _cost(self, runs: Iterable[Run]) -> int:
+        return sum(self.sizes[run.start] if run.single else 1 for run in runs)
+
+    def parts(self, start: int, stop: int) -> list[Run]:
+        """What a stretch is made of: its modules, what is repeated, single things."""
+        if (start, stop) not in self._parts:
+            depth = len(_common([path for path in self.paths[start:stop] if path]))
+            atoms = [
+                Run((members := list(group))[0], members[-1] + 1, ".".join(head) if isinstance(head, tuple) else "")
+                for head, group in groupby(
+                    range(start, stop), lambda p: self.paths[p][: depth + 1] if len(self.paths[p]) > depth else p
+                )
+            ]
+            runs = self._repeats(atoms) if self._kinds else atoms
+            small = (run.times == 1 and self._size(run) < SHORTEST for run in runs)
+            singles = ([Run(p, p + 1) for p in range(run.start, run.stop)] for run in runs)
+            runs = [*chain(*(one if few else [run] for run, few, one in zip(runs, small, singles, strict=True)))]
+            self._parts[start, stop] = self._chunks(runs) if len(runs) > self.room[0] else runs
+        return self._parts[start, stop]
+
+    def _size(self, run: Run) -> int:
+        return self._sums[run.stop] - self._sums[run.start]
+
+    def _chunks(self, runs: list[Run]) -> list[Run]:
+        size = -(-len(runs) // CHUNKS)
+        chunks = [runs[k : k + size] for k in range(0, len(runs), size)]
+        return [Run(one[0].start, one[-1].stop, _label(one, one)) if len(one) > 1 else one[0] for one in chunks]
+
+    def _repeats(self, atoms: list[Run]) -> list[Run]:
+        """The same with neighbours that are equal joined, those first where it saves most."""
+        best, at, length, times = SHORTEST - 1, 0, 0, 0
+        kinds = [self._kinds[run.start : run.stop] for run in atoms]
+        for step in range(1, min(len(atoms) // 2, WIDEST) + 1):
+            equal, before = 0, [None] * step
+            for k in range(len(atoms) - step + 1):
+                how = None
+                if k + step < len(atoms) and kinds[k] == kinds[k + step]:
+                    how = self.same(atoms[k].start, atoms[k + step].start, len(kinds[k]))
+                # Equal in one way from round to round: an edge goes always as far, or always to the same node.
+                again = how is not None and (equal < step or how == before[k % step])
+                before[k % step] = how
+                if again:
+                    equal += 1
+                    continue
+                first, rounds = k - equal, equal // step + 1
+                saved = (self._sums[atoms[first + step - 1].stop] - self._sums[atoms[first].start]) * (rounds - 1)
+                if saved > best:
+                    best, at, length, times = saved, first, step, rounds
+                equal = how is not None
+        if not times:
+            return atoms
+        end = at + length * times
+        label = _label(atoms[end - length : end], atoms[at : at + length])
+        joined = Run(atoms[at].start, atoms[end - 1].stop, label, times)
+        return [*self._repeats(atoms[:at]), joined, *self._repeats(atoms[end:])]
+
+
+def _common(paths: Sequence[Path]) -> Path:
+    """The path that all of them begin with."""
+    if not paths:
+        return ()
+    low, high = min(paths), max(paths)
+    same = next((k for k, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
+    return low[:same]
+
+
+def _label(first: Sequence[Run], last: Sequence[Run]) -> str:
+    """The modules of what is repeated, as forward came to them: `net.layers.0 to 11`."""
+    names = [run.label for run in reversed(first) if run.label]
+    ends = [run.label for run in last if run.label]
+    if not names or names[-1] == ends[0]:
+        return few(names)
+    parent, _, end = ends[0].rpartition(".")
+    return gettext("{first} to {last}", first=names[0], last=end if names[0].rpartition(".")[0] == parent else ends[0])
+
+
+def matches(find: str, texts: Iterable[str]) -> bool:
+    """Whether one of the texts has `find` in it, as itself (`layers.3` is not in `layers.30`), in capitals or not."""
+    begin, end = "(?<!\\d)" * find[:1].isdigit(), "(?!\\d)" * find[-1:].isdigit()
+    wanted = re.compile(begin + re.escape(find) + end, re.IGNORECASE)
+    return bool(find) and any(wanted.search(text) for text in texts)
+
+
+# -- graphs ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,46 +198,45 @@ class Fold:
     states: tuple[tuple[str, int], ...]
     leaves: tuple[str, ...]
     ends: tuple[str, ...]
-    """Where its edges go: the node after it, and leaves that others use too."""
+    """The nodes that its edges go to."""
+    made: tuple[str, ...] = ()
+    """The named tensors that its nodes made."""
+    label: str = ""
+    """The module, or modules, that it stands for."""
+    times: int = 1
+    """How many equal stretches it is made of."""
+    inside: Callable[[], View] | None = field(default=None, compare=False, repr=False)
+    """Opens it: what is in it, or in the first of the equal stretches; None if it holds leaves alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What of a graph is shown: nodes and folds in order, and how many nodes are left out."""
+    """What is shown of a graph: nodes and folds in order."""
 
     items: tuple[Node | Fold, ...]
     places: dict[str, str]
-    """Node id -> id of the entry that shows it; nodes left out are missing."""
-    left_out: int
+    """Node id -> id of the entry that shows it."""
+    beyond: dict[str, str] = field(default_factory=dict)
+    """Inside of a fold: node id -> id of the entry outside that shows it."""
+    whole: bool = False
+    """Whether it was asked for as a whole, however large."""
+    find: str = ""
+    found: frozenset[str] = frozenset()
+    """What was looked for, and the nodes that are called so."""
+
+    @property
+    def folded(self) -> frozenset[str]:
+        """The tensors that are leaves of folded nodes, or made by them."""
+        folds = [item for item in self.items if isinstance(item, Fold)]
+        return frozenset(tid for fold in folds for tid in (*fold.leaves, *fold.made))
 
 
-def view(snap: Snapshot) -> View:
-    """The entries to show for a snapshot's graph."""
-    # Asked for by picture, source and text alike; kept beside the snapshot's own fields, which are frozen.
-    if _VIEW not in snap.__dict__:
-        snap.__dict__[_VIEW] = _view(snap)
-    found: View = snap.__dict__[_VIEW]
-    return found
-
-
-def _view(snap: Snapshot) -> View:
-    nodes = {node.id: node for node in snap.nodes}
-    if len(nodes) <= FOLD_ABOVE:
-        return View(snap.nodes, {name: name for name in nodes}, 0)
-    folds = _folds(snap, nodes)
-    inside = {name: fold.id for fold in folds for name in fold.nodes}
-    first = {fold.nodes[0]: fold for fold in folds}
-    items: list[Node | Fold] = []
-    for node in snap.nodes:
-        if node.id in first:
-            items.append(first[node.id])
-        elif node.id not in inside:
-            items.append(node)
-    places = {name: inside.get(name, name) for name in nodes}
-    items = _as_many_as_fit(items, places)
-    shown = {item.id for item in items}
-    places = {name: place for name, place in places.items() if place in shown}
-    return View(tuple(items), places, len(nodes) - len(places))
+def view(snap: Snapshot, bad: Collection[str] = (), find: str = "", fold: bool = True) -> View:
+    """The entries to show for a snapshot's graph; the nodes in `bad` have to be seen, as far as they are not too many."""
+    order = _Order(snap, bad, find)
+    if not fold or len(snap.nodes) <= FOLD_ABOVE:
+        return View(snap.nodes, {node.id: node.id for node in snap.nodes}, {}, not fold, find, order.found)
+    return order.view("F", 0, len(order.ops), {})
 
 
 def followers(item: Node | Fold) -> Iterable[str]:
@@ -84,164 +244,182 @@ def followers(item: Node | Fold) -> Iterable[str]:
     return item.ends if isinstance(item, Fold) else [edge.node for edge in item.edges if edge.node is not None]
 
 
-def _folds(snap: Snapshot, nodes: dict[str, Node]) -> list[Fold]:
-    after = {name: tuple(dict.fromkeys(followers(node))) for name, node in nodes.items()}
-    before: dict[str, list[str]] = {name: [] for name in nodes}
-    for name, names in after.items():
-        for follower in names:
-            before[follower].append(name)
-    keep = _kept(snap)
-    side = _sides(nodes, after, before, keep)
-    ways = {
-        name: [one for one in names if not side[one] and nodes[one].variable is None] for name, names in after.items()
-    }
-    meet = _meetings(ways)
+class _Order:
+    """The nodes of a graph in the order in which they were made, the last first, and the leaves that they use."""
 
-    def link(name: str) -> tuple[str, list[str]] | None:
-        """The next link of the chain, and the nodes on the ways between."""
-        on = meet[name]
-        if on is None or name in keep or on in keep:
-            return None
-        between: dict[str, None] = {}
-        waiting = [one for one in ways[name] if one != on]
-        while waiting:
-            one = waiting.pop()
-            if one not in between:
-                between[one] = None
-                if one in keep or len(between) > WIDEST:
+    def __init__(self, snap: Snapshot, bad: Collection[str], find: str) -> None:
+        self.snap, self.find = snap, find
+        self.users: dict[str, list[str]] = {node.id: [] for node in snap.nodes}
+        for node in snap.nodes:
+            for name in dict.fromkeys(followers(node)):
+                self.users[name].append(node.id)
+        self.ops = self._sorted()
+        self.at = {node.id: place for place, node in enumerate(self.ops)}
+        self.leaves = {
+            node.id: [name for name in dict.fromkeys(followers(node)) if name not in self.at] for node in self.ops
+        }
+        paths = self._paths()
+        self.found = frozenset(self._found(find, paths)) if find else frozenset()
+        self.heads = [tuple(self._head(name) for name in followers(node)) for node in self.ops]
+        sizes = [1 + min(sum(self._own(leaf) for leaf in self.leaves[node.id]), LEAVES + 1) for node in self.ops]
+        self.line = Line(paths, sizes, self._keep(bad), [self._kind(node) for node in self.ops], self.same)
+
+    def _sorted(self) -> list[Node]:
+        """Latest first by the engine's numbers, and never a node before one that leads to it."""
+        ops = {node.id: (node, k) for k, node in enumerate(self.snap.nodes) if node.variable is None}
+        left = {name: len(self.users[name]) for name in ops}
+        ready = [(*_made(*ops[name]), name) for name, count in left.items() if not count]
+        heapify(ready)
+        order = []
+        while ready:
+            node = ops[heappop(ready)[2]][0]
+            order.append(node)
+            for name in dict.fromkeys(followers(node)):
+                if name in ops:
+                    left[name] -= 1
+                    if not left[name]:
+                        heappush(ready, (*_made(*ops[name]), name))
+        return order
+
+    def _paths(self) -> list[Path]:
+        """The module of each node: whose tensors it reads, or that of the nodes made before and after it."""
+        reads: dict[str, Path] = {}
+        for node in reversed(self.ops):
+            leaves = [_home(self.snap, self.snap.node(leaf).variable or "") for leaf in self.leaves[node.id]]
+            passed = [
+                reads[name] for name in followers(node) if name in reads and self.snap.node(name).name in _PASSED_ON
+            ]
+            if any(leaves) or any(passed):
+                reads[node.id] = _common(leaves or passed)
+        paths = [reads.get(node.id, ()) for node in self.ops]
+        owned = [place for place, node in enumerate(self.ops) if node.id in reads]
+        for before, after in pairwise(owned):
+            for place in range(before + 1, after):
+                paths[place] = _common((paths[before], paths[after]))
+        return paths
+
+    def _found(self, find: str, paths: Sequence[Path]) -> Iterable[str]:
+        for node in self.snap.nodes:
+            tensors = [*node.tensors, *([node.variable] if node.variable else [])]
+            names = [name for tid in tensors for name in self.snap.tensor(tid).names]
+            path = [".".join(paths[self.at[node.id]])] if node.id in self.at else []
+            if matches(find, [node.id, node.name, *names, *path]):
+                yield node.id
+
+    def _keep(self, bad: Collection[str]) -> list[int]:
+        """The places that have to be seen, the most important first."""
+        users = (user for name in self.found for user in self.users[name] if name not in self.at)
+        found = sorted({self.at[name] for name in chain(self.found & self.at.keys(), users)})
+        wrong = [place for place, node in enumerate(self.ops) if node.id in bad]
+        made = {tensor.grad_fn for tensor in self.snap.named}
+        named = [place for place, node in enumerate(self.ops) if node.id in made]
+        return list(dict.fromkeys([*found, *wrong[:TROUBLES], *named]))
+
+    def _own(self, leaf: str) -> bool:
+        return len(self.users[leaf]) == 1
+
+    def _head(self, name: str) -> int | str:
+        """Where an edge goes: the place of a node, a leaf of its own, or a leaf that others use too."""
+        return self.at[name] if name in self.at else "" if self._own(name) else name
+
+    def _kind(self, node: Node) -> object:
+        """What must be equal in two nodes that are; `same` compares where their edges go."""
+        tensors = [(one.name, one.state, one.tensor and self.snap.tensor(one.tensor).shape) for one in node.saved]
+        own = [
+            self.snap.tensor(self.snap.node(leaf).variable or "").shape
+            for leaf in self.leaves[node.id]
+            if self._own(leaf)
+        ]
+        return (
+            node.name,
+            tuple(tensors),
+            tuple(own),
+            tuple(edge.node is None for edge in node.edges),
+            node.id in self.found,
+        )
+
+    def same(self, first: int, second: int, size: int) -> tuple[str, ...] | None:
+        """How the edges of two stretches are equal: each goes as far as its like, or to the same node."""
+        how = []
+        for one, other in zip(self.heads[first : first + size], self.heads[second : second + size], strict=True):
+            for head, there in zip(one, other, strict=True):
+                far = isinstance(head, int) and isinstance(there, int) and there - head == second - first
+                if head != there and not far:
                     return None
-                waiting += [follower for follower in ways[one] if follower != on]
-        # Nothing from outside may lead in.
-        alone = all(b == name or b in between for one in (on, *between) for b in before[one])
-        return (on, list(between)) if alone else None
+                how.append(far)
+        return tuple(how)
 
-    links = {name: found for name in nodes if not side[name] and (found := link(name)) is not None}
-    linked = {on for on, _ in links.values()}
-    inner = {one for _, between in links.values() for one in between}
-    folds: list[Fold] = []
-    for name in nodes:
-        # Runs inside of a block are part of it.
-        if name in linked or name in inner or name not in links:
-            continue
-        run, between = [name], []
-        while run[-1] in links:
-            on, inside = links[run[-1]]
-            run.append(on)
-            between.append(inside)
-        middle = [
-            one for k in range(2, len(run) - 1) for one in (run[k], *between[k])
-        ]  # the ends show what is repeated
-        if len(middle) >= SHORTEST:
-            folds.append(_fold(f"F{len(folds) + 1}", middle, run[-1], nodes, after, side))
-    return folds
+    def view(self, prefix: str, start: int, stop: int, beyond: dict[str, str]) -> View:
+        """The entries of a stretch; `beyond` tells what shows the rest."""
+        runs = self.line.opened(start, stop)
+        names, count = [], 0
+        for run in runs:
+            count += not run.single
+            names.append(self.ops[run.start].id if run.single else f"{prefix}{count}")
+        places = {
+            self.ops[p].id: name for run, name in zip(runs, names, strict=True) for p in range(run.start, run.stop)
+        }
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for leaf in dict.fromkeys(leaf for node in self.ops[start:stop] for leaf in self.leaves[node.id]):
+            users = (places.get(user) or beyond.get(user, "") for user in self.users[leaf])
+            groups.setdefault(tuple(dict.fromkeys(users)), []).append(leaf)
+        items: list[Node | Fold] = []
+        folded = [name for name, run in zip(names, runs, strict=True) if not run.single]
+        own = {name: groups.pop((name,), []) for name in folded}
+        loose: list[tuple[str, list[str]]] = []
+        for leaves in groups.values():
+            seen = [leaf for leaf in leaves if leaf in self.found or len(leaves) <= LEAVES]
+            rest = [leaf for leaf in leaves if leaf not in seen]
+            loose += [(leaf, [leaf]) for leaf in seen]
+            if rest:
+                count += 1
+                loose.append((f"{prefix}{count}", rest))
+        places |= {leaf: name for name, leaves in (*own.items(), *loose) for leaf in leaves}
+        outside = {**beyond, **places}
+        for run, name in zip(runs, names, strict=True):
+            items.append(self.ops[run.start] if run.single else self._fold(name, run, own[name], outside))
+        items += [self.snap.node(name) if leaves == [name] else self._made_of(name, leaves) for name, leaves in loose]
+        return View(tuple(items), places, beyond, False, self.find, self.found)
 
+    def _fold(self, name: str, run: Run, leaves: list[str], outside: dict[str, str]) -> Fold:
+        size = (run.stop - run.start) // run.times
 
-def _meetings(ways: dict[str, list[str]]) -> dict[str, str | None]:
-    """For each node the first one that all ways on from it lead through; None if there is none.
+        def inside() -> View:
+            # Of what is repeated, what forward made first; the order is the other way round.
+            return self.view(f"{name}.", run.stop - size, run.stop, outside)
 
-    The immediate post-dominators, as Cooper, Harvey and Kennedy compute them; without circles one pass is enough.
-    """
-    meet: dict[str, str | None] = {}
-    depth: dict[str | None, int] = {None: 0}
-    for name in _leaves_first({name: tuple(names) for name, names in ways.items()}):
-        common: str | None = None
-        for k, one in enumerate(ways[name]):
-            if k == 0:
-                common = one
-                continue
-            other: str | None = one
-            while common != other:
-                if depth[common] < depth[other]:
-                    common, other = other, common
-                common = meet[common] if common is not None else None
-        meet[name] = common
-        depth[name] = depth[common] + 1
-    return meet
+        nodes = [node.id for node in self.ops[run.start : run.stop]]
+        return self._made_of(name, [*nodes, *leaves], run.label, run.times, inside)
 
-
-def _kept(snap: Snapshot) -> set[str]:
-    named = {tid for _, tid in snap.names}
-    kept = {tensor.grad_fn for tensor in snap.tensors if tensor.id in named and tensor.grad_fn}
-    kept |= {node.id for node in snap.nodes if node.cut or any(saved.state == "stale" for saved in node.saved)}
-    return kept
-
-
-def _sides(
-    nodes: dict[str, Node], after: dict[str, tuple[str, ...]], before: dict[str, list[str]], keep: set[str]
-) -> dict[str, bool]:
-    """Which nodes are a small branch of one other node that ends in leaves (a weight and its transposition)."""
-    size: dict[str, int] = {}
-    for name in _leaves_first(after):
-        # A leaf that others use too (the weight of a recurrent cell) ends a branch as well, but is no part of it.
-        small = sum(1 if nodes[one].variable is not None else size[one] for one in after[name])
-        ends = bool(after[name]) or nodes[name].variable is not None
-        private = len(before[name]) == 1 and name not in keep
-        size[name] = 1 + small if private and ends and small < 4 else len(nodes) + 1
-    return {name: size[name] <= 4 for name in nodes}
+    def _made_of(
+        self, name: str, nodes: list[str], label: str = "", times: int = 1, inside: Callable[[], View] | None = None
+    ) -> Fold:
+        members = [self.snap.node(one) for one in nodes]
+        ends = dict.fromkeys(follower for node in members for follower in followers(node))
+        return Fold(
+            id=name,
+            nodes=tuple(nodes),
+            kinds=tuple(Counter(node.name for node in members).items()),
+            states=tuple(Counter(saved.state for node in members for saved in node.saved).items()),
+            leaves=tuple(node.variable for node in members if node.variable is not None),
+            ends=tuple(end for end in ends if end not in set(nodes)),
+            made=tuple(tid for node in members for tid in node.tensors if self.snap.tensor(tid).names),
+            label=label,
+            times=times,
+            inside=inside,
+        )
 
 
-def _leaves_first(after: dict[str, tuple[str, ...]]) -> list[str]:
-    """All nodes, each after those that its edges go to."""
-    order: list[str] = []
-    seen: set[str] = set()
-    for start in after:
-        waiting = [(start, False)]
-        while waiting:
-            name, done = waiting.pop()
-            if done:
-                order.append(name)
-            elif name not in seen:
-                seen.add(name)
-                waiting.append((name, True))
-                waiting.extend((one, False) for one in after[name] if one not in seen)
-    return order
+def _made(node: Node, place: int) -> tuple[int, int]:
+    """Sorts nodes latest first; in the order of reading where the engine gives them no number."""
+    return (-int(node.key[2]) if node.key and node.key[0] == "node" else 0, place)
 
 
-def _fold(
-    which: str,
-    run: list[str],
-    end: str,
-    nodes: dict[str, Node],
-    after: dict[str, tuple[str, ...]],
-    side: dict[str, bool],
-) -> Fold:
-    inside: list[str] = []
-    ends: dict[str, None] = {}
-    for name in run:
-        waiting = [name]
-        while waiting:
-            one = waiting.pop()
-            inside.append(one)
-            for follower in reversed(after[one]):
-                if side[follower]:
-                    waiting.append(follower)
-                elif nodes[follower].variable is not None:
-                    ends[follower] = None
-    ends[end] = None
-    members = [nodes[name] for name in inside]
-    return Fold(
-        id=which,
-        nodes=tuple(inside),
-        kinds=tuple(Counter(node.name for node in members).items()),
-        states=tuple(Counter(saved.state for node in members for saved in node.saved).items()),
-        leaves=tuple(node.variable for node in members if node.variable is not None),
-        ends=tuple(ends),
-    )
+def _home(snap: Snapshot, which: str) -> Path:
+    """The module that a tensor's dotted names begin with, as far as they agree."""
+    return _common([_path(name.rpartition(".")[0]) for name in snap.tensor(which).names if "." in name])
 
 
-def _as_many_as_fit(items: list[Node | Fold], places: dict[str, str]) -> list[Node | Fold]:
-    items = items[:MOST]
-    while len(items) > 2 and _span(items, places) > SPAN:
-        items = items[: len(items) * 4 // 5]
-    return items
-
-
-def _span(items: list[Node | Fold], places: dict[str, str]) -> int:
-    """The sum of the lengths of all edges, in rows of the layout."""
-    after = {item.id: tuple(dict.fromkeys(places[name] for name in followers(item))) for item in items}
-    after = {name: tuple(one for one in names if one in after) for name, names in after.items()}
-    row: dict[str, int] = dict.fromkeys(after, 0)
-    for name in reversed(_leaves_first(after)):
-        for one in after[name]:
-            row[one] = max(row[one], row[name] + 1)
-    return sum(row[one] - row[name] for name, names in after.items() for one in names)
+def _path(name: str) -> Path:
+    """`net.layers.3.mlp` as `net`, `layers.3`, `mlp`: what a list of modules holds stands beside its neighbours."""
+    return tuple(re.sub(r"\.(?!\d+(\.|$))", "\0", name).split("\0"))

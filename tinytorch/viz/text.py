@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from .catalogue import gettext, ngettext
 from .diff import Changes
 from .explain import perhaps, troubles
-from .fold import Fold, View, view
-from .labels import clean, dtype, listed, shape, short, show, told
+from .fold import FOLD_ABOVE, LEAVES, Fold, View
+from .labels import clean, dtype, few, listed, shape, short, show, told
 from .read.records import Node, Saved, Snapshot, Storage, Tensor
 from .words import (
     IN_GRAPH,
@@ -17,6 +17,7 @@ from .words import (
     below_memory,
     covered,
     facts,
+    fold_title,
     history,
     in_fold,
     in_states,
@@ -137,7 +138,7 @@ def _fresh(what: str, new: bool) -> str:
 # -- the graph ---------------------------------------------------------------------
 
 
-def graph_text(changed: Changes) -> str:
+def graph_text(changed: Changes, seen: View) -> str:
     """The graph picture in words, with what changed."""
     snap = changed.now
     if not snap.named:
@@ -147,19 +148,32 @@ def graph_text(changed: Changes) -> str:
     else:
         more = " " + gettext("and more") if snap.notes else ""
         lines = [ngettext("Graph: {number} node{more}.", "Graph: {number} nodes{more}.", len(snap.nodes), more=more)]
-    for one in snap.named:
+    folded = seen.folded
+    told_of = [one for one in snap.named if one.id not in folded]
+    if len(snap.named) > FOLD_ABOVE and not seen.whole:
+        quiet = {one.id for one in [one for one in told_of if one.is_leaf][LEAVES:]}
+        told_of = [one for one in told_of if one.id not in quiet]
+    for one in told_of:
         lines.append(f"  {_fresh(snap.label(one.id), one.id in changed.new)}: {_standing(one)}.")
         for fact in (*renamed(changed, one), *facts(changed, one.id, IN_GRAPH)):
             lines.append("    " + gettext("Changed: {fact}.", fact=fact))
-    seen, unseen = view(snap), perhaps(snap)
-    for item in seen.items:
-        lines.append("")
-        if isinstance(item, Fold):
-            lines += _fold_lines(changed, item, seen)
-        else:
-            lines += _node_lines(changed, item, seen, unseen)
+    if len(told_of) < len(snap.named):
+        number = len(snap.named) - len(told_of)
+        lines.append("  " + gettext("and {number} more, leaves or folded.", number=f"{number:,}"))
+    lines += items_text(changed, seen)
     notes = [gettext("Note: {note}.", note=note) for note in below_graph(changed, seen)]
     return told([*lines, *([""] if notes else []), *notes])
+
+
+def items_text(changed: Changes, seen: View) -> Iterator[str]:
+    """The entries of a graph in words, an empty line before each."""
+    unseen = perhaps(changed.now)
+    for item in seen.items:
+        yield ""
+        if isinstance(item, Fold):
+            yield from _fold_lines(changed, item, seen, unseen)
+        else:
+            yield from _node_lines(changed, item, seen, unseen)
 
 
 def _standing(tensor: Tensor) -> str:
@@ -194,19 +208,24 @@ def _node_lines(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str
             yield "    " + said
 
 
-def _fold_lines(changed: Changes, fold: Fold, seen: View) -> Iterator[str]:
-    snap = changed.now
+def _fold_lines(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, str], str]) -> Iterator[str]:
+    snap, title = changed.now, fold_title(fold)
     kinds = [gettext("{node} {number} times", node=short(name), number=f"{count:,}") for name, count in fold.kinds]
     yield ngettext(
         "{fold} {number} node folded: {kinds}",
         "{fold} {number} nodes folded: {kinds}",
         len(fold.nodes),
-        fold=fold.id,
+        fold=f"{fold.id} {title}:" if title else fold.id,
         kinds=listed(kinds),
     )
-    yield from (f"  {state}" for state in in_states(fold))
+    yield from (f"  {state}" for _, state in in_states(fold))
+    perhaps_written = sum(node in fold.nodes for node, _ in unseen)
+    if perhaps_written:
+        yield "  " + gettext("saved: {number} perhaps written unseen", number=f"{perhaps_written:,}")
     if fold.leaves:
-        yield "  " + gettext("leaves: {names}", names=listed([snap.label(leaf) for leaf in fold.leaves]))
+        yield "  " + gettext("leaves: {names}", names=few([snap.label(leaf) for leaf in fold.leaves]))
+    if fold.made:
+        yield "  " + gettext("made here: {names}", names=few(map(snap.label, fold.made)))
     for fact in in_fold(changed, fold):
         yield "  " + gettext("Changed: {fact}.", fact=fact)
     for end in fold.ends:
@@ -218,7 +237,7 @@ def _target(snap: Snapshot, which: str | None, cut: bool, seen: View) -> str:
         return gettext("not read (the graph is too large)") if cut else gettext("None (needs no gradient)")
     place, name = seen.places.get(which), short(snap.node(which).name)
     if place is None:
-        return gettext("{node}, not shown", node=name)
+        return gettext("{fold}, outside", fold=seen.beyond[which])
     return f"{which} {name}" if place == which else gettext("{fold} (folded)", fold=place)
 
 

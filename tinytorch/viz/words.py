@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from .catalogue import gettext, gettext_noop, ngettext
 from .diff import Changes
-from .explain import nameless
-from .fold import Fold, View
+from .explain import nameless, perhaps
+from .fold import Fold, View, view
 from .labels import called, clean, dtype, few, listed, shape, short
 from .read.records import Saved, Snapshot, Storage, Tensor
 
@@ -119,11 +119,29 @@ def was(then: Saved) -> str:
     return gettext("was {state} at version {version}", state=state, version=then.version)
 
 
-def in_states(fold: Fold) -> list[str]:
-    """`saved: 3 live`: how it stands with what nodes that are folded have saved, counted."""
+def shown(snap: Snapshot, find: str = "", fold: bool = True) -> View:
+    """The entries of a graph, folded where it is large; what is in trouble, named or looked for is in view."""
+    states = {saved.state for node in snap.nodes for saved in node.saved}
+    # After a backward all is freed, which tells nothing of one node; beside what is still live it does.
+    wrong = {"stale", "freed"} if "live" in states else {"stale"}
+    bad = {node.id for node in snap.nodes if node.cut or any(saved.state in wrong for saved in node.saved)}
+    return view(snap, bad | {node for node, _ in perhaps(snap)}, find, fold)
+
+
+def in_states(fold: Fold) -> list[tuple[str, str]]:
+    """(state, `saved: 3 live`): how it stands with what nodes that are folded have saved, counted."""
     return [
-        gettext("saved: {number} {state}", number=f"{count:,}", state=gettext(state)) for state, count in fold.states
+        (state, gettext("saved: {number} {state}", number=f"{count:,}", state=gettext(state)))
+        for state, count in fold.states
     ]
+
+
+def fold_title(fold: Fold) -> str:
+    """`net.layers.0 to 11, 12 times`: whose nodes are folded and how many equal stretches they are, if that is known."""
+    if fold.times == 1:
+        return clean(fold.label)
+    times = gettext("{number} times", number=f"{fold.times:,}")
+    return clean(gettext("{what}, {times}", what=fold.label, times=times)) if fold.label else times
 
 
 def in_fold(changed: Changes, fold: Fold) -> list[str]:
@@ -162,6 +180,18 @@ def below_memory(changed: Changes, shown: frozenset[str]) -> list[str]:
 
 def below_graph(changed: Changes, seen: View) -> list[str]:
     """What remains to be said below the nodes, for picture and text: what was not read, is gone, or is not shown."""
+    lines = [] if seen.beyond else _around(changed)
+    folds = [item for item in seen.items if isinstance(item, Fold)]
+    if any(fold.label for fold in folds):
+        lines.append(gettext("a module's fold holds the nodes that read its tensors and nodes made around them"))
+    if any(fold.times > 1 for fold in folds):
+        lines.append(gettext("what is folded as so many times is equal in its nodes, their edges and shapes"))
+    if seen.find and not seen.found:
+        lines.append(gettext("nothing here is called {name}", name=called(seen.find)))
+    return lines
+
+
+def _around(changed: Changes) -> list[str]:
     lines = [gettext("{note}, and what lies beyond is not shown", note=note) for note in changed.now.notes]
     lines += _no_longer(changed)
     if changed.lost:
@@ -170,12 +200,6 @@ def below_graph(changed: Changes, seen: View) -> list[str]:
                 "{number} node of before no longer reached", "{number} nodes of before no longer reached", changed.lost
             )
         )
-    if seen.left_out:
-        new = sum(node not in seen.places for node in changed.nodes)
-        more = ngettext("{number} node more not shown", "{number} nodes more not shown", seen.left_out)
-        if new:
-            more += " " + gettext("({number} of them new)", number=f"{new:,}")
-        lines.append(gettext("{what}: the graph is too large", what=more))
     return lines
 
 
