@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import accumulate, chain, groupby, pairwise
 
 from .catalogue import gettext
 from .labels import few
-from .read.records import Node, Snapshot
+from .read.records import Node, Snapshot, Storage, Tensor
 
 FOLD_ABOVE = 40
 """Graphs of up to this many nodes are shown whole."""
@@ -32,6 +32,8 @@ SHORTEST = 5
 LEAVES = 8
 """More leaves than this that the same entries use are folded."""
 CHUNKS = 16
+OWN, ROWS = 12, 30
+"""So many entries of a memory picture are shown, and so many tensors if that takes it to show what has to be seen."""
 WIDEST = 100
 """What is repeated has up to so many entries."""
 _PASSED_ON = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ExpandBackward0", "ToCopyBackward0")
@@ -57,8 +59,8 @@ class Run:
 class Line:
     """Things in a fixed order that may be folded: the module of each, how many entries it takes, what has to be seen.
 
-    What is repeated is found if `kinds` are given, and `same(p, q, n)`, which tells how the n things from p on, of the
-    same kinds as those from q on, are equal to these; None if they are not.
+    `room` is how many entries are shown, and how many to show what has to be seen; `back` that the last stands first.
+    Things of one kind are equal if `same(p, q, n)` tells how: the n things from p on, of the kinds of those from q on.
     """
 
     def __init__(
@@ -66,14 +68,15 @@ class Line:
         paths: Sequence[Path],
         sizes: Sequence[int],
         keep: Sequence[int],
-        kinds: Sequence[object] = (),
-        same: Callable[[int, int, int], object] = lambda *_: None,
-        room: tuple[int, int] = (ROOM, KEPT),
+        kinds: Iterable[object],
+        same: Callable[[int, int, int], object],
+        room: tuple[int, int],
+        back: bool = False,
     ) -> None:
-        self.paths, self.sizes, self.keep, self.same, self.room = paths, sizes, keep, same, room
+        self.paths, self.sizes, self.keep, self.same, self.room, self.back = paths, sizes, keep, same, room, back
         numbers: dict[object, int] = {}
         self._kinds = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
-        for place in keep if kinds else ():  # equal to nothing else
+        for place in keep:  # equal to nothing else
             self._kinds[place] = -place - 1
         self._sums = [0, *accumulate(sizes)]
         self._parts: dict[tuple[int, int], list[Run]] = {}
@@ -115,20 +118,21 @@ class Line:
                     range(start, stop), lambda p: self.paths[p][: depth + 1] if len(self.paths[p]) > depth else p
                 )
             ]
-            runs = self._repeats(atoms) if self._kinds else atoms
-            small = (run.times == 1 and self._size(run) < SHORTEST for run in runs)
+            runs = self._repeats(atoms)
+            small = (run.times == 1 and self.size(run) < SHORTEST for run in runs)
             singles = ([Run(p, p + 1) for p in range(run.start, run.stop)] for run in runs)
             runs = [*chain(*(one if few else [run] for run, few, one in zip(runs, small, singles, strict=True)))]
-            self._parts[start, stop] = self._chunks(runs) if len(runs) > self.room[0] else runs
+            self._parts[start, stop] = self._chunks(runs) if len(runs) > FOLD_ABOVE else runs
         return self._parts[start, stop]
 
-    def _size(self, run: Run) -> int:
+    def size(self, run: Run) -> int:
+        """How many entries a stretch would take."""
         return self._sums[run.stop] - self._sums[run.start]
 
     def _chunks(self, runs: list[Run]) -> list[Run]:
-        size = -(-len(runs) // CHUNKS)
+        size = max(SHORTEST, -(-len(runs) // CHUNKS))
         chunks = [runs[k : k + size] for k in range(0, len(runs), size)]
-        return [Run(one[0].start, one[-1].stop, _label(one, one)) if len(one) > 1 else one[0] for one in chunks]
+        return [Run(one[0].start, one[-1].stop, self._label(one, one)) if len(one) > 1 else one[0] for one in chunks]
 
     def _repeats(self, atoms: list[Run]) -> list[Run]:
         """The same with neighbours that are equal joined, those first where it saves most."""
@@ -154,9 +158,21 @@ class Line:
         if not times:
             return atoms
         end = at + length * times
-        label = _label(atoms[end - length : end], atoms[at : at + length])
+        label = self._label(atoms[end - length : end], atoms[at : at + length])
         joined = Run(atoms[at].start, atoms[end - 1].stop, label, times)
         return [*self._repeats(atoms[:at]), joined, *self._repeats(atoms[end:])]
+
+    def _label(self, first: Sequence[Run], last: Sequence[Run]) -> str:
+        """The modules of what is repeated, in the order of forward: `net.layers.0 to 11`."""
+        if not self.back:
+            first, last = last[::-1], first[::-1]
+        names = [run.label for run in reversed(first) if run.label]
+        ends = [run.label for run in last if run.label]
+        if not names or names[-1] == ends[0]:
+            return few(names)
+        parent, _, end = ends[0].rpartition(".")
+        end = end if names[0].rpartition(".")[0] == parent else ends[0]
+        return gettext("{first} to {last}", first=names[0], last=end)
 
 
 def _common(paths: Sequence[Path]) -> Path:
@@ -166,16 +182,6 @@ def _common(paths: Sequence[Path]) -> Path:
     low, high = min(paths), max(paths)
     same = next((k for k, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
     return low[:same]
-
-
-def _label(first: Sequence[Run], last: Sequence[Run]) -> str:
-    """The modules of what is repeated, as forward came to them: `net.layers.0 to 11`."""
-    names = [run.label for run in reversed(first) if run.label]
-    ends = [run.label for run in last if run.label]
-    if not names or names[-1] == ends[0]:
-        return few(names)
-    parent, _, end = ends[0].rpartition(".")
-    return gettext("{first} to {last}", first=names[0], last=end if names[0].rpartition(".")[0] == parent else ends[0])
 
 
 def matches(find: str, texts: Iterable[str]) -> bool:
@@ -262,7 +268,7 @@ class _Order:
         self.found = frozenset(self._found(find, paths)) if find else frozenset()
         self.heads = [tuple(self._head(name) for name in followers(node)) for node in self.ops]
         sizes = [1 + min(sum(self._own(leaf) for leaf in self.leaves[node.id]), LEAVES + 1) for node in self.ops]
-        self.line = Line(paths, sizes, self._keep(bad), [self._kind(node) for node in self.ops], self.same)
+        self.line = Line(paths, sizes, self._keep(bad), map(self._kind, self.ops), self.same, (ROOM, KEPT), back=True)
 
     def _sorted(self) -> list[Node]:
         """Latest first by the engine's numbers, and never a node before one that leads to it."""
@@ -423,3 +429,112 @@ def _home(snap: Snapshot, which: str) -> Path:
 def _path(name: str) -> Path:
     """`net.layers.3.mlp` as `net`, `layers.3`, `mlp`: what a list of modules holds stands beside its neighbours."""
     return tuple(re.sub(r"\.(?!\d+(\.|$))", "\0", name).split("\0"))
+
+
+# -- memory ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A storage and those of its tensors that are shown; `more` are not."""
+
+    storage: Storage
+    members: list[Tensor]
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Several storages shown as one entry, which may hold such entries again."""
+
+    label: str
+    times: int
+    bands: tuple[Band, ...]
+    inside: tuple[Band | Pack, ...]
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """The tensors in it that are told of."""
+        return [one for band in self.bands for one in band.members]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """What a memory picture shows: storages, and storages that are folded, in order."""
+
+    entries: tuple[Band | Pack, ...]
+    whole: bool
+    """Whether it was asked for as a whole, however large."""
+    find: str
+    found: frozenset[str]
+    """What was looked for, and the tensors that are called so."""
+
+
+def shelf(snap: Snapshot, bad: Collection[str], find: str, fold: bool) -> Shelf:
+    """The storages to show, those of one module folded where there are many; the tensors in `bad` have to be seen."""
+    found = frozenset(one.id for one in snap.tensors if one.id in snap.shown and matches(find, one.names))
+    bands = [Band(storage, members) for storage, members in snap.shown_storages]
+    if not fold or sum(len(band.members) for band in bands) <= ROWS:
+        return Shelf(tuple(bands), not fold, find, found)
+    first: dict[Path, int] = {}  # modules in the order in which they come, so that what belongs to one stands together
+    homes: list[tuple[list[int], Path, Band]] = []
+    for band in bands:
+        home = _common([path for one in band.members if (path := _home(snap, one.grad_of or one.id))])
+        own = [home[: depth + 1] for depth in range(len(home))] or [(band.storage.id,)]
+        homes.append(([first.setdefault(path, len(first)) for path in own], home, _shortened(band, {*found, *bad})))
+    homes.sort(key=lambda one: one[0])
+    paths, shown = [home for _, home, _ in homes], tuple(band for _, _, band in homes)
+    keep, kinds = _to_be_seen(shown, paths, found, bad), [_like(snap, band, bad) for band in shown]
+    line = Line(paths, [len(band.members) for band in shown], keep, kinds, lambda *_: (), (OWN, ROWS))
+
+    def entries(runs: Iterable[Run]) -> Iterator[Band | Pack]:
+        for run in runs:
+            members, size = shown[run.start : run.stop], (run.stop - run.start) // run.times
+            if run.single:
+                yield from members
+            elif run.times > 1:
+                starts = range(run.start, run.stop, size)
+                rounds = [
+                    Run(at, at + size, ".".join(_common([path for path in paths[at : at + size] if path])))
+                    for at in starts
+                ]
+                yield Pack(run.label, run.times, members, members if size == 1 else tuple(entries(rounds)))
+            else:
+                inside = members if line.size(run) <= ROWS else tuple(entries(line.parts(run.start, run.stop)))
+                yield Pack(run.label, 1, members, inside)
+
+    return Shelf(tuple(entries(line.opened(0, len(shown)))), False, find, found)
+
+
+def _to_be_seen(
+    shown: Sequence[Band], paths: Sequence[Path], found: Collection[str], bad: Collection[str]
+) -> list[int]:
+    """The places of what was looked for, is in trouble, shares memory, or is the user's own; so many as are seen well."""
+
+    def where(wanted: Callable[[Band], bool]) -> list[int]:
+        return [place for place, band in enumerate(shown) if wanted(band)]
+
+    keep = where(lambda band: any(one.id in found for one in band.members))
+    keep += where(lambda band: any(one.id in bad for one in band.members))[:TROUBLES]
+    keep += where(lambda band: band.more > 0 or sum(one.role != "grad" for one in band.members) > 1)
+    return list(dict.fromkeys([*keep, *(place for place, path in enumerate(paths) if not path)]))
+
+
+def _like(snap: Snapshot, band: Band, bad: Collection[str]) -> object:
+    """What is the same in storages that are said to be equal: the names within the module, shapes, dtypes, trouble."""
+    return tuple(
+        (
+            tuple(snap.first_name(one).split(".")[-2:][one.role != "grad" :]),
+            one.shape,
+            one.stride,
+            one.dtype,
+            one.id in bad,
+        )
+        for one in band.members
+    )
+
+
+def _shortened(band: Band, urgent: Collection[str]) -> Band:
+    """A band with no more rows than can be drawn: those of the tensors that have to be seen, or the first."""
+    rows = sorted(band.members, key=lambda one: one.id not in urgent)[:ROWS]
+    return Band(band.storage, [one for one in band.members if one in rows], len(band.members) - len(rows))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from .catalogue import gettext, ngettext
 from .diff import Changes
 from .explain import perhaps, troubles
-from .fold import FOLD_ABOVE, LEAVES, Fold, View
+from .fold import FOLD_ABOVE, LEAVES, Band, Fold, Pack, Shelf, View
 from .labels import clean, dtype, few, listed, shape, short, show, told
 from .read.records import Node, Saved, Snapshot, Storage, Tensor
 from .words import (
@@ -21,6 +21,7 @@ from .words import (
     history,
     in_fold,
     in_states,
+    pack_line,
     renamed,
     size,
     title,
@@ -28,29 +29,44 @@ from .words import (
 )
 
 
-def memory_text(changed: Changes) -> str:
+def memory_text(changed: Changes, seen: Shelf) -> str:
     """The memory picture in words, with what changed."""
     snap, bad = changed.now, troubles(changed.now)
-    bands = snap.shown_storages
     loose = [tensor for tensor in snap.named if tensor.storage is None]
     shown = snap.shown | {one.id for one in loose}
     lines = [gettext("Memory: no tensors to show.")]
     if shown:
         tensors = ngettext("{number} tensor", "{number} tensors", len(shown))
-        storages = ngettext("{number} storage", "{number} storages", len(bands))
+        storages = ngettext("{number} storage", "{number} storages", len(snap.shown_storages))
         lines = [gettext("Memory: {tensors} in {storages}.", tensors=tensors, storages=storages)]
-    for storage, members in bands:
-        lines += ["", *_storage_lines(changed, storage, members, bad)]
+    for entry in seen.entries:
+        lines += [
+            "",
+            *([f"{pack_line(changed, entry, bad)}."] if isinstance(entry, Pack) else _band_lines(changed, entry, bad)),
+        ]
     for tensor in loose:
         lines += ["", *_tensor_lines(changed, tensor, bad)]
-    below = [sentence[:1].upper() + sentence[1:] + "." for sentence in below_memory(changed, shown)]
+    below = [sentence[:1].upper() + sentence[1:] + "." for sentence in below_memory(changed, shown, seen)]
     return told([*lines, *([""] if below else []), *below])
 
 
-def _storage_lines(
-    changed: Changes, storage: Storage, members: list[Tensor], bad: dict[str, tuple[str, ...]]
-) -> Iterator[str]:
-    snap = changed.now
+def pack_text(changed: Changes, pack: Pack, bad: dict[str, tuple[str, ...]]) -> str:
+    """The tensors of storages that are folded, in words."""
+    lines = []
+    for band in pack.inside:
+        for tensor in band.members if isinstance(band, Band) else ():
+            first, *rest = _tensor_lines(changed, tensor, bad)
+            lines += [f"{band.storage.id} {first}", *rest]
+        lines += [_more(band)] if isinstance(band, Band) and band.more else []
+    return told(lines)
+
+
+def _more(band: Band) -> str:
+    return "  " + ngettext("and {number} tensor more", "and {number} tensors more", band.more)
+
+
+def _band_lines(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    snap, storage, members = changed.now, band.storage, band.members
     yield f"{storage.id}, {title(snap, members)}: {size(storage)}."
     if storage.objects > 1:
         yield "  " + gettext("The same memory is seen through {number} storage objects.", number=storage.objects)
@@ -66,6 +82,8 @@ def _storage_lines(
         yield "  " + gettext("changed: {cells}.", cells=", ".join(cells))
     for tensor in members:
         yield from ("  " + line for line in _tensor_lines(changed, tensor, bad))
+    if band.more:
+        yield _more(band)
     counted = [tensor for tensor in members if snap.counted(tensor)]
     for which in dict.fromkeys(tensor.counter for tensor in counted):
         yield from ("  " + line for line in _counter_lines(changed, which, counted))
@@ -237,7 +255,8 @@ def _target(snap: Snapshot, which: str | None, cut: bool, seen: View) -> str:
         return gettext("not read (the graph is too large)") if cut else gettext("None (needs no gradient)")
     place, name = seen.places.get(which), short(snap.node(which).name)
     if place is None:
-        return gettext("{fold}, outside", fold=seen.beyond[which])
+        outside = seen.beyond[which]
+        return gettext("{entry}, outside", entry=f"{outside} {name}" if outside == which else outside)
     return f"{which} {name}" if place == which else gettext("{fold} (folded)", fold=place)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from .catalogue import gettext, gettext_noop, ngettext
 from .diff import Changes
-from .explain import nameless, perhaps
-from .fold import Fold, View, view
+from .explain import nameless, perhaps, troubles
+from .fold import Fold, Pack, Shelf, View, shelf, view
 from .labels import called, clean, dtype, few, listed, shape, short
 from .read.records import Saved, Snapshot, Storage, Tensor
 
@@ -64,6 +64,33 @@ def history(tensor: Tensor) -> str:
     return gettext("not a leaf, grad_fn {node}", node=short(tensor.grad_fn_name or "None"))
 
 
+def stored(snap: Snapshot, find: str = "", fold: bool = True) -> Shelf:
+    """The storages of a memory picture, folded where there are many; what is in trouble or looked for is in view."""
+    return shelf(snap, troubles(snap), find, fold)
+
+
+def pack_line(changed: Changes, pack: Pack, bad: Collection[str]) -> str:
+    """`net.layers.0: 6 tensors, 12,640 bytes, each alone in its storage`, with how many are in trouble or changed."""
+    snap = changed.now
+    members = pack.tensors
+    first, last = (snap.label(band.members[0].id) for band in (pack.bands[0], pack.bands[-1]))
+    facts = [
+        ngettext("{number} tensor", "{number} tensors", len(members)),
+        ngettext("{number} byte", "{number} bytes", sum(band.storage.nbytes for band in pack.bands)),
+        gettext("each alone in its storage")
+        if len(members) == len(pack.bands)
+        else ngettext("in {number} storage", "in {number} storages", len(pack.bands)),
+    ]
+    in_trouble = sum(one.id in bad for one in members)
+    altered = sum(one.id in changed.facts or one.id in changed.versions for one in members)
+    new = sum(one.id in changed.new for one in members)
+    facts += [gettext("{number} in trouble", number=f"{in_trouble:,}")] if in_trouble else []
+    facts += [gettext("{number} changed", number=f"{altered:,}")] if altered else []
+    facts += [gettext("{number} new", number=f"{new:,}")] if new else []
+    title = fold_title(pack) if pack.label else gettext("{first} to {last}", first=first, last=last)
+    return gettext("{what}: {facts}", what=title, facts=", ".join(facts))
+
+
 # -- what changed, beside what it changed in ---------------------------------------
 
 IN_MEMORY = ("requires_grad", "shape", "grad_fn_name", "grad", "stride", "dtype")
@@ -109,6 +136,8 @@ def renamed(changed: Changes, tensor: Tensor) -> list[str]:
 _STATES = [gettext_noop("live"), gettext_noop("stale"), gettext_noop("freed"), gettext_noop("number")]
 _STATES += [gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadable")]
 """What a record calls the states of what nodes save, for the translator."""
+_FLAGS = [gettext_noop("new"), gettext_noop("found")]
+"""What stands above a name or a node in a picture, for the translator."""
 
 
 def was(then: Saved) -> str:
@@ -136,8 +165,8 @@ def in_states(fold: Fold) -> list[tuple[str, str]]:
     ]
 
 
-def fold_title(fold: Fold) -> str:
-    """`net.layers.0 to 11, 12 times`: whose nodes are folded and how many equal stretches they are, if that is known."""
+def fold_title(fold: Fold | Pack) -> str:
+    """`net.layers.0 to 11, 12 times`: what is folded and how many equal stretches it is made of, if that is known."""
     if fold.times == 1:
         return clean(fold.label)
     times = gettext("{number} times", number=f"{fold.times:,}")
@@ -160,12 +189,12 @@ def in_fold(changed: Changes, fold: Fold) -> list[str]:
 # -- what stands below a picture ---------------------------------------------------
 
 
-def below_memory(changed: Changes, shown: frozenset[str]) -> list[str]:
+def below_memory(changed: Changes, shown: frozenset[str], seen: Shelf) -> list[str]:
     """What remains to be said below the storages, for picture and text."""
     snap = changed.now
     lines = [*_no_longer(changed), *nameless(snap, shown)]
-    seen = {storage.id for storage, _ in snap.shown_storages}
-    hidden = [storage.nbytes for storage in snap.storages if storage.id not in seen]
+    reached = {storage.id for storage, _ in snap.shown_storages}
+    hidden = [storage.nbytes for storage in snap.storages if storage.id not in reached]
     if hidden:
         lines.append(
             ngettext(
@@ -175,7 +204,11 @@ def below_memory(changed: Changes, shown: frozenset[str]) -> list[str]:
                 bytes=f"{sum(hidden):,}",
             )
         )
-    return [*lines, *snap.notes]
+    return [*lines, *_not_found(seen), *snap.notes]
+
+
+def _not_found(seen: View | Shelf) -> list[str]:
+    return [gettext("nothing here is called {name}", name=called(seen.find))] if seen.find and not seen.found else []
 
 
 def below_graph(changed: Changes, seen: View) -> list[str]:
@@ -186,9 +219,7 @@ def below_graph(changed: Changes, seen: View) -> list[str]:
         lines.append(gettext("a module's fold holds the nodes that read its tensors and nodes made around them"))
     if any(fold.times > 1 for fold in folds):
         lines.append(gettext("what is folded as so many times is equal in its nodes, their edges and shapes"))
-    if seen.find and not seen.found:
-        lines.append(gettext("nothing here is called {name}", name=called(seen.find)))
-    return lines
+    return [*lines, *_not_found(seen)]
 
 
 def _around(changed: Changes) -> list[str]:

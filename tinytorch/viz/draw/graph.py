@@ -121,7 +121,8 @@ def _to_outside(snap: Snapshot, seen: View, cards: list[Card], wires: list[Wire]
     for inside, outside, enters in pairs:
         name = ("from " if enters else "to ") + outside
         wires.append(Wire(name, inside, "next") if enters else Wire(inside, name, "next"))
-        said = gettext("from {entry}", entry=outside) if enters else gettext("on to {entry}", entry=outside)
+        entry = outside if outside.startswith("F") else short(snap.node(outside).name)
+        said = gettext("from {entry}", entry=entry) if enters else gettext("on to {entry}", entry=entry)
         if all(card.name != name for card in cards):
             cards.append(Card(name, "off", ((said, "s", ""),)))
 

@@ -66,7 +66,7 @@ def _opened(folds: Sequence[Folded], room: int) -> str:
     while waiting:
         where, fold = waiting.popleft()
         svg, text, inner = fold.open() if room > 0 else ("", "", ())
-        body = _image(svg, text) if svg else f"<pre>{_inline(text)}</pre>"
+        body = _image(svg, text) if svg else f"<pre>{_inline(text)}</pre>" if text else ""
         room -= len(body) + 200
         if room < 0:
             left_out = gettext(
@@ -157,9 +157,15 @@ class Shown:
 class Picture(Shown):
     """A picture with its text twin. `svg` and `text` say the same; both are made once, when asked for."""
 
-    def __init__(self, draw: Callable[[str | None], str], tell: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        draw: Callable[[str | None], str],
+        tell: Callable[[], str],
+        folds: Callable[[], Sequence[Folded]] = lambda: (),
+    ) -> None:
         self._draw = draw
         self._tell = tell
+        self._give = folds
         self._svg: dict[str | None, str] = {}
         self._text: str | None = None
 
@@ -169,6 +175,9 @@ class Picture(Shown):
         if self._text is None:
             self._text = self._tell()
         return self._text
+
+    def _folds(self) -> Sequence[Folded]:
+        return self._give()
 
     def _themed(self, theme: str | None) -> str:
         if theme not in self._svg:
