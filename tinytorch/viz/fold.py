@@ -27,12 +27,14 @@ KEPT = 80
 """So many entries are shown if that takes it to show what has to be seen."""
 TROUBLES = 8
 """So many of the nodes in trouble have to be seen, those that backward meets first."""
+NAMED = 12
+"""So many of the nodes whose results have a name have to be seen, the latest."""
 SHORTEST = 5
 """Less than this is not worth folding."""
 LEAVES = 8
 """More leaves than this that the same entries use are folded."""
 CHUNKS = 16
-OWN, ROWS = 12, 30
+OWN, ROWS = 16, 30
 """So many entries of a memory picture are shown, and so many tensors if that takes it to show what has to be seen."""
 WIDEST = 100
 """What is repeated has up to so many entries."""
@@ -169,7 +171,7 @@ class Line:
         names = [run.label for run in reversed(first) if run.label]
         ends = [run.label for run in last if run.label]
         if not names or names[-1] == ends[0]:
-            return few(names)
+            return few(names) if len(names) < 4 else ".".join(_common([tuple(name.split(".")) for name in names]))
         parent, _, end = ends[0].rpartition(".")
         end = end if names[0].rpartition(".")[0] == parent else ends[0]
         return gettext("{first} to {last}", first=names[0], last=end)
@@ -266,7 +268,12 @@ class _Order:
         }
         paths = self._paths()
         self.found = frozenset(self._found(find, paths)) if find else frozenset()
-        self.heads = [tuple(self._head(name) for name in followers(node)) for node in self.ops]
+        # Where an edge goes: the place of a node, or for a leaf the places of the nodes that use it.
+        places = {
+            name: [self.at.get(name)] if name in self.at else [self.at[user] for user in users]
+            for name, users in self.users.items()
+        }
+        self.heads = [tuple(places[name] for name in followers(node)) for node in self.ops]
         sizes = [1 + min(sum(self._own(leaf) for leaf in self.leaves[node.id]), LEAVES + 1) for node in self.ops]
         self.line = Line(paths, sizes, self._keep(bad), map(self._kind, self.ops), self.same, (ROOM, KEPT), back=True)
 
@@ -319,37 +326,27 @@ class _Order:
         wrong = [place for place, node in enumerate(self.ops) if node.id in bad]
         made = {tensor.grad_fn for tensor in self.snap.named}
         named = [place for place, node in enumerate(self.ops) if node.id in made]
-        return list(dict.fromkeys([*found, *wrong[:TROUBLES], *named]))
+        return list(dict.fromkeys([*found, *wrong[:TROUBLES], *named[:NAMED]]))
 
     def _own(self, leaf: str) -> bool:
         return len(self.users[leaf]) == 1
 
-    def _head(self, name: str) -> int | str:
-        """Where an edge goes: the place of a node, a leaf of its own, or a leaf that others use too."""
-        return self.at[name] if name in self.at else "" if self._own(name) else name
-
     def _kind(self, node: Node) -> object:
         """What must be equal in two nodes that are; `same` compares where their edges go."""
+        shapes = [self.snap.tensor(self.snap.node(leaf).variable or "").shape for leaf in self.leaves[node.id]]
         tensors = [(one.name, one.state, one.tensor and self.snap.tensor(one.tensor).shape) for one in node.saved]
-        own = [
-            self.snap.tensor(self.snap.node(leaf).variable or "").shape
-            for leaf in self.leaves[node.id]
-            if self._own(leaf)
-        ]
-        return (
-            node.name,
-            tuple(tensors),
-            tuple(own),
-            tuple(edge.node is None for edge in node.edges),
-            node.id in self.found,
-        )
+        ends = tuple(edge.node is None for edge in node.edges)
+        return node.name, tuple(tensors), tuple(shapes), ends, node.id in self.found
 
-    def same(self, first: int, second: int, size: int) -> tuple[str, ...] | None:
-        """How the edges of two stretches are equal: each goes as far as its like, or to the same node."""
+    def same(self, first: int, second: int, size: int) -> tuple[bool, ...] | None:
+        """How the edges of two stretches are equal: each goes as far as its like, or to the same node.
+
+        Two leaves lie equally far if the nodes that use them do.
+        """
         how = []
         for one, other in zip(self.heads[first : first + size], self.heads[second : second + size], strict=True):
             for head, there in zip(one, other, strict=True):
-                far = isinstance(head, int) and isinstance(there, int) and there - head == second - first
+                far = len(head) == len(there) and all(b - a == second - first for a, b in zip(head, there, strict=True))
                 if head != there and not far:
                     return None
                 how.append(far)
