@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from .autograd.graph import unsafe_set_version_counter
 from .autograd.meta import TensorBase
 from .autograd.modes import is_grad_enabled, is_inference_mode_enabled, set_grad_enabled
-from .autograd.node import AccumulateGrad
+from .autograd.node import AccumulateGrad, next_number
 from .autograd.saved import SavedTensor
 
 
@@ -17,6 +17,10 @@ def _set_grad_enabled(enabled: bool, /) -> None:
 
 
 _functions = SimpleNamespace(AccumulateGrad=AccumulateGrad)
-_autograd = SimpleNamespace(SavedTensor=SavedTensor, _unsafe_set_version_counter=unsafe_set_version_counter)
+_autograd = SimpleNamespace(
+    SavedTensor=SavedTensor,
+    _get_sequence_nr=next_number,  # nobody minds a number that is left out
+    _unsafe_set_version_counter=unsafe_set_version_counter,
+)
 
 __all__ = ["TensorBase", "_autograd", "_functions", "_set_grad_enabled", "is_grad_enabled", "is_inference_mode_enabled"]

@@ -36,6 +36,19 @@ _GROUPS = {
 }
 
 
+_EVERYWHERE: tuple[dict[int, Callable], dict[int, Callable]] = OrderedDict(), OrderedDict()
+
+
+def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
+    """Call `hook(module, args)` before the forward of every module, and before its own hooks."""
+    return RemovableHandle(_EVERYWHERE[0], hook)
+
+
+def register_module_forward_hook(hook: Callable) -> RemovableHandle:
+    """Call `hook(module, args, output)` after the forward of every module, and before its own hooks."""
+    return RemovableHandle(_EVERYWHERE[1], hook)
+
+
 class ModuleMeta(type):
     """Prints the modules' classes by the names they have in torch, which a class of ours says in `shown_as`."""
 
@@ -62,15 +75,16 @@ class Module(metaclass=ModuleMeta):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` with the hooks around it."""
-        if not (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks):
+        before, after = _EVERYWHERE
+        if not (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks or before or after):
             return self.forward(*args, **kwargs)
-        for hook in list(self._forward_pre_hooks.values()):
+        for hook in [*before.values(), *self._forward_pre_hooks.values()]:
             new = hook(self, args)
             args = args if new is None else new if isinstance(new, tuple) else (new,)
 
         def run(args: tuple) -> Any:
             out = self.forward(*args, **kwargs)
-            for hook in list(self._forward_hooks.values()):
+            for hook in [*after.values(), *self._forward_hooks.values()]:
                 new = hook(self, args, out)
                 out = out if new is None else new
             return out

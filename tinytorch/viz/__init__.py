@@ -6,6 +6,7 @@ Works on the tensors of tinytorch and of torch. Looking changes nothing and keep
     memory(x, y)       names, tensors, storages and version counters, drawn and told
     graph(y)           the autograd graph with its saved tensors, a `graphviz.Digraph`
     explain(y)         would backward raise, or be wrong without a word, and why
+    modules(net)       a context in which nodes of the graph are noted with the module that made them
 
 A picture has `.svg`, `.text` and `.save(path)`, and shows itself in a notebook.
 """
@@ -17,6 +18,7 @@ from .draw.layout import LayoutError
 from .draw.memory import memory
 from .draw.picture import Picture
 from .explain import Explanation, explain
+from .read.modules import modules
 from .read.records import Snapshot
 from .read.snapshot import read, snapshot
 
@@ -32,6 +34,7 @@ __all__ = [
     "explain",
     "graph",
     "memory",
+    "modules",
     "snapshot",
 ]
 

@@ -37,9 +37,9 @@ def collect(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | 
             # snapshot(locals()): names are the keys, and what is no tensor is passed over.
             for key, value in list(arg.items()):
                 if not _NOT_THE_USERS.fullmatch(_text(key)) and not issubclass(type(value), type):
-                    pairs += _inside(_text(key), value)
+                    pairs += tensors_in(_text(key), value)
             continue
-        found = list(_inside(name or f"argument {index}", arg))
+        found = list(tensors_in(name or f"argument {index}", arg))
         if not found:
             raise TypeError(
                 f"{name or f'argument {index}'} is of type {type(arg).__name__}, which is no tensor and holds none: "
@@ -49,7 +49,7 @@ def collect(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | 
     return pairs[:_MAX_NAMES]
 
 
-def _inside(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
+def tensors_in(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
     """The tensors inside lists, tuples, dicts, modules and optimisers, without recursion."""
     waiting: list[tuple[str, Any, int]] = [(name, thing, 0)]
     seen: set[int] = set()

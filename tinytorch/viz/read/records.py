@@ -215,6 +215,8 @@ class Node:
     """The known tensors that have this node as their grad_fn."""
     cut: bool = False
     """True where the reader stopped here because the graph is too large."""
+    module: str | None = None
+    """The path of the module whose forward made it ("layers.3.attn"); None where that was not noted, see `modules`."""
     key: Key = field(default=None, compare=False, repr=False)
 
 

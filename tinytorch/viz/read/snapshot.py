@@ -19,6 +19,7 @@ from typing import Any
 from ..catalogue import gettext
 from . import probe
 from .blocks import PLAIN, Blocks, Place, address_of, lasting
+from .modules import made_in
 from .naming import collect
 from .probe import is_tensor, quietly, serial, undisturbed
 from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
@@ -265,6 +266,7 @@ class _Reader:
         for one, tid in zip(self.met, ids, strict=True):
             owners.setdefault(id(one.grad_fn), []).append(tid)
         made = []
+        paths = made_in(self.graph)
         for where, node in enumerate(self.graph):
             followers = [(self._node_id(follower), follower, int(entry)) for follower, entry in node.next_functions]
             variable = self.variables.get(where)
@@ -280,6 +282,7 @@ class _Reader:
                     variable=None if variable is None else ids[variable],
                     tensors=tuple(owners.get(id(node), ())),
                     cut=any(name is None and follower is not None for name, follower, _ in followers),
+                    module=paths[where],
                     key=_node_key(node, None if variable is None else keys[variable]),
                 )
             )

@@ -1,0 +1,155 @@
+"""In which module's forward a node of the graph was made.
+
+No node says so. While `modules` is on, each call of a module notes the numbers that the engine gives to new nodes: those
+from the beginning of the call to its end are its own. What was noted of a model's call is left at the nodes of what it
+returned, as plain numbers and names in their `metadata`, and goes with them. Other threads count for themselves: a
+number is believed only beside the results of its call, and only if no two nodes of the graph have it.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+from weakref import WeakKeyDictionary
+
+from .naming import tensors_in
+from .probe import engine_name, quietly
+
+_KEY = "tinytorch.viz.modules"
+_ENGINES = {"torch": "torch.nn.modules.module", "tinytorch": "tinytorch.nn.module"}
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call of a model: from which number on which module was at work. The last entry is the end, with no module."""
+
+    numbers: list[int] = field(default_factory=list)
+    paths: list[str | None] = field(default_factory=list)
+
+    def path(self, number: int) -> str | None:
+        """The module that was at work when the node of this number was made."""
+        return self.paths[bisect_right(self.numbers, number) - 1]
+
+
+class modules:
+    """Note in which module nodes of the graph are made, for the pictures of what was computed inside of this context.
+
+        with modules(net):
+            loss = net(x).sum()
+        graph(loss)
+
+    Nodes are named "layers.3.attn", and those of the model's own forward ""; `modules(D=D, G=G)` puts the names before
+    it: "D.0". Without an argument all models are noted, under the names of their classes. `start()` and `stop()` do the
+    same as `with`. Nothing is added to the model; what other threads compute is not noted.
+    """
+
+    ever = False
+
+    def __init__(self, net: Any = None, /, **named: Any) -> None:
+        self._roots: WeakKeyDictionary[Any, None] = WeakKeyDictionary()
+        self._paths: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+        self._all = net is None and not named
+        self._handles: list[Any] = []
+        self._open: list[tuple[Any, int]] = []
+        """The modules at work, the innermost last, with where in the call's notes they begin."""
+        self._call = _Call()
+        for name, model in [("", net)] * (net is not None) + [*named.items()]:
+            self._take(model, name)
+
+    def _take(self, model: Any, name: str) -> None:
+        if not callable(getattr(model, "named_modules", None)):
+            raise TypeError(f"modules() takes models (torch.nn.Module), not {type(model).__name__}")
+        for path, module in model.named_modules():
+            self._roots.pop(module, None)
+            self._paths[module] = f"{name}.{path}".strip(".")
+        self._roots[model] = None
+
+    def start(self) -> None:
+        """Note calls from now on, in this thread."""
+        self.stop()
+        modules.ever, self._thread = True, threading.get_ident()
+        for engine, path in _ENGINES.items():
+            where = sys.modules.get(path)
+            if where is None or _numbers(engine) is None:  # not in use, or a torch of old
+                continue
+            self._handles.append(where.register_module_forward_pre_hook(self._enter))
+            self._handles.append(where.register_module_forward_hook(self._leave))
+
+    def stop(self) -> None:
+        """Note no more. What was noted stays with the graphs."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
+        self._open.clear()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _enter(self, module: Any, _args: Any) -> None:
+        if threading.get_ident() != self._thread:
+            return
+        if module in self._roots:
+            self._open.clear()  # an error may have ended an earlier call of it
+        elif self._all and not self._open:
+            self._take(module, type(module).__name__)
+        if module not in self._paths:
+            return
+        if not self._open:
+            self._call = _Call()
+        self._open.append((module, len(self._call.numbers)))
+        self._note(module, self._paths[module])
+
+    def _leave(self, module: Any, _args: Any, result: Any) -> None:
+        where = next((k for k, (one, _) in reversed(list(enumerate(self._open))) if one is module), None)
+        if where is None or threading.get_ident() != self._thread:
+            return
+        call = self._call
+        for _, begin in self._open[where + 1 : where + 2]:
+            # An error ended these calls, and was caught: when, nobody said.
+            del call.numbers[begin + 1 :], call.paths[begin:]
+            call.paths.append(None)
+        del self._open[where:]
+        self._note(module, self._paths[self._open[-1][0]] if self._open else None)
+        if not self._open and call.numbers[0] < call.numbers[-1]:
+            for _, tensor in tensors_in("", result):
+                metadata = quietly(quietly(tensor, "grad_fn"), "metadata")
+                if metadata is not None:
+                    metadata.setdefault(_KEY, []).append(call)
+
+    def _note(self, module: Any, path: str | None) -> None:
+        self._call.numbers.append(_numbers(engine_name(module))())
+        self._call.paths.append(path)
+
+
+def _numbers(engine: str) -> Any:
+    """What says which number the engine gives to the next node."""
+    return quietly(quietly(quietly(sys.modules.get(engine), "_C"), "_autograd"), "_get_sequence_nr")
+
+
+def made_in(nodes: Sequence[Any]) -> list[str | None]:
+    """For each node of a graph the path of the module that made it; None where that is not known."""
+    if not modules.ever:
+        return [None] * len(nodes)
+    calls = [call for node in nodes for call in (quietly(node, "metadata") or {}).get(_KEY, ())]
+    calls.sort(key=lambda call: call.numbers[0])
+    begins = [call.numbers[0] for call in calls]
+    found: list[tuple[int, int] | None] = []
+    for node in nodes:
+        number = number() if (number := quietly(node, "_sequence_nr")) else -1
+        which = bisect_right(begins, number) - 1
+        found.append((which, number) if which >= 0 and number < calls[which].numbers[-1] else None)
+    often = Counter(found)
+    mixed = {pair[0] for pair in found if pair is not None and often[pair] > 1}
+    return [None if pair is None or pair[0] in mixed else calls[pair[0]].path(pair[1]) for pair in found]
