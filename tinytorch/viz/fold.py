@@ -134,7 +134,11 @@ class Line:
     def _chunks(self, runs: list[Run]) -> list[Run]:
         size = max(SHORTEST, -(-len(runs) // CHUNKS))
         chunks = [runs[k : k + size] for k in range(0, len(runs), size)]
-        return [Run(one[0].start, one[-1].stop, self._label(one, one)) if len(one) > 1 else one[0] for one in chunks]
+        labels = [self._label(one, one) if all(run.label for run in one) else "" for one in chunks]
+        return [
+            Run(one[0].start, one[-1].stop, label) if len(one) > 1 else one[0]
+            for one, label in zip(chunks, labels, strict=True)
+        ]
 
     def _repeats(self, atoms: list[Run]) -> list[Run]:
         """The same with neighbours that are equal joined, those first where it saves most."""
@@ -295,7 +299,9 @@ class _Order:
         return order
 
     def _paths(self) -> list[Path]:
-        """The module of each node: whose tensors it reads, or that of the nodes made before and after it."""
+        """The module of each node as it was noted; if none was, whose tensors it reads, or nodes made before and after."""
+        if noted(self.snap):
+            return [_path(node.module or "") for node in self.ops]
         reads: dict[str, Path] = {}
         for node in reversed(self.ops):
             leaves = [_home(self.snap, self.snap.node(leaf).variable or "") for leaf in self.leaves[node.id]]
@@ -423,9 +429,14 @@ def _home(snap: Snapshot, which: str) -> Path:
     return _common([_path(name.rpartition(".")[0]) for name in snap.tensor(which).names if "." in name])
 
 
+def noted(snap: Snapshot) -> bool:
+    """Whether it is known in which module's forward nodes were made."""
+    return any(node.module is not None for node in snap.nodes)
+
+
 def _path(name: str) -> Path:
     """`net.layers.3.mlp` as `net`, `layers.3`, `mlp`: what a list of modules holds stands beside its neighbours."""
-    return tuple(re.sub(r"\.(?!\d+(\.|$))", "\0", name).split("\0"))
+    return tuple(re.sub(r"\.(?!\d+(\.|$))", "\0", name).split("\0")) if name else ()
 
 
 # -- memory ------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .catalogue import gettext, ngettext
 from .diff import Changes
@@ -13,6 +13,7 @@ from .read.records import Node, Saved, Snapshot, Storage, Tensor
 from .words import (
     IN_GRAPH,
     IN_MEMORY,
+    SAVED,
     below_graph,
     below_memory,
     covered,
@@ -23,6 +24,7 @@ from .words import (
     in_states,
     pack_line,
     renamed,
+    saved_shown,
     size,
     title,
     was,
@@ -153,6 +155,10 @@ def _fresh(what: str, new: bool) -> str:
     return gettext("{what} (new)", what=what) if new else what
 
 
+def _found(what: str, which: Iterable[str], seen: View | Shelf) -> str:
+    return what if seen.found.isdisjoint(which) else gettext("{what} (found)", what=what)
+
+
 # -- the graph ---------------------------------------------------------------------
 
 
@@ -207,16 +213,18 @@ def _standing(tensor: Tensor) -> str:
 
 def _node_lines(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str], str]) -> Iterator[str]:
     snap = changed.now
-    yield _fresh(f"{node.id} {short(node.name)}", node.id in changed.nodes)
+    yield _found(_fresh(f"{node.id} {short(node.name)}", node.id in changed.nodes), [node.id], seen)
     if node.variable is not None:
         unnamed = not snap.tensor(node.variable).names
         adds = gettext("adds to {grad}", grad=snap.grad_label(node.variable))
         yield "  " + _fresh(adds, unnamed and node.variable in changed.new)
         for fact in facts(changed, node.variable, IN_GRAPH) if unnamed else ():
             yield "    " + gettext("Changed: {fact}.", fact=fact)
-    for edge in node.edges:
+    for edge in node.edges[:SAVED]:
         yield f"  next_functions[{edge.index}]: {_target(snap, edge.node, node.cut, seen)}"
-    for at, saved in enumerate(node.saved):
+    if len(node.edges) > SAVED:
+        yield "  " + gettext("next_functions: {number} more", number=f"{len(node.edges) - SAVED:,}")
+    for at, saved in saved_shown(node):
         then = changed.saved.get((node.id, at))
         state = _state(snap, saved) + ("" if then is None else f" ({was(then)})")
         yield "  " + gettext("saved {name}: {state}", name=clean(saved.name), state=state)
@@ -224,18 +232,21 @@ def _node_lines(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str
         if through is not None and saved.state == "live":
             said = gettext("perhaps written unseen, through {names}: backward may be silently wrong", names=through)
             yield "    " + said
+    if len(node.saved) > SAVED:
+        yield "  " + gettext("and {number} more saved", number=f"{len(node.saved) - SAVED:,}")
 
 
 def _fold_lines(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, str], str]) -> Iterator[str]:
     snap, title = changed.now, fold_title(fold)
     kinds = [gettext("{node} {number} times", node=short(name), number=f"{count:,}") for name, count in fold.kinds]
-    yield ngettext(
+    line = ngettext(
         "{fold} {number} node folded: {kinds}",
         "{fold} {number} nodes folded: {kinds}",
         len(fold.nodes),
         fold=f"{fold.id} {title}:" if title else fold.id,
         kinds=listed(kinds),
     )
+    yield _found(line, fold.nodes, seen)
     yield from (f"  {state}" for _, state in in_states(fold))
     perhaps_written = sum(node in fold.nodes for node, _ in unseen)
     if perhaps_written:

@@ -9,9 +9,9 @@ from itertools import pairwise
 from .catalogue import gettext, gettext_noop, ngettext
 from .diff import Changes
 from .explain import nameless, perhaps, troubles
-from .fold import Fold, Pack, Shelf, View, shelf, view
+from .fold import Fold, Pack, Shelf, View, noted, shelf, view
 from .labels import called, clean, dtype, few, listed, shape, short
-from .read.records import Saved, Snapshot, Storage, Tensor
+from .read.records import Node, Saved, Snapshot, Storage, Tensor
 
 # -- one record --------------------------------------------------------------------
 
@@ -136,6 +136,8 @@ def renamed(changed: Changes, tensor: Tensor) -> list[str]:
 _STATES = [gettext_noop("live"), gettext_noop("stale"), gettext_noop("freed"), gettext_noop("number")]
 _STATES += [gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadable")]
 """What a record calls the states of what nodes save, for the translator."""
+SAVED = 24
+"""Of a node that saved more, or has more edges, the rest is counted."""
 _FLAGS = [gettext_noop("new"), gettext_noop("found")]
 """What stands above a name or a node in a picture, for the translator."""
 
@@ -171,6 +173,12 @@ def fold_title(fold: Fold | Pack) -> str:
         return clean(fold.label)
     times = gettext("{number} times", number=f"{fold.times:,}")
     return clean(gettext("{what}, {times}", what=fold.label, times=times)) if fold.label else times
+
+
+def saved_shown(node: Node) -> list[tuple[int, Saved]]:
+    """What a node saved, with its place; of very much what is in trouble and the first."""
+    kept = list(enumerate(node.saved))
+    return sorted(sorted(kept, key=lambda one: one[1].state == "live")[:SAVED]) if len(kept) > SAVED else kept
 
 
 def in_fold(changed: Changes, fold: Fold) -> list[str]:
@@ -216,7 +224,9 @@ def below_graph(changed: Changes, seen: View) -> list[str]:
     lines = [] if seen.beyond else _around(changed)
     folds = [item for item in seen.items if isinstance(item, Fold)]
     if any(fold.label for fold in folds):
-        lines.append(gettext("a module's fold holds the nodes that read its tensors and nodes made around them"))
+        by_forward = gettext("a fold is named after modules whose forward made nodes in it")
+        by_reading = gettext("a fold is named after modules whose tensors are read by nodes in it")
+        lines.append(by_forward if noted(changed.now) else by_reading)
     if any(fold.times > 1 for fold in folds):
         lines.append(gettext("what is folded as so many times is equal in its nodes, their edges and shapes"))
     return [*lines, *_not_found(seen)]

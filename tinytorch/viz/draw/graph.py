@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -13,7 +14,19 @@ from ..fold import Fold, View, followers
 from ..labels import clean, cut, few, shape, short, shorten, show, told, width
 from ..read.records import Node, Saved, Snapshot, Tensor
 from ..text import graph_text, items_text
-from ..words import IN_GRAPH, below_graph, facts, fold_title, in_fold, in_states, renamed, shown, was
+from ..words import (
+    IN_GRAPH,
+    SAVED,
+    below_graph,
+    facts,
+    fold_title,
+    in_fold,
+    in_states,
+    renamed,
+    saved_shown,
+    shown,
+    was,
+)
 from . import layout
 from .picture import Folded, Picture
 from .style import Canvas, number, numbers
@@ -21,8 +34,6 @@ from .style import Canvas, number, numbers
 LIMIT = 34
 KINDS = 4
 ROWS = 12
-SAVED = 24
-"""Of a node that saved more than this the rest is counted."""
 ROW, HEAD, PAD = 16, 26, 10
 CHANGED = ("s b", "was")
 """How a line looks that tells what changed."""
@@ -151,11 +162,17 @@ def _wires(item: Node | Fold, seen: View) -> list[Wire]:
         heads = dict.fromkeys(seen.places[end] for end in item.ends if end in seen.places)
         return [Wire(item.id, head, "next") for head in heads]
     numbered = len(item.edges) > 1
-    wires = [
-        Wire(item.id, seen.places[edge.node], "next", str(edge.index) if numbered else "")
+    ways = [
+        (edge.index, seen.places[edge.node])
         for edge in item.edges
         if edge.node is not None and edge.node in seen.places
     ]
+    often = Counter(place for _, place in ways)
+    # Of very many edges to one fold one stands for all.
+    wires = [
+        Wire(item.id, place, "next", str(index) if numbered else "") for index, place in ways if often[place] <= SAVED
+    ]
+    wires += [Wire(item.id, place, "next") for place, count in often.items() if count > SAVED]
     if item.variable is not None:
         wires.append(Wire(item.id, item.variable, "leaf", ".grad"))
     return wires
@@ -173,7 +190,7 @@ def _pill(changed: Changes, tensor: Tensor) -> Card:
 def _node(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
     head = short(node.name)
     lines = [(shorten(head, LIMIT), "mono b", "")]
-    for at, saved in enumerate(node.saved[:SAVED]):
+    for at, saved in saved_shown(node):
         lines.append(_saved_line(changed.now, saved))
         through = unseen.get((node.id, saved.tensor or ""))
         if through is not None and saved.state == "live":
