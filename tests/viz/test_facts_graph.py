@@ -13,7 +13,7 @@ from viz.looked import ALL, label, listed, looked, plural
 from viz.reading import graph_parts, without_one
 
 from tinytorch.viz import Snapshot, graph
-from tinytorch.viz.fold import Fold
+from tinytorch.viz.entries import Fold
 from tinytorch.viz.labels import cut, show
 from tinytorch.viz.read.records import Node, Saved, Tensor
 from tinytorch.viz.words import shown

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from .catalogue import gettext, ngettext
 from .diff import Changes
+from .entries import FOLD_ABOVE, LEAVES, Band, Fold, Pack, Shelf, View
 from .explain import perhaps, troubles
-from .fold import FOLD_ABOVE, LEAVES, Band, Fold, Pack, Shelf, View
 from .labels import clean, dtype, few, listed, shape, short, show, told
 from .read.records import Node, Saved, Snapshot, Storage, Tensor
 from .words import (

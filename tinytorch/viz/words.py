@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from .catalogue import gettext, gettext_noop, ngettext
 from .diff import Changes
+from .entries import Fold, Pack, Shelf, View, noted, shelf, view
 from .explain import nameless, perhaps, troubles
-from .fold import Fold, Pack, Shelf, View, noted, shelf, view
 from .labels import called, clean, dtype, few, listed, shape, short
 from .read.records import Node, Saved, Snapshot, Storage, Tensor
 

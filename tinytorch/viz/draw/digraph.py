@@ -17,7 +17,7 @@ import graphviz
 
 from ..catalogue import gettext, gettext_noop
 from ..diff import changes
-from ..fold import View
+from ..entries import View
 from ..read.records import Snapshot
 from ..text import graph_text
 from ..words import shown

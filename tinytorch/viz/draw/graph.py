@@ -9,8 +9,8 @@ from functools import lru_cache, partial
 
 from ..catalogue import gettext, ngettext
 from ..diff import Changes
+from ..entries import Fold, View, followers
 from ..explain import perhaps, stale
-from ..fold import Fold, View, followers
 from ..labels import clean, cut, few, shape, short, shorten, show, told, width
 from ..read.records import Node, Saved, Snapshot, Tensor
 from ..text import graph_text, items_text
@@ -127,7 +127,7 @@ def _to_outside(snap: Snapshot, seen: View, cards: list[Card], wires: list[Wire]
             tail, head = seen.places.get(node.id), seen.places.get(follower)
             if tail and not head:
                 pairs[tail, seen.beyond[follower], False] = None
-            elif head and not tail:
+            elif head and not tail and snap.node(follower).variable is None:
                 pairs[head, seen.beyond[node.id], True] = None
     for inside, outside, enters in pairs:
         name = ("from " if enters else "to ") + outside
@@ -213,7 +213,7 @@ def _flag(nodes: Iterable[str], changed: Changes, seen: View) -> str:
 
 def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
     title = fold_title(fold)
-    lines = [(cut(f"{fold.id} {title}".rstrip(), LIMIT), "b", "")]
+    lines = [(cut(f"{fold.id} {title}".rstrip(), 44), "b", "")]
     lines.append((ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes)), "s", ""))
     for name, count in fold.kinds[:KINDS]:
         said = gettext("{number} x {node}", number=f"{count:,}", node=short(name))

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from ..catalogue import gettext, ngettext
 from ..diff import Changes, changes
+from ..entries import Band, Pack, Shelf
 from ..explain import troubles
-from ..fold import Band, Pack, Shelf
 from ..labels import called, columns_in, cut, shape, shorten, width, wrap
 from ..read.records import Snapshot, Tensor
 from ..read.snapshot import read
