@@ -354,21 +354,15 @@ def _to_be_seen(
     keep = where(lambda band: any(one.id in found for one in band.members))
     keep += where(lambda band: any(one.id in bad for one in band.members))[:TROUBLES]
     keep += where(lambda band: band.more > 0 or sum(one.role != "grad" for one in band.members) > 1)
-    return list(dict.fromkeys([*keep, *(place for place, path in enumerate(paths) if not path)]))
+    return list(dict.fromkeys([*keep, *[place for place, path in enumerate(paths) if not path][:NAMED]]))
 
 
 def _like(snap: Snapshot, band: Band, bad: Collection[str]) -> object:
     """What is the same in storages that are said to be equal: the names within the module, shapes, dtypes, trouble."""
-    return tuple(
-        (
-            tuple(snap.first_name(one).split(".")[-2:][one.role != "grad" :]),
-            one.shape,
-            one.stride,
-            one.dtype,
-            one.id in bad,
-        )
-        for one in band.members
-    )
+    names = (snap.first_name(one).split(".")[-2 if one.role == "grad" else -1 :] for one in band.members)
+    own = [[part for part in name if not part.isdigit()] for name in names]
+    rest = [(one.shape, one.stride, one.dtype, one.id in bad) for one in band.members]
+    return repr((own, rest))
 
 
 def _shortened(band: Band, urgent: Collection[str]) -> Band:
