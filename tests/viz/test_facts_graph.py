@@ -13,6 +13,7 @@ from viz.looked import ALL, label, listed, looked, plural
 from viz.reading import graph_parts, without_one
 
 from tinytorch.viz import Snapshot, graph
+from tinytorch.viz.diff import changes
 from tinytorch.viz.entries import Fold
 from tinytorch.viz.labels import cut, show
 from tinytorch.viz.read.records import Node, Saved, Tensor
@@ -31,7 +32,7 @@ class Expected:
     """What a graph picture has to say of a snapshot. Which nodes are folded is taken as it is, not so what it says."""
 
     def __init__(self, snap: Snapshot, since: Snapshot | None) -> None:
-        self.snap, self.since, self.view = snap, since, shown(snap)
+        self.snap, self.since, self.view = snap, since, shown(changes(snap, since))
         self.old_tensors = {one.key: one for one in since.tensors} if since else {}
         self.old_nodes = {one.key: one for one in since.nodes} if since else {}
         self.old_names = {name: since.tensor(tid).key for name, tid in since.names} if since else {}

@@ -87,12 +87,17 @@ class View:
         return frozenset(tid for fold in folds for tid in (*fold.leaves, *fold.made))
 
 
-def view(snap: Snapshot, bad: Collection[str] = (), find: str = "", fold: bool = True) -> View:
-    """The entries to show for a snapshot's graph; the nodes in `bad` have to be seen, as far as they are not too many."""
-    order = _Order(snap, bad, find)
-    if not fold or len(snap.nodes) <= FOLD_ABOVE:
-        return View(snap.nodes, {node.id: node.id for node in snap.nodes}, {}, not fold, find, order.found)
-    return order.view("F", 0, len(order.ops), {})
+def view(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str, fold: bool) -> View:
+    """The entries to show for a snapshot's graph.
+
+    As far as they are not too many, the nodes in `bad` and in `fresh` have to be seen, and those that a name stands for.
+    """
+    large = fold and len(snap.nodes) > FOLD_ABOVE
+    order = _Order(snap, bad, fresh, find) if large or find else None
+    if order is not None and large:
+        return order.view("F", 0, len(order.ops), {})
+    found = order.found if order else frozenset()
+    return View(snap.nodes, {node.id: node.id for node in snap.nodes}, {}, not fold, find, found)
 
 
 def followers(item: Node | Fold) -> Iterable[str]:
@@ -103,8 +108,8 @@ def followers(item: Node | Fold) -> Iterable[str]:
 class _Order:
     """The nodes of a graph in the order in which they were made, the last first, and the leaves that they use."""
 
-    def __init__(self, snap: Snapshot, bad: Collection[str], find: str) -> None:
-        self.snap, self.bad, self.find = snap, bad, find
+    def __init__(self, snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str) -> None:
+        self.snap, self.bad, self.fresh, self.find = snap, bad, fresh, find
         self.users: dict[str, list[str]] = {node.id: [] for node in snap.nodes}
         for node in snap.nodes:
             for name in dict.fromkeys(followers(node)):
@@ -176,7 +181,8 @@ class _Order:
         wrong = [place for place, node in enumerate(self.ops) if node.id in self.bad]
         made = {tensor.grad_fn for tensor in self.snap.named}
         named = [place for place, node in enumerate(self.ops) if node.id in made]
-        return list(dict.fromkeys([*found, *wrong[:TROUBLES], *named[:NAMED]]))
+        new = [place for place, node in enumerate(self.ops) if node.id in self.fresh]
+        return list(dict.fromkeys([*found, *wrong[:TROUBLES], *new[:NAMED], *named[:NAMED]]))
 
     def _own(self, leaf: str) -> bool:
         return len(self.users[leaf]) == 1
@@ -307,8 +313,11 @@ class Shelf:
     """What was looked for, and the tensors that are called so."""
 
 
-def shelf(snap: Snapshot, bad: Collection[str], find: str, fold: bool) -> Shelf:
-    """The storages to show, those of one module folded where there are many; the tensors in `bad` have to be seen."""
+def shelf(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str, fold: bool) -> Shelf:
+    """The storages to show, those of one module folded where there are many.
+
+    As far as they are not too many, the tensors in `bad` and in `fresh` have to be seen, and what shares memory.
+    """
     found = frozenset(one.id for one in snap.tensors if one.id in snap.shown and matches(find, one.names))
     bands = [Band(storage, members) for storage, members in snap.shown_storages]
     if not fold or sum(len(band.members) for band in bands) <= ROWS:
@@ -321,7 +330,7 @@ def shelf(snap: Snapshot, bad: Collection[str], find: str, fold: bool) -> Shelf:
         homes.append(([first.setdefault(path, len(first)) for path in own], home, _shortened(band, {*found, *bad})))
     homes.sort(key=lambda one: one[0])
     paths, shown = [home for _, home, _ in homes], tuple(band for _, _, band in homes)
-    keep, kinds = _to_be_seen(shown, paths, found, bad), [_like(snap, band, bad) for band in shown]
+    keep, kinds = _to_be_seen(shown, paths, found, bad, fresh), [_like(snap, band, bad) for band in shown]
     line = Line(paths, [len(band.members) for band in shown], keep, kinds, lambda *_: (), (OWN, ROWS))
 
     def entries(runs: Iterable[Run]) -> Iterator[Band | Pack]:
@@ -343,17 +352,14 @@ def shelf(snap: Snapshot, bad: Collection[str], find: str, fold: bool) -> Shelf:
     return Shelf(tuple(entries(line.opened(0, len(shown)))), False, find, found)
 
 
-def _to_be_seen(
-    shown: Sequence[Band], paths: Sequence[Path], found: Collection[str], bad: Collection[str]
-) -> list[int]:
-    """The places of what was looked for, is in trouble, shares memory, or is the user's own; so many as are seen well."""
-
-    def where(wanted: Callable[[Band], bool]) -> list[int]:
-        return [place for place, band in enumerate(shown) if wanted(band)]
-
-    keep = where(lambda band: any(one.id in found for one in band.members))
-    keep += where(lambda band: any(one.id in bad for one in band.members))[:TROUBLES]
-    keep += where(lambda band: band.more > 0 or sum(one.role != "grad" for one in band.members) > 1)
+def _to_be_seen(shown: Sequence[Band], paths: Sequence[Path], *urgent: Collection[str]) -> list[int]:
+    """The places of what is urgent (was looked for, is in trouble, is new), shares memory, or is in no module."""
+    keep: list[int] = []
+    for which, most in zip(urgent, (len(shown), TROUBLES, NAMED), strict=True):
+        there = [any(one.id in which for one in band.members) for band in shown]
+        keep += [place for place, wanted in enumerate(there) if wanted][:most]
+    shared = [band.more > 0 or sum(one.role != "grad" for one in band.members) > 1 for band in shown]
+    keep += [place for place, wanted in enumerate(shared) if wanted]
     return list(dict.fromkeys([*keep, *[place for place, path in enumerate(paths) if not path][:NAMED]]))
 
 

@@ -192,4 +192,10 @@ def matches(find: str, texts: Iterable[str]) -> bool:
 
 def path_of(name: str) -> Path:
     """`net.layers.3.mlp` as `net`, `layers.3`, `mlp`: what a list of modules holds stands beside its neighbours."""
-    return tuple(re.sub(r"\.(?!\d+(\.|$))", "\0", name).split("\0")) if name else ()
+    parts: list[str] = []
+    for part in filter(None, name.split(".")):
+        if part.isdigit() and parts and not parts[-1].rpartition(".")[2].isdigit():
+            parts[-1] += f".{part}"
+        else:
+            parts.append(part)
+    return tuple(parts)

@@ -64,9 +64,12 @@ def history(tensor: Tensor) -> str:
     return gettext("not a leaf, grad_fn {node}", node=short(tensor.grad_fn_name or "None"))
 
 
-def stored(snap: Snapshot, find: str = "", fold: bool = True) -> Shelf:
-    """The storages of a memory picture, folded where there are many; what is in trouble or looked for is in view."""
-    return shelf(snap, troubles(snap), find, fold)
+def stored(changed: Changes, find: str = "", fold: bool = True) -> Shelf:
+    """The storages of a memory picture, folded where there are many; what is in trouble, changed or looked for is in view."""
+    snap = changed.now
+    cells = {tid for storage in changed.cells for tid in snap.storage(storage).tensors}
+    fresh = changed.new | changed.facts.keys() | changed.versions.keys() | cells
+    return shelf(snap, troubles(snap), fresh, find, fold)
 
 
 def pack_line(changed: Changes, pack: Pack, bad: Collection[str]) -> str:
@@ -82,7 +85,9 @@ def pack_line(changed: Changes, pack: Pack, bad: Collection[str]) -> str:
         else ngettext("in {number} storage", "in {number} storages", len(pack.bands)),
     ]
     in_trouble = sum(one.id in bad for one in members)
-    altered = sum(one.id in changed.facts or one.id in changed.versions for one in members)
+    altered = sum(
+        one.id in changed.facts or one.id in changed.versions or one.storage in changed.cells for one in members
+    )
     new = sum(one.id in changed.new for one in members)
     facts += [gettext("{number} in trouble", number=f"{in_trouble:,}")] if in_trouble else []
     facts += [gettext("{number} changed", number=f"{altered:,}")] if altered else []
@@ -150,13 +155,15 @@ def was(then: Saved) -> str:
     return gettext("was {state} at version {version}", state=state, version=then.version)
 
 
-def shown(snap: Snapshot, find: str = "", fold: bool = True) -> View:
-    """The entries of a graph, folded where it is large; what is in trouble, named or looked for is in view."""
+def shown(changed: Changes, find: str = "", fold: bool = True) -> View:
+    """The entries of a graph, folded where it is large; what is in trouble, named, changed or looked for is in view."""
+    snap = changed.now
     states = {saved.state for node in snap.nodes for saved in node.saved}
     # After a backward all is freed, which tells nothing of one node; beside what is still live it does.
     wrong = {"stale", "freed"} if "live" in states else {"stale"}
     bad = {node.id for node in snap.nodes if node.cut or any(saved.state in wrong for saved in node.saved)}
-    return view(snap, bad | {node for node, _ in perhaps(snap)}, find, fold)
+    fresh = changed.nodes | {node for node, _ in changed.saved}
+    return view(snap, bad | {node for node, _ in perhaps(snap)}, fresh, find, fold)
 
 
 def in_states(fold: Fold) -> list[tuple[str, str]]:

@@ -59,7 +59,7 @@ class GraphPicture(Shown, graphviz.Digraph):
     ) -> None:
         super().__init__(**{"name": "autograd", "format": "svg"} | options)
         self._changed = None if snap is None else changes(snap, since)
-        self._seen = View((), {}) if snap is None else shown(snap, find, fold)
+        self._seen = View((), {}) if self._changed is None else shown(self._changed, find, fold)
         self._cards: list[Card] = []
         self._wires: list[Wire] = []
         if self._changed is not None and not self.body:

@@ -48,7 +48,7 @@ def graph_of(changed: Changes) -> tuple[tuple[Card | Wire, ...], Picture]:
 
     Two pictures that show the same look the same.
     """
-    seen = shown(changed.now)
+    seen = shown(changed)
     cards, wires = build(changed, seen)
     picture = Picture(lambda theme: draw(changed, seen, cards, wires, theme), lambda: graph_text(changed, seen))
     return (*cards, *wires), picture

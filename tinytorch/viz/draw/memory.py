@@ -52,7 +52,7 @@ def memory(*tensors: Any, since: Snapshot | None = None, find: str = "", fold: b
 
 def memory_of(changed: Changes, find: str = "", fold: bool = True) -> Picture:
     """The memory picture of a snapshot that was compared with an earlier one."""
-    seen = stored(changed.now, find, fold)
+    seen = stored(changed, find, fold)
     return Picture(
         lambda theme: _draw(changed, seen, theme),
         lambda: memory_text(changed, seen),
