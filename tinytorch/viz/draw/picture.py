@@ -21,7 +21,9 @@ from .style import THEMES
 
 WIDE = 1_400
 LARGEST = 300_000
-"""A notebook is given no more than about so many bytes of folds and their picture."""
+"""So many characters a notebook is given of a picture with folds."""
+FRAME = 200
+"""What a fold takes beside its line and what it shows."""
 SCALE = 2
 """A PNG has twice the size of the SVG: sharp on today's screens and in print."""
 FIXED = {"png": "light", "pdf": "print"}
@@ -30,6 +32,7 @@ MISSING = gettext_noop(
     "saving as PNG or PDF needs the typst package: `pip install typst`, or `pip install copylab[export]`. "
     "Without it: save as .svg, which a browser opens and prints to PDF; .svg, .txt and .dot need nothing"
 )
+_FIT = "<style>.tt-wide:has(>label>:checked) img{width:100%!important}</style>"
 _SIZE = re.compile(r'<svg[^>]* width="(\d+)(?:pt)?" height="(\d+)')
 _PAGE = """#set page(width: {w}pt, height: {h}pt, margin: 0pt, fill: none)
 #image(bytes(sys.inputs.svg), format: "svg", width: 100%)"""
@@ -65,14 +68,12 @@ def _opened(folds: Sequence[Folded], room: int) -> str:
     pieces: dict[tuple[int, ...], tuple[str, str]] = {}
     while waiting:
         where, fold = waiting.popleft()
-        svg, text, inner = fold.open() if room > 0 else ("", "", ())
+        svg, text, inner = fold.open()
         body = _image(svg, text) if svg else f"<pre>{_inline(text)}</pre>" if text else ""
-        room -= len(body) + 200
-        if room < 0:
-            left_out = gettext(
-                "Left out, for the picture would be too large: find=... shows a part, fold=False all of it."
-            )
+        if len(body) > room:
+            left_out = gettext("Left out, or all would be too large: find=... shows a part, fold=False all of it.")
             body, inner = f"<p>{escape(left_out)}</p>", ()
+        room -= len(body) + len(fold.summary) + FRAME
         pieces[where] = fold.summary, body
         waiting.extend(((*where, k), one) for k, one in enumerate(inner))
     inside: dict[tuple[int, ...], str] = {}
@@ -95,8 +96,9 @@ def _image(svg: str, text: str) -> str:
     if found and int(found[1]) > WIDE:
         # Shrunk to the page it could not be read: it keeps most of its size, and the page scrolls it.
         html = html.replace("max-width:100%", f"max-width:none;width:{int(found[1]) * 3 // 4}px")
-        label = escape(gettext("wide picture"))
+        label, fit = escape(gettext("wide picture")), escape(gettext("fit to the page"))
         html = f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}">{html}</div>'
+        html = f'<div class="tt-wide">{_FIT}<label><input type="checkbox"> {fit}</label>{html}</div>'
     return html
 
 
