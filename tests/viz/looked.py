@@ -21,9 +21,9 @@ MORE = {
     "y.detach().zero_()\ndel y",
     "changes": f"x = torch.tensor([1., 2.], requires_grad=True)\nd = x.detach()\nold = d\nfree = torch.ones(2)\n{THEN}"
     "d.add_(1)\n(x * x).sum().backward()\nmore = x\nd = torch.zeros(1)\ndel old\nfree.requires_grad_()",
-    "optimizer": f"net = torch.nn.Linear(2, 1, bias=False)\nwith torch.no_grad(): net.weight.fill_(1.)\n"
-    f"opt = torch.optim.SGD(net.parameters(), lr=0.5, momentum=0.5)\n{THEN}"
-    "net(torch.ones(1, 2)).sum().backward()\nopt.step()",
+    "optimizer": f"n = torch.nn.Linear(2, 1, bias=False)\nwith torch.no_grad(): n.weight.fill_(1.)\n"
+    f"o = torch.optim.SGD(n.parameters(), lr=0.5, momentum=0.5)\n{THEN}"
+    "n(torch.ones(1, 2)).sum().backward()\no.step()",
     "turns stale": "x = torch.ones(3, requires_grad=True)\nout = (x * 2).sigmoid()\nd = out.detach()\n"
     f"{THEN}z = out * 3\nd.zero_()\nout = z.sum()\nagain = d",
     "turns freed": f"x = torch.ones(3, requires_grad=True)\ny = (x * x).sum()\n{THEN}y.backward()",
@@ -67,7 +67,8 @@ def label(snap: Snapshot, which: str) -> str:
     if tensor.grad_of:
         owner = snap.tensor(tensor.grad_of)
         return f"{owner.names[0]}.grad" if owner.names else f"{tensor.id}, a gradient"
-    return f"{tensor.id} (no name)"
+    said = snap.label(tensor.id)  # by its place in the memory of a named one, see test_names
+    return said if " (no name)" not in said else f"{tensor.id} (no name)"
 
 
 def listed(words: list[str]) -> str:

@@ -35,7 +35,8 @@ class Expected:
             counters = list(dict.fromkeys(one.counter for one in members))
             members.sort(key=lambda one: counters.index(one.counter))
             names = [label(self.snap, one.id) for one in members]
-            title = f"one storage, shared by {listed(names)}" if len(names) > 1 else f"storage of {names[0]} alone"
+            title = f"storage of {alone(members[0], names[0])}"
+            title = f"one storage, shared by {listed(names)}" if len(names) > 1 else title
             read = {cell: value for run in storage.runs for cell, value in enumerate(run.values, run.start)}
             cells = list(self.cells(storage, read, drawn))
             visible = [int(said.partition("=")[0]) for said in cells if "=" in said]
@@ -140,6 +141,11 @@ class Expected:
         return found
 
 
+def alone(one: Tensor, name: str) -> str:
+    """What has two names is not alone."""
+    return f"one tensor with {len(one.names)} names, {name}" if len(one.names) > 1 else f"{name} alone"
+
+
 def size(storage: Storage) -> str:
     kind = storage.dtype.removeprefix("torch.")
     cells = f"{plural(storage.cells, 'cell')} of {kind}, {plural(storage.nbytes, 'byte')}"
@@ -217,7 +223,8 @@ def text_of(snap: Snapshot, since: Snapshot | None, said: Expected) -> list[str]
         counted = list(said.counters(members))
         for which, changed, number in zip(counted[::3], counted[1::3], counted[2::3], strict=True):
             names = [label(snap, one.id) for one in members if one.counter == which]
-            owner = f"shared by {listed(names)}" if len(names) > 1 else f"of {names[0]} alone"
+            owner = f"shared by {listed(names)}" if len(names) > 1 else f"of {names[0]}"
+            owner += " alone" * (len(names) == 1 and " = " not in names[0])
             lines.append(
                 f"version counter {which}, {owner}: at version {number}"
                 + (f" ({changed})." if changed != "version" else ".")

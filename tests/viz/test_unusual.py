@@ -83,7 +83,7 @@ def _emptied(torch: Any) -> Any:
         (lambda t: t.eye(2, requires_grad=True).to_sparse_csr(), "no storage that could be shown (layout: sparse_csr)"),
         (_plain_subclass, "an object of the subclass Metres"),
         (_refusing_function, "cells: 0: 1.0, 1: 1.0, 2: 1.0"),
-        (_refusing_dispatch, "its values are not shown: the subclass Wrapper answers for itself (ValueError)"),
+        (_refusing_dispatch, "its memory is not known: the subclass Wrapper answers for itself"),
         (lambda t: t.nested.nested_tensor([t.ones(2), t.ones(3)]), "shape unknown"),
         (lambda t: t.nested.nested_tensor([t.ones(2), t.ones(3)], layout=t.jagged), "(layout: jagged)"),
         (lambda t: t.nn.UninitializedParameter(), "it is not filled yet"),

@@ -40,7 +40,7 @@ __all__ = [
 
 
 def graph(
-    *tensors: Any, since: Snapshot | None = None, find: str = "", fold: bool = True, **named: Any
+    *tensors: Any, since: Snapshot | None = None, values: Any = True, find: str = "", fold: bool = True, **named: Any
 ) -> "GraphPicture":
     """Draw the autograd graph behind some tensors as a `graphviz.Digraph`; the arguments are those of `snapshot`.
 
@@ -51,7 +51,7 @@ def graph(
     Raises TypeError for an argument that is no tensor and holds none; ImportError without the
     `graphviz` package; on drawing, LayoutError where no Graphviz can be found.
     """
-    snap = read(tensors, named, sys._getframe(1), since)
+    snap = read(tensors, named, sys._getframe(1), since, values)
     # Imported here: snapshots and memory pictures do without the graphviz package.
     from .draw.digraph import GraphPicture
 

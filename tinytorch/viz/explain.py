@@ -78,7 +78,7 @@ def _verdict(snap: Snapshot, root: Tensor, findings: list[Finding]) -> Iterator[
     name = snap.label(root.id)
     if not findings:
         leaves = [node.variable for node in _reached(snap, root) if node.variable is not None]
-        grads = listed([snap.grad_label(leaf) for leaf in ([root.id] if root.is_leaf else leaves)])
+        grads = listed(snap.grad_labels([root.id] if root.is_leaf else leaves))
         yield gettext("{name}.backward() would run. It adds to {grads}.", name=name, grads=grads)
     elif _raises(findings):
         yield gettext("{name}.backward() would raise.", name=name)

@@ -128,14 +128,13 @@ def _counter_lines(changed: Changes, which: str | None, members: list[Tensor]) -
     snap = changed.now
     if which is not None:
         counter = snap.counter(which)
-        names = [snap.label(tid) for tid in counter.tensors if tid in snap.shown]
+        sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown]
+        names = [snap.label(one.id) for one in sharing]
         then = changed.version_of(counter)
         yield gettext(
             "version counter {counter}, {whose}: {version}.",
             counter=which,
-            whose=gettext("shared by {names}", names=listed(names))
-            if len(names) > 1
-            else gettext("of {name} alone", name=names[0]),
+            whose=_whose(names, sharing[0]),
             version=gettext("at version {version}", version=counter.version)
             + ("" if then is None else " " + gettext("(was {version})", version=then)),
         )
@@ -149,6 +148,14 @@ def _counter_lines(changed: Changes, which: str | None, members: list[Tensor]) -
                 name=snap.label(one.id),
                 version=one.version,
             )
+
+
+def _whose(names: list[str], first: Tensor) -> str:
+    if len(names) > 1:
+        return gettext("shared by {names}", names=listed(names))
+    if len(first.names) > 1:
+        return gettext("of {name}", name=names[0])
+    return gettext("of {name} alone", name=names[0])
 
 
 def _fresh(what: str, new: bool) -> str:

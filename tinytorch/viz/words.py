@@ -19,8 +19,13 @@ from .read.records import Node, Saved, Snapshot, Storage, Tensor
 def title(snap: Snapshot, members: Sequence[Tensor]) -> str:
     """`one storage, shared by a and b` or `storage of c alone`."""
     names = [snap.label(one.id) for one in members]
+    arrays = snap.storage(members[0].storage).arrays if members[0].storage else ()
+    names += [gettext("{name} (a NumPy array)", name=called(name)) for name in arrays]
     if len(names) > 1:
         return gettext("one storage, shared by {names}", names=listed(names))
+    if len(members[0].names) > 1:
+        count = len(members[0].names)
+        return gettext("storage of one tensor with {number} names, {names}", number=count, names=names[0])
     return gettext("storage of {name} alone", name=names[0])
 
 
@@ -208,6 +213,10 @@ def below_memory(changed: Changes, shown: frozenset[str], seen: Shelf) -> list[s
     """What remains to be said below the storages, for picture and text."""
     snap = changed.now
     lines = [*_no_longer(changed), *nameless(snap, shown)]
+    lines += [
+        gettext("the NumPy array {name} shares no memory with a tensor shown here", name=called(name))
+        for name in snap.arrays
+    ]
     reached = {storage.id for storage, _ in snap.shown_storages}
     hidden = [storage.nbytes for storage in snap.storages if storage.id not in reached]
     if hidden:

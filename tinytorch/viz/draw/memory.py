@@ -39,7 +39,9 @@ PACK = 36
 """How high the line is that stands for several storages."""
 
 
-def memory(*tensors: Any, since: Snapshot | None = None, find: str = "", fold: bool = True, **named: Any) -> Picture:
+def memory(
+    *tensors: Any, since: Snapshot | None = None, values: Any = True, find: str = "", fold: bool = True, **named: Any
+) -> Picture:
     """Draw names, tensors, storages and version counters; the arguments are those of `snapshot`.
 
     A snapshot may be given instead. With `since`, an earlier snapshot, what changed is marked.
@@ -47,7 +49,7 @@ def memory(*tensors: Any, since: Snapshot | None = None, find: str = "", fold: b
     `find` in their names. `fold=False` shows all of them.
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    return memory_of(changes(read(tensors, named, sys._getframe(1), since), since), find, fold)
+    return memory_of(changes(read(tensors, named, sys._getframe(1), since, values), since), find, fold)
 
 
 def memory_of(changed: Changes, find: str = "", fold: bool = True) -> Picture:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..catalogue import gettext
+from numpy.lib.array_utils import byte_bounds
+
+from ..catalogue import gettext, gettext_noop
+from ..labels import listed
 from .probe import quietly, serial
 from .records import Run, Storage
 
@@ -85,9 +88,14 @@ def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
             storage = tensor.untyped_storage()
             pointer = _pointer(storage)
             found = _identity(tensor, storage, pointer), pointer, int(storage.nbytes())
+            if not pointer and found[2] and str(tensor.device) != "meta" and type(tensor).__name__ != "FakeTensor":
+                place.notes = (_stands_for_others(tensor),)
+                break
             if (place.shape, place.stride) == (tuple(tensor.shape), tuple(tensor.stride())):
+                place.notes = tuple(gettext(_BITS[bit]) for bit in _bits(tensor))
                 return found
-        place.notes = (gettext("it changes while it is looked at"),)
+        else:
+            place.notes = (gettext("it changes while it is looked at"),)
     except Exception:  # noqa: BLE001 - each layout and subclass refuses in its own way
         place.notes = (_no_storage(tensor),)
     place.stride = place.offset = None
@@ -97,6 +105,16 @@ def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
         except Exception:  # noqa: BLE001 - a nested tensor has no one shape
             place.shape = None
     return None
+
+
+def _stands_for_others(tensor: Any) -> str:
+    """What to say of a subclass that torch gave a size, but no memory (`_make_wrapper_subclass`)."""
+    kind = type(tensor).__name__
+    try:
+        names = tensor.__tensor_flatten__()[0]
+    except Exception:  # noqa: BLE001 - most have none, and it is the subclass's own code
+        return gettext("its memory is not known: the subclass {kind} answers for itself", kind=kind)
+    return gettext("it has no memory of its own: the subclass {kind} keeps {names}", kind=kind, names=listed(names))
 
 
 def _no_storage(tensor: Any) -> str:
@@ -154,11 +172,24 @@ class Blocks:
             place.storage = block.id
             place.start_byte = start - block.start + (place.offset or 0) * place.itemsize
 
-    def records(self, ids: list[str], shown: set[int]) -> tuple[Storage, ...]:
-        """One record for each block; with values for those that one of the tensors `shown` lies in."""
-        return tuple(self._record(block, ids, not shown.isdisjoint(block.members)) for block in self.blocks)
+    def seen_by(self, arrays: list[tuple[str, Any]], shown: set[int]) -> dict[str, list[str]]:
+        """By the ids of blocks that tensors `shown` lie in, the names of the NumPy arrays over the same memory."""
+        found: dict[str, list[str]] = {}
+        for name, array in arrays:
+            low, high = byte_bounds(array)
+            for block in self.blocks:
+                if block.start < high and low < block.stop and block.device == "cpu" and shown & {*block.members}:
+                    found.setdefault(block.id, []).append(name)
+        return found
 
-    def _record(self, block: _Block, ids: list[str], shown: bool) -> Storage:
+    def records(self, ids: list[str], shown: set[int], arrays: dict[str, list[str]]) -> tuple[Storage, ...]:
+        """One record for each block; with values for those that one of the tensors `shown` lies in."""
+        return tuple(
+            self._record(block, ids, not shown.isdisjoint(block.members), tuple(arrays.get(block.id, ())))
+            for block in self.blocks
+        )
+
+    def _record(self, block: _Block, ids: list[str], shown: bool, arrays: tuple[str, ...]) -> Storage:
         first = block.members[0]
         itemsize = self.places[first].itemsize
         nbytes = block.stop - block.start
@@ -166,6 +197,8 @@ class Blocks:
         # The storage object that spans the most, so that one read sees the whole block.
         widest = max(block.members, key=lambda i: (_span(self.tensors[i]), -i)) if len(block.members) > 1 else first
         runs, notes = self._read(widest, block, itemsize, cells) if shown else ((), ())
+        if arrays:
+            notes += (gettext("no version counter counts what is written through {names}", names=listed(arrays)),)
         return Storage(
             id=block.id,
             nbytes=nbytes,
@@ -177,6 +210,7 @@ class Blocks:
             tensors=tuple(ids[i] for i in block.members),
             objects=len(block.objects),
             notes=notes,
+            arrays=arrays,
             key=block.key,
         )
 
@@ -191,7 +225,7 @@ class Blocks:
         limit = int(own.nbytes()) // itemsize
         runs = []
         try:
-            flat = tensor.detach()
+            flat = _as_it_lies(tensor.detach())
             for start, stop in self._windows(block, itemsize, cells):
                 low, high = max(start - shift, 0), min(stop - shift, limit)
                 if low < high:
@@ -239,6 +273,24 @@ def _unread(tensor: Any, error: Exception) -> str:
     if kind not in PLAIN:
         return gettext("its values are not shown: the subclass {kind} answers for itself ({why})", kind=kind, why=why)
     return gettext("its values cannot be read here ({why})", why=why)
+
+
+_BITS = {
+    "is_conj": gettext_noop("its conjugate bit is set: what lies in memory is conjugated as it is read"),
+    "is_neg": gettext_noop("its negative bit is set: what lies in memory is negated as it is read"),
+}
+
+
+def _bits(tensor: Any) -> list[str]:
+    """Which of torch's two bits are set; tinytorch has none."""
+    return [bit for bit in _BITS if (asked := quietly(tensor, bit)) is not None and asked()]
+
+
+def _as_it_lies(tensor: Any) -> Any:
+    """The values that are in memory, where torch conjugates or negates them only as they are read."""
+    for bit in _bits(tensor):
+        tensor = tensor.conj() if bit == "is_conj" else tensor._neg_view()
+    return tensor
 
 
 def _span(tensor: Any) -> int:

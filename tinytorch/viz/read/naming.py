@@ -9,10 +9,15 @@ from __future__ import annotations
 import ast
 import linecache
 import re
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from types import FrameType
+from dataclasses import is_dataclass
+from itertools import islice
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from .probe import is_tensor
 
@@ -20,65 +25,138 @@ from .probe import is_tensor
 _NOT_THE_USERS = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__")
 _MAX_DEPTH = 6
 _MAX_NAMES = 10_000
+_PARAMETERS = ".param_groups."
+"""In the names of an optimizer's parameters, which count only for those that have no other name."""
+_SERIES = (list, tuple, deque, set, frozenset)
+
+Pairs = list[tuple[str, Any]]
 
 
-def collect(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> list[tuple[str, Any]]:
+def collect(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> Pairs:
     """All tensors handed over, with their names, in order; the frame is the caller's.
 
     Raises TypeError for an argument that is no tensor and holds none.
     """
+    return [(name, thing) for name, thing in gather(args, named, frame)[0] if is_tensor(thing)]
+
+
+def gather(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> tuple[Pairs, list[str]]:
+    """The tensors and NumPy arrays handed over, with their names; and the names of arrays given for themselves."""
     written = None
     if args and frame is not None:
         written = _as_written(frame, len(args)) or _as_bound(frame, args)
-    pairs: list[tuple[str, Any]] = []
+    pairs: Pairs = []
+    known: dict[int, str] = {}
     given = [*zip(written or [""] * len(args), args, strict=True), *named.items()]
     for index, (name, arg) in enumerate(given):
-        if index < len(args) and isinstance(arg, Mapping) and not is_tensor(arg):
+        thing = list(islice(arg, _MAX_NAMES)) if isinstance(arg, Iterator) else arg  # as `net.parameters()` is
+        entries = _entries(thing) if index < len(args) or name == "params" else None
+        if entries is not None:
             # snapshot(locals()): names are the keys, and what is no tensor is passed over.
-            for key, value in list(arg.items()):
-                if not _NOT_THE_USERS.fullmatch(_text(key)) and not issubclass(type(value), type):
-                    pairs += tensors_in(_text(key), value)
+            for key, value in entries:
+                if not _NOT_THE_USERS.fullmatch(key) and not issubclass(type(value), type):
+                    pairs += tensors_in(key, value, known, objects=name == "params")
             continue
-        found = list(tensors_in(name or f"argument {index}", arg))
-        if not found:
+        called, before = name or f"argument {index}", len(pairs)
+        pairs += tensors_in(called, thing, known, objects=True)
+        if len(pairs) == before:
             raise TypeError(
-                f"{name or f'argument {index}'} is of type {type(arg).__name__}, which is no tensor and holds none: "
-                f"give tensors, a module, an optimizer, or lists and dicts of tensors"
+                f"{called} is of type {type(arg).__name__}, which is no tensor and holds none: give tensors, a module, "
+                f"an optimizer, or lists, dicts and objects that hold tensors"
             )
-        pairs += found
-    return pairs[:_MAX_NAMES]
+    own = {id(thing) for name, thing in pairs if _PARAMETERS not in name}
+    pairs = [(name, thing) for name, thing in pairs if _PARAMETERS not in name or id(thing) not in own]
+    return pairs[:_MAX_NAMES], [name for name, arg in given if isinstance(arg, np.ndarray)]
 
 
-def tensors_in(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
-    """The tensors inside lists, tuples, dicts, modules and optimisers, without recursion."""
+def _entries(thing: Any) -> Pairs | None:
+    """What `locals()` or `net.named_parameters()` hold by name; None for anything else."""
+    if isinstance(thing, Mapping) and not is_tensor(thing):
+        return [(_text(key), value) for key, value in list(thing.items())]
+    if isinstance(thing, list) and thing:
+        named = all(isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) for one in thing)
+        return thing if named else None
+    return None
+
+
+def tensors_in(
+    name: str, thing: Any, known: dict[int, str] | None = None, objects: bool = False
+) -> Iterator[tuple[str, Any]]:
+    """The tensors and arrays inside of something, without recursion; inside of any object with `objects`.
+
+    `known` has the names of the tensors that were met, by identity.
+    """
     waiting: list[tuple[str, Any, int]] = [(name, thing, 0)]
+    known = {} if known is None else known
     seen: set[int] = set()
     while waiting:
         name, thing, depth = waiting.pop()
-        if is_tensor(thing):
+        if is_tensor(thing) or isinstance(thing, np.ndarray):
+            known.setdefault(id(thing), name)
             yield name, thing
-            continue
-        if depth > _MAX_DEPTH or id(thing) in seen:
+        if depth > _MAX_DEPTH or id(thing) in seen or len(seen) > _MAX_NAMES:
             continue
         seen.add(id(thing))
         with suppress(Exception):  # what a container or module raises of its own is no reason to show nothing else
-            inner = [(f"{name}.{key}" if name else key, value, depth + 1) for key, value in _parts(thing)]
-            waiting.extend(reversed(inner))
+            inside = next((parts for fits, parts in _INSIDE if fits(thing)), _attributes if objects else None)
+            inner = [] if inside is None else list(inside(thing, known))
+            waiting.extend((f"{name}.{key}" if name else key, value, depth + 1) for key, value in reversed(inner))
 
 
-def _parts(thing: Any) -> list[tuple[str, Any]]:
-    if isinstance(thing, Mapping):
-        return [(_text(key), value) for key, value in thing.items()]
-    if isinstance(thing, list | tuple):
-        return [(str(index), value) for index, value in enumerate(thing)]
-    kind = type(thing)
-    if callable(getattr(kind, "named_parameters", None)) and callable(getattr(kind, "named_buffers", None)):
-        return [*thing.named_parameters(), *thing.named_buffers()]
-    if callable(getattr(kind, "zero_grad", None)) and isinstance(getattr(thing, "param_groups", None), list):
-        groups = [parameter for group in thing.param_groups for parameter in group["params"]]
-        where = {id(parameter): index for index, parameter in enumerate(groups)}
-        return [(f"state.{where.get(id(key), '?')}", value) for key, value in thing.state.items()]
-    return []
+# -- what is inside of what --------------------------------------------------------
+
+
+def _attributes(thing: Any, _known: dict[int, str]) -> Iterator[tuple[str, Any]]:
+    """Attributes of an object, which no property is asked for."""
+    yield from getattr(thing, "__dict__", {}).items()
+    for kind in type(thing).__mro__:
+        slots = vars(kind).get("__slots__", ())
+        for slot in (slots,) if isinstance(slots, str) else slots:
+            with suppress(AttributeError, KeyError):  # it is not set; __dict__ and __weakref__ are no slots
+                yield slot, vars(kind)[slot].__get__(thing)
+
+
+def _of_module(net: Any, _known: dict[int, str]) -> Iterator[tuple[str, Any]]:
+    """Parameters, buffers and plain attributes, those of all names that weights share (`named_parameters` drops them)."""
+    modules = [(f"{path}." if path else "", module) for path, module in net.named_modules(remove_duplicate=False)]
+    for group in ("_parameters", "_buffers"):
+        for path, module in modules:
+            yield from ((path + name, tensor) for name, tensor in getattr(module, group).items())
+    for path, module in modules:
+        for name, value in vars(module).items():
+            if is_tensor(value) or (name[0] != "_" and isinstance(value, (Mapping, *_SERIES))):
+                yield path + name, value
+
+
+def _of_optimizer(optimizer: Any, known: dict[int, str]) -> Iterator[tuple[str, Any]]:
+    """Its parameters, and its state under the parameters' own names where these are known."""
+    where: dict[int, str] = {}
+    for group, settings in enumerate(optimizer.param_groups):
+        for index, parameter in enumerate(settings["params"]):
+            name = known.get(id(parameter))
+            where[id(parameter)] = f".{len(where)}" if name is None else f"[{name}]"
+            yield f"{_PARAMETERS[1:]}{group}.params.{index}", parameter
+    yield from ((f"state{where.get(id(key), '.?')}", value) for key, value in optimizer.state.items())
+
+
+def _has(*methods: str) -> Callable[[Any], bool]:
+    return lambda thing: all(callable(getattr(type(thing), name, None)) for name in methods)
+
+
+_INSIDE: tuple[tuple[Callable[[Any], bool], Callable[[Any, dict[int, str]], Iterable[tuple[str, Any]]] | None], ...] = (
+    # A tensor that stands for others (a DTensor) says itself which.
+    (
+        _has("__tensor_flatten__"),
+        lambda thing, _: [(key, getattr(thing, key)) for key in thing.__tensor_flatten__()[0]],
+    ),
+    (lambda thing: is_tensor(thing) or isinstance(thing, np.ndarray | ModuleType | FunctionType | type), None),
+    (lambda thing: isinstance(thing, Mapping), lambda thing, _: [(_text(key), value) for key, value in thing.items()]),
+    (lambda thing: isinstance(thing, _SERIES), lambda thing, _: [(str(k), value) for k, value in enumerate(thing)]),
+    (_has("named_parameters", "named_modules"), _of_module),
+    (lambda thing: _has("zero_grad")(thing) and isinstance(getattr(thing, "param_groups", None), list), _of_optimizer),
+    (is_dataclass, _attributes),
+)
+"""The first row that fits says what is inside; objects that fit into none are asked for their attributes, or passed over."""
 
 
 def _text(key: Any) -> str:

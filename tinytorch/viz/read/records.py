@@ -12,14 +12,17 @@ so the same program gives the same snapshot in every run and under every engine.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, product
 from typing import Any, cast
 
-from ..catalogue import gettext
-from ..labels import called
+from ..catalogue import gettext, ngettext
+from ..labels import called, few, shape
+
+MANY = 3
+"""More leaves without a name than these are told together."""
 
 # Identity across snapshots: a serial number (see probe.serial), never shown.
 Key = Any
@@ -123,6 +126,33 @@ class Tensor:
             return False
         return self.start_byte < other._end() and other.start_byte < self._end()
 
+    def as_part(self, whole: Tensor, name: str) -> str:
+        """What this tensor is of another one that shares its counter, said with that one's name: `w transposed`."""
+        here, there = self._axes(), whole._axes()
+        away = self.start_byte - whole.start_byte
+        if self.itemsize != whole.itemsize or here == there:
+            return gettext("a view of {name}", name=name)
+        if not away and sorted(here) == sorted(there):
+            if sum(a != b for a, b in zip(here, there, strict=True)) == 2:
+                return gettext("{name} transposed", name=name)
+            return gettext("{name} with its dimensions in another order", name=name)
+        if not away and self.repeats() > 1 and [a for a in here if a[1]] == [a for a in there if a[0] > 1]:
+            return gettext("{name} expanded", name=name)
+        for d, (size, step) in enumerate(there):
+            first, odd = divmod(away, step * self.itemsize or 1)
+            if odd or not step or not 0 <= first < size:
+                continue
+            if here == there[:d] + there[d + 1 :]:
+                return f"{name}[{':, ' * d}{first}]"
+            last = first + (here[d][0] if d < len(here) else 0)
+            if last <= size and here == [*there[:d], (last - first, step), *there[d + 1 :]]:
+                return f"{name}[{':, ' * d}{first}:{last}]"
+        return gettext("a view of {name}", name=name)
+
+    def _axes(self) -> list[tuple[int, int]]:
+        """Size and stride of each dimension."""
+        return list(zip(self.shape or (), self.stride or (), strict=False))
+
     def _end(self) -> int:
         return (self.last_cell() + 1) * self.itemsize + self.start_byte % self.itemsize
 
@@ -155,6 +185,8 @@ class Storage:
     objects: int = 1
     """How many storage objects see this memory (2 and more after from_numpy and the like)."""
     notes: tuple[str, ...] = ()
+    arrays: tuple[str, ...] = ()
+    """The NumPy arrays that see this memory, too."""
     key: Key = field(default=None, compare=False, repr=False)
 
     def value(self, cell: int) -> tuple[bool, Any]:
@@ -233,6 +265,8 @@ class Snapshot:
     counters_known: bool = True
     """False where the engine offers no way to find out who shares a version counter."""
     notes: tuple[str, ...] = ()
+    arrays: tuple[str, ...] = ()
+    """The NumPy arrays that were given and see no memory of a tensor that is shown."""
     last_ids: tuple[int, int, int] = field(default=(0, 0, 0), compare=False, repr=False)
     """The highest number given so far to a tensor, a storage and a counter."""
 
@@ -281,7 +315,7 @@ class Snapshot:
         return f"{names[0]}.grad" if names else ""
 
     def label(self, which: str) -> str:
-        """What to call a tensor: its names, `x.grad`, or `T7 (no name)`."""
+        """What to call a tensor: its names, `x.grad`, what it is of a named one (`w transposed`), or `T7 (no name)`."""
         tensor = self.tensor(which)
         if tensor.names:
             return " = ".join(called(name) for name in tensor.names)
@@ -291,12 +325,41 @@ class Snapshot:
                 if self.tensor(tensor.grad_of).names
                 else gettext("{tensor}, a gradient", tensor=tensor.id)
             )
-        return gettext("{tensor} (no name)", tensor=tensor.id)
+        return self._part_of_another(tensor) or gettext("{tensor} (no name)", tensor=tensor.id)
+
+    def _part_of_another(self, tensor: Tensor) -> str:
+        """A tensor without a name by the name of one that it is a view of, or shares the memory of; empty if of none."""
+        if tensor.storage is None:
+            return ""
+        beside = map(self.tensor, self.storage(tensor.storage).tensors)
+        others = [one for one in beside if self.first_name(one) and one.overlaps(tensor)]
+        if not others:
+            return ""
+        whole = min(others, key=lambda one: (one.counter != tensor.counter, one.id != tensor.base, -one.numel))
+        name = called(self.first_name(whole))
+        if tensor.counter is None or whole.counter != tensor.counter:
+            return gettext("the memory of {name}", name=name)
+        return tensor.as_part(whole, name)
 
     def grad_label(self, which: str) -> str:
         """What to call the gradient of a tensor: by the first of its names."""
-        names = self.tensor(which).names
-        return f"{called(names[0]) if names else self.label(which)}.grad"
+        tensor = self.tensor(which)
+        if not tensor.names and self._part_of_another(tensor):
+            return gettext("the .grad of {tensor}", tensor=self.label(which))
+        return f"{called(tensor.names[0]) if tensor.names else self.label(which)}.grad"
+
+    def grad_labels(self, leaves: Sequence[str]) -> list[str]:
+        """What to call the gradients of several tensors; many that have no name are counted, with their shapes."""
+        nameless = [leaf for leaf in leaves if not self.tensor(leaf).names]
+        if len(nameless) <= MANY:
+            return [self.grad_label(leaf) for leaf in leaves]
+        told = ngettext(
+            "the .grad of {number} leaf without a name, of shape {shapes}",
+            "the .grad of {number} leaves without a name, of shapes {shapes}",
+            len(nameless),
+            shapes=few(shape(self.tensor(leaf).shape) for leaf in nameless),
+        )
+        return [*(self.grad_label(leaf) for leaf in leaves if self.tensor(leaf).names), told]
 
     def counted(self, tensor: Tensor) -> bool:
         """Whether the tensor's version counter is worth showing.

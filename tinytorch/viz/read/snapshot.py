@@ -20,7 +20,7 @@ from ..catalogue import gettext
 from . import probe
 from .blocks import PLAIN, Blocks, Place, address_of, lasting
 from .modules import made_in
-from .naming import collect
+from .naming import gather
 from .probe import is_tensor, quietly, serial, undisturbed
 from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
 
@@ -38,7 +38,7 @@ _GEOMETRY = re.compile(
 )
 
 
-def snapshot(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Snapshot:
+def snapshot(*tensors: Any, since: Snapshot | None = None, values: Any = True, **named: Any) -> Snapshot:
     """Read tensors, their storages, version counters and autograd graph into plain data.
 
     `tensors` may be tensors (named as the caller wrote them), mappings such as
@@ -47,21 +47,34 @@ def snapshot(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Snap
 
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    return read(tensors, named, sys._getframe(1), since)
+    return read(tensors, named, sys._getframe(1), since, values)
 
 
 def read(
-    args: tuple[Any, ...], named: dict[str, Any], frame: FrameType | None = None, since: Snapshot | None = None
+    args: tuple[Any, ...],
+    named: dict[str, Any],
+    frame: FrameType | None = None,
+    since: Snapshot | None = None,
+    values: Any = True,
 ) -> Snapshot:
     """`snapshot` for callers that hand over their own caller's frame; a lone Snapshot is returned as it is."""
     if len(args) == 1 and not named and isinstance(args[0], Snapshot):
         return args[0]
-    pairs = collect(args, named, frame)
+    if since is not None and not isinstance(since, Snapshot):
+        raise TypeError(
+            f"since= is an earlier snapshot, as snapshot(...) returns it, not of type {type(since).__name__}; "
+            f'a tensor of that name is shown with {{"since": since}} as the first argument'
+        )
+    if not isinstance(values, bool):  # a tensor of that name
+        named, values = {**named, "values": values}, True
+    pairs, apart = gather(args, named, frame)
     with undisturbed():
         reader = _Reader()
         for name, tensor in pairs:
-            reader.call(reader.add(tensor, "named"), name)
-        return reader.finish(since or Snapshot((), (), (), (), ()))
+            if is_tensor(tensor):
+                reader.call(reader.add(tensor, "named"), name)
+        arrays = [(name, array) for name, array in pairs if not is_tensor(array)]
+        return reader.finish(since or Snapshot((), (), (), (), ()), values, arrays, apart)
 
 
 @dataclass(slots=True)
@@ -120,7 +133,7 @@ class _Reader:
         self.given[name] = where
         self.met[where].names.append(name)
 
-    def finish(self, since: Snapshot) -> Snapshot:
+    def finish(self, since: Snapshot, values: bool, arrays: list[tuple[str, Any]], apart: list[str]) -> Snapshot:
         done = 0
         while done < len(self.met):
             # All tensors known so far come before the graph: what a node saved is to be found among them.
@@ -137,6 +150,7 @@ class _Reader:
         of_tensor = {tid: counter for counter in counters for tid in counter.tensors}
         grad_of = {one.grad: tid for one, tid in reversed(list(zip(self.met, ids, strict=True)))}
         shown = {where for where, one in enumerate(self.met) if one.names or where in grad_of}
+        seeing = blocks.seen_by(arrays, shown)
         note = gettext("the graph is larger: only its first {number} nodes were read", number=f"{MAX_NODES:,}")
         return Snapshot(
             names=tuple((name, ids[where]) for name, where in self.given.items()),
@@ -144,11 +158,12 @@ class _Reader:
                 self._record(i, keys[i], ids, blocks.places[i], of_tensor.get(tid), grad_of.get(i))
                 for i, tid in enumerate(ids)
             ),
-            storages=blocks.records(ids, shown),
+            storages=blocks.records(ids, shown if values else set(), seeing),
             counters=counters,
             nodes=self._nodes(ids, keys),
             counters_known=known,
             notes=(note,) if self.too_large else (),
+            arrays=tuple(name for name in apart if not any(name in names for names in seeing.values())),
             last_ids=(last_tensor, blocks.last, last_counter),
         )
 
@@ -318,7 +333,8 @@ class _Reader:
                 if is_tensor(piece):
                     yield self._live(f"{name}[{index}]", piece)
         elif isinstance(value, int | float | complex) and not isinstance(value, bool):
-            yield Saved(name, "number", value=value)
+            # torch shows sizes and indexes unsigned: ignore_index=-100 as 18446744073709551516.
+            yield Saved(name, "number", value=value - 2**64 if isinstance(value, int) and value >= 2**63 else value)
 
     def _live(self, name: str, tensor: Any) -> Saved:
         version = probe.version_of(tensor)
