@@ -285,6 +285,16 @@ class Band:
     members: list[Tensor]
     more: int = 0
 
+    @property
+    def alone(self) -> bool:
+        """Whether one tensor of one name is all that sees the memory."""
+        return (
+            len(self.members) == 1
+            and len(self.members[0].names) < 2
+            and not self.storage.arrays
+            and self.storage.objects == 1
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Pack:
@@ -358,8 +368,7 @@ def _to_be_seen(shown: Sequence[Band], paths: Sequence[Path], *urgent: Collectio
     for which, most in zip(urgent, (len(shown), TROUBLES, NAMED), strict=True):
         there = [any(one.id in which for one in band.members) for band in shown]
         keep += [place for place, wanted in enumerate(there) if wanted][:most]
-    shared = [band.more > 0 or sum(one.role != "grad" for one in band.members) > 1 for band in shown]
-    keep += [place for place, wanted in enumerate(shared) if wanted]
+    keep += [place for place, band in enumerate(shown) if not band.alone]
     return list(dict.fromkeys([*keep, *[place for place, path in enumerate(paths) if not path][:NAMED]]))
 
 

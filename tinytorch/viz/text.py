@@ -182,8 +182,8 @@ def graph_text(changed: Changes, seen: View) -> str:
     folded = seen.folded
     told_of = [one for one in snap.named if one.id not in folded]
     if len(snap.named) > FOLD_ABOVE and not seen.whole:
-        quiet = {one.id for one in [one for one in told_of if one.is_leaf][LEAVES:]}
-        told_of = [one for one in told_of if one.id not in quiet]
+        leaves = [one.id for one in told_of if one.is_leaf and one.id not in changed.new | changed.facts.keys()]
+        told_of = [one for one in told_of if one.id not in leaves[LEAVES:]]
     for one in told_of:
         lines.append(f"  {_fresh(snap.label(one.id), one.id in changed.new)}: {_standing(one)}.")
         for fact in (*renamed(changed, one), *facts(changed, one.id, IN_GRAPH)):

@@ -86,7 +86,7 @@ def pack_line(changed: Changes, pack: Pack, bad: Collection[str]) -> str:
         ngettext("{number} tensor", "{number} tensors", len(members)),
         ngettext("{number} byte", "{number} bytes", sum(band.storage.nbytes for band in pack.bands)),
         gettext("each alone in its storage")
-        if len(members) == len(pack.bands)
+        if all(band.alone for band in pack.bands)
         else ngettext("in {number} storage", "in {number} storages", len(pack.bands)),
     ]
     in_trouble = sum(one.id in bad for one in members)

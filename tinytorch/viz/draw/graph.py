@@ -130,7 +130,7 @@ def _to_outside(snap: Snapshot, seen: View, cards: list[Card], wires: list[Wire]
             elif head and not tail and snap.node(follower).variable is None:
                 pairs[head, seen.beyond[node.id], True] = None
     for inside, outside, enters in pairs:
-        name = ("from " if enters else "to ") + outside
+        name = ("from_" if enters else "to_") + outside
         wires.append(Wire(name, inside, "next") if enters else Wire(inside, name, "next"))
         entry = outside if outside.startswith("F") else short(snap.node(outside).name)
         said = gettext("from {entry}", entry=entry) if enters else gettext("on to {entry}", entry=entry)
@@ -273,9 +273,8 @@ def dot_for(cards: list[Card], wires: list[Wire]) -> str:
         "digraph{graph[rankdir=TB nodesep=.3 ranksep=.4 ordering=out nslimit=2 nslimit1=2 mclimit=.5]",
         'node[shape=box fixedsize=true label=""]edge[dir=none]',
     ]
-    where = {card.name: f"c{k}" for k, card in enumerate(cards)}
-    lines += [f"{where[card.name]}[width={card.width / 72:.4f} height={card.height / 72:.4f}]" for card in cards]
-    lines += [f"{where[wire.tail]}->{where[wire.head]}" for wire in wires]
+    lines += [f'"{card.name}"[width={card.width / 72:.4f} height={card.height / 72:.4f}]' for card in cards]
+    lines += [f'"{wire.tail}"->"{wire.head}"' for wire in wires]
     return "\n".join([*lines, "}"])
 
 
@@ -314,7 +313,6 @@ def draw(
         summary = gettext("Graph picture without tensors")
         return canvas.svg(max(320, 2 * EDGE + notes_w), 44 + 18 * len(notes), summary, theme)
     places, routes, w, h = _laid_out(layout.render, dot_for(cards, wires))
-    where = {card.name: f"c{k}" for k, card in enumerate(cards)}
     top = EDGE + 22
     head = gettext("backward follows the arrows")
     if not changed.now.nodes:
@@ -329,12 +327,10 @@ def draw(
         top += 18
     if any(card.flag for card in cards):
         top += 6  # room for the flags of the first row
-    for wire, points in zip(
-        wires, _matched([(where[one.tail], where[one.head]) for one in wires], routes), strict=True
-    ):
+    for wire, points in zip(wires, _matched(wires, routes), strict=True):
         _wire(canvas, wire, [(x + EDGE, h - y + top) for x, y in points])
     for card in cards:
-        x, y = places[where[card.name]]
+        x, y = places[card.name]
         _card(canvas, card, x + EDGE, h - y + top)
     bottom = top + h
     for note in notes:
@@ -358,7 +354,7 @@ def _places(plain: str) -> tuple[dict[str, Point], list[tuple[str, str, list[Poi
     routes: list[tuple[str, str, list[Point]]] = []
     w = h = 0.0
     for line in plain.splitlines():
-        words = line.split()  # names and numbers; what is quoted comes after them
+        words = line.replace('"', "").split()  # names and numbers; no name has a blank
         if words[0] == "graph":
             w, h = float(words[2]) * 72, float(words[3]) * 72
         elif words[0] == "node":
@@ -370,12 +366,12 @@ def _places(plain: str) -> tuple[dict[str, Point], list[tuple[str, str, list[Poi
     return places, routes, w, h
 
 
-def _matched(wires: list[tuple[str, str]], routes: list[tuple[str, str, list[Point]]]) -> list[list[Point]]:
-    """The route of each wire, given by its ends; two wires between the same cards take theirs in turn."""
+def _matched(wires: list[Wire], routes: list[tuple[str, str, list[Point]]]) -> list[list[Point]]:
+    """The route of each wire; two wires between the same cards take theirs in turn."""
     waiting: dict[tuple[str, str], list[list[Point]]] = {}
     for tail, head, points in routes:
         waiting.setdefault((tail, head), []).append(points)
-    return [waiting[wire].pop(0) for wire in wires]
+    return [waiting[wire.tail, wire.head].pop(0) for wire in wires]
 
 
 def _wire(canvas: Canvas, wire: Wire, points: list[Point]) -> None:

@@ -35,8 +35,8 @@ NAME_COLUMNS = 30
 TITLE_ROW, TITLE_ROWS = 17, 3
 GEOMETRY, REMARK, HISTORY = 60, 100, 80
 COUNT_W = 104
-PACK = 36
-"""How high the line is that stands for several storages."""
+PACK, LINE_W = 36, 900
+"""How high the line is that stands for several storages, and how wide it makes a picture at most."""
 
 
 def memory(
@@ -250,6 +250,8 @@ def _draw(changed: Changes, seen: Shelf, theme: str | None) -> str:
     loose = [tensor for tensor in snap.named if tensor.storage is None]
     rows = [_row(changed, tensor, bad, None, seen.found) for tensor in loose]
     at = _columns(bands, [*(row for band in bands for row in band.rows), *rows])
+    lines = max((width(one, "s b") + 50 for one in drawn if isinstance(one, str)), default=0.0)
+    at = at._replace(count_x=max(at.count_x, min(lines, LINE_W) - COUNT_W))
     canvas, y = Canvas(), float(PAD)
     if drawn or rows:
         headings = gettext("names"), gettext("tensors"), gettext("storage (cells)"), gettext("version counter")
