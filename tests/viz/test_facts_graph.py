@@ -97,7 +97,7 @@ class Expected:
         lost = len(self.old_nodes.keys() - {one.key for one in self.snap.nodes})
         found += [f"{plural(lost, 'node')} of before no longer reached"] if lost else []
         if any(isinstance(item, Fold) and item.times > 1 for item in self.view.items):
-            found.append("what is folded as so many times is equal in its nodes, their edges and shapes")
+            found.append("what is folded as so many times is equal in nodes, edges, and the shapes that are known")
         return found
 
     def fold_facts(self, fold: Fold) -> list[str]:

@@ -255,13 +255,15 @@ class _Order:
     ) -> Fold:
         members = [self.snap.node(one) for one in nodes]
         ends = dict.fromkeys(follower for node in members for follower in followers(node))
+        for one in nodes:
+            ends.pop(one, None)
         return Fold(
             id=name,
             nodes=tuple(nodes),
             kinds=tuple(Counter(node.name for node in members).items()),
             states=tuple(Counter(saved.state for node in members for saved in node.saved).items()),
             leaves=tuple(node.variable for node in members if node.variable is not None),
-            ends=tuple(end for end in ends if end not in set(nodes)),
+            ends=tuple(ends),
             made=tuple(tid for node in members for tid in node.tensors if self.snap.tensor(tid).names),
             label=label,
             times=times,

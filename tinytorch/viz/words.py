@@ -244,7 +244,7 @@ def below_graph(changed: Changes, seen: View) -> list[str]:
         by_reading = gettext("a fold is named after modules whose tensors are read by nodes in it")
         lines.append(by_forward if noted(changed.now) else by_reading)
     if any(fold.times > 1 for fold in folds):
-        lines.append(gettext("what is folded as so many times is equal in its nodes, their edges and shapes"))
+        lines.append(gettext("what is folded as so many times is equal in nodes, edges, and the shapes that are known"))
     return [*lines, *_not_found(seen)]
 
 
