@@ -35,9 +35,26 @@ class ShownAs(type):
         return type.__repr__(cls) if name is None else f"<class '{name}'>"
 
 
+def of_pytorch(x: Any) -> bool:
+    """Whether it is a tensor of PyTorch itself, whose class has the name of ours."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.__name__ == "torch" and isinstance(x, torch.Tensor)
+
+
+def not_taken(x: Any, other: Any) -> Any:
+    """NotImplemented, as operators give it for what they do not take; TypeError for a tensor of PyTorch's."""
+    if of_pytorch(other):
+        raise TypeError(
+            f"a tensor of tinytorch, of shape {tuple(x.shape)}, and one of PyTorch, of shape {tuple(other.shape)}, do not mix: make both with one of the two"
+        )
+    return NotImplemented
+
+
 def type_name(x: Any) -> str:
     """The type of an object as CPython and torch name it in errors: what is written in C has its module before its name."""
     kind = type(x)
+    if of_pytorch(x):
+        return f"PyTorch {kind.__name__} (this is tinytorch)"
     name = _name_of.__get__(kind)
     in_c = not kind.__flags__ & _MADE_BY_A_CLASS_STATEMENT
     return f"{kind.__module__}.{name}" if in_c and kind.__module__ != "builtins" else name

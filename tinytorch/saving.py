@@ -131,6 +131,8 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) 
 
 _REFUSED = "Weights only load failed. This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you trust the source of the checkpoint\033[0m. \n\t(1) In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do it only if you got the file from a trusted source.\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the following error message.\n\tWeightsUnpickler error: Unsupported global: GLOBAL {0} was not an allowed global by default. Please use `torch.serialization.add_safe_globals([{0}])` or the `torch.serialization.safe_globals([{0}])` context manager to allowlist this global if you trust this class/function.\n\nCheck the documentation of torch.load to learn more about types accepted by default with weights_only https://pytorch.org/docs/stable/generated/torch.load.html."
 
+_NO_FILE_OF_OURS = "this is no file that torch.save wrote (PyTorch 1.6 or later, or tinytorch)"
+
 
 class _Reader(pickle.Unpickler):
     """Makes what a file names, and puts storages where `map_location` says."""
@@ -168,5 +170,9 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, 
     `map_location`: the device to put tensors on, or a function of storage and device. `weights_only=False` makes
     whatever the file names, and so may run code from it. Source: `torch.load`.
     """
-    with zipfile.ZipFile(f) as archive:
+    try:
+        archive = zipfile.ZipFile(f)
+    except zipfile.BadZipFile:
+        raise pickle.UnpicklingError(_NO_FILE_OF_OURS) from None
+    with archive:
         return _Reader(archive, map_location, weights_only is None or weights_only).load()

@@ -85,3 +85,21 @@ def test_a_call_that_does_not_fit_says_what_torch_says(name: str) -> None:
         if theirs.startswith("TypeError") and (ours := outcome(tinytorch, call)) != theirs:
             different.append(f"{call}\n  {ours}\ninstead of\n  {theirs}")
     assert not different, "\n".join(different)
+
+
+OPERATORS = ["a + b", "b + a", "a - b", "b / a", "a @ b", "b @ a", "a < b", "b ** a", "a.__iadd__(b)"]
+
+
+@pytest.mark.parametrize("operation", OPERATORS)
+def test_operands_of_both_engines_are_told_apart(operation: str) -> None:
+    both = {"a": tinytorch.ones(2), "b": torch.ones(3)}
+    said = r"a tensor of tinytorch, of shape \(2,\), and one of PyTorch, of shape \(3,\), do not mix"
+    with pytest.raises(TypeError, match=said):
+        eval(operation, both)
+
+
+def test_arguments_of_the_other_engine_are_told_apart() -> None:
+    a, b = tinytorch.ones(2), torch.ones(2)
+    with pytest.raises(TypeError, match=r"must be Tensor, not PyTorch Tensor \(this is tinytorch\)"):
+        tinytorch.add(a, b)
+    assert (a == b) is False, "which containers ask"

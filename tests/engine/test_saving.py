@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 from collections import OrderedDict
 from typing import Any
 
@@ -75,3 +76,8 @@ def test_a_file_of_its_own_comes_back() -> None:
     assert repr(found["view"]) == repr(expected["view"])
     assert found["parameter"].rank == 3 and found["marked"].note == "kept"
     assert found["view"].untyped_storage() is found["a"].untyped_storage()
+
+
+def test_a_file_of_another_kind_gets_a_sentence() -> None:
+    with pytest.raises(pickle.UnpicklingError, match=r"this is no file that torch\.save wrote"):
+        tinytorch.load(io.BytesIO(b"text"))

@@ -25,7 +25,7 @@ from ..autograd.node import MultiNode, Node, kind_of_node
 from ..autograd.saved import NUMBER, kept
 from ..devices import CPU, as_device, device
 from ..dtypes import BY_NUM, can_cast, cpp_name, dtype
-from ..errors import warn_in_torch
+from ..errors import not_taken, warn_in_torch
 from ..tensor import Tensor, device_of, fresh
 from . import layout
 from .calling import Overloads, plain_call
@@ -441,17 +441,18 @@ def _offer_operators(operator: str, made: Op, in_place: bool) -> None:
     def takes(other: Any) -> bool:
         return isinstance(other, Tensor) or is_number(other)
 
-    forward = plain_call(made, lambda self, other: call(self, other) if takes(other) else NotImplemented)
+    refused = (lambda *_: NotImplemented) if operator in ("eq", "ne") else not_taken
+    forward = plain_call(made, lambda self, other: call(self, other) if takes(other) else refused(self, other))
 
     def reflected(self: Any, other: Any) -> Any:
-        return made.run(other, self, *made.schema.defaults[2:]) if is_number(other) else NotImplemented
+        return made.run(other, self, *made.schema.defaults[2:]) if is_number(other) else not_taken(self, other)
 
     setattr(Tensor, f"__{operator}__", forward)
     if operator not in ("eq", "ne", "lt", "le", "gt", "ge"):
         setattr(Tensor, f"__r{operator}__", forward if operator in ("add", "mul") else reflected)
         if in_place:
             write = getattr(Tensor, f"{name}_")
-            setattr(Tensor, f"__i{operator}__", lambda x, y: write(x, y) if takes(y) else NotImplemented)
+            setattr(Tensor, f"__i{operator}__", lambda x, y: write(x, y) if takes(y) else not_taken(x, y))
 
 
 def python(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import BY_NUM, cpp_name
+from ..errors import not_taken
 from ..tensor import Tensor
 from .define import op, python
 from .kernels import composite
@@ -168,7 +169,7 @@ def _matmul(self: Any, other: Any) -> Any:
 
 
 matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out="exact")
-python("__matmul__", lambda self, other: _matmul(self, other) if isinstance(other, Tensor) else NotImplemented,
+python("__matmul__", lambda self, other: _matmul(self, other) if isinstance(other, Tensor) else not_taken(self, other),
        function=False)  # fmt: skip
-python("__rmatmul__", lambda self, other: _matmul(other, self) if isinstance(other, Tensor) else NotImplemented,
+python("__rmatmul__", lambda self, other: _matmul(other, self) if isinstance(other, Tensor) else not_taken(self, other),
        function=False)  # fmt: skip

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.node import not_differentiable
+from ..errors import not_taken
 from ..tensor import Tensor
 from .choosing import masked_fill_, where
 from .creation import new_zeros, zeros_like
@@ -29,7 +30,7 @@ def reflected(symbol: str, function: Any) -> None:
     """Offer Python's operator for a number on the left, where it does not commute: `function(number, tensor)`."""
 
     def method(self: Tensor, other: Any) -> Any:
-        return function(other, self) if isinstance(other, (Tensor, *NUMBER)) else NotImplemented
+        return function(other, self) if isinstance(other, (Tensor, *NUMBER)) else not_taken(self, other)
 
     python(f"__r{symbol}__", method, function=False)
 
@@ -277,7 +278,7 @@ def _divided_from_the_right(self: Tensor, other: Any) -> Any:
     try:
         return reciprocal(self) * other
     except TypeError:
-        return NotImplemented
+        return not_taken(self, other)
 
 
 _quotient = pointwise(np.true_divide, "float")

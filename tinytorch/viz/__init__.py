@@ -42,10 +42,20 @@ __all__ = [
 def graph(
     *tensors: Any, since: Snapshot | None = None, values: Any = True, find: str = "", fold: bool = True, **named: Any
 ) -> "GraphPicture":
-    """Draw the autograd graph behind some tensors as a `graphviz.Digraph`; the arguments are those of `snapshot`.
+    """Draw the autograd graph behind some tensors as a `graphviz.Digraph`, and tell of it in words.
 
-    A snapshot may be given instead. With `since`, an earlier snapshot, what is new or changed is marked. Nodes, leaves
-    and saved tensors (live, stale, freed) are as torch's `grad_fn`, `next_functions` and `_saved_*` tell them.
+    >>> net = torch.nn.Linear(2, 1)
+    >>> loss = net(torch.ones(1, 2)).sum()
+    >>> picture = graph(loss, params=net.named_parameters())
+    >>> print(picture.text)
+    Graph: 5 nodes.
+    loss: made by N1 SumBackward0.
+    weight: a leaf that requires grad.
+    ...
+
+    The arguments are those of `snapshot`, or a snapshot. With `since`, an earlier snapshot, what is new or changed is
+    marked. Nodes, leaves and saved tensors (live, stale, freed) are as torch's `grad_fn`, `next_functions` and
+    `_saved_*` tell them.
     A graph of more than 40 nodes is folded, by module and by what is repeated; what is in trouble stays in view, and
     so does what `find` names: a module, a tensor or a kind of node ("layers.3", "softmax"). `fold=False` shows it all.
     Raises TypeError for an argument that is no tensor and holds none; ImportError without the

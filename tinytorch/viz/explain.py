@@ -51,6 +51,14 @@ class Explanation:
 def explain(*tensors: Any, **named: Any) -> Explanation:
     """Say in words what `backward()` on these tensors would do; it is not called.
 
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> y = x.exp()
+    >>> loss = y.sum()
+    >>> y = y.zero_()
+    >>> explain(loss, y)
+    loss.backward() would raise.
+    ...
+
     The arguments are those of `snapshot`, or a snapshot. Tensors given besides the one in question
     are known by name: the more of them, the more can be said about who wrote where.
     Raises TypeError for an argument that is no tensor and holds none.

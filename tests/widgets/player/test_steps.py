@@ -392,3 +392,8 @@ class TestLive:
         assert len(web(*SCRIPTS, "ui/live.js").encode()) <= 25_000, "the page's script and the widget's end"
         assert "import " not in re.sub(r"//.*|/\*.*?\*/", "", web(*SCRIPTS), flags=re.DOTALL)
         assert "http" not in web(*SCRIPTS)
+
+
+def test_a_frame_prints_as_one_line() -> None:
+    player = steps("import torch\nx = torch.ones(2)")
+    assert repr(player[1:]) == "(<step 2, line 2: x = torch.ones(2)>,)"

@@ -42,9 +42,16 @@ PACK, LINE_W = 36, 900
 def memory(
     *tensors: Any, since: Snapshot | None = None, values: Any = True, find: str = "", fold: bool = True, **named: Any
 ) -> Picture:
-    """Draw names, tensors, storages and version counters; the arguments are those of `snapshot`.
+    """Draw names, tensors, storages and version counters, and tell of them in words.
 
-    A snapshot may be given instead. With `since`, an earlier snapshot, what changed is marked.
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> d = x.detach()
+    >>> print(memory(x, d).text)
+    Memory: 2 tensors in 1 storage.
+    ...
+    version counter C1, shared by x and d: at version 0.
+
+    The arguments are those of `snapshot`, or a snapshot. With `since`, an earlier snapshot, what changed is marked.
     Of more than 30 tensors those are folded, module by module, that neither share memory nor are in trouble, nor have
     `find` in their names. `fold=False` shows all of them.
     Raises TypeError for an argument that is no tensor and holds none.
@@ -108,9 +115,7 @@ class Row:
     @property
     def card_w(self) -> float:
         """How wide the card has to be."""
-        return (
-            max(width(shorten(self.geometry, GEOMETRY), "mono s"), width(shorten(self.standing, HISTORY), "s b")) + 16
-        )
+        return max(width(cut(self.geometry, GEOMETRY), "mono s"), width(shorten(self.standing, HISTORY), "s b")) + 16
 
     def draw(self, canvas: Canvas, at: Columns, middle: float) -> None:
         """Names, arrow, card and remarks."""
@@ -131,7 +136,8 @@ class Row:
                 bend = right + ARROW / 2
                 canvas.line([(right, y), (bend, y), (bend, middle)], "arrow")
         canvas.rect(at.card_x, middle - 18, at.card_w, 36, "card" + dashed, 5)
-        canvas.text(at.card_x + 8, middle - 4, self.geometry, "t mono s", GEOMETRY)
+        # The offset, which may be all that tells views apart, stands at the end and is kept.
+        canvas.text(at.card_x + 8, middle - 4, cut(self.geometry, GEOMETRY), "t mono s", whole=self.geometry)
         canvas.text(at.card_x + 8, middle + 11, self.standing, self.ink, HISTORY)
         for k, (text, kind) in enumerate(self.remarks):
             y = middle + 31 + k * LINE

@@ -13,7 +13,7 @@ from numpy.lib.array_utils import byte_bounds
 
 from ..catalogue import gettext, gettext_noop
 from ..labels import listed
-from .probe import quietly, serial
+from .probe import inner_tensors, quietly, serial
 from .records import Run, Storage
 
 MAX_CELLS = 24
@@ -110,11 +110,10 @@ def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
 def _stands_for_others(tensor: Any) -> str:
     """What to say of a subclass that torch gave a size, but no memory (`_make_wrapper_subclass`)."""
     kind = type(tensor).__name__
-    try:
-        names = tensor.__tensor_flatten__()[0]
-    except Exception:  # noqa: BLE001 - most have none, and it is the subclass's own code
+    inner = listed([name for name, _ in inner_tensors(tensor)])
+    if not inner:
         return gettext("its memory is not known: the subclass {kind} answers for itself", kind=kind)
-    return gettext("it has no memory of its own: the subclass {kind} keeps {names}", kind=kind, names=listed(names))
+    return gettext("it has no memory of its own: the subclass {kind} keeps {names}", kind=kind, names=inner)
 
 
 def _no_storage(tensor: Any) -> str:

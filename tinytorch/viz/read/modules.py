@@ -40,9 +40,11 @@ class _Call:
 class modules:
     """Note in which module nodes of the graph are made, for the pictures of what was computed inside of this context.
 
-        with modules(net):
-            loss = net(x).sum()
-        graph(loss)
+    >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
+    >>> with modules(net):
+    ...     y = net(torch.ones(1, 2))
+    >>> [(node.name, node.module) for node in snapshot(y).nodes][:2]
+    [('ReluBackward0', '1'), ('AddmmBackward0', '0')]
 
     Nodes are named "layers.3.attn", and those of the model's own forward ""; `modules(D=D, G=G)` puts the names before
     it: "D.0". Without an argument all models are noted, under the names of their classes. `start()` and `stop()` do the

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .probe import is_tensor
+from .probe import inner_tensors, is_tensor
 
 # What IPython and Python add to the user's names: In, Out, _, __, _12, _i3, _oh, __name__.
 _NOT_THE_USERS = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__")
@@ -147,7 +147,7 @@ _INSIDE: tuple[tuple[Callable[[Any], bool], Callable[[Any, dict[int, str]], Iter
     # A tensor that stands for others (a DTensor) says itself which.
     (
         _has("__tensor_flatten__"),
-        lambda thing, _: [(key, getattr(thing, key)) for key in thing.__tensor_flatten__()[0]],
+        lambda thing, _: inner_tensors(thing),
     ),
     (lambda thing: is_tensor(thing) or isinstance(thing, np.ndarray | ModuleType | FunctionType | type), None),
     (lambda thing: isinstance(thing, Mapping), lambda thing, _: [(_text(key), value) for key, value in thing.items()]),

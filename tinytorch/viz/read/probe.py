@@ -155,6 +155,15 @@ def is_tensor(thing: object) -> bool:
         return False
 
 
+def inner_tensors(tensor: Any) -> list[tuple[str, Any]]:
+    """Attribute and tensor of those that a subclass stands for, as it says itself; none for most."""
+    try:
+        found = [(name, getattr(tensor, name)) for name in tensor.__tensor_flatten__()[0]]
+    except Exception:  # noqa: BLE001 - most have no such method, and it is the subclass's own code
+        return []
+    return [(name, value) for name, value in found if is_tensor(value)]
+
+
 def undisturbed() -> ExitStack:
     """A context in which no subclass and no mode of torch is asked, as far as this torch can do that.
 

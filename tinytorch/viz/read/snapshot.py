@@ -41,11 +41,19 @@ _GEOMETRY = re.compile(
 def snapshot(*tensors: Any, since: Snapshot | None = None, values: Any = True, **named: Any) -> Snapshot:
     """Read tensors, their storages, version counters and autograd graph into plain data.
 
-    `tensors` may be tensors (named as the caller wrote them), mappings such as
-    `locals()`, modules, optimisers, lists and dicts; `named` tensors keep their
-    keyword. With `since`, an earlier snapshot, what is still alive keeps its id.
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> snap = snapshot(x, y=x * 2)
+    >>> snap.names
+    (('x', 'T1'), ('y', 'T2'))
+    >>> [node.name.rpartition("::")[2] for node in snap.nodes]
+    ['MulBackward0', 'AccumulateGrad']
 
-    Raises TypeError for an argument that is no tensor and holds none.
+    `tensors` may be tensors (named as the caller wrote them), mappings such as `locals()`, modules, optimisers, lists,
+    dicts, and objects that hold tensors; `named` tensors keep their keyword. NumPy arrays beside them are told where
+    they see the same memory. `params` takes names and tensors, as `net.named_parameters()` gives them. With `since`, an
+    earlier snapshot, what is still alive keeps its id. `values=False` reads no values.
+
+    Raises TypeError for an argument that is no tensor and holds none, and for a `since` that is no snapshot.
     """
     return read(tensors, named, sys._getframe(1), since, values)
 

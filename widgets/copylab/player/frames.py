@@ -95,6 +95,9 @@ class Frame:
     explanation: tuple[str, ...] = ()
     """For a line that ran backward: which earlier line made it fail or give a wrong gradient, and the way out."""
 
+    def __repr__(self) -> str:
+        return gettext("<step {number}, {title}>", number=self.number, title=self.title)
+
     @property
     def line(self) -> int:
         """The line of the code that ran."""
