@@ -306,3 +306,23 @@ def test_small_pictures_are_whole(engine: ModuleType) -> None:
     assert "folded" not in graph(tensors).text
     assert graph(tensors).svg == graph(tensors, fold=False).svg
     assert memory(tensors).svg == memory(tensors, fold=False).svg
+
+
+@pytest.mark.parametrize(
+    "name", ["</pre></details><script>alert(1)</script>", 'a "b" <c>\n\nd', "x" * 1_000, "a..b.", "\\x00"]
+)
+def test_names_stay_text_in_folds(name: str, engine: ModuleType) -> None:
+    y = engine.ones(1)
+    tensors: Tensors = {}
+    for k in range(60):
+        tensors[f"{name}.{k}.w"] = w = engine.ones(1, requires_grad=True)
+        y = (y * w).exp()
+    snap = snapshot(tensors, y=y)
+    for picture in (graph(snap), memory(snap), graph(snap, find=name), memory(snap, find=name)):
+        page = _Page()
+        page.feed(html_of(picture))
+        assert not page.open
+        assert "script" not in page.kinds
+        assert len(html_of(picture)) <= BYTES
+        ET.fromstring(picture.svg)
+        assert max(size(picture.svg)) <= PIXELS

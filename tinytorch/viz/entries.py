@@ -131,20 +131,21 @@ class _Order:
         self.line = Line(paths, sizes, self._keep(), map(self._kind, self.ops), self.same, (ROOM, KEPT), back=True)
 
     def _sorted(self) -> list[Node]:
-        """Latest first by the engine's numbers, and never a node before one that leads to it."""
-        ops = {node.id: (node, k) for k, node in enumerate(self.snap.nodes) if node.variable is None}
+        """Latest first by the engine's numbers, where it gives any, and never a node before one that leads to it."""
+        ops = {node.id: node for node in self.snap.nodes if node.variable is None}
+        numbers = {name: node.key[2] if node.key and node.key[0] == "node" else 0 for name, node in ops.items()}
+        when = {name: (-number, place) for place, (name, number) in enumerate(numbers.items())}
         left = {name: len(self.users[name]) for name in ops}
-        ready = [(*_made(*ops[name]), name) for name, count in left.items() if not count]
+        ready = [(when[name], name) for name, count in left.items() if not count]
         heapify(ready)
         order = []
         while ready:
-            node = ops[heappop(ready)[2]][0]
-            order.append(node)
-            for name in dict.fromkeys(followers(node)):
+            order.append(ops[heappop(ready)[1]])
+            for name in dict.fromkeys(followers(order[-1])):
                 if name in ops:
                     left[name] -= 1
                     if not left[name]:
-                        heappush(ready, (*_made(*ops[name]), name))
+                        heappush(ready, (when[name], name))
         return order
 
     def _paths(self) -> list[Path]:
@@ -269,11 +270,6 @@ class _Order:
             times=times,
             inside=inside,
         )
-
-
-def _made(node: Node, place: int) -> tuple[int, int]:
-    """Sorts nodes latest first; in the order of reading where the engine gives them no number."""
-    return (-int(node.key[2]) if node.key and node.key[0] == "node" else 0, place)
 
 
 # -- memory ------------------------------------------------------------------------

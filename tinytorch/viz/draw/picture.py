@@ -54,12 +54,9 @@ def bundle(svg: str, text: str, folds: Sequence[Folded] = ()) -> dict[str, str]:
     """
     if not folds:
         return {"text/html": _image(svg, text), "text/plain": text}
-    words = _details(gettext("all of it in words"), f"<pre>{_inline(text)}</pre>")
     head = _image(svg, text.partition("\n")[0])
-    return {
-        "text/html": f"<div>{head}{_opened(folds, LARGEST - len(head) - len(words))}{words}</div>",
-        "text/plain": text,
-    }
+    words = Folded(gettext("all of it in words"), lambda: ("", text, ()))
+    return {"text/html": f"<div>{head}{_opened([*folds, words], LARGEST - len(head))}</div>", "text/plain": text}
 
 
 def _opened(folds: Sequence[Folded], room: int) -> str:
