@@ -150,3 +150,13 @@ def test_a_recomputation_gives_nobody_a_wrong_path(reentrant: bool) -> None:
 def test_what_is_no_model_gets_a_sentence() -> None:
     with pytest.raises(TypeError, match=r"modules\(\) takes models \(torch.nn.Module\), not int"):
         modules(3)
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore:Using `torch.compile")
+def test_a_compiled_model_runs_as_one_module() -> None:
+    import torch
+
+    compiled = torch.compile(net_of(torch), backend="eager", fullgraph=True)
+    with modules():
+        assert {path for _, path in paths(y=compiled(torch.ones(1, 2)))} == {"OptimizedModule"}

@@ -176,6 +176,7 @@ def test_negative_integers_that_torch_saves_unsigned() -> None:
     x = torch.ones(1, 3, requires_grad=True)
     text = graph(torch.nn.CrossEntropyLoss()(x, torch.tensor([1]))).text
     assert "saved ignore_index: -100" in text
+    assert "saved diagonal: -1" in graph(x.tril(-1).sum()).text
 
 
 @pytest.mark.torch

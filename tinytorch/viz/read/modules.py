@@ -76,6 +76,8 @@ class modules:
         """Note calls from now on, in this thread."""
         self.stop()
         modules.ever, self._thread = True, threading.get_ident()
+        # What torch.compile traces of a hook has to end here.
+        self._compiling = quietly(quietly(sys.modules.get("torch"), "compiler"), "is_compiling") or bool
         for engine, path in _ENGINES.items():
             where = sys.modules.get(path)
             if where is None or _numbers(engine) is None:  # not in use, or a torch of old
@@ -100,7 +102,7 @@ class modules:
         self.stop()
 
     def _enter(self, module: Any, _args: Any) -> None:
-        if threading.get_ident() != self._thread:
+        if self._compiling() or threading.get_ident() != self._thread:
             return
         if module in self._roots:
             self._open.clear()  # an error may have ended an earlier call of it
@@ -114,6 +116,8 @@ class modules:
         self._note(module, self._paths[module])
 
     def _leave(self, module: Any, _args: Any, result: Any) -> None:
+        if self._compiling():
+            return
         where = next((k for k, (one, _) in reversed(list(enumerate(self._open))) if one is module), None)
         if where is None or threading.get_ident() != self._thread:
             return

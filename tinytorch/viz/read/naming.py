@@ -20,11 +20,14 @@ from typing import Any
 import numpy as np
 
 from .probe import inner_tensors, is_tensor
+from .records import Snapshot
 
 # What IPython and Python add to the user's names: In, Out, _, __, _12, _i3, _oh, __name__.
 _NOT_THE_USERS = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__")
 _MAX_DEPTH = 6
 _MAX_NAMES = 10_000
+_CLOSED = (np.ndarray, ModuleType, FunctionType, type, Snapshot)
+"""What holds nothing of the user's, or far too much."""
 _PARAMETERS = ".param_groups."
 """In the names of an optimizer's parameters, which count only for those that have no other name."""
 _SERIES = (list, tuple, deque, set, frozenset)
@@ -145,11 +148,8 @@ def _has(*methods: str) -> Callable[[Any], bool]:
 
 _INSIDE: tuple[tuple[Callable[[Any], bool], Callable[[Any, dict[int, str]], Iterable[tuple[str, Any]]] | None], ...] = (
     # A tensor that stands for others (a DTensor) says itself which.
-    (
-        _has("__tensor_flatten__"),
-        lambda thing, _: inner_tensors(thing),
-    ),
-    (lambda thing: is_tensor(thing) or isinstance(thing, np.ndarray | ModuleType | FunctionType | type), None),
+    (_has("__tensor_flatten__"), lambda thing, _: inner_tensors(thing)),
+    (lambda thing: is_tensor(thing) or isinstance(thing, _CLOSED), None),
     (lambda thing: isinstance(thing, Mapping), lambda thing, _: [(_text(key), value) for key, value in thing.items()]),
     (lambda thing: isinstance(thing, _SERIES), lambda thing, _: [(str(k), value) for k, value in enumerate(thing)]),
     (_has("named_parameters", "named_modules"), _of_module),
