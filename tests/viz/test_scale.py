@@ -239,6 +239,14 @@ def test_what_is_looked_for_is_unfolded_and_marked(engine: ModuleType) -> None:
     assert "storage of net.layers.10.up.weight" not in there.text
 
 
+@pytest.mark.parametrize("name", ["find", "fold"])
+def test_a_tensor_that_is_called_like_an_argument_is_refused_with_a_way_out(name: str, engine: ModuleType) -> None:
+    for draw in (graph, memory):
+        with pytest.raises(TypeError, match=f'{name}= is of type .*"{name}": {name}'):
+            draw(**{name: engine.ones(2)})
+        assert name in draw({name: engine.ones(2)}).text
+
+
 def test_all_of_it_is_drawn_where_that_is_asked_for(engine: ModuleType) -> None:
     tensors = layers(engine)
     picture, whole = graph(tensors), graph(tensors, fold=False)

@@ -71,10 +71,20 @@ def history(tensor: Tensor) -> str:
 
 def stored(changed: Changes, find: str = "", fold: bool = True) -> Shelf:
     """The storages of a memory picture, folded where there are many; what is in trouble, changed or looked for is in view."""
+    _checked(find, fold)
     snap = changed.now
     cells = {tid for storage in changed.cells for tid in snap.storage(storage).tensors}
     fresh = changed.new | changed.facts.keys() | changed.versions.keys() | cells
     return shelf(snap, troubles(snap), fresh, find, fold)
+
+
+def _checked(find: object, fold: object) -> None:
+    for name, given, kind in (("find", find, str), ("fold", fold, bool)):
+        if not isinstance(given, kind):
+            raise TypeError(
+                f"{name}= is of type {kind.__name__}, not {type(given).__name__}; "
+                f'a tensor of that name is shown with {{"{name}": {name}}} as the first argument'
+            )
 
 
 def pack_line(changed: Changes, pack: Pack, bad: Collection[str]) -> str:
@@ -162,6 +172,7 @@ def was(then: Saved) -> str:
 
 def shown(changed: Changes, find: str = "", fold: bool = True) -> View:
     """The entries of a graph, folded where it is large; what is in trouble, named, changed or looked for is in view."""
+    _checked(find, fold)
     snap = changed.now
     states = {saved.state for node in snap.nodes for saved in node.saved}
     # After a backward all is freed, which tells nothing of one node; beside what is still live it does.
