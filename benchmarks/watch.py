@@ -3,8 +3,8 @@
     python benchmarks/watch.py
 
 Prints, for each model, a step of PyTorch's, a step under the watch and the ratio: the least processor time of some
-rounds, in which both take turns. Fails where a small MLP takes more than 4 times as long, or a model of 60 layers more than 3.
-Needs PyTorch, and a machine that does nothing else.
+rounds, in which both take turns. Fails where a small MLP takes more than 4 times as long, or one of 60 layers more
+than 3. Needs PyTorch, and a machine that does nothing else.
 """
 
 import sys

@@ -125,6 +125,11 @@ index of its element under each cell that it covers; its names stand on the left
 counter, joined to the tensors that share it. In a graph picture, backward follows the arrows; a tick stands beside what
 is as it was saved, a cross beside what was written since, and a triangle with what may have been written past its
 version counter.
+
+What is large is folded: a graph of more than 40 nodes by module (noted with `modules(net)`, or else by whose tensors
+its nodes read) and by what is repeated, more than 30 tensors by module. What is in trouble, shared, named or new stays
+in view. In a notebook the folds open below the picture, without a kernel too. `graph(loss, find="layers.3")` unfolds
+and marks what is called so, `fold=False` draws all of it; `memory` takes both.
 """
 
 

@@ -48,6 +48,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("tinytorch.viz.labels",),
     ("tinytorch.viz.read",),
     ("tinytorch.viz.diff", "tinytorch.viz.fold"),
+    ("tinytorch.viz.entries",),
     ("tinytorch.viz.explain",),
     ("tinytorch.viz.words",),
     ("tinytorch.viz.text",),

@@ -13,9 +13,11 @@ from viz.looked import ALL, label, listed, looked, plural
 from viz.reading import graph_parts, without_one
 
 from tinytorch.viz import Snapshot, graph
-from tinytorch.viz.fold import Fold, view
+from tinytorch.viz.diff import changes
+from tinytorch.viz.entries import Fold
 from tinytorch.viz.labels import cut, show
 from tinytorch.viz.read.records import Node, Saved, Tensor
+from tinytorch.viz.words import shown
 
 Card = tuple[str, ...]
 OFF = "nothing here was computed from a tensor that requires grad"
@@ -30,7 +32,7 @@ class Expected:
     """What a graph picture has to say of a snapshot. Which nodes are folded is taken as it is, not so what it says."""
 
     def __init__(self, snap: Snapshot, since: Snapshot | None) -> None:
-        self.snap, self.since, self.view = snap, since, view(snap)
+        self.snap, self.since, self.view = snap, since, shown(changes(snap, since))
         self.old_tensors = {one.key: one for one in since.tensors} if since else {}
         self.old_nodes = {one.key: one for one in since.nodes} if since else {}
         self.old_names = {name: since.tensor(tid).key for name, tid in since.names} if since else {}
@@ -94,11 +96,8 @@ class Expected:
         found = [f"no longer there: {listed(gone)}"] if gone else []
         lost = len(self.old_nodes.keys() - {one.key for one in self.snap.nodes})
         found += [f"{plural(lost, 'node')} of before no longer reached"] if lost else []
-        out = [one.id for one in self.snap.nodes if one.id not in self.view.places]
-        new = len(self.new_nodes & set(out))
-        if out:
-            more = f"{plural(len(out), 'node')} more not shown{f' ({new} of them new)' if new else ''}"
-            found.append(f"{more}: the graph is too large")
+        if any(isinstance(item, Fold) and item.times > 1 for item in self.view.items):
+            found.append("what is folded as so many times is equal in nodes, edges, and the shapes that are known")
         return found
 
     def fold_facts(self, fold: Fold) -> list[str]:
@@ -147,8 +146,6 @@ class Expected:
                 lines.append(f"bad perhaps written unseen, through {unseen}")
             if was := self.was(node, saved):
                 lines.append(f"was {was}")
-        if any(edge.node and edge.node not in self.view.places for edge in node.edges):
-            lines.append("the graph goes on")
         return tuple(lines)
 
     def saved(self, saved: Saved) -> str:
@@ -169,12 +166,15 @@ class Expected:
         kinds = Counter(short(one.name) for one in members)
         states = Counter(saved.state for one in members for saved in one.saved)
         leaves = sum(one.variable is not None for one in members)
+        made = [label(self.snap, one.id) for one in self.snap.tensors if one.names and one.grad_fn in fold.nodes]
         return (
             *(["NEW"] if set(fold.nodes) <= self.new_nodes else []),
+            f"{fold.id} {fold.times} times" if fold.times > 1 else fold.id,
             f"{len(members)} nodes folded",
             *(f"{count} x {kind}" for kind, count in kinds.items()),
-            *(f"saved: {count} {state}" for state, count in states.items()),
+            *(f"{'bad ' * (state == 'stale')}saved: {count} {state}" for state, count in states.items()),
             *([f"with {plural(leaves, 'leaf', 'leaves')}"] if leaves else []),
+            *([f"made here: {listed(made)}"] if made else []),
             *(f"was {fact}" for fact in self.fold_facts(fold)),
         )
 
@@ -187,7 +187,8 @@ class Expected:
         ]
         for item in self.view.items:
             if isinstance(item, Fold):
-                found += [(cards[item.id], cards[places[end]], "arrow", "") for end in item.ends if end in places]
+                heads = dict.fromkeys(places[end] for end in item.ends)
+                found += [(cards[item.id], cards[head], "arrow", "") for head in heads]
                 continue
             for edge in item.edges:
                 if edge.node in places:
@@ -243,15 +244,15 @@ class Expected:
     def target(self, which: str | None) -> str:
         if which is None:
             return "None (needs no gradient)"
-        place = self.view.places.get(which)
-        kind = short(self.snap.node(which).name)
-        return f"{kind}, not shown" if place is None else f"{which} {kind}" if place == which else f"{place} (folded)"
+        place = self.view.places[which]
+        return f"{which} {short(self.snap.node(which).name)}" if place == which else f"{place} (folded)"
 
     def fold_text(self, fold: Fold) -> Iterator[str]:
         members = [self.snap.node(name) for name in fold.nodes]
         kinds = Counter(short(one.name) for one in members)
         told = listed([f"{kind} {count} times" for kind, count in kinds.items()])
-        yield f"{fold.id} {len(members)} nodes folded: {told}"
+        times = f" {fold.times} times:" if fold.times > 1 else ""
+        yield f"{fold.id}{times} {len(members)} nodes folded: {told}"
         states = Counter(saved.state for one in members for saved in one.saved)
         yield from (f"saved: {count} {state}" for state, count in states.items())
         if leaves := [label(self.snap, one.variable) for one in members if one.variable]:

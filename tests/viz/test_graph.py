@@ -18,6 +18,7 @@ from tinytorch.viz.diff import changes
 from tinytorch.viz.draw import graph as graph_module
 from tinytorch.viz.draw import layout
 from tinytorch.viz.draw.graph import build, dot_for
+from tinytorch.viz.words import shown
 
 
 def test_it_is_a_digraph_with_our_nodes_and_numbered_edges(engine: ModuleType) -> None:
@@ -120,8 +121,10 @@ def test_long_chains_are_folded_and_said_to_be(engine: ModuleType) -> None:
     start = time.perf_counter()
     drawn = words_in(picture.svg)
     assert time.perf_counter() - start < 20, "it hangs"
-    assert "394 nodes folded" in drawn
-    assert "F1 394 nodes folded: AddBackward0 197 times and MulBackward0 197 times" in picture.text
+    assert "398 nodes folded" in drawn
+    assert "F1 199 times" in drawn
+    assert "F1 199 times: 398 nodes folded: AddBackward0 199 times and MulBackward0 199 times" in picture.text
+    assert "goes on to: N401 AddBackward0" in picture.text, "the first, which adds x to itself, is not like the others"
     assert "goes on to: N4 AccumulateGrad" in picture.text
 
 
@@ -135,11 +138,10 @@ def test_blocks_with_a_way_around_them_are_folded_too(engine: ModuleType) -> Non
             middle = y
     told = graph(x=x, w=w, y=y).text
     found = re.search(
-        r"F1 (\d+) nodes folded: AddBackward0 (\d+) times, ExpBackward0 \2 times and MulBackward0 \2 t", told
+        r"F1 (\d+) times: (\d+) nodes folded: ExpBackward0 \1 times, MulBackward0 \1 times and AddBackward0 \1 t", told
     )
     assert found is not None
-    assert int(found[1]) == 3 * int(found[2]) > 150
-    assert "not shown" not in told
+    assert int(found[2]) == 3 * int(found[1]) > 150
     twice = graph(x=x, w=w, y=y, middle=middle).text
     assert "F2" in twice, "a name in the middle stays, with a fold on either side"
     assert "middle: made by" in twice
@@ -173,7 +175,7 @@ def test_a_stale_node_is_never_folded_away(engine: ModuleType) -> None:
     assert "STALE" in graph(x=x, y=y).text
 
 
-def test_a_tangle_is_cut_and_said_to_be(engine: ModuleType) -> None:
+def test_a_tangle_is_folded_too(engine: ModuleType) -> None:
     results = [engine.ones(1, requires_grad=True)]
     for i in range(400):
         results.append(results[i] * results[i // 2])
@@ -181,7 +183,9 @@ def test_a_tangle_is_cut_and_said_to_be(engine: ModuleType) -> None:
     start = time.perf_counter()
     ET.fromstring(picture.svg)
     assert time.perf_counter() - start < 50, "it hangs"
-    assert "more not shown: the graph is too large" in picture.text
+    assert "times: " not in picture.text, "each node goes further back than the one before"
+    shown = [int(number) for number in re.findall(r"^F\d+ (\d+) nodes folded", picture.text, re.MULTILINE)]
+    assert sum(shown) + len(re.findall(r"^N", picture.text, re.MULTILINE)) == 401, "nothing is left out"
 
 
 def test_text_and_source_need_no_graphviz(monkeypatch: pytest.MonkeyPatch, engine: ModuleType) -> None:
@@ -238,7 +242,7 @@ def test_dot_on_the_path_stands_in_with_the_same_picture(tmp_path: Path, monkeyp
 
     snap = snapshot(run("network", tinytorch))
     drawn = graph(snap).svg
-    cards, wires = build(changes(snap, None))
+    cards, wires = build(changes(snap, None), shown(changes(snap, None)))
     # Stands in for dot: takes the source, checks how it was called, answers with the layout made before.
     (tmp_path / "answer").write_text(layout.render(dot_for(cards, wires)))
     (tmp_path / "dot").write_text(f'#!/bin/sh\n[ "$1" = -Tplain ] || exit 1\n/bin/cat "{tmp_path}/answer"\n')

@@ -39,7 +39,9 @@ __all__ = [
 ]
 
 
-def graph(*tensors: Any, since: Snapshot | None = None, values: Any = True, **named: Any) -> "GraphPicture":
+def graph(
+    *tensors: Any, since: Snapshot | None = None, values: Any = True, find: str = "", fold: bool = True, **named: Any
+) -> "GraphPicture":
     """Draw the autograd graph behind some tensors as a `graphviz.Digraph`, and tell of it in words.
 
     >>> net = torch.nn.Linear(2, 1)
@@ -52,7 +54,10 @@ def graph(*tensors: Any, since: Snapshot | None = None, values: Any = True, **na
     ...
 
     The arguments are those of `snapshot`, or a snapshot. With `since`, an earlier snapshot, what is new or changed is
-    marked. Nodes, leaves and saved tensors (live, stale, freed) are as torch's `grad_fn`, `next_functions` and `_saved_*` tell them.
+    marked. Nodes, leaves and saved tensors (live, stale, freed) are as torch's `grad_fn`, `next_functions` and
+    `_saved_*` tell them.
+    A graph of more than 40 nodes is folded, by module and by what is repeated; what is in trouble stays in view, and
+    so does what `find` names: a module, a tensor or a kind of node ("layers.3", "softmax"). `fold=False` shows it all.
     Raises TypeError for an argument that is no tensor and holds none; ImportError without the
     `graphviz` package; on drawing, LayoutError where no Graphviz can be found.
     """
@@ -60,7 +65,7 @@ def graph(*tensors: Any, since: Snapshot | None = None, values: Any = True, **na
     # Imported here: snapshots and memory pictures do without the graphviz package.
     from .draw.digraph import GraphPicture
 
-    return GraphPicture(snap, since)
+    return GraphPicture(snap, since, find, fold)
 
 
 def __getattr__(name: str) -> object:

@@ -1,247 +1,201 @@
-"""Large graphs made readable: long chains become one entry, and what is still too much is left out.
+"""What is too much to be seen at once is folded: in a fixed order, a stretch of neighbours stands as one entry.
 
-A chain is a run of nodes each of which leads to the next one alone: at once, or by ways
-that all meet there again, as a block with a skip connection does. Branches that end in
-leaves, as a layer's weights do, do not count. Nodes that a name stands for, and nodes
-with a stale saved tensor, are never folded away.
+A stretch is what belongs to one module, or is repeated, or, where there is neither, simply a part of what is long. Folds
+hold folds; those that take little room are opened, and so are those that hold what has to be seen.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, groupby
 
-from .read.records import Node, Snapshot
+from .catalogue import gettext
+from .labels import few
 
-FOLD_ABOVE = 40
-"""Graphs of up to this many nodes are shown whole."""
-MOST = 120
-"""So many entries are shown at most."""
+MOST = 40
+"""A fold with more parts has them in up to `CHUNKS` chunks."""
+CHUNKS = 16
 SHORTEST = 5
-"""A shorter run is not worth folding."""
-WIDEST = 200
-"""So many nodes may lie between one link of a chain and the next."""
-_VIEW = "_view"
-SPAN = 1_200
-"""Layout time grows with the length of all edges together, counted in rows: a larger sum is not laid out."""
+"""Less than this is not worth folding."""
+WIDEST = 100
+"""What is repeated has up to so many parts."""
+Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
-    """Several nodes shown as one entry."""
+class Run:
+    """A stretch of a line: one place, or several that are folded."""
 
-    id: str
-    nodes: tuple[str, ...]
-    kinds: tuple[tuple[str, int], ...]
-    states: tuple[tuple[str, int], ...]
-    leaves: tuple[str, ...]
-    ends: tuple[str, ...]
-    """Where its edges go: the node after it, and leaves that others use too."""
+    start: int
+    stop: int
+    label: str = ""
+    times: int = 1
 
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What of a graph is shown: nodes and folds in order, and how many nodes are left out."""
-
-    items: tuple[Node | Fold, ...]
-    places: dict[str, str]
-    """Node id -> id of the entry that shows it; nodes left out are missing."""
-    left_out: int
+    @property
+    def single(self) -> bool:
+        """Whether it is one place."""
+        return self.stop - self.start == 1
 
 
-def view(snap: Snapshot) -> View:
-    """The entries to show for a snapshot's graph."""
-    # Asked for by picture, source and text alike; kept beside the snapshot's own fields, which are frozen.
-    if _VIEW not in snap.__dict__:
-        snap.__dict__[_VIEW] = _view(snap)
-    found: View = snap.__dict__[_VIEW]
-    return found
+class Line:
+    """Things in a fixed order that may be folded: the module of each, how many entries it takes, what has to be seen.
 
-
-def _view(snap: Snapshot) -> View:
-    nodes = {node.id: node for node in snap.nodes}
-    if len(nodes) <= FOLD_ABOVE:
-        return View(snap.nodes, {name: name for name in nodes}, 0)
-    folds = _folds(snap, nodes)
-    inside = {name: fold.id for fold in folds for name in fold.nodes}
-    first = {fold.nodes[0]: fold for fold in folds}
-    items: list[Node | Fold] = []
-    for node in snap.nodes:
-        if node.id in first:
-            items.append(first[node.id])
-        elif node.id not in inside:
-            items.append(node)
-    places = {name: inside.get(name, name) for name in nodes}
-    items = _as_many_as_fit(items, places)
-    shown = {item.id for item in items}
-    places = {name: place for name, place in places.items() if place in shown}
-    return View(tuple(items), places, len(nodes) - len(places))
-
-
-def followers(item: Node | Fold) -> Iterable[str]:
-    """The node ids that an entry's edges go to."""
-    return item.ends if isinstance(item, Fold) else [edge.node for edge in item.edges if edge.node is not None]
-
-
-def _folds(snap: Snapshot, nodes: dict[str, Node]) -> list[Fold]:
-    after = {name: tuple(dict.fromkeys(followers(node))) for name, node in nodes.items()}
-    before: dict[str, list[str]] = {name: [] for name in nodes}
-    for name, names in after.items():
-        for follower in names:
-            before[follower].append(name)
-    keep = _kept(snap)
-    side = _sides(nodes, after, before, keep)
-    ways = {
-        name: [one for one in names if not side[one] and nodes[one].variable is None] for name, names in after.items()
-    }
-    meet = _meetings(ways)
-
-    def link(name: str) -> tuple[str, list[str]] | None:
-        """The next link of the chain, and the nodes on the ways between."""
-        on = meet[name]
-        if on is None or name in keep or on in keep:
-            return None
-        between: dict[str, None] = {}
-        waiting = [one for one in ways[name] if one != on]
-        while waiting:
-            one = waiting.pop()
-            if one not in between:
-                between[one] = None
-                if one in keep or len(between) > WIDEST:
-                    return None
-                waiting += [follower for follower in ways[one] if follower != on]
-        # Nothing from outside may lead in.
-        alone = all(b == name or b in between for one in (on, *between) for b in before[one])
-        return (on, list(between)) if alone else None
-
-    links = {name: found for name in nodes if not side[name] and (found := link(name)) is not None}
-    linked = {on for on, _ in links.values()}
-    inner = {one for _, between in links.values() for one in between}
-    folds: list[Fold] = []
-    for name in nodes:
-        # Runs inside of a block are part of it.
-        if name in linked or name in inner or name not in links:
-            continue
-        run, between = [name], []
-        while run[-1] in links:
-            on, inside = links[run[-1]]
-            run.append(on)
-            between.append(inside)
-        middle = [
-            one for k in range(2, len(run) - 1) for one in (run[k], *between[k])
-        ]  # the ends show what is repeated
-        if len(middle) >= SHORTEST:
-            folds.append(_fold(f"F{len(folds) + 1}", middle, run[-1], nodes, after, side))
-    return folds
-
-
-def _meetings(ways: dict[str, list[str]]) -> dict[str, str | None]:
-    """For each node the first one that all ways on from it lead through; None if there is none.
-
-    The immediate post-dominators, as Cooper, Harvey and Kennedy compute them; without circles one pass is enough.
+    `room` is how many entries are shown, and how many to show what has to be seen; `back` that the last stands first.
+    Things of one kind are equal if `same(p, q, n)` tells how: the n things from p on, of the kinds of those from q on.
     """
-    meet: dict[str, str | None] = {}
-    depth: dict[str | None, int] = {None: 0}
-    for name in _leaves_first({name: tuple(names) for name, names in ways.items()}):
-        common: str | None = None
-        for k, one in enumerate(ways[name]):
-            if k == 0:
-                common = one
-                continue
-            other: str | None = one
-            while common != other:
-                if depth[common] < depth[other]:
-                    common, other = other, common
-                common = meet[common] if common is not None else None
-        meet[name] = common
-        depth[name] = depth[common] + 1
-    return meet
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        sizes: Sequence[int],
+        keep: Sequence[int],
+        kinds: Iterable[object],
+        same: Callable[[int, int, int], object],
+        room: tuple[int, int],
+        back: bool = False,
+    ) -> None:
+        self.paths, self.sizes, self.keep, self.same, self.room, self.back = paths, sizes, keep, same, room, back
+        numbers: dict[object, int] = {}
+        self._kinds = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
+        for place in keep:  # equal to nothing else
+            self._kinds[place] = -place - 1
+        self._sums = [0, *accumulate(sizes)]
+        self._parts: dict[tuple[int, int], list[Run]] = {}
+
+    def opened(self, start: int, stop: int) -> list[Run]:
+        """What is shown of a stretch: its parts, opened as far as there is room."""
+        runs = list(self.parts(start, stop))
+        for place in self.keep:
+            while start <= place < stop:
+                at = next(k for k, run in enumerate(runs) if run.start <= place < run.stop)
+                if not self._open(runs, at, self.room[1]):
+                    break
+        while True:
+            costs = sorted(
+                (self._cost(self.parts(run.start, run.stop)), k) for k, run in enumerate(runs) if not run.single
+            )
+            if not any(self._open(runs, k, self.room[0]) for _, k in costs):
+                return runs
+
+    def _open(self, runs: list[Run], at: int, room: int) -> bool:
+        run = runs[at]
+        if run.single or run.times > 1:
+            return False
+        inner = self.parts(run.start, run.stop)
+        fits = self._cost(runs) - 1 + self._cost(inner) <= room
+        runs[at : at + 1] = inner if fits else [run]
+        return fits
+
+    def _cost(self, runs: Iterable[Run]) -> int:
+        return sum(self.sizes[run.start] if run.single else 1 for run in runs)
+
+    def parts(self, start: int, stop: int) -> list[Run]:
+        """What a stretch is made of: its modules, what is repeated, single things."""
+        if (start, stop) not in self._parts:
+            depth = len(common([path for path in self.paths[start:stop] if path]))
+
+            def module(place: int) -> Path | int:
+                path = self.paths[place]
+                return path[: depth + 1] if len(path) > depth else place
+
+            groups = [(where, list(group)) for where, group in groupby(range(start, stop), module)]
+            atoms = [
+                Run(places[0], places[-1] + 1, "" if isinstance(where, int) else ".".join(where))
+                for where, places in groups
+            ]
+            runs = [one for run in self._repeats(atoms) for one in self._worth_folding(run)]
+            self._parts[start, stop] = self._chunks(runs) if len(runs) > MOST else runs
+        return self._parts[start, stop]
+
+    def _worth_folding(self, run: Run) -> list[Run]:
+        if run.times > 1 or self.size(run) >= SHORTEST:
+            return [run]
+        return [Run(place, place + 1) for place in range(run.start, run.stop)]
+
+    def size(self, run: Run) -> int:
+        """How many entries a stretch would take."""
+        return self._sums[run.stop] - self._sums[run.start]
+
+    def _chunks(self, runs: list[Run]) -> list[Run]:
+        size = max(SHORTEST, -(-len(runs) // CHUNKS))
+        chunks = [runs[k : k + size] for k in range(0, len(runs), size)]
+        labels = [self._label(one, one) if all(run.label for run in one) else "" for one in chunks]
+        return [
+            Run(one[0].start, one[-1].stop, label) if len(one) > 1 else one[0]
+            for one, label in zip(chunks, labels, strict=True)
+        ]
+
+    def _repeats(self, atoms: list[Run]) -> list[Run]:
+        """The same with neighbours that are equal joined, those first where it saves most."""
+        taken: dict[int, Run] = {}
+        inside: set[int] = set()
+        for _, first, step, times in sorted(self._repeated(atoms), key=lambda one: (-one[0], one[2])):
+            stop = first + step * times
+            if inside.isdisjoint(range(first, stop)):
+                inside.update(range(first, stop))
+                label = self._label(atoms[stop - step : stop], atoms[first : first + step])
+                taken[first] = Run(atoms[first].start, atoms[stop - 1].stop, label, times)
+        return [taken.get(k, run) for k, run in enumerate(atoms) if k in taken or k not in inside]
+
+    def _repeated(self, atoms: list[Run]) -> Iterator[tuple[int, int, int, int]]:
+        """(What folding it saves, the first atom, how many atoms a round has, how many rounds) of what is repeated."""
+        kinds = [self._kinds[run.start : run.stop] for run in atoms]
+        for step in range(1, min(len(atoms) // 2, WIDEST) + 1):
+            equal = 0
+            before: list[object] = [None] * step
+            for k in range(len(atoms) - step + 1):
+                how = None
+                if k + step < len(atoms) and kinds[k] == kinds[k + step]:
+                    how = self.same(atoms[k].start, atoms[k + step].start, len(kinds[k]))
+                # Equal in one way from round to round: an edge goes always as far, or always to the same node.
+                again = how is not None and (equal < step or how == before[k % step])
+                before[k % step] = how
+                if again:
+                    equal += 1
+                    continue
+                first, times = k - equal, equal // step + 1
+                saved = (times - 1) * self.size(Run(atoms[first].start, atoms[first + step - 1].stop))
+                if times > 1 and saved >= SHORTEST:
+                    yield saved, first, step, times
+                equal = how is not None
+
+    def _label(self, first: Sequence[Run], last: Sequence[Run]) -> str:
+        """The modules of what is repeated, in the order of forward: `net.layers.0 to 11`."""
+        if not self.back:
+            first, last = last[::-1], first[::-1]
+        names = [run.label for run in reversed(first) if run.label]
+        ends = [run.label for run in last if run.label]
+        if not names or names[-1] == ends[0]:
+            return few(names) if len(names) < 4 else ".".join(common([tuple(name.split(".")) for name in names]))
+        parent, _, end = ends[0].rpartition(".")
+        end = end if names[0].rpartition(".")[0] == parent else ends[0]
+        return gettext("{first} to {last}", first=names[0], last=end)
 
 
-def _kept(snap: Snapshot) -> set[str]:
-    named = {tid for _, tid in snap.names}
-    kept = {tensor.grad_fn for tensor in snap.tensors if tensor.id in named and tensor.grad_fn}
-    kept |= {node.id for node in snap.nodes if node.cut or any(saved.state == "stale" for saved in node.saved)}
-    return kept
+def common(paths: Sequence[Path]) -> Path:
+    """The path that all of them begin with."""
+    if not paths:
+        return ()
+    low, high = min(paths), max(paths)
+    same = next((k for k, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
+    return low[:same]
 
 
-def _sides(
-    nodes: dict[str, Node], after: dict[str, tuple[str, ...]], before: dict[str, list[str]], keep: set[str]
-) -> dict[str, bool]:
-    """Which nodes are a small branch of one other node that ends in leaves (a weight and its transposition)."""
-    size: dict[str, int] = {}
-    for name in _leaves_first(after):
-        # A leaf that others use too (the weight of a recurrent cell) ends a branch as well, but is no part of it.
-        small = sum(1 if nodes[one].variable is not None else size[one] for one in after[name])
-        ends = bool(after[name]) or nodes[name].variable is not None
-        private = len(before[name]) == 1 and name not in keep
-        size[name] = 1 + small if private and ends and small < 4 else len(nodes) + 1
-    return {name: size[name] <= 4 for name in nodes}
+def matches(find: str, texts: Iterable[str]) -> bool:
+    """Whether one of the texts has `find` in it, as itself (`layers.3` is not in `layers.30`), in capitals or not."""
+    begin, end = "(?<!\\d)" * find[:1].isdigit(), "(?!\\d)" * find[-1:].isdigit()
+    wanted = re.compile(begin + re.escape(find) + end, re.IGNORECASE)
+    return bool(find) and any(wanted.search(text) for text in texts)
 
 
-def _leaves_first(after: dict[str, tuple[str, ...]]) -> list[str]:
-    """All nodes, each after those that its edges go to."""
-    order: list[str] = []
-    seen: set[str] = set()
-    for start in after:
-        waiting = [(start, False)]
-        while waiting:
-            name, done = waiting.pop()
-            if done:
-                order.append(name)
-            elif name not in seen:
-                seen.add(name)
-                waiting.append((name, True))
-                waiting.extend((one, False) for one in after[name] if one not in seen)
-    return order
-
-
-def _fold(
-    which: str,
-    run: list[str],
-    end: str,
-    nodes: dict[str, Node],
-    after: dict[str, tuple[str, ...]],
-    side: dict[str, bool],
-) -> Fold:
-    inside: list[str] = []
-    ends: dict[str, None] = {}
-    for name in run:
-        waiting = [name]
-        while waiting:
-            one = waiting.pop()
-            inside.append(one)
-            for follower in reversed(after[one]):
-                if side[follower]:
-                    waiting.append(follower)
-                elif nodes[follower].variable is not None:
-                    ends[follower] = None
-    ends[end] = None
-    members = [nodes[name] for name in inside]
-    return Fold(
-        id=which,
-        nodes=tuple(inside),
-        kinds=tuple(Counter(node.name for node in members).items()),
-        states=tuple(Counter(saved.state for node in members for saved in node.saved).items()),
-        leaves=tuple(node.variable for node in members if node.variable is not None),
-        ends=tuple(ends),
-    )
-
-
-def _as_many_as_fit(items: list[Node | Fold], places: dict[str, str]) -> list[Node | Fold]:
-    items = items[:MOST]
-    while len(items) > 2 and _span(items, places) > SPAN:
-        items = items[: len(items) * 4 // 5]
-    return items
-
-
-def _span(items: list[Node | Fold], places: dict[str, str]) -> int:
-    """The sum of the lengths of all edges, in rows of the layout."""
-    after = {item.id: tuple(dict.fromkeys(places[name] for name in followers(item))) for item in items}
-    after = {name: tuple(one for one in names if one in after) for name, names in after.items()}
-    row: dict[str, int] = dict.fromkeys(after, 0)
-    for name in reversed(_leaves_first(after)):
-        for one in after[name]:
-            row[one] = max(row[one], row[name] + 1)
-    return sum(row[one] - row[name] for name, names in after.items() for one in names)
+def path_of(name: str) -> Path:
+    """`net.layers.3.mlp` as `net`, `layers.3`, `mlp`: what a list of modules holds stands beside its neighbours."""
+    parts: list[str] = []
+    for part in filter(None, name.split(".")):
+        if part.isdigit() and parts and not parts[-1].rpartition(".")[2].isdigit():
+            parts[-1] += f".{part}"
+        else:
+            parts.append(part)
+    return tuple(parts)

@@ -2,54 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .catalogue import gettext, ngettext
 from .diff import Changes
+from .entries import FOLD_ABOVE, LEAVES, Band, Fold, Pack, Shelf, View
 from .explain import perhaps, troubles
-from .fold import Fold, View, view
-from .labels import clean, dtype, listed, shape, short, show, told
+from .labels import clean, dtype, few, listed, shape, short, show, told
 from .read.records import Node, Saved, Snapshot, Storage, Tensor
 from .words import (
     IN_GRAPH,
     IN_MEMORY,
+    SAVED,
     below_graph,
     below_memory,
     covered,
     facts,
+    fold_title,
     history,
     in_fold,
     in_states,
+    pack_line,
     renamed,
+    saved_shown,
     size,
     title,
     was,
 )
 
 
-def memory_text(changed: Changes) -> str:
+def memory_text(changed: Changes, seen: Shelf) -> str:
     """The memory picture in words, with what changed."""
     snap, bad = changed.now, troubles(changed.now)
-    bands = snap.shown_storages
     loose = [tensor for tensor in snap.named if tensor.storage is None]
     shown = snap.shown | {one.id for one in loose}
     lines = [gettext("Memory: no tensors to show.")]
     if shown:
         tensors = ngettext("{number} tensor", "{number} tensors", len(shown))
-        storages = ngettext("{number} storage", "{number} storages", len(bands))
+        storages = ngettext("{number} storage", "{number} storages", len(snap.shown_storages))
         lines = [gettext("Memory: {tensors} in {storages}.", tensors=tensors, storages=storages)]
-    for storage, members in bands:
-        lines += ["", *_storage_lines(changed, storage, members, bad)]
+    for entry in seen.entries:
+        lines += [
+            "",
+            *([f"{pack_line(changed, entry, bad)}."] if isinstance(entry, Pack) else _band_lines(changed, entry, bad)),
+        ]
     for tensor in loose:
         lines += ["", *_tensor_lines(changed, tensor, bad)]
-    below = [sentence[:1].upper() + sentence[1:] + "." for sentence in below_memory(changed, shown)]
+    below = [sentence[:1].upper() + sentence[1:] + "." for sentence in below_memory(changed, shown, seen)]
     return told([*lines, *([""] if below else []), *below])
 
 
-def _storage_lines(
-    changed: Changes, storage: Storage, members: list[Tensor], bad: dict[str, tuple[str, ...]]
-) -> Iterator[str]:
-    snap = changed.now
+def pack_text(changed: Changes, pack: Pack, bad: dict[str, tuple[str, ...]]) -> str:
+    """The tensors of storages that are folded, in words."""
+    lines = []
+    for band in pack.inside:
+        for tensor in band.members if isinstance(band, Band) else ():
+            first, *rest = _tensor_lines(changed, tensor, bad)
+            lines += [f"{band.storage.id} {first}", *rest]
+        lines += [_more(band)] if isinstance(band, Band) and band.more else []
+    return told(lines)
+
+
+def _more(band: Band) -> str:
+    return "  " + ngettext("and {number} tensor more", "and {number} tensors more", band.more)
+
+
+def _band_lines(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    snap, storage, members = changed.now, band.storage, band.members
     yield f"{storage.id}, {title(snap, members)}: {size(storage)}."
     if storage.objects > 1:
         yield "  " + gettext("The same memory is seen through {number} storage objects.", number=storage.objects)
@@ -65,6 +84,8 @@ def _storage_lines(
         yield "  " + gettext("changed: {cells}.", cells=", ".join(cells))
     for tensor in members:
         yield from ("  " + line for line in _tensor_lines(changed, tensor, bad))
+    if band.more:
+        yield _more(band)
     counted = [tensor for tensor in members if snap.counted(tensor)]
     for which in dict.fromkeys(tensor.counter for tensor in counted):
         yield from ("  " + line for line in _counter_lines(changed, which, counted))
@@ -141,10 +162,14 @@ def _fresh(what: str, new: bool) -> str:
     return gettext("{what} (new)", what=what) if new else what
 
 
+def _found(what: str, which: Iterable[str], seen: View | Shelf) -> str:
+    return what if seen.found.isdisjoint(which) else gettext("{what} (found)", what=what)
+
+
 # -- the graph ---------------------------------------------------------------------
 
 
-def graph_text(changed: Changes) -> str:
+def graph_text(changed: Changes, seen: View) -> str:
     """The graph picture in words, with what changed."""
     snap = changed.now
     if not snap.named:
@@ -154,19 +179,32 @@ def graph_text(changed: Changes) -> str:
     else:
         more = " " + gettext("and more") if snap.notes else ""
         lines = [ngettext("Graph: {number} node{more}.", "Graph: {number} nodes{more}.", len(snap.nodes), more=more)]
-    for one in snap.named:
+    folded = seen.folded
+    told_of = [one for one in snap.named if one.id not in folded]
+    if len(snap.named) > FOLD_ABOVE and not seen.whole:
+        leaves = [one.id for one in told_of if one.is_leaf and one.id not in changed.new | changed.facts.keys()]
+        told_of = [one for one in told_of if one.id not in leaves[LEAVES:]]
+    for one in told_of:
         lines.append(f"  {_fresh(snap.label(one.id), one.id in changed.new)}: {_standing(one)}.")
         for fact in (*renamed(changed, one), *facts(changed, one.id, IN_GRAPH)):
             lines.append("    " + gettext("Changed: {fact}.", fact=fact))
-    seen, unseen = view(snap), perhaps(snap)
-    for item in seen.items:
-        lines.append("")
-        if isinstance(item, Fold):
-            lines += _fold_lines(changed, item, seen)
-        else:
-            lines += _node_lines(changed, item, seen, unseen)
+    if len(told_of) < len(snap.named):
+        number = len(snap.named) - len(told_of)
+        lines.append("  " + gettext("and {number} more, leaves or folded.", number=f"{number:,}"))
+    lines += items_text(changed, seen)
     notes = [gettext("Note: {note}.", note=note) for note in below_graph(changed, seen)]
     return told([*lines, *([""] if notes else []), *notes])
+
+
+def items_text(changed: Changes, seen: View) -> Iterator[str]:
+    """The entries of a graph in words, an empty line before each."""
+    unseen = perhaps(changed.now)
+    for item in seen.items:
+        yield ""
+        if isinstance(item, Fold):
+            yield from _fold_lines(changed, item, seen, unseen)
+        else:
+            yield from _node_lines(changed, item, seen, unseen)
 
 
 def _standing(tensor: Tensor) -> str:
@@ -182,16 +220,18 @@ def _standing(tensor: Tensor) -> str:
 
 def _node_lines(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str], str]) -> Iterator[str]:
     snap = changed.now
-    yield _fresh(f"{node.id} {short(node.name)}", node.id in changed.nodes)
+    yield _found(_fresh(f"{node.id} {short(node.name)}", node.id in changed.nodes), [node.id], seen)
     if node.variable is not None:
         unnamed = not snap.tensor(node.variable).names
         adds = gettext("adds to {grad}", grad=snap.grad_label(node.variable))
         yield "  " + _fresh(adds, unnamed and node.variable in changed.new)
         for fact in facts(changed, node.variable, IN_GRAPH) if unnamed else ():
             yield "    " + gettext("Changed: {fact}.", fact=fact)
-    for edge in node.edges:
+    for edge in node.edges[:SAVED]:
         yield f"  next_functions[{edge.index}]: {_target(snap, edge.node, node.cut, seen)}"
-    for at, saved in enumerate(node.saved):
+    if len(node.edges) > SAVED:
+        yield "  " + gettext("next_functions: {number} more", number=f"{len(node.edges) - SAVED:,}")
+    for at, saved in saved_shown(node):
         then = changed.saved.get((node.id, at))
         state = _state(snap, saved) + ("" if then is None else f" ({was(then)})")
         yield "  " + gettext("saved {name}: {state}", name=clean(saved.name), state=state)
@@ -199,21 +239,29 @@ def _node_lines(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str
         if through is not None and saved.state == "live":
             said = gettext("perhaps written unseen, through {names}: backward may be silently wrong", names=through)
             yield "    " + said
+    if len(node.saved) > SAVED:
+        yield "  " + gettext("and {number} more saved", number=f"{len(node.saved) - SAVED:,}")
 
 
-def _fold_lines(changed: Changes, fold: Fold, seen: View) -> Iterator[str]:
-    snap = changed.now
+def _fold_lines(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, str], str]) -> Iterator[str]:
+    snap, title = changed.now, fold_title(fold)
     kinds = [gettext("{node} {number} times", node=short(name), number=f"{count:,}") for name, count in fold.kinds]
-    yield ngettext(
+    line = ngettext(
         "{fold} {number} node folded: {kinds}",
         "{fold} {number} nodes folded: {kinds}",
         len(fold.nodes),
-        fold=fold.id,
+        fold=f"{fold.id} {title}:" if title else fold.id,
         kinds=listed(kinds),
     )
-    yield from (f"  {state}" for state in in_states(fold))
+    yield _found(line, fold.nodes, seen)
+    yield from (f"  {state}" for _, state in in_states(fold))
+    perhaps_written = sum(node in fold.nodes for node, _ in unseen)
+    if perhaps_written:
+        yield "  " + gettext("saved: {number} perhaps written unseen", number=f"{perhaps_written:,}")
     if fold.leaves:
-        yield "  " + gettext("leaves: {names}", names=listed([snap.label(leaf) for leaf in fold.leaves]))
+        yield "  " + gettext("leaves: {names}", names=few([snap.label(leaf) for leaf in fold.leaves]))
+    if fold.made:
+        yield "  " + gettext("made here: {names}", names=few(map(snap.label, fold.made)))
     for fact in in_fold(changed, fold):
         yield "  " + gettext("Changed: {fact}.", fact=fact)
     for end in fold.ends:
@@ -225,7 +273,8 @@ def _target(snap: Snapshot, which: str | None, cut: bool, seen: View) -> str:
         return gettext("not read (the graph is too large)") if cut else gettext("None (needs no gradient)")
     place, name = seen.places.get(which), short(snap.node(which).name)
     if place is None:
-        return gettext("{node}, not shown", node=name)
+        outside = seen.beyond[which]
+        return gettext("{entry}, outside", entry=f"{outside} {name}" if outside == which else outside)
     return f"{which} {name}" if place == which else gettext("{fold} (folded)", fold=place)
 
 

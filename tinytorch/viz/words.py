@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from .catalogue import gettext, gettext_noop, ngettext
 from .diff import Changes
-from .explain import nameless
-from .fold import Fold, View
+from .entries import Fold, Pack, Shelf, View, noted, shelf, view
+from .explain import nameless, perhaps, troubles
 from .labels import called, clean, dtype, few, listed, shape, short
-from .read.records import Saved, Snapshot, Storage, Tensor
+from .read.records import Node, Saved, Snapshot, Storage, Tensor
 
 # -- one record --------------------------------------------------------------------
 
@@ -69,6 +69,48 @@ def history(tensor: Tensor) -> str:
     return gettext("not a leaf, grad_fn {node}", node=short(tensor.grad_fn_name or "None"))
 
 
+def stored(changed: Changes, find: str = "", fold: bool = True) -> Shelf:
+    """The storages of a memory picture, folded where there are many; what is in trouble, changed or looked for is in view."""
+    _checked(find, fold)
+    snap = changed.now
+    cells = {tid for storage in changed.cells for tid in snap.storage(storage).tensors}
+    fresh = changed.new | changed.facts.keys() | changed.versions.keys() | cells
+    return shelf(snap, troubles(snap), fresh, find, fold)
+
+
+def _checked(find: object, fold: object) -> None:
+    for name, given, kind in (("find", find, str), ("fold", fold, bool)):
+        if not isinstance(given, kind):
+            raise TypeError(
+                f"{name}= is of type {kind.__name__}, not {type(given).__name__}; "
+                f'a tensor of that name is shown with {{"{name}": {name}}} as the first argument'
+            )
+
+
+def pack_line(changed: Changes, pack: Pack, bad: Collection[str]) -> str:
+    """`net.layers.0: 6 tensors, 12,640 bytes, each alone in its storage`, with how many are in trouble or changed."""
+    snap = changed.now
+    members = pack.tensors
+    first, last = (snap.label(band.members[0].id) for band in (pack.bands[0], pack.bands[-1]))
+    facts = [
+        ngettext("{number} tensor", "{number} tensors", len(members)),
+        ngettext("{number} byte", "{number} bytes", sum(band.storage.nbytes for band in pack.bands)),
+        gettext("each alone in its storage")
+        if all(band.alone for band in pack.bands)
+        else ngettext("in {number} storage", "in {number} storages", len(pack.bands)),
+    ]
+    in_trouble = sum(one.id in bad for one in members)
+    altered = sum(
+        one.id in changed.facts or one.id in changed.versions or one.storage in changed.cells for one in members
+    )
+    new = sum(one.id in changed.new for one in members)
+    facts += [gettext("{number} in trouble", number=f"{in_trouble:,}")] if in_trouble else []
+    facts += [gettext("{number} changed", number=f"{altered:,}")] if altered else []
+    facts += [gettext("{number} new", number=f"{new:,}")] if new else []
+    title = fold_title(pack) if pack.label else gettext("{first} to {last}", first=first, last=last)
+    return gettext("{what}: {facts}", what=title, facts=", ".join(facts))
+
+
 # -- what changed, beside what it changed in ---------------------------------------
 
 IN_MEMORY = ("requires_grad", "shape", "grad_fn_name", "grad", "stride", "dtype")
@@ -114,6 +156,10 @@ def renamed(changed: Changes, tensor: Tensor) -> list[str]:
 _STATES = [gettext_noop("live"), gettext_noop("stale"), gettext_noop("freed"), gettext_noop("number")]
 _STATES += [gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadable")]
 """What a record calls the states of what nodes save, for the translator."""
+SAVED = 24
+"""Of a node that saved more, or has more edges, the rest is counted."""
+_FLAGS = [gettext_noop("new"), gettext_noop("found")]
+"""What stands above a name or a node in a picture, for the translator."""
 
 
 def was(then: Saved) -> str:
@@ -124,11 +170,38 @@ def was(then: Saved) -> str:
     return gettext("was {state} at version {version}", state=state, version=then.version)
 
 
-def in_states(fold: Fold) -> list[str]:
-    """`saved: 3 live`: how it stands with what nodes that are folded have saved, counted."""
+def shown(changed: Changes, find: str = "", fold: bool = True) -> View:
+    """The entries of a graph, folded where it is large; what is in trouble, named, changed or looked for is in view."""
+    _checked(find, fold)
+    snap = changed.now
+    states = {saved.state for node in snap.nodes for saved in node.saved}
+    # After a backward all is freed, which tells nothing of one node; beside what is still live it does.
+    wrong = {"stale", "freed"} if "live" in states else {"stale"}
+    bad = {node.id for node in snap.nodes if node.cut or any(saved.state in wrong for saved in node.saved)}
+    fresh = changed.nodes | {node for node, _ in changed.saved}
+    return view(snap, bad | {node for node, _ in perhaps(snap)}, fresh, find, fold)
+
+
+def in_states(fold: Fold) -> list[tuple[str, str]]:
+    """(state, `saved: 3 live`): how it stands with what nodes that are folded have saved, counted."""
     return [
-        gettext("saved: {number} {state}", number=f"{count:,}", state=gettext(state)) for state, count in fold.states
+        (state, gettext("saved: {number} {state}", number=f"{count:,}", state=gettext(state)))
+        for state, count in fold.states
     ]
+
+
+def fold_title(fold: Fold | Pack) -> str:
+    """`net.layers.0 to 11, 12 times`: what is folded and how many equal stretches it is made of, if that is known."""
+    if fold.times == 1:
+        return clean(fold.label)
+    times = gettext("{number} times", number=f"{fold.times:,}")
+    return clean(gettext("{what}, {times}", what=fold.label, times=times)) if fold.label else times
+
+
+def saved_shown(node: Node) -> list[tuple[int, Saved]]:
+    """What a node saved, with its place; of very much what is in trouble and the first."""
+    kept = list(enumerate(node.saved))
+    return sorted(sorted(kept, key=lambda one: one[1].state == "live")[:SAVED]) if len(kept) > SAVED else kept
 
 
 def in_fold(changed: Changes, fold: Fold) -> list[str]:
@@ -147,7 +220,7 @@ def in_fold(changed: Changes, fold: Fold) -> list[str]:
 # -- what stands below a picture ---------------------------------------------------
 
 
-def below_memory(changed: Changes, shown: frozenset[str]) -> list[str]:
+def below_memory(changed: Changes, shown: frozenset[str], seen: Shelf) -> list[str]:
     """What remains to be said below the storages, for picture and text."""
     snap = changed.now
     lines = [*_no_longer(changed), *nameless(snap, shown)]
@@ -155,8 +228,8 @@ def below_memory(changed: Changes, shown: frozenset[str]) -> list[str]:
         gettext("the NumPy array {name} shares no memory with a tensor shown here", name=called(name))
         for name in snap.arrays
     ]
-    seen = {storage.id for storage, _ in snap.shown_storages}
-    hidden = [storage.nbytes for storage in snap.storages if storage.id not in seen]
+    reached = {storage.id for storage, _ in snap.shown_storages}
+    hidden = [storage.nbytes for storage in snap.storages if storage.id not in reached]
     if hidden:
         lines.append(
             ngettext(
@@ -166,11 +239,27 @@ def below_memory(changed: Changes, shown: frozenset[str]) -> list[str]:
                 bytes=f"{sum(hidden):,}",
             )
         )
-    return [*lines, *snap.notes]
+    return [*lines, *_not_found(seen), *snap.notes]
+
+
+def _not_found(seen: View | Shelf) -> list[str]:
+    return [gettext("nothing here is called {name}", name=called(seen.find))] if seen.find and not seen.found else []
 
 
 def below_graph(changed: Changes, seen: View) -> list[str]:
     """What remains to be said below the nodes, for picture and text: what was not read, is gone, or is not shown."""
+    lines = [] if seen.beyond else _around(changed)
+    folds = [item for item in seen.items if isinstance(item, Fold)]
+    if any(fold.label for fold in folds):
+        by_forward = gettext("a fold is named after modules whose forward made nodes in it")
+        by_reading = gettext("a fold is named after modules whose tensors are read by nodes in it")
+        lines.append(by_forward if noted(changed.now) else by_reading)
+    if any(fold.times > 1 for fold in folds):
+        lines.append(gettext("what is folded as so many times is equal in nodes, edges, and the shapes that are known"))
+    return [*lines, *_not_found(seen)]
+
+
+def _around(changed: Changes) -> list[str]:
     lines = [gettext("{note}, and what lies beyond is not shown", note=note) for note in changed.now.notes]
     lines += _no_longer(changed)
     if changed.lost:
@@ -179,12 +268,6 @@ def below_graph(changed: Changes, seen: View) -> list[str]:
                 "{number} node of before no longer reached", "{number} nodes of before no longer reached", changed.lost
             )
         )
-    if seen.left_out:
-        new = sum(node not in seen.places for node in changed.nodes)
-        more = ngettext("{number} node more not shown", "{number} nodes more not shown", seen.left_out)
-        if new:
-            more += " " + gettext("({number} of them new)", number=f"{new:,}")
-        lines.append(gettext("{what}: the graph is too large", what=more))
     return lines
 
 

@@ -105,7 +105,7 @@ def test_a_long_page_keeps_to_its_level(code: str) -> None:
             assert text == made[number - 1].pictures[kind].text
     wanted = set(map(int, re.findall(r'data-picture="memory" data-packed="(\d+)"', page)))
     assert set(found["memory text"]) == wanted, "in words there is every one of them"
-    assert len(found["memory svg"]) > len(found["graph svg"])
+    assert len(found["memory svg"]) >= len(found["graph svg"]) > 0
 
     # In words, the notebook has those that there is room for, and says of each other one that it is left out.
     told = made.stored
@@ -114,7 +114,7 @@ def test_a_long_page_keeps_to_its_level(code: str) -> None:
     assert f"are pictures in words: {missing[0]} of memory and {missing[1]} of graph." in told
     assert "left out" not in made.text
     assert len(told.splitlines()) < len(made.text.splitlines())
-    for frame in made[:20]:
+    for frame in made[:8]:
         assert "\n".join(f"    {line}".rstrip() for line in frame.pictures["memory"].text.split("\n")) in told
 
 

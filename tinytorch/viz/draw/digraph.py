@@ -15,13 +15,15 @@ from typing import Any
 
 import graphviz
 
-from ..catalogue import gettext
+from ..catalogue import gettext, gettext_noop
 from ..diff import changes
+from ..entries import View
 from ..read.records import Snapshot
 from ..text import graph_text
+from ..words import shown
 from . import layout
-from .graph import Card, Wire, build, draw
-from .picture import FIXED, MISSING, Shown, convert
+from .graph import Card, Wire, build, draw, folded_in
+from .picture import FIXED, MISSING, Folded, Shown, convert
 from .style import PALETTE, THEMES, root_class, stylesheet
 
 _DOT_COLOURS = {
@@ -31,7 +33,8 @@ _DOT_COLOURS = {
     "leaf": {"fillcolor": "#dcf5e3", "color": "#1b7a38", "style": "rounded,filled"},
     "off": {"fillcolor": "#ffffff", "color": "#7c8590", "style": "rounded,dashed"},
 }
-_FRESH = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}
+_FLAGS = {"new": gettext_noop("new: {name}"), "found": gettext_noop("found: {name}")}
+_FLAGGED = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}
 _STYLED = (
     ".tt-pic .node polygon,.tt-pic .node path,.tt-pic .node ellipse{fill:FILL;stroke:LINE}"
     ".tt-pic .edge path{stroke:INK}.tt-pic .edge polygon{fill:INK;stroke:INK}"
@@ -46,13 +49,21 @@ class GraphPicture(Shown, graphviz.Digraph):
     With `since`, an earlier snapshot, what is new or changed is marked.
     """
 
-    def __init__(self, snap: Snapshot | None = None, since: Snapshot | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        snap: Snapshot | None = None,
+        since: Snapshot | None = None,
+        find: str = "",
+        fold: bool = True,
+        **options: Any,
+    ) -> None:
         super().__init__(**{"name": "autograd", "format": "svg"} | options)
         self._changed = None if snap is None else changes(snap, since)
+        self._seen = View((), {}) if self._changed is None else shown(self._changed, find, fold)
         self._cards: list[Card] = []
         self._wires: list[Wire] = []
         if self._changed is not None and not self.body:
-            self._cards, self._wires = build(self._changed)
+            self._cards, self._wires = build(self._changed, self._seen)
             self._fill()
         self._as_made: str = self.source
         self._drawn: dict[tuple[str, str | None], str] = {}
@@ -63,14 +74,14 @@ class GraphPicture(Shown, graphviz.Digraph):
         self.edge_attr.update(arrowsize="0.7", fontname="Helvetica", fontsize="10")
         for card in self._cards:
             lines = [graphviz.escape(_MARKS[mark] + text) for text, _, mark in card.lines]
-            lines[0] = gettext("new: {name}", name=lines[0]) if card.fresh else lines[0]
+            lines[0] = gettext(_FLAGS[card.flag], name=lines[0]) if card.flag else lines[0]
             label = str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
             self.node(
                 card.name,
                 label=graphviz.nohtml(label),
                 width=f"{card.width / 72:.3f}",
                 height=f"{card.height / 72:.3f}",
-                **_DOT_COLOURS[card.kind] | (_FRESH if card.fresh else {}),
+                **_DOT_COLOURS[card.kind] | (_FLAGGED if card.flag else {}),
             )
         for wire in self._wires:
             style = "dashed" if wire.kind == "name" else "solid"
@@ -79,7 +90,7 @@ class GraphPicture(Shown, graphviz.Digraph):
     @property
     def text(self) -> str:
         """Everything that the picture says, in words; needs no Graphviz."""
-        return self.source if self._changed is None else graph_text(self._changed)
+        return self.source if self._changed is None else graph_text(self._changed, self._seen)
 
     @property
     def dot(self) -> str:
@@ -90,12 +101,15 @@ class GraphPicture(Shown, graphviz.Digraph):
         source = self.source
         if (source, theme) not in self._drawn:
             self._drawn[source, theme] = (
-                draw(self._changed, self._cards, self._wires, theme)
+                draw(self._changed, self._seen, self._cards, self._wires, theme)
                 if self._changed is not None and source == self._as_made
                 # Someone added to the graph: then Graphviz draws it, and only the colours are ours.
                 else _restyled(layout.render(source, "svg", self.engine), theme)
             )
         return self._drawn[source, theme]
+
+    def _folds(self) -> list[Folded]:
+        return [] if self._changed is None or self.source != self._as_made else folded_in(self._changed, self._seen)
 
     # -- what people expect of a Digraph ----------------------------------------
 
@@ -162,7 +176,7 @@ class GraphPicture(Shown, graphviz.Digraph):
     def copy(self) -> GraphPicture:
         """An independent copy, as Digraph.copy."""
         other = super().copy()
-        other._changed, other._as_made = self._changed, self._as_made
+        other._changed, other._as_made, other._seen = self._changed, self._as_made, self._seen
         other._cards, other._wires = self._cards, self._wires
         return other
 

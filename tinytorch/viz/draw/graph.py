@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from ..catalogue import gettext, ngettext
 from ..diff import Changes
+from ..entries import Fold, View, followers
 from ..explain import perhaps, stale
-from ..fold import Fold, View, followers, view
-from ..labels import clean, cut, shape, short, shorten, show, width
+from ..labels import clean, cut, few, shape, short, shorten, show, told, width
 from ..read.records import Node, Saved, Snapshot, Tensor
-from ..text import graph_text
-from ..words import IN_GRAPH, below_graph, facts, in_fold, in_states, renamed, was
+from ..text import graph_text, items_text
+from ..words import (
+    IN_GRAPH,
+    SAVED,
+    below_graph,
+    facts,
+    fold_title,
+    in_fold,
+    in_states,
+    renamed,
+    saved_shown,
+    shown,
+    was,
+)
 from . import layout
-from .picture import Picture
+from .picture import Folded, Picture
 from .style import Canvas, number, numbers
 
 LIMIT = 34
@@ -35,8 +48,9 @@ def graph_of(changed: Changes) -> tuple[tuple[Card | Wire, ...], Picture]:
 
     Two pictures that show the same look the same.
     """
-    cards, wires = build(changed)
-    picture = Picture(lambda theme: draw(changed, cards, wires, theme), lambda: graph_text(changed))
+    seen = shown(changed)
+    cards, wires = build(changed, seen)
+    picture = Picture(lambda theme: draw(changed, seen, cards, wires, theme), lambda: graph_text(changed, seen))
     return (*cards, *wires), picture
 
 
@@ -48,8 +62,8 @@ class Card:
     kind: str
     lines: tuple[tuple[str, str, str], ...]
     whole: str = ""
-    fresh: bool = False
-    """True for what was not there at the earlier look."""
+    flag: str = ""
+    """"new" for what was not there at the earlier look, "found" for what was looked for."""
 
     @property
     def width(self) -> float:
@@ -74,35 +88,59 @@ class Wire:
     label: str = ""
 
 
-def build(changed: Changes) -> tuple[list[Card], list[Wire]]:
+def build(changed: Changes, seen: View) -> tuple[list[Card], list[Wire]]:
     """The cards and wires of a snapshot's graph, in a fixed order, with what changed marked."""
-    snap = changed.now
-    unseen, seen = perhaps(snap), view(snap)
+    snap, unseen = changed.now, perhaps(changed.now)
     cards: list[Card] = []
     wires: list[Wire] = []
     leaves = [item.variable for item in seen.items if isinstance(item, Node) and item.variable is not None]
-    elsewhere = {*leaves, *(leaf for item in seen.items if isinstance(item, Fold) for leaf in item.leaves)}
+    elsewhere = {*leaves, *seen.folded}
     off: list[Tensor] = []
+    loose: list[Tensor] = []
     for tensor in snap.named:
-        place = seen.places.get(tensor.grad_fn or "")
-        if not tensor.requires_grad and tensor.grad_fn is None:
-            off.append(tensor)
-        elif tensor.id not in elsewhere and (place is not None or not tensor.grad_fn):
+        if tensor.grad_fn in seen.places and tensor.id not in elsewhere:
             cards.append(_pill(changed, tensor))
-            if place is not None:
-                wires.append(Wire(tensor.id, place, "name"))
+            wires.append(Wire(tensor.id, seen.places[tensor.grad_fn], "name"))
+        elif tensor.grad_fn is None and tensor.id not in elsewhere and not seen.beyond:
+            (loose if tensor.requires_grad else off).append(tensor)
+    many = len(loose) > ROWS
+    cards += [] if many else [_pill(changed, tensor) for tensor in loose]
     for item in seen.items:
-        cards.append(_folded(changed, item) if isinstance(item, Fold) else _node(changed, item, seen, unseen))
+        cards.append(
+            _folded(changed, item, seen, unseen) if isinstance(item, Fold) else _node(changed, item, seen, unseen)
+        )
         wires += _wires(item, seen)
     cards += [_pill(changed, snap.tensor(tid)) for tid in dict.fromkeys(leaves)]
+    if many:
+        cards.append(_off(changed, "loose", loose, gettext("leaves without a graph")))
     if off:
-        cards.append(_off(changed, off))
+        cards.append(_off(changed, "off", off, gettext("not on the graph"), gettext("(needs no grad)")))
+    _to_outside(snap, seen, cards, wires)
     return cards, wires
 
 
-def _off(changed: Changes, tensors: list[Tensor]) -> Card:
-    """One card for all the tensors that are not on the graph."""
-    lines = [(gettext("not on the graph"), "b", ""), (gettext("(needs no grad)"), "s", "")]
+def _to_outside(snap: Snapshot, seen: View, cards: list[Card], wires: list[Wire]) -> None:
+    """Cards for the entries outside of an opened fold that its nodes lead to, or are reached from."""
+    pairs: dict[tuple[str, str, bool], None] = {}
+    for node in snap.nodes if seen.beyond else ():
+        for follower in followers(node):
+            tail, head = seen.places.get(node.id), seen.places.get(follower)
+            if tail and not head:
+                pairs[tail, seen.beyond[follower], False] = None
+            elif head and not tail and snap.node(follower).variable is None:
+                pairs[head, seen.beyond[node.id], True] = None
+    for inside, outside, enters in pairs:
+        name = ("from_" if enters else "to_") + outside
+        wires.append(Wire(name, inside, "next") if enters else Wire(inside, name, "next"))
+        entry = outside if outside.startswith("F") else short(snap.node(outside).name)
+        said = gettext("from {entry}", entry=entry) if enters else gettext("on to {entry}", entry=entry)
+        if all(card.name != name for card in cards):
+            cards.append(Card(name, "off", ((said, "s", ""),)))
+
+
+def _off(changed: Changes, which: str, tensors: list[Tensor], *heads: str) -> Card:
+    """One card for many tensors, as for all that are not on the graph."""
+    lines = [(head, "s" if k else "b", "") for k, head in enumerate(heads)]
     for tensor in tensors[:ROWS]:
         name = cut(changed.now.label(tensor.id), LIMIT)
         new = (gettext("new: {name}", name=name), *CHANGED)
@@ -110,7 +148,7 @@ def _off(changed: Changes, tensors: list[Tensor]) -> Card:
         lines += _changed(changed, tensor)
     if len(tensors) > ROWS:
         lines.append((gettext("and {number} more", number=len(tensors) - ROWS), "s", ""))
-    return Card("off", "off", tuple(lines), lines[0][0])
+    return Card(which, "off", tuple(lines), lines[0][0])
 
 
 def _changed(changed: Changes, tensor: Tensor) -> list[tuple[str, str, str]]:
@@ -121,13 +159,20 @@ def _changed(changed: Changes, tensor: Tensor) -> list[tuple[str, str, str]]:
 
 def _wires(item: Node | Fold, seen: View) -> list[Wire]:
     if isinstance(item, Fold):
-        return [Wire(item.id, seen.places[end], "next") for end in item.ends if end in seen.places]
+        heads = dict.fromkeys(seen.places[end] for end in item.ends if end in seen.places)
+        return [Wire(item.id, head, "next") for head in heads]
     numbered = len(item.edges) > 1
-    wires = [
-        Wire(item.id, seen.places[edge.node], "next", str(edge.index) if numbered else "")
+    ways = [
+        (edge.index, seen.places[edge.node])
         for edge in item.edges
         if edge.node is not None and edge.node in seen.places
     ]
+    often = Counter(place for _, place in ways)
+    # Of very many edges to one fold one stands for all.
+    wires = [
+        Wire(item.id, place, "next", str(index) if numbered else "") for index, place in ways if often[place] <= SAVED
+    ]
+    wires += [Wire(item.id, place, "next") for place, count in often.items() if count > SAVED]
     if item.variable is not None:
         wires.append(Wire(item.id, item.variable, "leaf", ".grad"))
     return wires
@@ -139,13 +184,13 @@ def _pill(changed: Changes, tensor: Tensor) -> Card:
     if tensor.is_leaf and tensor.requires_grad:
         kind, below = "leaf", gettext("leaf {shape}", shape=below)
     lines = ((cut(name, LIMIT), "mono b", ""), (shorten(below, 40), "s", ""), *_changed(changed, tensor))
-    return Card(tensor.id, kind, lines, name, tensor.id in changed.new)
+    return Card(tensor.id, kind, lines, name, "new" if tensor.id in changed.new else "")
 
 
 def _node(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
     head = short(node.name)
     lines = [(shorten(head, LIMIT), "mono b", "")]
-    for at, saved in enumerate(node.saved):
+    for at, saved in saved_shown(node):
         lines.append(_saved_line(changed.now, saved))
         through = unseen.get((node.id, saved.tensor or ""))
         if through is not None and saved.state == "live":
@@ -153,24 +198,42 @@ def _node(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str]
             lines.append((shorten(said, 48), "s b", "warn"))
         if (node.id, at) in changed.saved:
             lines.append((was(changed.saved[node.id, at]), *CHANGED))
-    if node.cut or any(follower not in seen.places for follower in followers(node)):
+    if len(node.saved) > SAVED:
+        lines.append((gettext("and {number} more saved", number=f"{len(node.saved) - SAVED:,}"), "s", ""))
+    if node.cut:
         lines.append((gettext("the graph goes on"), "s", ""))
-    return Card(node.id, "node", tuple(lines), head, node.id in changed.nodes)
+    return Card(node.id, "node", tuple(lines), head, _flag({node.id}, changed, seen))
 
 
-def _folded(changed: Changes, fold: Fold) -> Card:
-    lines = [(ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes)), "b", "")]
+def _flag(nodes: Iterable[str], changed: Changes, seen: View) -> str:
+    if not seen.found.isdisjoint(nodes):
+        return "found"
+    return "new" if changed.nodes.issuperset(nodes) else ""
+
+
+def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
+    title = fold_title(fold)
+    lines = [(cut(f"{fold.id} {title}".rstrip(), 44), "b", "")]
+    lines.append((ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes)), "s", ""))
     for name, count in fold.kinds[:KINDS]:
         said = gettext("{number} x {node}", number=f"{count:,}", node=short(name))
         lines.append((shorten(said, LIMIT), "mono s", ""))
     if len(fold.kinds) > KINDS:
         more = ngettext("and {number} kind more", "and {number} kinds more", len(fold.kinds) - KINDS)
         lines.append((more, "s", ""))
-    lines += [(state, "s", "") for state in in_states(fold)]
+    lines += [(said, "s b", "cross") if state == "stale" else (said, "s", "") for state, said in in_states(fold)]
+    through = sum(node in fold.nodes for node, _ in unseen)
+    if through:
+        lines.append((gettext("saved: {number} perhaps written unseen", number=f"{through:,}"), "s b", "warn"))
     if fold.leaves:
         lines.append((ngettext("with {number} leaf", "with {number} leaves", len(fold.leaves)), "s", ""))
+    if fold.made:
+        lines.append(
+            (shorten(gettext("made here: {names}", names=few(map(changed.now.label, fold.made))), 40), "s", "")
+        )
     lines += [(shorten(said, 48), *CHANGED) for said in in_fold(changed, fold)]
-    return Card(fold.id, "fold", tuple(lines), lines[0][0], set(fold.nodes) <= changed.nodes)
+    whole = f"{fold.id} {title}" if title else ""
+    return Card(fold.id, "fold", tuple(lines), whole, _flag(fold.nodes, changed, seen))
 
 
 def _saved_line(snap: Snapshot, saved: Saved) -> tuple[str, str, str]:
@@ -210,15 +273,38 @@ def dot_for(cards: list[Card], wires: list[Wire]) -> str:
         "digraph{graph[rankdir=TB nodesep=.3 ranksep=.4 ordering=out nslimit=2 nslimit1=2 mclimit=.5]",
         'node[shape=box fixedsize=true label=""]edge[dir=none]',
     ]
-    lines += [f"{card.name}[width={card.width / 72:.4f} height={card.height / 72:.4f}]" for card in cards]
-    lines += [f"{wire.tail}->{wire.head}" for wire in wires]
+    lines += [f'"{card.name}"[width={card.width / 72:.4f} height={card.height / 72:.4f}]' for card in cards]
+    lines += [f'"{wire.tail}"->"{wire.head}"' for wire in wires]
     return "\n".join([*lines, "}"])
 
 
-def draw(changed: Changes, cards: list[Card], wires: list[Wire], theme: str | None = None) -> str:
+def folded_in(changed: Changes, seen: View) -> list[Folded]:
+    """The folds of a graph, each with a picture of what is in it."""
+    folds = (item for item in seen.items if isinstance(item, Fold))
+    return [Folded(_line(fold), partial(_opened, changed, fold)) for fold in folds]
+
+
+def _line(fold: Fold) -> str:
+    nodes = ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes))
+    line = gettext("{fold}: {nodes}", fold=f"{fold.id} {fold_title(fold)}".rstrip(), nodes=nodes)
+    return gettext("{line}; drawn here is the first of them", line=line) if fold.times > 1 else line
+
+
+def _opened(changed: Changes, fold: Fold) -> tuple[str, str, list[Folded]]:
+    if fold.inside is None:
+        return "", told([changed.now.label(leaf) for leaf in fold.leaves]), []
+    seen = fold.inside()
+    cards, wires = build(changed, seen)
+    text = told([_line(fold), *items_text(changed, seen)])
+    return draw(changed, seen, cards, wires, label=_line(fold)), text, folded_in(changed, seen)
+
+
+def draw(
+    changed: Changes, seen: View, cards: list[Card], wires: list[Wire], theme: str | None = None, label: str = ""
+) -> str:
     """The whole SVG."""
     canvas = Canvas()
-    notes = below_graph(changed, view(changed.now))
+    notes = below_graph(changed, seen)
     notes_w = max((width(shorten(note, 90), "m") for note in notes), default=0.0)
     if not cards:
         canvas.text(EDGE, 26, gettext("no tensors to show"), "m")
@@ -239,7 +325,7 @@ def draw(changed: Changes, cards: list[Card], wires: list[Wire], theme: str | No
         canvas.text(EDGE + 16, top + 4, legend, "m")
         least = max(least, width(legend) + 16 + 2 * EDGE)
         top += 18
-    if any(card.fresh for card in cards):
+    if any(card.flag for card in cards):
         top += 6  # room for the flags of the first row
     for wire, points in zip(wires, _matched(wires, routes), strict=True):
         _wire(canvas, wire, [(x + EDGE, h - y + top) for x, y in points])
@@ -251,7 +337,7 @@ def draw(changed: Changes, cards: list[Card], wires: list[Wire], theme: str | No
         canvas.text(EDGE, bottom + 20, note, "m", 90)
         bottom += 18
     least = max(least, min(notes_w, NOTE) + 2 * EDGE)
-    return canvas.svg(max(w + 2 * EDGE, least), bottom + EDGE, _summary(changed), theme)
+    return canvas.svg(max(w + 2 * EDGE, least), bottom + EDGE, label or _summary(changed), theme, seen.whole)
 
 
 @lru_cache(maxsize=128)
@@ -268,7 +354,7 @@ def _places(plain: str) -> tuple[dict[str, Point], list[tuple[str, str, list[Poi
     routes: list[tuple[str, str, list[Point]]] = []
     w = h = 0.0
     for line in plain.splitlines():
-        words = line.split()  # names and numbers; what is quoted comes after them
+        words = line.replace('"', "").split()  # names and numbers; no name has a blank
         if words[0] == "graph":
             w, h = float(words[2]) * 72, float(words[3]) * 72
         elif words[0] == "node":
@@ -328,14 +414,16 @@ def _card(canvas: Canvas, card: Card, x: float, y: float) -> None:
     left, top = x - w / 2, y - h / 2
     kind = {"node": "band", "fold": "card dash", "name": "name", "leaf": "leaf", "off": "card dash"}[card.kind]
     ink = {"node": "t", "fold": "t", "name": "name-t", "leaf": "leaf-t", "off": "m"}[card.kind]
-    if card.fresh:
+    if card.flag:
         kind = "new dash" if card.kind == "fold" else "new"
     if any(mark == "cross" for _, _, mark in card.lines):
         kind = "bad"
     canvas.rect(left, top, w, h, kind, 6 if card.kind in ("node", "fold") else 12)
-    if card.fresh:
-        canvas.rect(left - 5, top - 11, 30, 15, "new", 3)
-        canvas.text(left + 10, top, gettext("new"), "new-t xs b c")
+    if card.flag:
+        flag = gettext(card.flag)
+        w = max(30.0, width(flag, "xs b") + 9)
+        canvas.rect(left - 5, top - 11, w, 15, "new", 3)
+        canvas.text(left - 5 + w / 2, top, flag, "new-t xs b c")
     for k, (text, style, mark) in enumerate(card.lines):
         line_y = top + 17 + k * ROW + (3 if k else 0)
         tone = _tone(kind, mark, ink)

@@ -8,19 +8,21 @@ tensors that share it. So what shares memory stands in one band, and no line cro
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from ..catalogue import gettext
+from ..catalogue import gettext, ngettext
 from ..diff import Changes, changes
+from ..entries import Band, Pack, Shelf
 from ..explain import troubles
 from ..labels import called, columns_in, cut, shape, shorten, width, wrap
-from ..read.records import Snapshot, Storage, Tensor
+from ..read.records import Snapshot, Tensor
 from ..read.snapshot import read
-from ..text import memory_text
-from ..words import IN_MEMORY, below_memory, facts, history, rebound, size, title
-from .picture import Picture
+from ..text import memory_text, pack_text
+from ..words import IN_MEMORY, below_memory, facts, history, pack_line, rebound, size, stored, title
+from .picture import Folded, Picture
 from .strip import ARCS, Lane, Strip, strip_of
 from .style import Canvas
 
@@ -33,9 +35,13 @@ NAME_COLUMNS = 30
 TITLE_ROW, TITLE_ROWS = 17, 3
 GEOMETRY, REMARK, HISTORY = 60, 100, 80
 COUNT_W = 104
+PACK, LINE_W = 36, 900
+"""How high the line is that stands for several storages, and how wide it makes a picture at most."""
 
 
-def memory(*tensors: Any, since: Snapshot | None = None, values: Any = True, **named: Any) -> Picture:
+def memory(
+    *tensors: Any, since: Snapshot | None = None, values: Any = True, find: str = "", fold: bool = True, **named: Any
+) -> Picture:
     """Draw names, tensors, storages and version counters, and tell of them in words.
 
     >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -46,14 +52,28 @@ def memory(*tensors: Any, since: Snapshot | None = None, values: Any = True, **n
     version counter C1, shared by x and d: at version 0.
 
     The arguments are those of `snapshot`, or a snapshot. With `since`, an earlier snapshot, what changed is marked.
+    Of more than 30 tensors those are folded, module by module, that neither share memory nor are in trouble, nor have
+    `find` in their names. `fold=False` shows all of them.
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    return memory_of(changes(read(tensors, named, sys._getframe(1), since, values), since))
+    return memory_of(changes(read(tensors, named, sys._getframe(1), since, values), since), find, fold)
 
 
-def memory_of(changed: Changes) -> Picture:
+def memory_of(changed: Changes, find: str = "", fold: bool = True) -> Picture:
     """The memory picture of a snapshot that was compared with an earlier one."""
-    return Picture(lambda theme: _draw(changed, theme), lambda: memory_text(changed))
+    seen = stored(changed, find, fold)
+    return Picture(
+        lambda theme: _draw(changed, seen, theme),
+        lambda: memory_text(changed, seen),
+        lambda: _folds(changed, seen.entries, troubles(changed.now)),
+    )
+
+
+def _folds(changed: Changes, entries: Sequence[Band | Pack], bad: dict[str, tuple[str, ...]]) -> list[Folded]:
+    def opened(pack: Pack) -> tuple[str, str, list[Folded]]:
+        return "", pack_text(changed, pack, bad), _folds(changed, pack.inside, bad)
+
+    return [Folded(pack_line(changed, one, bad), partial(opened, one)) for one in entries if isinstance(one, Pack)]
 
 
 class Columns(NamedTuple):
@@ -71,8 +91,8 @@ class Columns(NamedTuple):
 class Row:
     """One tensor: its names, its card, the remarks under the card, its lane below the cells."""
 
-    pills: tuple[tuple[str, bool], ...]
-    """Its names, and whether they are new."""
+    pills: tuple[tuple[str, str], ...]
+    """Its names, each with "new", "found" or nothing to say of it."""
     named: bool
     geometry: str
     standing: str
@@ -82,8 +102,8 @@ class Row:
 
     @property
     def step(self) -> int:
-        """From one name of a tensor to the next: with room for "new" above one that is."""
-        return PILL + (14 if any(new for _, new in self.pills[1:]) else 4)
+        """From one name of a tensor to the next: with room for what is said above one."""
+        return PILL + (14 if any(flag for _, flag in self.pills[1:]) else 4)
 
     @property
     def height(self) -> float:
@@ -101,15 +121,15 @@ class Row:
         """Names, arrow, card and remarks."""
         dashed = "" if self.named else " dash"
         right = at.names_x + at.names_w
-        for k, (name, new) in enumerate(self.pills):
+        for k, (name, flag) in enumerate(self.pills):
             y = middle + k * self.step
             w = _pill_width(name)
             x = right - w
-            canvas.rect(x, y - PILL / 2, w, PILL, ("new" if new else "name") + dashed, 11)
-            ink = ("new-t" if new else "name-t") + " mono b c"
+            canvas.rect(x, y - PILL / 2, w, PILL, ("new" if flag else "name") + dashed, 11)
+            ink = ("new-t" if flag else "name-t") + " mono b c"
             canvas.text(x + w / 2, y + 4, cut(name, NAME_COLUMNS), ink, whole=name)
-            if new:
-                canvas.text(x + w / 2, y - PILL / 2 - 3, gettext("new"), "new-t xs b c")
+            if flag:
+                canvas.text(x + w / 2, y - PILL / 2 - 3, gettext(flag), "new-t xs b c")
             if k == 0:
                 canvas.arrow(right, y, at.card_x - 2, y)
             else:
@@ -162,7 +182,7 @@ class Count(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Band:
+class Drawn:
     """A storage and its tensors, in words and numbers: two that are equal look the same."""
 
     id: str
@@ -219,28 +239,43 @@ class Band:
 
 
 @lru_cache(maxsize=1024)
-def _drawn(band: Band, at: Columns, y: float) -> tuple[str, frozenset[str], float]:
+def _drawn(band: Drawn, at: Columns, y: float) -> tuple[str, frozenset[str], float]:
     """A band's elements, their kinds and its lower edge: from step to step of a program most bands stay as they are."""
     canvas = Canvas()
     bottom = band.draw(canvas, at, y)
     return "".join(canvas.parts), frozenset(canvas.kinds), bottom
 
 
-def _draw(changed: Changes, theme: str | None) -> str:
+def _draw(changed: Changes, seen: Shelf, theme: str | None) -> str:
     snap, bad = changed.now, troubles(changed.now)
-    bands = [_band(changed, storage, members, bad) for storage, members in snap.shown_storages]
+    drawn = [
+        pack_line(changed, one, bad) if isinstance(one, Pack) else _band(changed, one, bad, seen.found)
+        for one in seen.entries
+    ]
+    bands = [one for one in drawn if isinstance(one, Drawn)]
     loose = [tensor for tensor in snap.named if tensor.storage is None]
-    rows = [_row(changed, tensor, bad, None) for tensor in loose]
+    rows = [_row(changed, tensor, bad, None, seen.found) for tensor in loose]
     at = _columns(bands, [*(row for band in bands for row in band.rows), *rows])
+    lines = max((width(one, "s b") + 50 for one in drawn if isinstance(one, str)), default=0.0)
+    at = at._replace(count_x=max(at.count_x, min(lines, LINE_W) - COUNT_W))
     canvas, y = Canvas(), float(PAD)
-    if bands or rows:
+    if drawn or rows:
         headings = gettext("names"), gettext("tensors"), gettext("storage (cells)"), gettext("version counter")
         for x, word in zip((at.names_x, at.card_x, at.strip_x, at.count_x + 14), headings, strict=True):
             canvas.text(x, y + 12, word, "m")
         y += 24
-    for band in bands:
-        drawn, kinds, bottom = _drawn(band, at, y)
-        canvas.parts.append(drawn)
+    for one, band in zip(seen.entries, drawn, strict=True):
+        if isinstance(band, str):
+            wrong = isinstance(one, Pack) and any(tensor.id in bad for tensor in one.tensors)
+            canvas.rect(PAD, y, at.count_x + COUNT_W, PACK, "bad" if wrong else "card dash", 8)
+            if wrong:
+                canvas.mark("cross", PAD + 16, y + 18)
+            room = columns_in(at.count_x + COUNT_W - 50, "s")
+            canvas.text(PAD + 28, y + 22, band, "bad-t s b" if wrong else "t s", room)
+            y += PACK + GAP
+            continue
+        parts, kinds, bottom = _drawn(band, at, y)
+        canvas.parts.append(parts)
         canvas.kinds |= kinds
         y = bottom + GAP
     for row in rows:
@@ -249,18 +284,20 @@ def _draw(changed: Changes, theme: str | None) -> str:
         row.draw(canvas, at, y + 4 + ROW / 2)
         y = bottom + GAP
     shown = snap.shown | {tensor.id for tensor in loose}
-    notes = below_memory(changed, shown) if shown else [gettext("no tensors to show")]
+    notes = below_memory(changed, shown, seen) if shown else [gettext("no tensors to show")]
     for note in notes:
         canvas.text(PAD, y + 12, note, "m", 110)
         y += 18
     right = at.count_x + COUNT_W + 2 * PAD
     least = max((width(note) for note in notes), default=0) + 2 * PAD
-    summary = gettext("Memory: {storages}", storages="; ".join(band.title for band in bands))
-    summary = summary if bands else gettext("Memory picture without tensors")
-    return canvas.svg(max(right if bands else 0, min(least, 760), 320), y + PAD - GAP + 4, summary, theme)
+    summary = gettext(
+        "Memory: {storages}", storages="; ".join(one if isinstance(one, str) else one.title for one in drawn)
+    )
+    summary = summary if drawn else gettext("Memory picture without tensors")
+    return canvas.svg(max(right if drawn else 0, min(least, 760), 320), y + PAD - GAP + 4, summary, theme, seen.whole)
 
 
-def _columns(bands: list[Band], rows: list[Row]) -> Columns:
+def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:
     names_w = max((_pill_width(name) for row in rows for name, _ in row.pills), default=40)
     card_w = max((row.card_w for row in rows), default=100.0)
     # Titles stand above names and cards, beside the cells: room for all but the longest, which go above the cells.
@@ -276,8 +313,8 @@ def _columns(bands: list[Band], rows: list[Row]) -> Columns:
     return Columns(names_x, names_w, card_x, card_w, strip_x, strip_x + strip_w + 18)
 
 
-def _band(changed: Changes, storage: Storage, members: list[Tensor], bad: dict[str, tuple[str, ...]]) -> Band:
-    snap = changed.now
+def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: frozenset[str]) -> Drawn:
+    snap, storage, members = changed.now, band.storage, band.members
     strip = strip_of(storage, members, changed.cells.get(storage.id, {}))
     counters: dict[str, Count] = {}
     for k, one in enumerate(members):
@@ -292,18 +329,22 @@ def _band(changed: Changes, storage: Storage, members: list[Tensor], bad: dict[s
             counter = snap.counter(one.counter)
             counters[which] = Count(counter.id, counter.version, changed.version_of(counter), (k,))
     objects = [gettext("{number} storage objects", number=storage.objects)] if storage.objects > 1 else []
-    return Band(
+    more = [ngettext("and {number} tensor more", "and {number} tensors more", band.more)] if band.more else []
+    return Drawn(
         storage.id,
         title(snap, members),
-        ", ".join([size(storage), *objects, *storage.notes]),
+        ", ".join([size(storage), *objects, *storage.notes, *more]),
         strip,
-        tuple(_row(changed, one, bad, lane) for one, lane in zip(members, strip.lanes, strict=True)),
+        tuple(_row(changed, one, bad, lane, found) for one, lane in zip(members, strip.lanes, strict=True)),
         tuple(counters.values()),
     )
 
 
-def _row(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]], lane: Lane | None) -> Row:
+def _row(
+    changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]], lane: Lane | None, found: frozenset[str]
+) -> Row:
     snap, new = changed.now, tensor.id in changed.new
+    flag = "found" if tensor.id in found else ""
     renamed = set(map(called, changed.rebound | changed.added))
     pills = tuple(map(called, tensor.names)) or (snap.label(tensor.id),)
     geometry = gettext("shape {shape} stride {stride}", shape=shape(tensor.shape), stride=shape(tensor.stride))
@@ -313,7 +354,7 @@ def _row(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]], lane
     if tensor.base is not None:
         standing += ", " + gettext("view of {base}", base=cut(snap.label(tensor.base), NAME_COLUMNS))
     return Row(
-        pills=tuple((name, new or name in renamed) for name in pills),
+        pills=tuple((name, "new" if new or name in renamed else flag) for name in pills),
         named=bool(tensor.names),
         geometry=geometry,
         standing=standing,

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..catalogue import gettext, gettext_noop
 from .layout import LayoutError
 from .style import THEMES
 
 WIDE = 1_400
+LARGEST = 300_000
+"""So many characters a notebook is given of a picture with folds."""
+FRAME = 200
+"""What a fold takes beside its line and what it shows."""
 SCALE = 2
 """A PNG has twice the size of the SVG: sharp on today's screens and in print."""
 FIXED = {"png": "light", "pdf": "print"}
@@ -27,23 +32,76 @@ MISSING = gettext_noop(
     "saving as PNG or PDF needs the typst package: `pip install typst`, or `pip install copylab[export]`. "
     "Without it: save as .svg, which a browser opens and prints to PDF; .svg, .txt and .dot need nothing"
 )
+_FIT = "<style>.tt-wide:has(>label>:checked) img{width:100%!important}</style>"
 _SIZE = re.compile(r'<svg[^>]* width="(\d+)(?:pt)?" height="(\d+)')
 _PAGE = """#set page(width: {w}pt, height: {h}pt, margin: 0pt, fill: none)
 #image(bytes(sys.inputs.svg), format: "svg", width: 100%)"""
 
 
-def bundle(svg: str, text: str) -> dict[str, str]:
-    """What a notebook is given: the picture as an <img> whose alternative is the whole text, and that text."""
+class Folded(NamedTuple):
+    """What a picture has folded: a line that stands for it, and what opening it shows."""
+
+    summary: str
+    open: Callable[[], tuple[str, str, Sequence[Folded]]]
+    """Gives an SVG (or none), the text to it, and what is folded in there again."""
+
+
+def bundle(svg: str, text: str, folds: Sequence[Folded] = ()) -> dict[str, str]:
+    """What a notebook is given: the picture as an <img> whose alternative is the whole text, and that text.
+
+    Below stands what is folded, each to be opened with the mouse or a key, without a script. An <img> and not the SVG
+    itself, which JupyterLab takes out of a notebook that it does not trust.
+    """
+    if not folds:
+        return {"text/html": _image(svg, text), "text/plain": text}
+    head = _image(svg, text.partition("\n")[0])
+    words = Folded(gettext("all of it in words"), lambda: ("", text, ()))
+    return {"text/html": f"<div>{head}{_opened([*folds, words], LARGEST - len(head))}</div>", "text/plain": text}
+
+
+def _opened(folds: Sequence[Folded], room: int) -> str:
+    """The folds and the folds in these, level by level, as long as there is room."""
+    waiting: deque[tuple[tuple[int, ...], Folded]] = deque(((k,), fold) for k, fold in enumerate(folds))
+    pieces: dict[tuple[int, ...], tuple[str, str]] = {}
+    while waiting:
+        where, fold = waiting.popleft()
+        svg, text, inner = fold.open()
+        body = _image(svg, text) if svg else f"<pre>{_inline(text)}</pre>" if text else ""
+        if len(body) > room:
+            left_out = gettext("Left out, or all would be too large: find=... shows a part, fold=False all of it.")
+            body, inner = f"<p>{escape(left_out)}</p>", ()
+        room -= len(body) + len(fold.summary) + FRAME
+        pieces[where] = fold.summary, body
+        waiting.extend(((*where, k), one) for k, one in enumerate(inner))
+    inside: dict[tuple[int, ...], str] = {}
+    for where in sorted(pieces, reverse=True):
+        summary, body = pieces[where]
+        made = _details(summary, body + inside.get(where, ""))
+        inside[where[:-1]] = made + inside.get(where[:-1], "")
+    return inside[()]
+
+
+def _details(summary: str, body: str) -> str:
+    line = f'<summary style="cursor:pointer">{_inline(summary)}</summary>'
+    return f'<details style="margin:4px 0 4px 1em">{line}{body}</details>'
+
+
+def _image(svg: str, text: str) -> str:
     data = base64.b64encode(svg.encode()).decode()
-    said = escape(text).replace("\n", "&#10;")  # no raw line break: Markdown would end the HTML at a blank line
-    html = f'<img alt="{said}" src="data:image/svg+xml;base64,{data}" style="max-width:100%">'
+    html = f'<img alt="{_inline(text)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%">'
     found = _SIZE.search(svg)
     if found and int(found[1]) > WIDE:
         # Shrunk to the page it could not be read: it keeps most of its size, and the page scrolls it.
         html = html.replace("max-width:100%", f"max-width:none;width:{int(found[1]) * 3 // 4}px")
-        label = escape(gettext("wide picture"))
+        label, fit = escape(gettext("wide picture")), escape(gettext("fit to the page"))
         html = f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}">{html}</div>'
-    return {"text/html": html, "text/plain": text}
+        html = f'<div class="tt-wide">{_FIT}<label><input type="checkbox"> {fit}</label>{html}</div>'
+    return html
+
+
+def _inline(text: str) -> str:
+    """`text` for HTML, without a raw line break: Markdown would end the HTML at a blank line."""
+    return escape(text).replace("\n", "&#10;")
 
 
 class Shown:
@@ -71,9 +129,13 @@ class Shown:
     def __repr__(self) -> str:
         return str(self.text)
 
+    def _folds(self) -> Sequence[Folded]:
+        """What the picture has folded."""
+        return ()
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> dict[str, Any]:
         try:
-            return bundle(self.svg, self.text)
+            return bundle(self.svg, self.text, self._folds())
         except LayoutError as error:
             return {"text/plain": f"{self.text}\n\n({error})"}
 
@@ -94,9 +156,15 @@ class Shown:
 class Picture(Shown):
     """A picture with its text twin. `svg` and `text` say the same; both are made once, when asked for."""
 
-    def __init__(self, draw: Callable[[str | None], str], tell: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        draw: Callable[[str | None], str],
+        tell: Callable[[], str],
+        folds: Callable[[], Sequence[Folded]] = lambda: (),
+    ) -> None:
         self._draw = draw
         self._tell = tell
+        self._give = folds
         self._svg: dict[str | None, str] = {}
         self._text: str | None = None
 
@@ -106,6 +174,9 @@ class Picture(Shown):
         if self._text is None:
             self._text = self._tell()
         return self._text
+
+    def _folds(self) -> Sequence[Folded]:
+        return self._give()
 
     def _themed(self, theme: str | None) -> str:
         if theme not in self._svg:

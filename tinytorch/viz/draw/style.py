@@ -41,6 +41,8 @@ PALETTE: dict[str, tuple[str, str, str]] = {
     "bad-line": ("#c4231c", "#ff7b72", "#000000"),
     "bad-ink": ("#8a0f0a", "#ffd6d2", "#000000"),
 }
+LARGEST = 4_000
+"""In px: so wide or high a picture is at most."""
 THEMES = {"light": 0, "dark": 1, "print": 2}
 
 MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
@@ -206,15 +208,16 @@ class Canvas:
         left, up, path, kind = MARKS[mark]
         self.path(f"M{number(x - left)} {number(y - up)}{path}", kind)
 
-    def svg(self, w: float, h: float, label: str, theme: str | None = None) -> str:
-        """The whole document."""
+    def svg(self, w: float, h: float, label: str, theme: str | None = None, whole: bool = False) -> str:
+        """The whole document; what is larger than `LARGEST` is shown smaller, unless it is asked for as a `whole`."""
         w, h = round(w), round(h)
+        scale = 1.0 if whole else min(1.0, LARGEST / max(w, h))
         described = f'role="img" aria-label="{escape(clean(label))}"'
         page = f'<rect class="page" width="{w}" height="{h}" rx="8"/>'
         drawn = page + "".join(self.parts)
         used = frozenset(name for kind in self.kinds for name in kind.split())
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="{root_class(theme)}" {described} '
-            f'width="{w}" height="{h}" viewBox="0 0 {w} {h}" style="max-width:100%;height:auto">'
+            f'width="{round(w * scale)}" height="{round(h * scale)}" viewBox="0 0 {w} {h}" style="max-width:100%;height:auto">'
             f"<style>{stylesheet(theme, used)}</style>{drawn}</svg>"
         )
