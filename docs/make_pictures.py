@@ -123,8 +123,8 @@ with 2.3, 2.6, 2.13 and 2.15) and on tinytorch's alike, and looking changes noth
 How to read a memory picture: a band is one storage, with its cells. Each row is a tensor that looks into it, with the
 index of its element under each cell that it covers; its names stand on the left. A box on the right is a version
 counter, joined to the tensors that share it. In a graph picture, backward follows the arrows; a tick stands beside what
-is as it was saved, a cross beside what was written since, and a triangle with what may have been written past its
-version counter.
+is, byte for byte, as it was at the earlier look, a dot beside what was not compared with one, a cross beside what was
+written since, and a triangle with what was or may have been written past its version counter.
 """
 
 

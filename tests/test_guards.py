@@ -50,6 +50,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("tinytorch.viz.read",),
     ("tinytorch.viz.diff", "tinytorch.viz.fold"),
     ("tinytorch.viz.explain",),
+    ("tinytorch.viz.blame",),
     ("tinytorch.viz.words",),
     ("tinytorch.viz.text",),
     ("tinytorch.viz.draw",),

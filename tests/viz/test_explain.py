@@ -5,14 +5,17 @@ from types import ModuleType
 import pytest
 from viz.programs import run
 
-from tinytorch.viz import explain, graph, memory
+from tinytorch.viz import explain, graph, memory, snapshot
 
 
 def test_what_would_run_runs(engine: ModuleType) -> None:
     names = run("x = torch.ones(3, requires_grad=True)\nloss = (x * x).sum()", engine)
-    said = explain(names)
+    said = explain(names, since=snapshot(names))
     assert said.verdict == "runs"
     assert said.text == "loss.backward() would run. It adds to x.grad."
+    alone = explain(names)
+    assert alone.verdict == "unknown", "nobody knows whether x was written through .data"
+    assert "2 saved tensors (x) were not compared with an earlier look" in alone.text
     names["loss"].backward()
 
 
@@ -61,7 +64,8 @@ def test_no_grad_and_no_scalar(engine: ModuleType) -> None:
 
 
 def test_nothing_to_explain() -> None:
-    assert explain({}).verdict == "nothing to do"
+    assert explain({}).verdict == "raises"
+    assert explain({}).text == "There is no tensor that backward could be called on."
 
 
 def test_parts_of_the_graph_that_backward_does_not_reach_do_not_count(engine: ModuleType) -> None:

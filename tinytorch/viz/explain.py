@@ -1,42 +1,55 @@
-"""Say before backward is called whether it would raise, or give a wrong gradient without a word; and afterwards, why.
+"""Say before backward is called whether it would raise, or give a wrong gradient without a word.
 
-Everything is read from snapshots. A stale saved tensor makes backward raise. A write that the saved tensor's version
-counter did not see does not, and the gradient is then computed from the new values; such writes show in the counters of
-other tensors over the same memory, as long as those tensors are still there to be asked.
+Everything is read from snapshots. Two things are asked: does backward raise, and is the gradient that of the values
+which were saved? The first is known where nothing in the graph is hidden (a hook, a Function in Python, a packed tensor
+are) and each operation is one that does not refuse values. The second cannot be known from one look: a write through
+`.data`, NumPy or a storage leaves no trace in what it wrote. Whoever had the tensor may have done it and be gone, so
+neither counters nor references prove that nobody did. Computing saved values anew would not prove it either: the inputs
+have nothing that they could be computed from, and `(x * x).sum()` is the same for -x. What does prove it are bytes that
+were compared. So `explain(loss)` says "runs" where nothing was saved that could have been written, and "unknown"
+elsewhere; `explain(loss, since=earlier)` says "runs" where all that was saved is, byte for byte, what it was at that
+look. A write between the save and the first look is not seen: look early. `steps` looks after each line.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from .catalogue import gettext, ngettext
-from .labels import clean, few, listed, shape, short, shorten, told
+from .labels import few, listed, shape, short, told
 from .read.records import Node, Saved, Snapshot, Tensor
 from .read.snapshot import read
+
+_MOST = 4
+"""So many causes are told of one tensor."""
+_Kept = tuple[Node, Saved]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One reason why backward would not do what it should, with the way out."""
+    """One cause why backward would not do what it should, or why that is not known, with the way out."""
 
     kind: str
-    """"stale", "freed", "invalid", "no grad", "not a scalar" (backward raises) or "unseen write" (it may be wrong)."""
+    """Why backward raises: "stale" (what was saved was written since, and counted), "freed", "invalid", "no grad", "not a
+    scalar", "no derivative". Why its gradient may be wrong: "unseen write". Why nothing is promised: "not known" (it may
+    raise), "not compared" (what was saved may have been written past its version counter)."""
     root: str
     """What backward would be called on, by its label."""
     what: str
     way_out: str
-    node: str | None = None
-    saved: Saved | None = None
+    """Empty where there is none to name."""
+    saved: tuple[tuple[str, Saved], ...] = ()
+    """All that the cause touches: the id of a node, and what it saved."""
     sharing: tuple[str, ...] = ()
-    """The names that see the same memory as the saved tensor."""
+    """The names that see the same memory as the first of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What `backward` would do. `verdict` is "raises", "may be wrong", "runs" or "nothing to do"."""
+    """What `backward` would do. `verdict` is "raises", "may be wrong", "runs" or "unknown"; `findings` say why."""
 
     verdict: str
     findings: tuple[Finding, ...]
@@ -48,57 +61,83 @@ class Explanation:
     __repr__ = __str__
 
 
-def explain(*tensors: Any, **named: Any) -> Explanation:
-    """Say in words what `backward()` on these tensors would do; it is not called.
+def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Explanation:
+    """Say in words what `backward()` on these tensors would do, on one after the other; it is not called.
 
     The arguments are those of `snapshot`, or a snapshot. Tensors given besides the one in question
-    are known by name: the more of them, the more can be said about who wrote where.
+    are known by name: the more of them, the more can be said about who wrote where. With `since`, an earlier
+    snapshot, what was saved is compared with what it was then; without it a write that no version counter saw cannot be
+    excluded, and the verdict is "unknown" where something was saved.
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    snap = read(tensors, named, sys._getframe(1))
+    return explained(read(tensors, named, sys._getframe(1), since))
+
+
+def explained(snap: Snapshot) -> Explanation:
+    """`explain` for a snapshot."""
     found: list[Finding] = []
     lines: list[str] = []
+    used: dict[str, str] = {}
     roots = _roots(snap)
     for root in roots:
-        own = list(_findings(snap, root))
-        lines += _verdict(snap, root, own)
+        nodes = reached(snap, [root])
+        own = list(_findings(snap, root, nodes, used))
+        lines += _told(snap, root, nodes, own)
         found += own
+        used |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
     if not roots:
         lines = [gettext("There is no tensor that backward could be called on.")]
     lines += [gettext("Note: {note}; what lies beyond is not known.", note=note) for note in snap.notes]
-    verdict = "nothing to do" if not roots else "raises" if _raises(found) else "may be wrong" if found else "runs"
-    return Explanation(verdict, tuple(found), told(lines))
+    return Explanation(_verdict(found) if roots else "raises", tuple(found), told(lines))
 
 
-def _raises(findings: list[Finding]) -> bool:
-    return any(finding.kind != "unseen write" for finding in findings)
+def _verdict(findings: list[Finding]) -> str:
+    kinds = {finding.kind for finding in findings}
+    if kinds - {"not known", "not compared", "unseen write"}:
+        return "raises"
+    if "not known" in kinds or not kinds:
+        return "unknown" if kinds else "runs"
+    return "may be wrong" if "unseen write" in kinds else "unknown"
 
 
-def _verdict(snap: Snapshot, root: Tensor, findings: list[Finding]) -> Iterator[str]:
-    name = snap.label(root.id)
-    if not findings:
-        leaves = [node.variable for node in _reached(snap, root) if node.variable is not None]
-        grads = listed([snap.grad_label(leaf) for leaf in ([root.id] if root.is_leaf else leaves)])
+def _told(snap: Snapshot, root: Tensor, nodes: list[Node], findings: list[Finding]) -> Iterator[str]:
+    name, verdict = snap.label(root.id), _verdict(findings)
+    leaves = [root.id] if root.is_leaf else [node.variable for node in nodes if node.variable is not None]
+    grads = few(snap.grad_label(leaf) for leaf in leaves if snap.tensor(leaf).requires_grad) or gettext("no .grad")
+    if verdict == "runs":
         yield gettext("{name}.backward() would run. It adds to {grads}.", name=name, grads=grads)
-    elif _raises(findings):
+    elif verdict == "raises":
         yield gettext("{name}.backward() would raise.", name=name)
-    else:
+    elif verdict == "may be wrong":
         yield gettext("{name}.backward() would run, but may give a wrong gradient.", name=name)
-    for finding in findings:
+    elif any(finding.kind == "not known" for finding in findings):
+        yield gettext("Whether {name}.backward() would run and give the right gradient is not known.", name=name)
+    else:
+        yield gettext(
+            "{name}.backward() would run. It adds to {grads}; whether the gradient is right is not known.",
+            name=name,
+            grads=grads,
+        )
+    shown = [one for one in findings if verdict == "unknown" or one.kind not in ("not known", "not compared")]
+    for finding in shown[:_MOST]:
         yield f"  - {finding.what}."
-        yield "    " + gettext("Way out: {way}.", way=finding.way_out)
+        if finding.way_out:
+            yield "    " + gettext("Way out: {way}.", way=finding.way_out)
+    if len(shown) > _MOST:
+        more = len(shown) - _MOST
+        yield "  - " + ngettext("And {number} more cause.", "And {number} more causes.", more)
 
 
 def _roots(snap: Snapshot) -> list[Tensor]:
     """The named results that nothing else named was computed from; all named tensors if there is no result."""
     results = [tensor for tensor in snap.named if tensor.grad_fn is not None or tensor.is_leaf is None]
-    below = {node.id for tensor in results for node in _reached(snap, tensor)[1:]}
+    below = {node.id for tensor in results for node in reached(snap, [tensor])[1:]}
     return [tensor for tensor in results if tensor.grad_fn not in below] or list(snap.named[:1])
 
 
-def _reached(snap: Snapshot, root: Tensor) -> list[Node]:
-    """The nodes that backward would walk, the root's own first."""
-    order = dict.fromkeys([root.grad_fn] if root.grad_fn else [])
+def reached(snap: Snapshot, roots: Iterable[Tensor]) -> list[Node]:
+    """The nodes that backward on these tensors would walk, their own first."""
+    order = dict.fromkeys(root.grad_fn for root in roots if root.grad_fn)
     waiting = list(order)
     while waiting:
         for edge in snap.node(waiting.pop()).edges:
@@ -108,7 +147,18 @@ def _reached(snap: Snapshot, root: Tensor) -> list[Node]:
     return [snap.node(name) for name in order]
 
 
-def _findings(snap: Snapshot, root: Tensor) -> Iterator[Finding]:
+def causes(snap: Snapshot, nodes: Iterable[Node]) -> Iterator[Finding]:
+    """What was written, counted or not, of that which some nodes saved."""
+    kept = [(node, saved) for node in nodes for saved in node.saved]
+    yield from _stale(snap, "", [pair for pair in kept if pair[1].state == "stale"])
+    yield from _unseen(snap, "", kept)
+
+
+# -- why it raises -----------------------------------------------------------------
+
+
+def _findings(snap: Snapshot, root: Tensor, nodes: list[Node], used: dict[str, str]) -> Iterator[Finding]:
+    """What speaks against a backward on `root`; `used` are the nodes that a backward before it walks, and from where."""
     name = snap.label(root.id)
     if root.is_leaf is None:
         what = gettext("{name} is a view that was made in no_grad mode, and its base was written since", name=name)
@@ -122,6 +172,23 @@ def _findings(snap: Snapshot, root: Tensor) -> Iterator[Finding]:
         way = gettext("call requires_grad_() on the leaf before computing, and keep detach out of the way")
         yield Finding("no grad", name, what, way)
         return
+    yield from _no_scalar(root, name)
+    kept = [(node, saved) for node in nodes for saved in node.saved]
+    # What a Function in Python saved is opened by its backward, or not.
+    sure = [(node, saved) for node, saved in kept if not (node.doubts and saved.name.startswith("tensors"))]
+    yield from _stale(snap, name, [pair for pair in sure if pair[1].state == "stale"])
+    yield from _freed(snap, root, name, [pair for pair in sure if pair[1].state == "freed"], kept)
+    yield from _freed_before(name, [pair for pair in sure if pair[0].id in used and pair[1].state == "live"], used)
+    for node in nodes:
+        if short(node.name) in ("NotImplemented", "DelayedError", "Error"):
+            what = gettext("{node} stands for an operation that has no derivative", node=short(node.name))
+            yield Finding("no derivative", name, what, gettext("compute it from operations that have one"))
+    yield from _unseen(snap, name, kept)
+    unsure = [pair for pair in kept if pair not in sure and pair[1].state in ("stale", "freed")]
+    yield from _not_known(snap, name, nodes, kept, unsure)
+
+
+def _no_scalar(root: Tensor, name: str) -> Iterator[Finding]:
     if root.numel != 1:
         what = gettext(
             "{name} has {count} elements, and backward() without an argument wants one",
@@ -134,23 +201,53 @@ def _findings(snap: Snapshot, root: Tensor) -> Iterator[Finding]:
             shape=shape(root.shape),
         )
         yield Finding("not a scalar", name, what, way)
-    reached = {node.id: node for node in _reached(snap, root)}
-    for node in reached.values():
-        for saved in node.saved:
-            if saved.state == "stale":
-                yield _stale(snap, name, node, saved)
-            elif saved.state == "freed":
-                what = gettext(
-                    "{node} gave its saved {saved} back in an earlier backward", node=short(node.name), saved=saved.name
-                )
-                way = gettext("compute the result anew, or call the earlier backward with retain_graph=True")
-                yield Finding("freed", name, what, way, node.id, saved)
-    for tensor, other, node in unseen_writes(snap):
-        if node.id in reached:
-            yield _unseen(snap, name, node, tensor, other)
+    elif "complex" in root.dtype:
+        what = gettext("{name} is complex, and backward() without an argument wants a real number", name=name)
+        yield Finding("not a scalar", name, what, gettext("call backward on {name}.abs() or {name}.real", name=name))
 
 
-def _stale(snap: Snapshot, root: str, node: Node, saved: Saved) -> Finding:
+def _stale(snap: Snapshot, root: str, stale: list[_Kept]) -> Iterator[Finding]:
+    """What was written after it was saved: all leaves together, which a step of an optimizer writes; the rest by counter."""
+    leaves: dict[str, str] = {}
+    of_leaf: list[_Kept] = []
+    groups: dict[object, list[_Kept]] = {}
+    for node, saved in stale:
+        counter = None if saved.tensor is None else snap.tensor(saved.tensor).counter
+        members = [] if counter is None else map(snap.tensor, snap.counter(counter).tensors)
+        own = {one.id: snap.label(one.id) for one in members if one.is_leaf and one.requires_grad}
+        leaves |= own
+        if own:
+            of_leaf.append((node, saved))
+        else:
+            groups.setdefault(counter or (node.id, saved.name), []).append((node, saved))
+    if of_leaf:
+        yield _leaves_written(snap, root, of_leaf, list(leaves.values()))
+    for group in groups.values():
+        yield _written(snap, root, group)
+
+
+def _leaves_written(snap: Snapshot, root: str, stale: list[_Kept], leaves: list[str]) -> Finding:
+    node, saved = stale[0]
+    what = gettext(
+        "{node} saved {saved} at version {then}, now at {now}",
+        node=short(node.name),
+        saved=_which(snap, saved),
+        then=saved.saved_version,
+        now=saved.version,
+    )
+    what += _and_more(stale) + "; "
+    what += ngettext(
+        "{names}, a leaf that requires grad, was written since, as by a step of an optimizer",
+        "{names}, leaves that require grad, were written since, as by a step of an optimizer",
+        len(leaves),
+        names=few(leaves),
+    )
+    way = gettext("call backward before that write, or compute the result again after it")
+    return Finding("stale", root, what, way, _ids(stale), tuple(leaves))
+
+
+def _written(snap: Snapshot, root: str, stale: list[_Kept]) -> Finding:
+    node, saved = stale[0]
     sharing = () if saved.tensor is None else _sharing(snap, saved.tensor)
     what = ngettext(
         "{node} saved {saved} at version {then}, now at {now}: it was written {number} time since",
@@ -161,39 +258,57 @@ def _stale(snap: Snapshot, root: str, node: Node, saved: Saved) -> Finding:
         then=saved.saved_version,
         now=saved.version,
     )
+    what += _and_more(stale)
     if len(sharing) > 1:
         what += "; " + gettext(
             "{names} share that version counter, and a write through any of them counts", names=listed(sharing)
         )
     target = sharing[-1] if sharing else gettext("the tensor")
     way = gettext("write to a copy ({name}.clone()), or write after backward", name=target)
-    return Finding("stale", root, what, way, node.id, saved, sharing)
+    return Finding("stale", root, what, way, _ids(stale), sharing)
 
 
-def _unseen(snap: Snapshot, root: str, node: Node, tensor: Tensor, other: Tensor) -> Finding:
-    saved = next(one for one in node.saved if one.tensor == tensor.id)
-    there, here = snap.label(other.id), snap.label(tensor.id)
-    what = gettext(
-        "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} has counted {writes}; "
-        "counter {counter} of {here}, which backward checks, has not seen them. If they came after the save, the "
-        "gradient is wrong without an error",
-        node=short(node.name),
-        saved=_which(snap, saved),
-        there=there,
-        other=other.counter,
-        writes=_writes(other),
-        counter=tensor.counter,
-        here=here,
-    )
-    way = gettext(
-        "use {here}.detach() instead of .data (a write then raises), or write to a copy ({here}.detach().clone())",
-        here=here,
-    )
-    return Finding("unseen write", root, what, way, node.id, saved, (here, there))
+def _freed(snap: Snapshot, root: Tensor, name: str, freed: list[_Kept], kept: list[_Kept]) -> Iterator[Finding]:
+    """What an earlier backward has used up: one cause, whether all of the graph was used or a part of it."""
+    if not freed:
+        return
+    node, saved = freed[0]
+    what = gettext("{node} gave its saved {saved} back in an earlier backward", node=short(node.name), saved=saved.name)
+    what += _and_more(freed)
+    way = gettext("compute the result anew, or call the earlier backward with retain_graph=True")
+    if any(one.state == "live" for _, one in kept):
+        gone = {node.id for node, _ in freed}
+        inside = [one for one in snap.named if one.id != root.id and one.grad_fn in gone]
+        what += "; " + gettext("the rest of the graph is newer")
+        if inside:
+            what += gettext(", and {carried} leads into what was used", carried=snap.label(inside[0].id))
+        way = gettext(
+            "detach() what is carried over from the earlier computation, as a hidden state, or, if both belong "
+            "together, add up the results and call backward once"
+        )
+    yield Finding("freed", name, what, way, _ids(freed))
 
 
-def _writes(tensor: Tensor) -> str:
-    return ngettext("{number} write", "{number} writes", tensor.version or 0)
+def _freed_before(name: str, shared: list[_Kept], used: dict[str, str]) -> Iterator[Finding]:
+    if shared:
+        node, saved = shared[0]
+        what = gettext(
+            "{first}.backward(), called first, gives back what {node} saved ({saved})",
+            first=used[node.id],
+            node=short(node.name),
+            saved=saved.name,
+        )
+        way = gettext("add them up and call backward once, or call the first one with retain_graph=True")
+        yield Finding("freed", name, what + _and_more(shared), way, _ids(shared))
+
+
+def _and_more(kept: list[_Kept]) -> str:
+    more = len(kept) - 1
+    return " " + ngettext("(and {number} more saved tensor)", "(and {number} more saved tensors)", more) if more else ""
+
+
+def _ids(kept: Iterable[_Kept]) -> tuple[tuple[str, Saved], ...]:
+    return tuple((node.id, saved) for node, saved in kept)
 
 
 def _which(snap: Snapshot, saved: Saved) -> str:
@@ -208,6 +323,154 @@ def _sharing(snap: Snapshot, which: str) -> tuple[str, ...]:
     if tensor.counter is not None:
         same += [tid for tid in snap.counter(tensor.counter).tensors if tid != which and snap.tensor(tid).names]
     return tuple(snap.label(tid) for tid in same)
+
+
+# -- why its gradient may be wrong -------------------------------------------------
+
+
+def _unseen(snap: Snapshot, root: str, kept: list[_Kept]) -> Iterator[Finding]:
+    groups: dict[object, list[_Kept]] = {}
+    for node, saved in kept:
+        if saved.kept is False:
+            memory = snap.tensor(saved.tensor).storage if saved.tensor else None
+            groups.setdefault(memory or (node.id, saved.name), []).append((node, saved))
+    for group in groups.values():
+        yield _other_bytes(snap, root, group)
+    sure = {id(saved) for group in groups.values() for _, saved in group}
+    here = {node.id for node, _ in kept}
+    counted: dict[object, list[tuple[Node, Saved, Tensor, Tensor]]] = {}
+    for tensor, other, node in unseen_writes(snap):
+        if node.id in here:
+            saved = next(one for one in node.saved if one.tensor == tensor.id)
+            if id(saved) not in sure:
+                counted.setdefault((tensor.storage, other.counter), []).append((node, saved, tensor, other))
+    for several in counted.values():
+        yield _counted_elsewhere(snap, root, [(node, saved) for node, saved, _, _ in several], *several[0][2:])
+
+
+def _other_bytes(snap: Snapshot, root: str, kept: list[_Kept]) -> Finding:
+    node, saved = kept[0]
+    what = gettext(
+        "{node} saved {saved}. It does not hold the bytes of the earlier look, and its version counter has counted no "
+        "write: backward computes from what stands there now, without an error",
+        node=short(node.name),
+        saved=_which(snap, saved),
+    )
+    tensor = snap.tensor(saved.tensor) if saved.tensor else None
+    label = gettext("the tensor") if tensor is None else snap.label(tensor.id)
+    if saved.name.startswith("running_"):
+        way = gettext("call backward before the next forward pass in training mode, which updates it without counting")
+    elif tensor is not None and tensor.is_leaf:
+        way = gettext("call backward before that write, or compute the result again after it")
+    else:
+        way = gettext(
+            "use {here}.detach() instead of .data (a write then raises), or write to a copy ({here}.detach().clone())",
+            here=label,
+        )
+    return Finding("unseen write", root, what + _and_more(kept), way, _ids(kept), (label,))
+
+
+def _counted_elsewhere(snap: Snapshot, root: str, kept: list[_Kept], tensor: Tensor, other: Tensor) -> Finding:
+    there, here = snap.label(other.id), snap.label(tensor.id)
+    what = gettext(
+        "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} has counted {writes}; "
+        "counter {counter} of {here}, which backward checks, has not seen them. If they came after the save, the "
+        "gradient is wrong without an error",
+        node=short(kept[0][0].name),
+        saved=_which(snap, kept[0][1]),
+        there=there,
+        other=other.counter,
+        writes=_writes(other),
+        counter=tensor.counter,
+        here=here,
+    )
+    way = gettext(
+        "use {here}.detach() instead of .data (a write then raises), or write to a copy ({here}.detach().clone())",
+        here=here,
+    )
+    return Finding("unseen write", root, what + _and_more(kept), way, _ids(kept), (here, there))
+
+
+def _writes(tensor: Tensor) -> str:
+    return ngettext("{number} write", "{number} writes", tensor.version or 0)
+
+
+# -- why it is not known -----------------------------------------------------------
+
+HIDDEN = ("packed", "once", "unreadable")
+"""States of what could not be looked at."""
+
+
+def _not_known(
+    snap: Snapshot, root: str, nodes: list[Node], kept: list[_Kept], unsure: list[_Kept]
+) -> Iterator[Finding]:
+    doubts = dict.fromkeys([*snap.doubts, *(doubt for node in nodes for doubt in node.doubts)])
+    doubts |= dict.fromkeys(_of_grads(snap, nodes, kept))
+    if any(node.cut for node in nodes):
+        doubts |= dict.fromkeys(snap.notes)
+    for doubt in doubts:
+        yield Finding("not known", root, doubt, "")
+    for node, saved in unsure:
+        what = gettext(
+            "{node} saved {saved}, which was written or given back since: its backward raises if it opens that",
+            node=short(node.name),
+            saved=_which(snap, saved),
+        )
+        yield Finding("not known", root, what, "", ((node.id, saved),))
+    hidden = [(node, saved) for node, saved in kept if saved.state in HIDDEN]
+    if hidden:
+        what = ngettext(
+            "{node} saved {name}, which a hook packed or which cannot be read; it was not opened",
+            "{node} saved {name}, which a hook packed or which cannot be read, as {number} saved tensors; they were "
+            "not opened",
+            len(hidden),
+            node=short(hidden[0][0].name),
+            name=hidden[0][1].name,
+        )
+        yield Finding("not known", root, what, "", _ids(hidden))
+    yield from _not_compared(snap, root, kept)
+
+
+def _of_grads(snap: Snapshot, nodes: list[Node], kept: list[_Kept]) -> Iterator[str]:
+    """What may come up where a gradient is added to the one that is there."""
+    saved = {snap.tensor(one.tensor).storage: node for node, one in kept if one.tensor and one.state == "live"}
+    for leaf in (snap.tensor(node.variable) for node in nodes if node.variable is not None):
+        grad = None if leaf.grad is None else snap.tensor(leaf.grad)
+        label = snap.grad_label(leaf.id)
+        if grad is not None and grad.version is None:
+            yield gettext("{grad} is an inference tensor, and cannot be added to", grad=label)
+        elif grad is not None and grad.storage in saved:
+            node = short(saved[grad.storage].name)
+            yield gettext("{node} saved {grad}, to which backward itself may add in place", node=node, grad=label)
+
+
+def _not_compared(snap: Snapshot, root: str, kept: list[_Kept]) -> Iterator[Finding]:
+    groups: dict[str, list[_Kept]] = {}
+    for node, saved in kept:
+        if saved.state == "live" and saved.kept is None:
+            groups.setdefault(saved.not_read, []).append((node, saved))
+    for why, group in groups.items():
+        names = few(snap.label(one.tensor) if one.tensor else _which(snap, one) for _, one in group)
+        if why:
+            what = ngettext(
+                "{number} saved tensor ({names}) cannot be compared with an earlier look: {why}",
+                "{number} saved tensors ({names}) cannot be compared with an earlier look: {why}",
+                len(group),
+                names=names,
+                why=why,
+            )
+            yield Finding("not compared", root, what, "", _ids(group))
+            continue
+        what = ngettext(
+            "{number} saved tensor ({names}) was not compared with an earlier look; a write through .data, NumPy or a "
+            "storage would not show",
+            "{number} saved tensors ({names}) were not compared with an earlier look; a write through .data, NumPy or "
+            "a storage would not show",
+            len(group),
+            names=names,
+        )
+        way = gettext("take earlier = snapshot(...) after the forward pass, and ask explain(..., since=earlier)")
+        yield Finding("not compared", root, what, way, _ids(group))
 
 
 # -- what the pictures say ---------------------------------------------------------
@@ -248,6 +511,11 @@ def troubles(snap: Snapshot) -> dict[str, tuple[str, ...]]:
     for node, saved in stale(snap):
         if saved.tensor is not None:
             found.setdefault(saved.tensor, {})[_saved_it(node, saved)] = None
+    unseen = [(node, saved) for node in snap.nodes for saved in node.saved if saved.kept is False]
+    for node, saved in unseen:
+        if saved.tensor is not None:
+            said = gettext("{node} saved it, and it was written past its version counter", node=short(node.name))
+            found.setdefault(saved.tensor, {})[said] = None
     for tensor, other, _ in unseen_writes(snap):
         said = gettext(
             "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
@@ -266,10 +534,14 @@ def nameless(snap: Snapshot, shown: frozenset[str]) -> list[str]:
 
 
 def perhaps(snap: Snapshot) -> dict[tuple[str, str], str]:
-    """(node, tensor that it saved) -> through which others it may have been written, unseen by its counter."""
+    """(node, tensor that it saved) -> through which others it may have been written, unseen by its counter.
+
+    What is known to have been written is not among them.
+    """
     found: dict[tuple[str, str], list[str]] = {}
     for tensor, other, node in unseen_writes(snap):
-        found.setdefault((node.id, tensor.id), []).append(snap.label(other.id))
+        if all(saved.kept is not False for saved in node.saved if saved.tensor == tensor.id):
+            found.setdefault((node.id, tensor.id), []).append(snap.label(other.id))
     return {key: listed(labels) for key, labels in found.items()}
 
 
@@ -280,107 +552,3 @@ def _saved_it(node: Node, saved: Saved) -> str:
         then=saved.saved_version,
         now=saved.version,
     )
-
-
-# -- which line is to blame --------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Past:
-    """What a step left behind, with the line that ran; line 0 is the state before the first."""
-
-    line: int
-    source: str
-    snapshot: Snapshot
-    function: str = ""
-    """Of which function its line is, where there are several."""
-
-    @property
-    def where(self) -> str:
-        """`line 4, c.zero_()`; with a function, `f, line 4, c.zero_()`."""
-        source = shorten(" ".join(self.source.split()), 60)
-        if self.function:
-            return gettext("{function}, line {line}, {source}", function=self.function, line=self.line, source=source)
-        return gettext("line {line}, {source}", line=self.line, source=source)
-
-
-def blame(past: Sequence[Past], error: str | None, after: Snapshot) -> tuple[str, ...]:
-    """Sentences on what a step that ran backward owes to earlier lines; none for other steps.
-
-    `past` ends with what the step found, `error` is what it raised, `after` what it left behind.
-    """
-    if not past or not past[-1].snapshot.nodes:
-        return ()
-    if error is not None and "modified by an inplace operation" in error:
-        kind = "stale"
-    elif error is None and _freed(after) > _freed(past[-1].snapshot):
-        kind = "unseen write"
-    else:
-        return ()
-    found: dict[tuple[object, ...], tuple[Finding, Node, Saved]] = {}
-    for one in explain(past[-1].snapshot).findings:
-        if one.kind == kind and one.saved is not None and one.node is not None:
-            key = (one.node, one.saved.name, one.sharing)
-            found.setdefault(key, (one, past[-1].snapshot.node(one.node), one.saved))
-    return tuple(clean(sentence) for three in found.values() for sentence in _blamed(past, *three))
-
-
-def _freed(snapshot: Snapshot) -> int:
-    return sum(saved.state == "freed" for node in snapshot.nodes for saved in node.saved)
-
-
-def _blamed(past: Sequence[Past], finding: Finding, node: Node, saved: Saved) -> Iterator[str]:
-    kept = [_entry(one.snapshot, node.key, saved.name) for one in past]
-    made = next((k for k, entry in enumerate(kept) if entry is not None), len(past) - 1)
-    first = kept[made] or saved
-    names = past[made].snapshot.tensor(first.tensor).names if first.tensor is not None else ()
-    when = gettext(
-        "{node} saved its {saved} ({names}) on {where}.",
-        node=short(node.name),
-        saved=saved.name,
-        names=" = ".join(names) or gettext("without a name"),
-        where=past[made].where,
-    )
-    if finding.kind == "stale":
-        lines = few(_rises(past, made, [entry.version if entry else None for entry in kept]))
-        said = gettext("It was written afterwards on {lines}.", lines=lines or gettext("a line that was not stepped"))
-        if finding.sharing[1:]:
-            names = few(finding.sharing)
-            said += " " + gettext("{names} share that memory and its version counter.", names=names)
-    else:
-        now = past[-1].snapshot
-        tensor = now.tensor(saved.tensor or "")
-        beside = {one.counter for one in now.tensors if one.storage == tensor.storage} - {tensor.counter, None}
-        rises = [_rises(past, made, _versions(past, counter)) for counter in sorted(map(str, beside))]
-        lines = few(line for some in rises for line in some)
-        if not lines:
-            return  # written before it was saved: nothing is wrong
-        said = gettext(
-            "The same memory was written afterwards on {lines}, past its version counter: the gradient was computed "
-            "from the new values, and no error says so.",
-            lines=lines,
-        )
-    yield f"{when} {said}"
-    yield gettext("Way out: {way}.", way=finding.way_out)
-
-
-def _entry(snapshot: Snapshot, key: object, name: str) -> Saved | None:
-    """What a node, known by its key, keeps under a name."""
-    nodes = [node for node in snapshot.nodes if node.key == key and key is not None]
-    return next((saved for node in nodes for saved in node.saved if saved.name == name), None)
-
-
-def _versions(past: Sequence[Past], counter: str) -> list[int | None]:
-    return [next((one.version for one in step.snapshot.counters if one.id == counter), None) for step in past]
-
-
-def _rises(past: Sequence[Past], start: int, versions: Sequence[int | None]) -> list[str]:
-    """The lines after step `start` at which a version went up, or was first seen above 0."""
-    lines: dict[str, None] = {}
-    last = 0
-    for k, version in enumerate(versions):
-        if version is not None:
-            if k > start and version > last:
-                lines[past[k].where] = None
-            last = version
-    return list(lines)

@@ -182,6 +182,7 @@ class Saved:
     raises), "freed" (a backward used it up), "number" (plain data), "packed" (a
     saved-tensor hook holds it, and looking would call the hook), "once" (a custom
     Function gives it out a single time, and looking would use that up) or "unreadable".
+    "live" says that no write was counted; whether there was none is what `kept` says.
     """
 
     name: str
@@ -190,6 +191,17 @@ class Saved:
     saved_version: int | None = None
     version: int | None = None
     value: Any = None
+    bytes_now: int | None = field(default=None, compare=False, repr=False)
+    """A checksum of its bytes; None where they were not read."""
+    bytes_then: int | None = field(default=None, compare=False, repr=False)
+    """The same at the first of the looks that `since` leads back to; None where it was not yet there."""
+    not_read: str = field(default="", compare=False, repr=False)
+    """Why its bytes were not read."""
+
+    @property
+    def kept(self) -> bool | None:
+        """Whether its bytes are those of the first look at it; None where that was not compared."""
+        return None if None in (self.bytes_now, self.bytes_then) else self.bytes_now == self.bytes_then
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +227,8 @@ class Node:
     """The known tensors that have this node as their grad_fn."""
     cut: bool = False
     """True where the reader stopped here because the graph is too large."""
+    doubts: tuple[str, ...] = ()
+    """Why it is not known what the node will do in backward."""
     key: Key = field(default=None, compare=False, repr=False)
 
 
@@ -231,6 +245,8 @@ class Snapshot:
     counters_known: bool = True
     """False where the engine offers no way to find out who shares a version counter."""
     notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    """Why it is not known what backward will do, for all nodes alike: hooks, and modes that hold."""
     last_ids: tuple[int, int, int] = field(default=(0, 0, 0), compare=False, repr=False)
     """The highest number given so far to a tensor, a storage and a counter."""
 

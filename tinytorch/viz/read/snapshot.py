@@ -17,8 +17,9 @@ from types import FrameType
 from typing import Any
 
 from ..catalogue import gettext
-from . import probe
+from . import doubts, probe
 from .blocks import PLAIN, Blocks, Place, address_of, lasting
+from .checksums import Checksums
 from .naming import collect
 from .probe import is_tensor, quietly, serial, undisturbed
 from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
@@ -52,15 +53,35 @@ def snapshot(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Snap
 def read(
     args: tuple[Any, ...], named: dict[str, Any], frame: FrameType | None = None, since: Snapshot | None = None
 ) -> Snapshot:
-    """`snapshot` for callers that hand over their own caller's frame; a lone Snapshot is returned as it is."""
+    """`snapshot` for callers that hand over their own caller's frame; a lone Snapshot is not read again."""
     if len(args) == 1 and not named and isinstance(args[0], Snapshot):
-        return args[0]
+        return args[0] if since is None else compared(args[0], since)
     pairs = collect(args, named, frame)
     with undisturbed():
         reader = _Reader()
         for name, tensor in pairs:
             reader.call(reader.add(tensor, "named"), name)
-        return reader.finish(since or Snapshot((), (), (), (), ()))
+        found = reader.finish(since or Snapshot((), (), (), (), ()))
+    return found if since is None else compared(found, since)
+
+
+def compared(now: Snapshot, since: Snapshot) -> Snapshot:
+    """`now`, in which what nodes saved knows its bytes at the first of the looks that `since` leads back to."""
+    before = {node.key: {saved.name: saved for saved in node.saved} for node in since.nodes if node.key is not None}
+
+    def with_then(saved: Saved, known: dict[str, Saved]) -> Saved:
+        old = known.get(saved.name)
+        if old is None or saved.state != "live" or old.bytes_now is None:
+            return saved
+        return replace(saved, bytes_then=old.bytes_now if old.bytes_then is None else old.bytes_then)
+
+    nodes = tuple(
+        replace(node, saved=tuple(with_then(saved, before[node.key]) for saved in node.saved))
+        if node.key in before and node.saved
+        else node
+        for node in now.nodes
+    )
+    return replace(now, nodes=nodes)
 
 
 @dataclass(slots=True)
@@ -96,6 +117,7 @@ class _Reader:
         self.variables: dict[int, int] = {}
         self.given: dict[str, int] = {}
         self.too_large = False
+        self.checksums = Checksums()
 
     def add(self, tensor: Any, role: str) -> int:
         where = self.index.get(id(tensor))
@@ -148,6 +170,7 @@ class _Reader:
             nodes=self._nodes(ids, keys),
             counters_known=known,
             notes=(note,) if self.too_large else (),
+            doubts=tuple(dict.fromkeys(self._doubts())),
             last_ids=(last_tensor, blocks.last, last_counter),
         )
 
@@ -231,6 +254,10 @@ class _Reader:
             counters.append(Counter(name, versions[first] or 0, tuple(ids[i] for i in members)))
         return tuple(counters), known, last
 
+    def _doubts(self) -> Iterator[str]:
+        for name in dict.fromkeys(probe.engine_name(one.tensor) for one in self.met):
+            yield from doubts.of_process(sys.modules.get(name))
+
     # -- graph -----------------------------------------------------------------
 
     def _meet(self, node: Any) -> None:
@@ -280,6 +307,7 @@ class _Reader:
                     variable=None if variable is None else ids[variable],
                     tensors=tuple(owners.get(id(node), ())),
                     cut=any(name is None and follower is not None for name, follower, _ in followers),
+                    doubts=tuple(doubts.of_node(node)),
                     key=_node_key(node, None if variable is None else keys[variable]),
                 )
             )
@@ -309,7 +337,7 @@ class _Reader:
             yield Saved(name, "unreadable")
             return
         if is_tensor(value):
-            yield self._live(name, value)
+            yield self._live(name, value, raw)
         elif isinstance(value, tuple | list):
             for index, piece in enumerate(value):
                 if is_tensor(piece):
@@ -317,7 +345,7 @@ class _Reader:
         elif isinstance(value, int | float | complex) and not isinstance(value, bool):
             yield Saved(name, "number", value=value)
 
-    def _live(self, name: str, tensor: Any) -> Saved:
+    def _live(self, name: str, tensor: Any, raw: Any = None) -> Saved:
         version = probe.version_of(tensor)
         where = self.index.get(id(tensor))
         if where is None:  # it may be known as another object, at the same place and with the same history
@@ -327,11 +355,19 @@ class _Reader:
         if where is None and not tuple(tensor.shape) and not tensor.requires_grad:
             # The 2 of `x * 2`: torch wraps it in a 0-d tensor, and backward frees it like one.
             try:
-                return Saved(name, "live", value=tensor.tolist())
+                value = tensor.tolist()
             except Exception:  # noqa: BLE001 - a tensor without values (meta, FakeTensor) is told like any other
-                pass
+                value = None
+            if value is not None and probe.is_number(tensor, raw):
+                return Saved(name, "live", value=value, bytes_now=0, bytes_then=0)
+            if value is not None:
+                return self._with_bytes(Saved(name, "live", value=value), tensor)
         where = self.add(tensor, "saved") if where is None else where
-        return Saved(name, "live", tensor=str(where), saved_version=version, version=version)
+        return self._with_bytes(Saved(name, "live", str(where), version, version), tensor)
+
+    def _with_bytes(self, saved: Saved, tensor: Any) -> Saved:
+        found = self.checksums.of(tensor)
+        return replace(saved, not_read=found) if isinstance(found, str) else replace(saved, bytes_now=found)
 
     def _refused(self, node: Any, attribute: str, name: str, message: str, raw: Any) -> Saved:
         stale = _VERSIONS.search(message)
@@ -341,7 +377,10 @@ class _Reader:
         data = quietly(raw, "data")
         if not is_tensor(data) and not isinstance(raw, tuple):
             data = self._rewound(node, attribute, then, now)
-        where = self._original(data, node) if is_tensor(data) else None
+        where = None
+        if is_tensor(data):
+            found = self._original(data, node)
+            where = self.add(data, "saved") if found is None else found
         return Saved(name, "stale", tensor=None if where is None else str(where), saved_version=then, version=now)
 
     def _original(self, data: Any, node: Any) -> int | None:
