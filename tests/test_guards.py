@@ -49,6 +49,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("tinytorch.viz.labels",),
     ("tinytorch.viz.read",),
     ("tinytorch.viz.diff", "tinytorch.viz.fold"),
+    ("tinytorch.viz.causes",),
     ("tinytorch.viz.explain",),
     ("tinytorch.viz.blame",),
     ("tinytorch.viz.words",),

@@ -12,7 +12,9 @@ def test_what_would_run_runs(engine: ModuleType) -> None:
     names = run("x = torch.ones(3, requires_grad=True)\nloss = (x * x).sum()", engine)
     said = explain(names, since=snapshot(names))
     assert said.verdict == "runs"
-    assert said.text == "loss.backward() would run. It adds to x.grad."
+    assert said.text == (
+        "loss.backward() would run. It adds to x.grad.\nWhat was saved holds the bytes of the earlier look."
+    )
     alone = explain(names)
     assert alone.verdict == "unknown", "nobody knows whether x was written through .data"
     assert "2 saved tensors (x) were not compared with an earlier look" in alone.text

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .catalogue import gettext
-from .explain import Finding, causes, reached
+from .causes import Finding, causes, reached
 from .labels import clean, few, short, shorten
 from .read.records import Node, Saved, Snapshot
 
@@ -130,7 +130,7 @@ def _entry(snapshot: Snapshot, key: object, name: str) -> Saved | None:
     return next((saved for node in nodes for saved in node.saved if saved.name == name), None)
 
 
-def _changes(past: Sequence[Past], start: int, values: Sequence[int | None]) -> Iterator[str]:
+def _changes(past: Sequence[Past], start: int, values: Sequence[object]) -> Iterator[str]:
     """The lines after step `start` at which a value became another one."""
     last = values[start]
     for one, value in zip(past[start + 1 :], values[start + 1 :], strict=True):

@@ -24,10 +24,10 @@ class Checksums:
 
     def __init__(self) -> None:
         self._left = MOST
-        self._known: dict[Any, int | str] = {}
+        self._known: dict[Any, tuple[str, int] | str] = {}
 
-    def of(self, tensor: Any) -> int | str:
-        """The checksum of a tensor's elements, as bytes; or the reason why they were not read."""
+    def of(self, tensor: Any) -> tuple[str, int] | str:
+        """The geometry of a tensor and the checksum of its elements, as bytes; or the reason why they were not read."""
         place = address_of(tensor)
         if place not in self._known:
             try:
@@ -36,11 +36,13 @@ class Checksums:
                 self._known[place] = gettext("it has no memory that could be read")
         return self._known[place]
 
-    def _read(self, tensor: Any) -> int | str:
+    def _read(self, tensor: Any) -> tuple[str, int] | str:
         if type(tensor).__name__ not in PLAIN:
             return gettext("it is an object of the subclass {kind}", kind=type(tensor).__name__)
         if str(tensor.device) != "cpu":
             return gettext("it is on {device}", device=str(tensor.device))
+        # What was detached in place since is another thing to backward, too.
+        kind = f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype} {tensor.is_leaf}"
         # Each cell once, forwards: where strides repeat or turn a walk around, the memory is still one stretch.
         pairs = zip(tensor.stride(), tensor.shape, strict=True)
         walk = sorted(((int(step), int(size)) for step, size in pairs if step and size != 1), reverse=True)
@@ -48,7 +50,7 @@ class Checksums:
         itemsize, offset = int(tensor.element_size()), int(tensor.storage_offset())
         nbytes = math.prod(sizes) * itemsize
         if not tensor.numel():
-            return 0
+            return kind, 0
         if nbytes > self._left:
             return gettext("together with others it is larger than the {size} MB that are compared", size=MOST >> 20)
         self._left -= nbytes
@@ -59,5 +61,4 @@ class Checksums:
         start = storage.data_ptr()
         if not start or int(storage.nbytes()) < offset * itemsize + nbytes:
             return gettext("its memory was given back")
-        kind = f"{tuple(tensor.shape)} {tensor.dtype}".encode()
-        return zlib.crc32((ctypes.c_char * nbytes).from_address(start + offset * itemsize), zlib.crc32(kind))
+        return kind, zlib.crc32((ctypes.c_char * nbytes).from_address(start + offset * itemsize))

@@ -17,7 +17,8 @@ from ..labels import short
 from .probe import quietly
 
 _REFUSES = re.compile(
-    r"^(_?(Linalg|Svd|Eig|Lu|Qr|Igamma|SpecialZeta|Geqrf|Unique|CudnnRnn|MiopenRnn))|BackwardBackward|^Warn"
+    r"^_?(Linalg(?!VectorNorm|Cross)|Svd|Eig|Lu|Qr|Cholesky|Triangular|Ormqr|Householder|Igamma|SpecialZeta|Geqrf|Unique"
+    r"|CudnnRnn|MiopenRnn|Warn|StandardGammaGrad|(Pdist|Cdist|EmbeddingBag|EmbeddingBagDense)BackwardBackward)"
 )
 """Kinds of nodes that raise for some values, for some of their inputs, or in some mode (torch's derivatives.yaml)."""
 
@@ -33,8 +34,14 @@ def of_node(node: Any) -> Iterator[str]:
         yield gettext("{node} does not show what the operation that wrote through a view saved", node=name)
     elif _REFUSES.search(name):
         yield gettext("{node} refuses some values, inputs or modes", node=name)
+    variable = quietly(node, "variable")
+    before = quietly(variable, "_meta")
+    expects = quietly(node, "_input_metadata") or ()
+    if variable is not None and (
+        any(tuple(one.shape) != tuple(variable.shape) for one in expects) or quietly(before, "exchanged")
+    ):
+        yield gettext("a leaf was given another shape by .data, and gradients of the old one are expected")
     hooks = quietly(node, "_hooks")
-    before = quietly(quietly(node, "variable"), "_meta")
     own = [hooks.pre, hooks.post, *(each for _, each in hooks.on_output)] if hooks else []
     own += [before.on_grad, before.after_accumulate] if before else []
     if any(own):

@@ -191,17 +191,20 @@ class Saved:
     saved_version: int | None = None
     version: int | None = None
     value: Any = None
-    bytes_now: int | None = field(default=None, compare=False, repr=False)
-    """A checksum of its bytes; None where they were not read."""
-    bytes_then: int | None = field(default=None, compare=False, repr=False)
+    used: bool = True
+    """False for what backward does not read: the running statistics of a BatchNorm in training."""
+    bytes_now: tuple[str, int] | None = field(default=None, compare=False, repr=False)
+    """Its geometry and a checksum of its bytes; None where they were not read."""
+    bytes_then: tuple[str, int] | None = field(default=None, compare=False, repr=False)
     """The same at the first of the looks that `since` leads back to; None where it was not yet there."""
     not_read: str = field(default="", compare=False, repr=False)
     """Why its bytes were not read."""
 
     @property
     def kept(self) -> bool | None:
-        """Whether its bytes are those of the first look at it; None where that was not compared."""
-        return None if None in (self.bytes_now, self.bytes_then) else self.bytes_now == self.bytes_then
+        """Whether its bytes are those of the first look at it; None where that could not be compared."""
+        now, then = self.bytes_now, self.bytes_then
+        return None if now is None or then is None or now[0] != then[0] else now == then
 
 
 @dataclass(frozen=True, slots=True)

@@ -321,10 +321,14 @@ class _Reader:
             if name == "tensors" and once:
                 yield Saved(name, "once")
             else:
-                yield from self._one_saved(node, attribute, name)
+                for saved in self._one_saved(node, attribute, name):
+                    running = name.startswith("running_") and quietly(node, "_saved_training")
+                    yield replace(saved, used=False, bytes_now=None) if running else saved
 
     def _one_saved(self, node: Any, attribute: str, name: str) -> Iterator[Saved]:
         raw = quietly(node, "_raw_saved_" + name)
+        if raw is None and _GEOMETRY.search(name):
+            return
         if any(getattr(one, "unpack_hook", None) is not None for one in (raw if isinstance(raw, tuple) else (raw,))):
             yield Saved(name, "packed")
             return
@@ -359,7 +363,7 @@ class _Reader:
             except Exception:  # noqa: BLE001 - a tensor without values (meta, FakeTensor) is told like any other
                 value = None
             if value is not None and probe.is_number(tensor, raw):
-                return Saved(name, "live", value=value, bytes_now=0, bytes_then=0)
+                return Saved(name, "live", value=value, bytes_now=("", 0), bytes_then=("", 0))
             if value is not None:
                 return self._with_bytes(Saved(name, "live", value=value), tensor)
         where = self.add(tensor, "saved") if where is None else where
@@ -412,7 +416,12 @@ class _Reader:
 def _attributes(kind: type) -> tuple[tuple[str, str], ...]:
     """(attribute, name) of what nodes of a class keep; their classes have a property for each."""
     names = [(attribute, attribute.removeprefix("_saved_")) for attribute in dir(kind) if attribute[:7] == "_saved_"]
-    found = [(attribute, name) for attribute, name in names if not _GEOMETRY.search(name)]
+    # Of a name like `index` there are numbers, which are left out, and tensors, which have a second property.
+    found = [
+        (attribute, name)
+        for attribute, name in names
+        if not _GEOMETRY.search(name) or hasattr(kind, f"_raw_saved_{name}")
+    ]
     # A custom Function keeps its tensors under another name.
     return (*found, ("saved_tensors", "tensors")) if hasattr(kind, "saved_tensors") else tuple(found)
 
