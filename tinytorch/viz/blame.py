@@ -83,7 +83,7 @@ def _blamed(past: Sequence[Past], finding: Finding, pairs: list[tuple[Node, Save
         if finding.kind == "stale":
             lines = lines or gettext("a line that was not stepped")
             said = gettext("It was written afterwards on {lines}.", lines=lines)
-            if finding.sharing[1:] and not past[-1].snapshot.tensor(saved.tensor or "").is_leaf:
+            if finding.sharing[1:]:
                 names = few(finding.sharing)
                 said += " " + gettext("{names} share that memory and its version counter.", names=names)
         elif lines:

@@ -119,7 +119,9 @@ def _stale(snap: Snapshot, root: str, stale: list[_Kept]) -> Iterator[Finding]:
             of_leaf.append((node, saved))
         else:
             groups.setdefault(counter or (node.id, saved.name), []).append((node, saved))
-    if of_leaf:
+    if len(leaves) == 1 and len(_sharing(snap, *leaves)) > 1:
+        yield _written(snap, root, of_leaf)  # through the other name, it seems
+    elif leaves:
         yield _leaves_written(snap, root, of_leaf, list(leaves.values()))
     for group in groups.values():
         yield _written(snap, root, group)
@@ -142,7 +144,7 @@ def _leaves_written(snap: Snapshot, root: str, stale: list[_Kept], leaves: list[
         names=few(leaves),
     )
     way = gettext("call backward before that write, or compute the result again after it")
-    return Finding("stale", root, what, way, _ids(stale), tuple(leaves))
+    return Finding("stale", root, what, way, _ids(stale), _sharing(snap, saved.tensor or ""))
 
 
 def _written(snap: Snapshot, root: str, stale: list[_Kept]) -> Finding:
@@ -185,6 +187,8 @@ def _freed(snap: Snapshot, root: Tensor, name: str, freed: list[_Kept], kept: li
             "detach() what is carried over from the earlier computation, as a hidden state, or, if both belong "
             "together, add up the results and call backward once"
         )
+    elif root.grad_fn_name == "AddBackward0":
+        way += "; " + gettext("a sum that is only to be shown is one of loss.detach() or loss.item()")
     yield Finding("freed", name, what, way, _ids(freed))
 
 

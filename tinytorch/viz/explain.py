@@ -63,6 +63,9 @@ def explained(snap: Snapshot) -> Explanation:
     for root in roots:
         nodes = reached(snap, [root])
         own = list(findings(snap, root, nodes, used))
+        # Where it is known to raise, or that a write was not seen, nobody asks what else is not known.
+        if _verdict(own) != "unknown":
+            own = [finding for finding in own if finding.kind not in ("not known", "not compared")]
         lines += _told(snap, root, nodes, own)
         found += own
         used |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
@@ -97,13 +100,12 @@ def _told(snap: Snapshot, root: Tensor, nodes: list[Node], found: list[Finding])
         yield gettext("Whether {name}.backward() would run and give the right gradient is not known.", name=name)
     else:
         yield gettext("{name}.backward() would add to {grads}, if nothing changed unseen.", name=name, grads=grads)
-    shown = [one for one in found if verdict == "unknown" or one.kind not in ("not known", "not compared")]
-    for finding in shown[:_MOST]:
+    for finding in found[:_MOST]:
         yield f"  - {finding.what}."
         if finding.way_out:
             yield "    " + gettext("Way out: {way}.", way=finding.way_out)
-    if len(shown) > _MOST:
-        more = len(shown) - _MOST
+    if len(found) > _MOST:
+        more = len(found) - _MOST
         yield "  - " + ngettext("And {number} more cause.", "And {number} more causes.", more)
 
 
