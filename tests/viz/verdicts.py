@@ -198,6 +198,8 @@ TORCH = {
     "complex on the way": "loss = (x * (1 + 2j)).abs().sum()\nlook()",
     "not implemented": "loss = torch.igamma(w.abs() + 1, torch.ones(3)).sum()\nlook()",
     "no derivative": "loss = torch.ops.aten._fused_dropout.default if 0 else torch.unique(x).sum()\nlook()",
+    "leaky, below zero": "h = x * 1\nF.leaky_relu_(h, -0.5)\nloss = h.sum()\nlook()",
+    "leaky": "h = x * 1\nF.leaky_relu_(h, 0.2)\nloss = h.sum()\nlook()",
     "svd": "loss = torch.linalg.svd(M)[1].sum()\nlook()",
     "qr, complete": "loss = torch.linalg.qr(torch.randn(4, 3, requires_grad=True), 'complete')[0].sum()\nlook()",
     "checkpoint": "from torch.utils.checkpoint import checkpoint\n"

@@ -3,7 +3,7 @@
 A chain is a run of nodes each of which leads to the next one alone: at once, or by ways
 that all meet there again, as a block with a skip connection does. Branches that end in
 leaves, as a layer's weights do, do not count. Nodes that a name stands for, and nodes
-with a stale saved tensor, are never folded away.
+whose saved tensor was written, are never folded away.
 """
 
 from __future__ import annotations
@@ -162,7 +162,8 @@ def _meetings(ways: dict[str, list[str]]) -> dict[str, str | None]:
 def _kept(snap: Snapshot) -> set[str]:
     named = {tid for _, tid in snap.names}
     kept = {tensor.grad_fn for tensor in snap.tensors if tensor.id in named and tensor.grad_fn}
-    kept |= {node.id for node in snap.nodes if node.cut or any(saved.state == "stale" for saved in node.saved)}
+    bad = {node.id for node in snap.nodes for saved in node.saved if saved.state == "stale" or saved.kept is False}
+    kept |= bad | {node.id for node in snap.nodes if node.cut}
     return kept
 
 

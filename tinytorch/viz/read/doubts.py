@@ -21,6 +21,8 @@ _REFUSES = re.compile(
     r"|CudnnRnn|MiopenRnn|Warn|StandardGammaGrad|(Pdist|Cdist|EmbeddingBag|EmbeddingBagDense)BackwardBackward)"
 )
 """Kinds of nodes that raise for some values, for some of their inputs, or in some mode (torch's derivatives.yaml)."""
+_NOT_BELOW_0 = {"LeakyReluBackward1": "_saved_negative_slope", "EluBackward1": "_saved_alpha"}
+"""Operations in place, whose backward raises for a number below 0."""
 
 
 def of_node(node: Any) -> Iterator[str]:
@@ -32,7 +34,7 @@ def of_node(node: Any) -> Iterator[str]:
         yield gettext("{node} is of a kind that shows nothing of what it saved", node=name)
     elif name == "CopySlices":
         yield gettext("{node} does not show what the operation that wrote through a view saved", node=name)
-    elif _REFUSES.search(name):
+    elif _REFUSES.search(name) or (name in _NOT_BELOW_0 and (quietly(node, _NOT_BELOW_0[name]) or 0) < 0):
         yield gettext("{node} refuses some values, inputs or modes", node=name)
     variable = quietly(node, "variable")
     before = quietly(variable, "_meta")
