@@ -162,6 +162,19 @@ def test_many_causes_are_told_as_a_few(engine: ModuleType) -> None:
     assert said.text.endswith("And 5 more causes.")
 
 
+def test_unseen_writes_to_all_weights_are_one_cause(engine: ModuleType) -> None:
+    net = engine.nn.Sequential(*[engine.nn.Linear(2, 2) for _ in range(9)])
+    loss = net(engine.ones(1, 2)).sum()
+    before = snapshot(loss=loss, net=net)
+    for weight in net.parameters():
+        weight.data.sub_(0.5)
+    said = explain(loss=loss, net=net, since=before)
+    assert said.verdict == "may be wrong"
+    (finding,) = said.findings
+    assert len(finding.saved) == 8
+    assert finding.way_out == "call backward before that write, or compute the result again after it"
+
+
 def test_what_is_not_compared_and_why() -> None:
     torch = pytest.importorskip("torch")
     x = torch.ones(3, requires_grad=True, device="meta")

@@ -143,8 +143,7 @@ def _leaves_written(snap: Snapshot, root: str, stale: list[_Kept], leaves: list[
         len(leaves),
         names=few(leaves),
     )
-    way = gettext("call backward before that write, or compute the result again after it")
-    return Finding("stale", root, what, way, _ids(stale), _sharing(snap, saved.tensor or ""))
+    return Finding("stale", root, what, _backward_first(), _ids(stale), _sharing(snap, saved.tensor or ""))
 
 
 def _written(snap: Snapshot, root: str, stale: list[_Kept]) -> Finding:
@@ -235,10 +234,9 @@ def _unseen(snap: Snapshot, root: str, kept: list[_Kept]) -> Iterator[Finding]:
     groups: dict[object, list[_Kept]] = {}
     for node, saved in kept:
         if saved.kept is False:
-            memory = snap.tensor(saved.tensor).storage if saved.tensor else None
-            groups.setdefault(memory or (node.id, saved.name), []).append((node, saved))
-    for group in groups.values():
-        yield _other_bytes(snap, root, group)
+            groups.setdefault(_whose(snap, node, saved), []).append((node, saved))
+    for whose, group in groups.items():
+        yield _other_bytes(snap, root, group, whose)
     sure = {id(saved) for group in groups.values() for _, saved in group}
     here = {node.id for node, _ in kept}
     counted: dict[object, list[tuple[Node, Saved, Tensor, Tensor]]] = {}
@@ -251,29 +249,35 @@ def _unseen(snap: Snapshot, root: str, kept: list[_Kept]) -> Iterator[Finding]:
         yield _counted_elsewhere(snap, root, [(node, saved) for node, saved, _, _ in several], *several[0][2:])
 
 
-def _other_bytes(snap: Snapshot, root: str, kept: list[_Kept]) -> Finding:
+def _whose(snap: Snapshot, node: Node, saved: Saved) -> object:
+    """Equal for what is likely to have been written for one cause: all running statistics, all leaves, or one storage."""
+    memory = None if saved.tensor is None else snap.tensor(saved.tensor).storage
+    members = [] if memory is None else map(snap.tensor, snap.storage(memory).tensors)
+    if saved.name.startswith("running_"):
+        return "running"
+    if any(one.is_leaf and one.requires_grad for one in members):
+        return "leaf"
+    return memory or (node.id, saved.name)
+
+
+def _other_bytes(snap: Snapshot, root: str, kept: list[_Kept], whose: object) -> Finding:
     node, saved = kept[0]
     what = gettext(
         "{node} saved {saved}. It does not hold the bytes of the earlier look, and its version counter has counted no "
         "write: backward computes from what stands there now, without an error",
         node=short(node.name),
-        saved=_which(snap, saved),
+        saved=_which(snap, saved) + _and_more(kept),
     )
     tensor = snap.tensor(saved.tensor) if saved.tensor else None
-    label = gettext("the tensor") if tensor is None else snap.label(tensor.id)
-    if saved.name.startswith("running_"):
+    label = snap.label(tensor.id) if tensor is not None and tensor.names else gettext("the tensor")
+    if whose == "running":
         way = gettext("call backward before the next forward pass in training mode, which updates it without counting")
-    elif tensor is not None and tensor.is_leaf:
-        way = gettext("call backward before that write, or compute the result again after it")
     else:
-        way = gettext(
-            "use {here}.detach() instead of .data (a write then raises), or write to a copy ({here}.detach().clone())",
-            here=label,
-        )
+        way = _backward_first() if whose == "leaf" else _not_data(label)
     # Other values give another gradient; another index may be one that there is not.
     sure = saved.bytes_now is not None and re.search("float|complex", saved.bytes_now[0]) is not None
     kind = "unseen write" if sure else "not known"
-    return Finding(kind, root, what + _and_more(kept), way, _ids(kept), (label,))
+    return Finding(kind, root, what, way, _ids(kept), (label,))
 
 
 def _counted_elsewhere(snap: Snapshot, root: str, kept: list[_Kept], tensor: Tensor, other: Tensor) -> Finding:
@@ -290,11 +294,18 @@ def _counted_elsewhere(snap: Snapshot, root: str, kept: list[_Kept], tensor: Ten
         counter=tensor.counter,
         here=here,
     )
-    way = gettext(
+    return Finding("unseen write", root, what + _and_more(kept), _not_data(here), _ids(kept), (here, there))
+
+
+def _backward_first() -> str:
+    return gettext("call backward before that write, or compute the result again after it")
+
+
+def _not_data(here: str) -> str:
+    return gettext(
         "use {here}.detach() instead of .data (a write then raises), or write to a copy ({here}.detach().clone())",
         here=here,
     )
-    return Finding("unseen write", root, what + _and_more(kept), way, _ids(kept), (here, there))
 
 
 def writes(tensor: Tensor) -> str:
