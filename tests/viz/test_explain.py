@@ -1,6 +1,8 @@
 """What is said before backward is what backward then does."""
 
+import threading
 from types import ModuleType
+from typing import Any
 
 import pytest
 from viz.programs import run
@@ -173,6 +175,18 @@ def test_unseen_writes_to_all_weights_are_one_cause(engine: ModuleType) -> None:
     (finding,) = said.findings
     assert len(finding.saved) == 8
     assert finding.way_out == "call backward before that write, or compute the result again after it"
+
+
+def test_two_threads_that_number_their_nodes_alike() -> None:
+    torch = pytest.importorskip("torch")
+    made: list[Any] = []
+    for value in (1.0, 2.0):
+        x = torch.full((3,), value, requires_grad=True)
+        thread = threading.Thread(target=lambda x=x: made.append(x.exp()))
+        thread.start()
+        thread.join()
+    loss = sum(made).sum()
+    assert explain(loss, since=snapshot(loss)).verdict == "unknown", "nobody knows which node was which"
 
 
 def test_what_is_not_compared_and_why() -> None:

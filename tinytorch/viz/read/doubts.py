@@ -56,6 +56,8 @@ def of_process(engine: Any) -> Iterator[str]:
         yield gettext("anomaly mode is on, which raises where a gradient is nan")
     if quietly(engine, "are_deterministic_algorithms_enabled") and engine.are_deterministic_algorithms_enabled():
         yield gettext("deterministic algorithms are demanded, and some operations have none")
+    if quietly(quietly(engine, "distributed"), "is_initialized") and engine.distributed.is_initialized():
+        yield gettext("torch.distributed is at work, whose own hooks may raise or change the gradient")
     handles = quietly(quietly(quietly(engine, "utils"), "hooks"), "RemovableHandle")
     count = _hooks(engine, handles.next_id) if hasattr(handles, "next_id") else 0
     if count:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter as Counts
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -67,7 +68,15 @@ def read(
 
 def compared(now: Snapshot, since: Snapshot) -> Snapshot:
     """`now`, in which what nodes saved knows its bytes at the first of the looks that `since` leads back to."""
-    before = {node.key: {saved.name: saved for saved in node.saved} for node in since.nodes if node.key is not None}
+    # Threads number their nodes for themselves: what two have is no name.
+    several = {
+        key for snap in (now, since) for key, count in Counts(node.key for node in snap.nodes).items() if count > 1
+    }
+    before = {
+        node.key: {saved.name: saved for saved in node.saved}
+        for node in since.nodes
+        if node.key is not None and node.key not in several
+    }
 
     def with_then(saved: Saved, known: dict[str, Saved]) -> Saved:
         old = known.get(saved.name)
