@@ -239,6 +239,7 @@ TORCH = {
     "a gradient that the second saved": "x.grad = torch.ones(3)\nroots = [x.sum(), (w * x.grad).sum()]\nlook()",
     "compiled": "loss = torch.compile(lambda v: v.exp(), backend='aot_eager')(x).sum()\nlook()",
     "another device": "loss = torch.ones(3, requires_grad=True, device='meta').exp().sum()\nlook()",
+    "nested": "n = torch.nested.nested_tensor([x, w])\nloss = torch.nested.to_padded_tensor(n * n, 0).sum()\nlook()",
     "vmap": "loss = torch.vmap(lambda v: v.exp())(M).sum()\nlook()",
     "parametrized": "net = torch.nn.utils.parametrizations.weight_norm(nn.Linear(3, 1))\n"
     "loss = net(X).pow(2).sum()\nlook()",

@@ -28,6 +28,8 @@ class Checksums:
 
     def of(self, tensor: Any) -> tuple[str, int] | str:
         """The geometry of a tensor and the checksum of its elements, as bytes; or the reason why they were not read."""
+        if type(tensor).__name__ not in PLAIN:
+            return gettext("it is an object of the subclass {kind}", kind=type(tensor).__name__)
         place = address_of(tensor)
         if place not in self._known:
             try:
@@ -37,8 +39,6 @@ class Checksums:
         return self._known[place]
 
     def _read(self, tensor: Any) -> tuple[str, int] | str:
-        if type(tensor).__name__ not in PLAIN:
-            return gettext("it is an object of the subclass {kind}", kind=type(tensor).__name__)
         if str(tensor.device) != "cpu":
             return gettext("it is on {device}", device=str(tensor.device))
         # What was detached in place since is another thing to backward, too.

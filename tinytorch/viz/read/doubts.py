@@ -36,18 +36,21 @@ def of_node(node: Any) -> Iterator[str]:
         yield gettext("{node} does not show what the operation that wrote through a view saved", node=name)
     elif _REFUSES.search(name) or (name in _NOT_BELOW_0 and (quietly(node, _NOT_BELOW_0[name]) or 0) < 0):
         yield gettext("{node} refuses some values, inputs or modes", node=name)
-    variable = quietly(node, "variable")
-    before = quietly(variable, "_meta")
-    expects = quietly(node, "_input_metadata") or ()
-    if variable is not None and (
-        any(tuple(one.shape) != tuple(variable.shape) for one in expects) or quietly(before, "exchanged")
-    ):
+    before = quietly(quietly(node, "variable"), "_meta")
+    if _exchanged(node) or quietly(before, "exchanged"):
         yield gettext("a leaf was given another shape by .data, and gradients of the old one are expected")
     hooks = quietly(node, "_hooks")
     own = [hooks.pre, hooks.post, *(each for _, each in hooks.on_output)] if hooks else []
     own += [before.on_grad, before.after_accumulate] if before else []
     if any(own):
         yield gettext("{node} has a hook, which may raise or change the gradient", node=name)
+
+
+def _exchanged(node: Any) -> bool:
+    """Whether the node of a leaf expects a gradient of another shape than the leaf has, as far as torch tells both."""
+    expected = [quietly(one, "shape") for one in quietly(node, "_input_metadata") or ()]
+    now = quietly(quietly(node, "variable"), "shape")
+    return now is not None and any(shape is not None and list(shape) != list(now) for shape in expected)
 
 
 def of_process(engine: Any) -> Iterator[str]:

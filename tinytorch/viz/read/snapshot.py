@@ -365,7 +365,8 @@ class _Reader:
             node = quietly(tensor, "grad_fn")
             same = self.addresses.get(address_of(tensor), ())
             where = next((i for i in same if self.met[i].grad_fn is node), None)
-        if where is None and not tuple(tensor.shape) and not tensor.requires_grad:
+        shape = quietly(tensor, "shape")  # a nested tensor has none
+        if where is None and shape is not None and not tuple(shape) and not tensor.requires_grad:
             # The 2 of `x * 2`: torch wraps it in a 0-d tensor, and backward frees it like one.
             try:
                 value = tensor.tolist()
