@@ -113,6 +113,17 @@ CASES = (
         "A flag stands at what is new, a diamond at what changed: what was saved is stale now, and was live before.",
         then="z = out * 3\nd.mul_(2)",
     ),
+    Case(
+        "unseen",
+        "A write that no counter saw",
+        "`h.data` is gone as soon as the line has run, and its counter with it: nothing that is left has counted the "
+        "write. An earlier look has checksums of what was saved, and tells.",
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = x.exp()\nloss = h.sum()",
+        "x=x, h=h, loss=loss",
+        ("graph",),
+        "`loss.backward()` raises nothing, and `x.grad` is five times too large.",
+        then="h.data.mul_(5)",
+    ),
 )
 HEAD = """# What the pictures show
 
@@ -154,7 +165,7 @@ def shown(case: Case, engine: ModuleType) -> dict[str, Any]:
 
 def listing(case: Case) -> str:
     """The program as a reader would write it."""
-    words = [*case.pictures, *(["snapshot"] if case.then else ["explain"])]
+    words = [*case.pictures, *(["snapshot"] if case.then else []), *([] if case.name == "since" else ["explain"])]
     look = case.look
     lines = ["import torch", f"from copylab import {', '.join(words)}", "", case.code]
     if case.then:
@@ -185,8 +196,9 @@ def files(engine: ModuleType) -> dict[str, str]:
         page.append(case.after + "\n")
         said = viz.explain(snap)
         trouble = any(finding.kind in ("stale", "unseen write") for finding in said.findings)
-        if trouble and not case.then:
-            page.append(f"`print(explain({case.look}))` says, before backward is called:\n\n```text\n{said}\n```\n")
+        if trouble and case.name != "since":
+            look = "after" if case.then else case.look
+            page.append(f"`print(explain({look}))` says, before backward is called:\n\n```text\n{said}\n```\n")
         page.append(
             "<details><summary>The same in words</summary>\n\n```text\n" + "\n\n".join(told) + "\n```\n\n</details>\n"
         )

@@ -21,7 +21,12 @@ _REFUSES = re.compile(
     r"|CudnnRnn|MiopenRnn|Warn|StandardGammaGrad|(Pdist|Cdist|EmbeddingBag|EmbeddingBagDense)BackwardBackward)"
 )
 """Kinds of nodes that raise for some values, for some of their inputs, or in some mode (torch's derivatives.yaml)."""
-_NOT_BELOW_0 = {"LeakyReluBackward1": "_saved_negative_slope", "EluBackward1": "_saved_alpha"}
+_NOT_BELOW_0 = {
+    "LeakyReluBackward1": "_saved_negative_slope",
+    "EluBackward1": "_saved_alpha",
+    "CeluBackward1": "_saved_alpha",
+    "RreluWithNoiseBackward1": "_saved_lower",
+}
 """Operations in place, whose backward raises for a number below 0."""
 
 
