@@ -1,6 +1,5 @@
 """The verdicts of `explain` held against a real backward, over many programs: none is wrong, few are "unknown"."""
 
-import gc
 import warnings
 from collections import Counter
 from types import ModuleType
@@ -23,7 +22,6 @@ def known() -> dict[str, Held]:
 @pytest.fixture
 def held(engine: ModuleType, known: dict[str, Held]) -> Held:
     if engine.__name__ not in known:
-        gc.collect()  # hooks that other tests have dropped
         programs = verdicts.BOTH if engine.__name__ == "tinytorch" else verdicts.BOTH | verdicts.TORCH
         found = known.setdefault(engine.__name__, {})
         for title, code in programs.items():

@@ -94,7 +94,7 @@ def _hooks(engine: Any, upto: int) -> int:
         for thing in things
         if type(thing) is OrderedDict and id(thing) not in owned
         for number, hook in list(thing.items())
-        if type(number) is int and number < upto and callable(hook)
+        if type(number) is int and _gone[0] <= number < upto and callable(hook)
     ]
     if not hooks:
         _gone[0] = upto
