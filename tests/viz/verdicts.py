@@ -269,7 +269,22 @@ WITH_A_FUNCTION = {
     "a Function with an attribute": CUSTOM.replace("BODY", "return 2 * grad * ctx.kept") + "h.data.add_(1)",
     "a Function used twice": CUSTOM.replace("BODY", "return grad") + "loss.backward()",
 }
+TWICE = """
+class Once(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, v):
+        ctx.save_for_backward(v)
+        return v * v
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, grad):
+        return grad * 2 * ctx.saved_tensors[0]
+g, = torch.autograd.grad((Once.apply(x) * w).sum(), x, create_graph=True)
+loss = g.sum()
+look()
+"""
 HOOKS = {
+    "differentiable once": TWICE,
     "a hook on a tensor": "h = x.exp()\nh.register_hook(lambda g: g * 2)\nloss = h.sum()\nlook()",
     "a hook that raises": "h = x * 2\nh.register_hook(lambda g: 1 / 0)\nloss = h.sum()\ndel h\nlook()",
     "a hook on a leaf": "x.register_hook(lambda g: 1 / 0)\nloss = x.sum()",

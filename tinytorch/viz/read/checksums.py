@@ -16,7 +16,7 @@ from ..catalogue import gettext
 from .blocks import PLAIN, address_of
 
 MOST = 1 << 30
-"""So many bytes are read for one snapshot, in 0.2 to 1 s (GPT-2: 0.1 s). What is beyond is not compared."""
+"""So many bytes are read for one snapshot, in 0.2 to 1 s. What is beyond is not compared."""
 
 
 class Checksums:
