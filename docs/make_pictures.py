@@ -113,6 +113,17 @@ CASES = (
         "A flag stands at what is new, a diamond at what changed: what was saved is stale now, and was live before.",
         then="z = out * 3\nd.mul_(2)",
     ),
+    Case(
+        "unseen",
+        "A write that no counter saw",
+        "`h.data` is gone as soon as the line has run, and its counter with it: nothing that is left has counted the "
+        "write. An earlier look has checksums of what was saved, and tells.",
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = x.exp()\nloss = h.sum()",
+        "x=x, h=h, loss=loss",
+        ("graph",),
+        "`loss.backward()` raises nothing, and `x.grad` is five times too large.",
+        then="h.data.mul_(5)",
+    ),
 )
 HEAD = """# What the pictures show
 
@@ -123,8 +134,8 @@ with 2.3, 2.6, 2.13 and 2.15) and on tinytorch's alike, and looking changes noth
 How to read a memory picture: a band is one storage, with its cells. Each row is a tensor that looks into it, with the
 index of its element under each cell that it covers; its names stand on the left. A box on the right is a version
 counter, joined to the tensors that share it. In a graph picture, backward follows the arrows; a tick stands beside what
-is as it was saved, a cross beside what was written since, and a triangle with what may have been written past its
-version counter.
+is, byte for byte, as it was at the earlier look, a dot beside what was not compared with one, a cross beside what was
+written since, and a triangle with what was or may have been written past its version counter.
 
 What is large is folded: a graph of more than 40 nodes by module (noted with `modules(net)`, or else by whose tensors
 its nodes read) and by what is repeated, more than 30 tensors by module. What is in trouble, shared, named or new stays
@@ -159,7 +170,7 @@ def shown(case: Case, engine: ModuleType) -> dict[str, Any]:
 
 def listing(case: Case) -> str:
     """The program as a reader would write it."""
-    words = [*case.pictures, *(["snapshot"] if case.then else ["explain"])]
+    words = [*case.pictures, *(["snapshot"] if case.then else []), *([] if case.name == "since" else ["explain"])]
     look = case.look
     lines = ["import torch", f"from copylab import {', '.join(words)}", "", case.code]
     if case.then:
@@ -190,8 +201,9 @@ def files(engine: ModuleType) -> dict[str, str]:
         page.append(case.after + "\n")
         said = viz.explain(snap)
         trouble = any(finding.kind in ("stale", "unseen write") for finding in said.findings)
-        if trouble and not case.then:
-            page.append(f"`print(explain({case.look}))` says, before backward is called:\n\n```text\n{said}\n```\n")
+        if trouble and case.name != "since":
+            look = "after" if case.then else case.look
+            page.append(f"`print(explain({look}))` says, before backward is called:\n\n```text\n{said}\n```\n")
         page.append(
             "<details><summary>The same in words</summary>\n\n```text\n" + "\n\n".join(told) + "\n```\n\n</details>\n"
         )

@@ -1,18 +1,25 @@
 """What is said before backward is what backward then does."""
 
+import threading
 from types import ModuleType
+from typing import Any
 
 import pytest
 from viz.programs import run
 
-from tinytorch.viz import explain, graph, memory
+from tinytorch.viz import explain, graph, memory, snapshot
 
 
 def test_what_would_run_runs(engine: ModuleType) -> None:
     names = run("x = torch.ones(3, requires_grad=True)\nloss = (x * x).sum()", engine)
-    said = explain(names)
+    said = explain(names, since=snapshot(names))
     assert said.verdict == "runs"
-    assert said.text == "loss.backward() would run. It adds to x.grad."
+    assert said.text == (
+        "loss.backward() would run. It adds to x.grad.\nWhat was saved holds the bytes of the earlier look."
+    )
+    alone = explain(names)
+    assert alone.verdict == "unknown", "nobody knows whether x was written through .data"
+    assert "2 saved tensors (x) were not compared with an earlier look" in alone.text
     names["loss"].backward()
 
 
@@ -61,7 +68,8 @@ def test_no_grad_and_no_scalar(engine: ModuleType) -> None:
 
 
 def test_nothing_to_explain() -> None:
-    assert explain({}).verdict == "nothing to do"
+    assert explain({}).verdict == "raises"
+    assert explain({}).text == "There is no tensor that backward could be called on."
 
 
 def test_parts_of_the_graph_that_backward_does_not_reach_do_not_count(engine: ModuleType) -> None:
@@ -71,3 +79,120 @@ def test_parts_of_the_graph_that_backward_does_not_reach_do_not_count(engine: Mo
     assert explain(loss=loss, other=other).verdict == "runs"
     assert "STALE" in graph(names).text
     assert "In trouble" in memory(names).text
+
+
+CAUSES = {
+    "an optimizer's step": (
+        (
+            "net = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(20)])\n"
+            "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nnet(torch.ones(1, 2)).sum().backward()\n"
+            "loss = net(torch.ones(1, 2)).sum()\nopt.step()"
+        ),
+        "stale",
+        19,
+        "call backward before that write, or compute the result again after it",
+    ),
+    "a leaf written in no_grad": (
+        "x = torch.ones(2, requires_grad=True)\nloss = (x * x).sum()\nwith torch.no_grad(): x[0] = 5",
+        "stale",
+        2,
+        "call backward before that write",
+    ),
+    "a hidden state": (
+        (
+            "h = torch.zeros(2)\nw = torch.ones(2, requires_grad=True)\nfor _ in range(3):\n"
+            "    h = torch.tanh(h + w)\n    loss = h.sum()\n    if _ == 1: loss.backward()"
+        ),
+        "freed",
+        2,
+        "detach() what is carried over from the earlier computation, as a hidden state",
+    ),
+    "a graph used twice": (
+        "x = torch.ones(2, requires_grad=True)\nloss = x.exp().sin().exp().sum()\nloss.backward()",
+        "freed",
+        3,
+        "compute the result anew",
+    ),
+    "a running loss": (
+        (
+            "x = torch.ones(2, requires_grad=True)\nloss = 0\nfor _ in range(3):\n"
+            "    one = x.exp().sum()\n    one.backward()\n    loss = loss + one"
+        ),
+        "freed",
+        3,
+        "is one of loss.detach() or loss.item()",
+    ),
+    "an activation": (
+        "x = torch.ones(2, requires_grad=True)\nh = x.exp()\nloss = (h * h).sum()\nh.detach().zero_()",
+        "stale",
+        3,
+        "write to a copy (h.clone()), or write after backward",
+    ),
+    "two of one graph": (
+        "x = torch.ones(2, requires_grad=True)\nh = x.exp().sin()\nloss = h.sum()\nother = h.mean()",
+        "freed",
+        2,
+        "add them up and call backward once",
+    ),
+}
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_one_finding_for_each_cause_with_its_way_out(cause: str, engine: ModuleType) -> None:
+    code, kind, count, way_out = CAUSES[cause]
+    names = run(code, engine)
+    said = explain(names)
+    assert said.verdict == "raises"
+    (finding,) = [one for one in said.findings if one.kind == kind]
+    assert len(finding.saved) == count
+    assert way_out in finding.way_out
+    assert len(said.text) < 800
+    with pytest.raises(RuntimeError):
+        [names[name].backward() for name in ("loss", "other") if name in names]
+
+
+def test_many_causes_are_told_as_a_few(engine: ModuleType) -> None:
+    names = run(
+        "x = torch.ones(2, requires_grad=True)\nhs = []\nfor _ in range(9): hs.append(x.exp())\nloss = sum(hs).sum()",
+        engine,
+    )
+    for h in names["hs"]:
+        h.detach().zero_()
+    said = explain(loss=names["loss"])
+    assert len(said.findings) == 9
+    assert said.text.count("ExpBackward0") == 4
+    assert said.text.endswith("And 5 more causes.")
+
+
+def test_unseen_writes_to_all_weights_are_one_cause(engine: ModuleType) -> None:
+    net = engine.nn.Sequential(*[engine.nn.Linear(2, 2) for _ in range(9)])
+    loss = net(engine.ones(1, 2)).sum()
+    before = snapshot(loss=loss, net=net)
+    for weight in net.parameters():
+        weight.data.sub_(0.5)
+    said = explain(loss=loss, net=net, since=before)
+    assert said.verdict == "may be wrong"
+    (finding,) = said.findings
+    assert len(finding.saved) == 8
+    assert finding.way_out == "call backward before that write, or compute the result again after it"
+
+
+def test_two_threads_that_number_their_nodes_alike() -> None:
+    torch = pytest.importorskip("torch")
+    made: list[Any] = []
+    for value in (1.0, 2.0):
+        x = torch.full((3,), value, requires_grad=True)
+        thread = threading.Thread(target=lambda x=x: made.append(x.exp()))
+        thread.start()
+        thread.join()
+    loss = sum(made).sum()
+    assert explain(loss, since=snapshot(loss)).verdict == "unknown", "nobody knows which node was which"
+
+
+def test_what_is_not_compared_and_why() -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.ones(3, requires_grad=True, device="meta")
+    loss = x.exp().sum()
+    said = explain(loss, since=snapshot(loss))
+    assert said.verdict == "unknown"
+    assert "cannot be compared with an earlier look: it is on meta" in said.text

@@ -108,6 +108,10 @@ class Expected:
                     found[f"{node.name} saved it {at}: backward will raise"] = None
         for node in self.snap.nodes:
             for saved in node.saved:
+                if saved.tensor == one.id and saved.kept is False:
+                    found[f"{node.name} saved it, and it was written past its version counter"] = None
+        for node in self.snap.nodes:
+            for saved in node.saved:
                 if saved.tensor == one.id and saved.state == "live":
                     for other in self.snap.tensors:
                         beside = other.storage == one.storage and other.counter != one.counter

@@ -21,7 +21,7 @@ from tinytorch.viz.words import shown
 
 Card = tuple[str, ...]
 OFF = "nothing here was computed from a tensor that requires grad"
-SIGNS = {"live": "ok", "stale": "bad", "freed": "void", "number": "dot"}
+SIGNS = {"stale": "bad", "freed": "void", "number": "dot"}
 
 
 def short(name: str | None) -> str:
@@ -76,7 +76,7 @@ class Expected:
 
     def unseen(self, saved: Saved) -> str:
         """Through which tensors a live saved one may have been written past its counter."""
-        if saved.state != "live" or saved.tensor is None:
+        if saved.state != "live" or saved.tensor is None or saved.kept is False:
             return ""
         one = self.snap.tensor(saved.tensor)
         others = [o for o in self.snap.tensors if o.storage == one.storage and o.counter != one.counter and o.version]
@@ -141,8 +141,10 @@ class Expected:
         lines = ["NEW"] if node.id in self.new_nodes else []
         lines.append(short(node.name))
         for saved in node.saved:
-            lines.append(f"{SIGNS[saved.state]} {self.saved(saved)}")
-            if unseen := self.unseen(saved):
+            unseen = self.unseen(saved)
+            sign = SIGNS[saved.state] if saved.state != "live" else "ok" if saved.kept and not unseen else "dot"
+            lines.append(f"{'bad' if saved.kept is False else sign} {self.saved(saved)}")
+            if unseen:
                 lines.append(f"bad perhaps written unseen, through {unseen}")
             if was := self.was(node, saved):
                 lines.append(f"was {was}")
@@ -154,7 +156,8 @@ class Expected:
         what = what or (f" = {show(saved.value)}" if saved.value is not None else "")
         match saved.state:
             case "live":
-                return f"saved {name}{what}" + (f", version {saved.version}" if saved.tensor else "")
+                said = f"saved {name}{what}" + (f", version {saved.version}" if saved.tensor else "")
+                return f"{said}: written unseen" if saved.kept is False else said
             case "stale":
                 return f"saved {name}{what}: saved at version {saved.saved_version}, now at {saved.version}"
             case "freed":
@@ -229,8 +232,10 @@ class Expected:
             yield f"next_functions[{edge.index}]: {self.target(edge.node)}"
         for saved in node.saved:
             what = label(self.snap, saved.tensor) if saved.tensor else show(saved.value)
+            since = ", unchanged" if saved.kept and saved.tensor else ""
+            since = ", but WRITTEN UNSEEN: backward computes from the new values" if saved.kept is False else since
             said = {
-                "live": f"{what}, live" + (f" at version {saved.version}" if saved.tensor else ""),
+                "live": f"{what}, live" + (f" at version {saved.version}" if saved.tensor else "") + since,
                 "stale": f"{f'{what}, ' if saved.tensor else ''}STALE: saved at version {saved.saved_version}, "
                 f"now at {saved.version}; backward will raise",
                 "freed": "freed by a backward; another backward will raise",
@@ -308,7 +313,17 @@ def dot(card: Card) -> str:
     return "".join(f"{line}\\l" for line in lines) if len(lines) > 1 else lines[0]
 
 
-BUSY = ["turns stale", "turns freed", "data", "number", "gradients", "folded, changed", "lost", "network"]
+BUSY = [
+    "turns stale",
+    "turns freed",
+    "written unseen",
+    "data",
+    "number",
+    "gradients",
+    "folded, changed",
+    "lost",
+    "network",
+]
 """Programs in which everything occurs that a graph picture can say."""
 
 
@@ -364,7 +379,8 @@ def test_the_programs_have_facts_of_every_kind() -> None:
             [line for card in seen.cards for line in card] + [f"edge {wire[3]}" for wire in seen.wires] + seen.around
         )
     for kind in (
-        "NEW", "ok saved .*, version", "ok saved .* = ", "bad saved", "void saved", "dot saved", "bad perhaps written",
+        "NEW", "ok saved .*, version", "ok saved .* = ", "bad saved", "bad saved .*unseen", "void saved",
+        "dot saved", "bad perhaps written",
         "was was live at", "was .grad was None", "was .grad changed", "was .* is now another", "was .* is a new name",
         r"\d+ nodes folded", r"was \d+ nodes? new", r"\d+ x ", "edge 0", "edge 1", "edge .grad", "no longer there",
         r"\d+ nodes? of before", "not on the graph",

@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 from itertools import chain, pairwise
 
 from .fold import Line, Path, Run, common, matches, path_of
-from .read.records import Node, Snapshot, Storage, Tensor
+from .read.records import Node, Saved, Snapshot, Storage, Tensor
 
 FOLD_ABOVE = 40
 """Graphs of up to this many nodes are shown whole."""
@@ -262,7 +262,7 @@ class _Order:
             id=name,
             nodes=tuple(nodes),
             kinds=tuple(Counter(node.name for node in members).items()),
-            states=tuple(Counter(saved.state for node in members for saved in node.saved).items()),
+            states=tuple(Counter(_stands(saved) for node in members for saved in node.saved).items()),
             leaves=tuple(node.variable for node in members if node.variable is not None),
             ends=tuple(ends),
             made=tuple(tid for node in members for tid in node.tensors if self.snap.tensor(tid).names),
@@ -319,6 +319,10 @@ class Shelf:
     find: str
     found: frozenset[str]
     """What was looked for, and the tensors that are called so."""
+
+
+def _stands(saved: Saved) -> str:
+    return "written unseen" if saved.kept is False else saved.state
 
 
 def shelf(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str, fold: bool) -> Shelf:

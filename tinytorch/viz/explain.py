@@ -1,42 +1,36 @@
-"""Say before backward is called whether it would raise, or give a wrong gradient without a word; and afterwards, why.
+"""Say before backward is called whether it would raise, or give a wrong gradient without a word.
 
-Everything is read from snapshots. A stale saved tensor makes backward raise. A write that the saved tensor's version
-counter did not see does not, and the gradient is then computed from the new values; such writes show in the counters of
-other tensors over the same memory, as long as those tensors are still there to be asked.
+Everything is read from snapshots. Two things are asked: does backward raise, and is the gradient that of the values
+which were saved? The first is known where nothing in the graph is hidden (a hook, a Function in Python, a packed tensor
+are) and each operation is one that does not refuse values. The second cannot be known from one look: a write through
+`.data`, NumPy or a storage leaves no trace in what it wrote. Whoever had the tensor may have done it and be gone, so
+neither counters nor references prove that nobody did. Computing saved values anew would not prove it either: the inputs
+have nothing that they could be computed from, and `(x * x).sum()` is the same for -x. What does prove it are bytes that
+were compared. So `explain(loss)` says "runs" where nothing was saved that could have been written, and "unknown"
+elsewhere; `explain(loss, since=earlier)` says "runs" where all that was saved is, byte for byte, what it was at that
+look. A write between the save and the first look is not seen: look early. `steps` looks after each line.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from .catalogue import gettext, ngettext
-from .labels import clean, few, listed, shape, short, shorten, told
+from .causes import Finding, findings, reached, unseen_writes, writes
+from .labels import few, listed, short, told
 from .read.records import Node, Saved, Snapshot, Tensor
 from .read.snapshot import read
 
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One reason why backward would not do what it should, with the way out."""
-
-    kind: str
-    """"stale", "freed", "invalid", "no grad", "not a scalar" (backward raises) or "unseen write" (it may be wrong)."""
-    root: str
-    """What backward would be called on, by its label."""
-    what: str
-    way_out: str
-    node: str | None = None
-    saved: Saved | None = None
-    sharing: tuple[str, ...] = ()
-    """The names that see the same memory as the saved tensor."""
+_MOST = 4
+"""So many causes are told of one tensor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What `backward` would do. `verdict` is "raises", "may be wrong", "runs" or "nothing to do"."""
+    """What `backward` would do. `verdict` is "raises", "may be wrong", "runs" or "unknown"; `findings` say why."""
 
     verdict: str
     findings: tuple[Finding, ...]
@@ -48,8 +42,8 @@ class Explanation:
     __repr__ = __str__
 
 
-def explain(*tensors: Any, **named: Any) -> Explanation:
-    """Say in words what `backward()` on these tensors would do; it is not called.
+def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Explanation:
+    """Say in words what `backward()` on these tensors would do, on one after the other; it is not called.
 
     >>> x = torch.ones(2, requires_grad=True)
     >>> y = x.exp()
@@ -60,162 +54,74 @@ def explain(*tensors: Any, **named: Any) -> Explanation:
     ...
 
     The arguments are those of `snapshot`, or a snapshot. Tensors given besides the one in question
-    are known by name: the more of them, the more can be said about who wrote where.
+    are known by name: the more of them, the more can be said about who wrote where. With `since`, an earlier
+    snapshot, what was saved is compared with what it was then; without it a write that no version counter saw cannot be
+    excluded, and the verdict is "unknown" where something was saved.
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    snap = read(tensors, named, sys._getframe(1))
+    return explained(read(tensors, named, sys._getframe(1), since))
+
+
+def explained(snap: Snapshot) -> Explanation:
+    """`explain` for a snapshot."""
     found: list[Finding] = []
     lines: list[str] = []
+    used: dict[str, str] = {}
     roots = _roots(snap)
     for root in roots:
-        own = list(_findings(snap, root))
-        lines += _verdict(snap, root, own)
+        nodes = reached(snap, [root])
+        own = list(findings(snap, root, nodes, used))
+        # Where it is known to raise, or that a write was not seen, nobody asks what else is not known.
+        if _verdict(own) != "unknown":
+            own = [finding for finding in own if finding.kind not in ("not known", "not compared")]
+        lines += _told(snap, root, nodes, own)
         found += own
+        used |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
     if not roots:
         lines = [gettext("There is no tensor that backward could be called on.")]
     lines += [gettext("Note: {note}; what lies beyond is not known.", note=note) for note in snap.notes]
-    verdict = "nothing to do" if not roots else "raises" if _raises(found) else "may be wrong" if found else "runs"
-    return Explanation(verdict, tuple(found), told(lines))
+    return Explanation(_verdict(found) if roots else "raises", tuple(found), told(lines))
 
 
-def _raises(findings: list[Finding]) -> bool:
-    return any(finding.kind != "unseen write" for finding in findings)
+def _verdict(found: list[Finding]) -> str:
+    kinds = {finding.kind for finding in found}
+    if kinds - {"not known", "not compared", "unseen write"}:
+        return "raises"
+    if "not known" in kinds or not kinds:
+        return "unknown" if kinds else "runs"
+    return "may be wrong" if "unseen write" in kinds else "unknown"
 
 
-def _verdict(snap: Snapshot, root: Tensor, findings: list[Finding]) -> Iterator[str]:
-    name = snap.label(root.id)
-    if not findings:
-        leaves = [node.variable for node in _reached(snap, root) if node.variable is not None]
-        grads = listed(snap.grad_labels([root.id] if root.is_leaf else leaves))
+def _told(snap: Snapshot, root: Tensor, nodes: list[Node], found: list[Finding]) -> Iterator[str]:
+    name, verdict = snap.label(root.id), _verdict(found)
+    leaves = [root.id] if root.is_leaf else [node.variable for node in nodes if node.variable is not None]
+    grads = few(snap.grad_labels([one for one in leaves if snap.tensor(one).requires_grad])) or gettext("no .grad")
+    if verdict == "runs":
         yield gettext("{name}.backward() would run. It adds to {grads}.", name=name, grads=grads)
-    elif _raises(findings):
+        if any(saved.tensor and saved.kept for node in nodes for saved in node.saved):
+            yield gettext("What was saved holds the bytes of the earlier look.")
+    elif verdict == "raises":
         yield gettext("{name}.backward() would raise.", name=name)
-    else:
+    elif verdict == "may be wrong":
         yield gettext("{name}.backward() would run, but may give a wrong gradient.", name=name)
-    for finding in findings:
+    elif any(finding.kind == "not known" for finding in found):
+        yield gettext("Whether {name}.backward() would run and give the right gradient is not known.", name=name)
+    else:
+        yield gettext("{name}.backward() would add to {grads}, if nothing changed unseen.", name=name, grads=grads)
+    for finding in found[:_MOST]:
         yield f"  - {finding.what}."
-        yield "    " + gettext("Way out: {way}.", way=finding.way_out)
+        if finding.way_out:
+            yield "    " + gettext("Way out: {way}.", way=finding.way_out)
+    if len(found) > _MOST:
+        more = len(found) - _MOST
+        yield "  - " + ngettext("And {number} more cause.", "And {number} more causes.", more)
 
 
 def _roots(snap: Snapshot) -> list[Tensor]:
     """The named results that nothing else named was computed from; all named tensors if there is no result."""
     results = [tensor for tensor in snap.named if tensor.grad_fn is not None or tensor.is_leaf is None]
-    below = {node.id for tensor in results for node in _reached(snap, tensor)[1:]}
+    below = {node.id for tensor in results for node in reached(snap, [tensor])[1:]}
     return [tensor for tensor in results if tensor.grad_fn not in below] or list(snap.named[:1])
-
-
-def _reached(snap: Snapshot, root: Tensor) -> list[Node]:
-    """The nodes that backward would walk, the root's own first."""
-    order = dict.fromkeys([root.grad_fn] if root.grad_fn else [])
-    waiting = list(order)
-    while waiting:
-        for edge in snap.node(waiting.pop()).edges:
-            if edge.node is not None and edge.node not in order:
-                order[edge.node] = None
-                waiting.append(edge.node)
-    return [snap.node(name) for name in order]
-
-
-def _findings(snap: Snapshot, root: Tensor) -> Iterator[Finding]:
-    name = snap.label(root.id)
-    if root.is_leaf is None:
-        what = gettext("{name} is a view that was made in no_grad mode, and its base was written since", name=name)
-        yield Finding("invalid", name, what, gettext("make the view outside of no_grad, or write inside of it"))
-        return
-    if not root.requires_grad:
-        what = gettext(
-            "{name} requires no grad: it was not computed from a tensor that does, or was cut off by detach or .data",
-            name=name,
-        )
-        way = gettext("call requires_grad_() on the leaf before computing, and keep detach out of the way")
-        yield Finding("no grad", name, what, way)
-        return
-    if root.numel != 1:
-        what = gettext(
-            "{name} has {count} elements, and backward() without an argument wants one",
-            name=name,
-            count=f"{root.numel:,}",
-        )
-        way = gettext(
-            "call {name}.sum().backward(), or give backward a gradient of shape {shape}",
-            name=name,
-            shape=shape(root.shape),
-        )
-        yield Finding("not a scalar", name, what, way)
-    reached = {node.id: node for node in _reached(snap, root)}
-    for node in reached.values():
-        for saved in node.saved:
-            if saved.state == "stale":
-                yield _stale(snap, name, node, saved)
-            elif saved.state == "freed":
-                what = gettext(
-                    "{node} gave its saved {saved} back in an earlier backward", node=short(node.name), saved=saved.name
-                )
-                way = gettext("compute the result anew, or call the earlier backward with retain_graph=True")
-                yield Finding("freed", name, what, way, node.id, saved)
-    for tensor, other, node in unseen_writes(snap):
-        if node.id in reached:
-            yield _unseen(snap, name, node, tensor, other)
-
-
-def _stale(snap: Snapshot, root: str, node: Node, saved: Saved) -> Finding:
-    sharing = () if saved.tensor is None else _sharing(snap, saved.tensor)
-    what = ngettext(
-        "{node} saved {saved} at version {then}, now at {now}: it was written {number} time since",
-        "{node} saved {saved} at version {then}, now at {now}: it was written {number} times since",
-        (saved.version or 0) - (saved.saved_version or 0),
-        node=short(node.name),
-        saved=_which(snap, saved),
-        then=saved.saved_version,
-        now=saved.version,
-    )
-    if len(sharing) > 1:
-        what += "; " + gettext(
-            "{names} share that version counter, and a write through any of them counts", names=listed(sharing)
-        )
-    target = sharing[-1] if sharing else gettext("the tensor")
-    way = gettext("write to a copy ({name}.clone()), or write after backward", name=target)
-    return Finding("stale", root, what, way, node.id, saved, sharing)
-
-
-def _unseen(snap: Snapshot, root: str, node: Node, tensor: Tensor, other: Tensor) -> Finding:
-    saved = next(one for one in node.saved if one.tensor == tensor.id)
-    there, here = snap.label(other.id), snap.label(tensor.id)
-    what = gettext(
-        "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} has counted {writes}; "
-        "counter {counter} of {here}, which backward checks, has not seen them. If they came after the save, the "
-        "gradient is wrong without an error",
-        node=short(node.name),
-        saved=_which(snap, saved),
-        there=there,
-        other=other.counter,
-        writes=_writes(other),
-        counter=tensor.counter,
-        here=here,
-    )
-    way = gettext(
-        "use {here}.detach() instead of .data (a write then raises), or write to a copy ({here}.detach().clone())",
-        here=here,
-    )
-    return Finding("unseen write", root, what, way, node.id, saved, (here, there))
-
-
-def _writes(tensor: Tensor) -> str:
-    return ngettext("{number} write", "{number} writes", tensor.version or 0)
-
-
-def _which(snap: Snapshot, saved: Saved) -> str:
-    label = gettext("its {saved}", saved=saved.name)
-    return label if saved.tensor is None else f"{label} ({snap.label(saved.tensor)})"
-
-
-def _sharing(snap: Snapshot, which: str) -> tuple[str, ...]:
-    """The names of the tensors that share a tensor's version counter, itself first."""
-    tensor = snap.tensor(which)
-    same = [which]
-    if tensor.counter is not None:
-        same += [tid for tid in snap.counter(tensor.counter).tensors if tid != which and snap.tensor(tid).names]
-    return tuple(snap.label(tid) for tid in same)
 
 
 # -- what the pictures say ---------------------------------------------------------
@@ -226,41 +132,22 @@ def stale(snap: Snapshot) -> list[tuple[Node, Saved]]:
     return [(node, saved) for node in snap.nodes for saved in node.saved if saved.state == "stale"]
 
 
-def unseen_writes(snap: Snapshot) -> list[tuple[Tensor, Tensor, Node]]:
-    """(saved tensor, another one over its memory, node): writes counted by the other's counter alone.
-
-    The counter of the saved tensor has not seen them, so backward would not notice.
-    """
-    found = []
-    seen: set[tuple[str, str | None, str]] = set()
-    beside: dict[str | None, list[Tensor]] = {}
-    for tensor in snap.tensors:
-        if tensor.version and tensor.counter is not None and tensor.role != "saved" and tensor.storage is not None:
-            beside.setdefault(tensor.storage, []).append(tensor)
-    for node in snap.nodes:
-        for saved in node.saved:
-            if saved.state != "live" or saved.tensor is None:
-                continue
-            tensor = snap.tensor(saved.tensor)
-            for other in beside.get(tensor.storage, ()):
-                key = (tensor.id, other.counter, node.id)
-                if other.counter != tensor.counter and key not in seen and tensor.overlaps(other):
-                    seen.add(key)
-                    found.append((tensor, other, node))
-    return found
-
-
 def troubles(snap: Snapshot) -> dict[str, tuple[str, ...]]:
     """For each tensor in trouble, by its id, what to say about it."""
     found: dict[str, dict[str, None]] = {}
     for node, saved in stale(snap):
         if saved.tensor is not None:
             found.setdefault(saved.tensor, {})[_saved_it(node, saved)] = None
+    unseen = [(node, saved) for node in snap.nodes for saved in node.saved if saved.kept is False]
+    for node, saved in unseen:
+        if saved.tensor is not None:
+            said = gettext("{node} saved it, and it was written past its version counter", node=short(node.name))
+            found.setdefault(saved.tensor, {})[said] = None
     for tensor, other, _ in unseen_writes(snap):
         said = gettext(
             "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
             other=other.counter,
-            writes=_writes(other),
+            writes=writes(other),
             own=tensor.counter,
         )
         found.setdefault(tensor.id, {})[said] = None
@@ -274,10 +161,14 @@ def nameless(snap: Snapshot, shown: frozenset[str]) -> list[str]:
 
 
 def perhaps(snap: Snapshot) -> dict[tuple[str, str], str]:
-    """(node, tensor that it saved) -> through which others it may have been written, unseen by its counter."""
+    """(node, tensor that it saved) -> through which others it may have been written, unseen by its counter.
+
+    What is known to have been written is not among them.
+    """
     found: dict[tuple[str, str], list[str]] = {}
     for tensor, other, node in unseen_writes(snap):
-        found.setdefault((node.id, tensor.id), []).append(snap.label(other.id))
+        if all(saved.kept is not False for saved in node.saved if saved.tensor == tensor.id):
+            found.setdefault((node.id, tensor.id), []).append(snap.label(other.id))
     return {key: listed(labels) for key, labels in found.items()}
 
 
@@ -288,107 +179,3 @@ def _saved_it(node: Node, saved: Saved) -> str:
         then=saved.saved_version,
         now=saved.version,
     )
-
-
-# -- which line is to blame --------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Past:
-    """What a step left behind, with the line that ran; line 0 is the state before the first."""
-
-    line: int
-    source: str
-    snapshot: Snapshot
-    function: str = ""
-    """Of which function its line is, where there are several."""
-
-    @property
-    def where(self) -> str:
-        """`line 4, c.zero_()`; with a function, `f, line 4, c.zero_()`."""
-        source = shorten(" ".join(self.source.split()), 60)
-        if self.function:
-            return gettext("{function}, line {line}, {source}", function=self.function, line=self.line, source=source)
-        return gettext("line {line}, {source}", line=self.line, source=source)
-
-
-def blame(past: Sequence[Past], error: str | None, after: Snapshot) -> tuple[str, ...]:
-    """Sentences on what a step that ran backward owes to earlier lines; none for other steps.
-
-    `past` ends with what the step found, `error` is what it raised, `after` what it left behind.
-    """
-    if not past or not past[-1].snapshot.nodes:
-        return ()
-    if error is not None and "modified by an inplace operation" in error:
-        kind = "stale"
-    elif error is None and _freed(after) > _freed(past[-1].snapshot):
-        kind = "unseen write"
-    else:
-        return ()
-    found: dict[tuple[object, ...], tuple[Finding, Node, Saved]] = {}
-    for one in explain(past[-1].snapshot).findings:
-        if one.kind == kind and one.saved is not None and one.node is not None:
-            key = (one.node, one.saved.name, one.sharing)
-            found.setdefault(key, (one, past[-1].snapshot.node(one.node), one.saved))
-    return tuple(clean(sentence) for three in found.values() for sentence in _blamed(past, *three))
-
-
-def _freed(snapshot: Snapshot) -> int:
-    return sum(saved.state == "freed" for node in snapshot.nodes for saved in node.saved)
-
-
-def _blamed(past: Sequence[Past], finding: Finding, node: Node, saved: Saved) -> Iterator[str]:
-    kept = [_entry(one.snapshot, node.key, saved.name) for one in past]
-    made = next((k for k, entry in enumerate(kept) if entry is not None), len(past) - 1)
-    first = kept[made] or saved
-    names = past[made].snapshot.tensor(first.tensor).names if first.tensor is not None else ()
-    when = gettext(
-        "{node} saved its {saved} ({names}) on {where}.",
-        node=short(node.name),
-        saved=saved.name,
-        names=" = ".join(names) or gettext("without a name"),
-        where=past[made].where,
-    )
-    if finding.kind == "stale":
-        lines = few(_rises(past, made, [entry.version if entry else None for entry in kept]))
-        said = gettext("It was written afterwards on {lines}.", lines=lines or gettext("a line that was not stepped"))
-        if finding.sharing[1:]:
-            names = few(finding.sharing)
-            said += " " + gettext("{names} share that memory and its version counter.", names=names)
-    else:
-        now = past[-1].snapshot
-        tensor = now.tensor(saved.tensor or "")
-        beside = {one.counter for one in now.tensors if one.storage == tensor.storage} - {tensor.counter, None}
-        rises = [_rises(past, made, _versions(past, counter)) for counter in sorted(map(str, beside))]
-        lines = few(line for some in rises for line in some)
-        if not lines:
-            return  # written before it was saved: nothing is wrong
-        said = gettext(
-            "The same memory was written afterwards on {lines}, past its version counter: the gradient was computed "
-            "from the new values, and no error says so.",
-            lines=lines,
-        )
-    yield f"{when} {said}"
-    yield gettext("Way out: {way}.", way=finding.way_out)
-
-
-def _entry(snapshot: Snapshot, key: object, name: str) -> Saved | None:
-    """What a node, known by its key, keeps under a name."""
-    nodes = [node for node in snapshot.nodes if node.key == key and key is not None]
-    return next((saved for node in nodes for saved in node.saved if saved.name == name), None)
-
-
-def _versions(past: Sequence[Past], counter: str) -> list[int | None]:
-    return [next((one.version for one in step.snapshot.counters if one.id == counter), None) for step in past]
-
-
-def _rises(past: Sequence[Past], start: int, versions: Sequence[int | None]) -> list[str]:
-    """The lines after step `start` at which a version went up, or was first seen above 0."""
-    lines: dict[str, None] = {}
-    last = 0
-    for k, version in enumerate(versions):
-        if version is not None:
-            if k > start and version > last:
-                lines[past[k].where] = None
-            last = version
-    return list(lines)

@@ -282,10 +282,14 @@ def _state(snap: Snapshot, saved: Saved) -> str:
     """What one saved entry is, and how it stands with it."""
     what = snap.label(saved.tensor) if saved.tensor is not None else show(saved.value)
     match saved.state:
-        case "live" if saved.version is None:
-            return gettext("{what}, live", what=what)
         case "live":
-            return gettext("{what}, live at version {version}", what=what, version=saved.version)
+            if saved.version is not None:
+                what = gettext("{what}, live at version {version}", what=what, version=saved.version)
+            else:
+                what = gettext("{what}, live", what=what)
+            if saved.kept is False:
+                return gettext("{what}, but WRITTEN UNSEEN: backward computes from the new values", what=what)
+            return gettext("{what}, unchanged", what=what) if saved.kept and saved.tensor else what
         case "stale":
             said = gettext(
                 "STALE: saved at version {then}, now at {now}; backward will raise",

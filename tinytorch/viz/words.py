@@ -154,7 +154,7 @@ def renamed(changed: Changes, tensor: Tensor) -> list[str]:
 
 
 _STATES = [gettext_noop("live"), gettext_noop("stale"), gettext_noop("freed"), gettext_noop("number")]
-_STATES += [gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadable")]
+_STATES += [gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadable"), gettext_noop("written unseen")]
 """What a record calls the states of what nodes save, for the translator."""
 SAVED = 24
 """Of a node that saved more, or has more edges, the rest is counted."""
@@ -177,7 +177,8 @@ def shown(changed: Changes, find: str = "", fold: bool = True) -> View:
     states = {saved.state for node in snap.nodes for saved in node.saved}
     # After a backward all is freed, which tells nothing of one node; beside what is still live it does.
     wrong = {"stale", "freed"} if "live" in states else {"stale"}
-    bad = {node.id for node in snap.nodes if node.cut or any(saved.state in wrong for saved in node.saved)}
+    spoilt = {node.id for node in snap.nodes for one in node.saved if one.state in wrong or one.kept is False}
+    bad = spoilt | {node.id for node in snap.nodes if node.cut}
     fresh = changed.nodes | {node for node, _ in changed.saved}
     return view(snap, bad | {node for node, _ in perhaps(snap)}, fresh, find, fold)
 

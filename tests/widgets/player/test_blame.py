@@ -86,3 +86,66 @@ def test_other_errors_are_left_alone(engine: ModuleType) -> None:
     assert steps("x = torch.ones(2)\nx.backward()", engine=engine)[-1].explanation == ()
     code = "x = torch.ones(2, requires_grad=True)\ny = (x * x).sum()\ny.backward()\ny.backward()"
     assert all(frame.explanation == () for frame in steps(code, engine=engine))
+
+
+SILENT = """
+x = torch.tensor([1., 2., 3.], requires_grad=True)
+h = x.exp()
+z = h.sum()
+{write}
+z.backward({keep})
+""".strip()
+
+
+@pytest.mark.parametrize("keep", ["", "retain_graph=True"])
+@pytest.mark.parametrize("write", ["h.data.mul_(5)", "h.detach().numpy()[:] = 0", "h.untyped_storage().fill_(0)"])
+def test_a_write_that_no_counter_saw_is_found_by_the_bytes(write: str, keep: str, engine: ModuleType) -> None:
+    made = steps(SILENT.format(write=write, keep=keep), engine=engine)
+    saved = made[2].pictures["graph"].text
+    assert "saved result: h, live at version 0, unchanged" in saved
+    written = made[3].pictures["graph"].text
+    assert "saved result: h, live at version 0, but WRITTEN UNSEEN: backward computes from the new values" in written
+    last = made[-1]
+    assert last.error is None
+    assert last.explanation[0] == (
+        f"ExpBackward0 saved its result (h) on line 2, h = x.exp(). The same memory was written afterwards on line 4, "
+        f"{write}, past its version counter: the gradient was computed from the new values, and no error says so."
+    )
+
+
+def test_a_write_that_changed_nothing_is_not_blamed(engine: ModuleType) -> None:
+    made = steps(SILENT.format(write="h.data.mul_(1)", keep=""), engine=engine)
+    assert made[-1].explanation == ()
+    assert "WRITTEN UNSEEN" not in made[3].pictures["graph"].text
+
+
+def test_only_what_that_backward_reaches_is_blamed(engine: ModuleType) -> None:
+    code = """
+w = torch.ones(2, requires_grad=True)
+h = w * 1
+a = (h * h).sum()
+b = h.exp()
+c = b.sum()
+h.add_(1)
+b.mul_(2)
+c.backward()
+""".strip()
+    last = steps(code, engine=engine)[-1]
+    assert last.error is not None
+    assert [line.partition(" ")[0] for line in last.explanation] == ["ExpBackward0", "Way"]
+    assert "on line 7, b.mul_(2)" in last.explanation[0]
+
+
+def test_a_step_before_backward_is_one_cause(engine: ModuleType) -> None:
+    code = """
+net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.ones(1, 2)).sum().backward()
+loss = (net(torch.ones(1, 2)) ** 2).sum()
+opt.step()
+loss.backward()
+""".strip()
+    last = steps(code, engine=engine)[-1]
+    assert len(last.explanation) == 2
+    assert "It was written afterwards on line 5, opt.step()." in last.explanation[0]
+    assert last.explanation[1] == "Way out: call backward before that write, or compute the result again after it."

@@ -191,9 +191,9 @@ def _node(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str]
     head = short(node.name)
     lines = [(shorten(head, LIMIT), "mono b", "")]
     for at, saved in saved_shown(node):
-        lines.append(_saved_line(changed.now, saved))
-        through = unseen.get((node.id, saved.tensor or ""))
-        if through is not None and saved.state == "live":
+        through = unseen.get((node.id, saved.tensor or "")) if saved.state == "live" else None
+        lines.append(_saved_line(changed.now, saved, through is None))
+        if through is not None:
             said = gettext("perhaps written unseen, through {names}", names=through)
             lines.append((shorten(said, 48), "s b", "warn"))
         if (node.id, at) in changed.saved:
@@ -221,7 +221,8 @@ def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, st
     if len(fold.kinds) > KINDS:
         more = ngettext("and {number} kind more", "and {number} kinds more", len(fold.kinds) - KINDS)
         lines.append((more, "s", ""))
-    lines += [(said, "s b", "cross") if state == "stale" else (said, "s", "") for state, said in in_states(fold)]
+    marks = {"stale": ("s b", "cross"), "written unseen": ("s b", "warn")}
+    lines += [(said, *marks.get(state, ("s", ""))) for state, said in in_states(fold)]
     through = sum(node in fold.nodes for node, _ in unseen)
     if through:
         lines.append((gettext("saved: {number} perhaps written unseen", number=f"{through:,}"), "s b", "warn"))
@@ -236,7 +237,8 @@ def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, st
     return Card(fold.id, "fold", tuple(lines), whole, _flag(fold.nodes, changed, seen))
 
 
-def _saved_line(snap: Snapshot, saved: Saved) -> tuple[str, str, str]:
+def _saved_line(snap: Snapshot, saved: Saved, clear: bool) -> tuple[str, str, str]:
+    """What a node saved, with a tick if it is known to be as it was (`clear`: nothing speaks against it)."""
     head = gettext("saved {name}", name=shorten(clean(saved.name), 14))
     whole = head
     if saved.tensor is not None:
@@ -244,10 +246,12 @@ def _saved_line(snap: Snapshot, saved: Saved) -> tuple[str, str, str]:
     elif saved.value is not None:
         whole = f"{head} = {show(saved.value)}"
     match saved.state:
-        case "live" if saved.tensor:
-            return (gettext("{what}, version {version}", what=whole, version=saved.version), "s", "check")
         case "live":
-            return (whole, "s", "check")
+            if saved.tensor is not None:
+                whole = gettext("{what}, version {version}", what=whole, version=saved.version)
+            if saved.kept is False:
+                return (gettext("{what}: written unseen", what=whole), "s b", "warn")
+            return (whole, "s", "check" if saved.kept and clear else "dot")
         case "number":
             return (whole, "s", "dot")
         case "stale":

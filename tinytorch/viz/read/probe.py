@@ -164,6 +164,24 @@ def inner_tensors(tensor: Any) -> list[tuple[str, Any]]:
     return [(name, value) for name, value in found if is_tensor(value)]
 
 
+def is_number(tensor: Any, raw: Any) -> bool:
+    """Whether a saved 0-d tensor is a number of Python's that the engine wrapped, which no other code can write to.
+
+    tinytorch saves it at a version that no tensor has. torch does not say so; but a wrapped number never decides the
+    dtype of a result, as a tensor does.
+    """
+    engine = sys.modules.get(engine_name(tensor))
+    if quietly(raw, "_version") == -1:
+        return True
+    smaller = {"torch.float64": "float32", "torch.int64": "int8", "torch.complex128": "complex64"}.get(
+        str(tensor.dtype)
+    )
+    if engine is None or smaller is None:
+        return False
+    kind = getattr(engine, smaller)
+    return bool(engine.result_type(tensor, engine.zeros((), dtype=kind)) == kind)
+
+
 def undisturbed() -> ExitStack:
     """A context in which no subclass and no mode of torch is asked, as far as this torch can do that.
 

@@ -214,6 +214,7 @@ class Saved:
     raises), "freed" (a backward used it up), "number" (plain data), "packed" (a
     saved-tensor hook holds it, and looking would call the hook), "once" (a custom
     Function gives it out a single time, and looking would use that up) or "unreadable".
+    "live" says that no write was counted; whether there was none is what `kept` says.
     """
 
     name: str
@@ -222,6 +223,20 @@ class Saved:
     saved_version: int | None = None
     version: int | None = None
     value: Any = None
+    used: bool = True
+    """False for what backward does not read: the running statistics of a BatchNorm in training."""
+    bytes_now: tuple[str, int] | None = field(default=None, compare=False, repr=False)
+    """Its geometry and a checksum of its bytes; None where they were not read."""
+    bytes_then: tuple[str, int] | None = field(default=None, compare=False, repr=False)
+    """The same at the first of the looks that `since` leads back to; None where it was not yet there."""
+    not_read: str = field(default="", compare=False, repr=False)
+    """Why its bytes were not read."""
+
+    @property
+    def kept(self) -> bool | None:
+        """Whether its bytes are those of the first look at it; None where that could not be compared."""
+        now, then = self.bytes_now, self.bytes_then
+        return None if now is None or then is None or now[0] != then[0] else now == then
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +264,8 @@ class Node:
     """True where the reader stopped here because the graph is too large."""
     module: str | None = None
     """The path of the module whose forward made it ("layers.3.attn"); None where that was not noted, see `modules`."""
+    doubts: tuple[str, ...] = ()
+    """Why it is not known what the node will do in backward."""
     key: Key = field(default=None, compare=False, repr=False)
 
 
@@ -267,6 +284,8 @@ class Snapshot:
     notes: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
     """The NumPy arrays that were given and see no memory of a tensor that is shown."""
+    doubts: tuple[str, ...] = ()
+    """Why it is not known what backward will do, for all nodes alike: hooks, and modes that hold."""
     last_ids: tuple[int, int, int] = field(default=(0, 0, 0), compare=False, repr=False)
     """The highest number given so far to a tensor, a storage and a counter."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter as Counts
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -17,8 +18,9 @@ from types import FrameType
 from typing import Any
 
 from ..catalogue import gettext
-from . import probe
+from . import doubts, probe
 from .blocks import PLAIN, Blocks, Place, address_of, lasting
+from .checksums import Checksums
 from .modules import made_in
 from .naming import gather
 from .probe import is_tensor, quietly, serial, undisturbed
@@ -65,14 +67,14 @@ def read(
     since: Snapshot | None = None,
     values: Any = True,
 ) -> Snapshot:
-    """`snapshot` for callers that hand over their own caller's frame; a lone Snapshot is returned as it is."""
+    """`snapshot` for callers that hand over their own caller's frame; a lone Snapshot is not read again."""
     if since is not None and not isinstance(since, Snapshot):
         raise TypeError(
             f"since= is an earlier snapshot, as snapshot(...) returns it, not of type {type(since).__name__}; "
             f'a tensor of that name is shown with {{"since": since}} as the first argument'
         )
     if len(args) == 1 and not named and isinstance(args[0], Snapshot):
-        return args[0]
+        return args[0] if since is None else compared(args[0], since)
     if not isinstance(values, bool):  # a tensor of that name
         named, values = {**named, "values": values}, True
     pairs, apart = gather(args, named, frame)
@@ -82,7 +84,35 @@ def read(
             if is_tensor(tensor):
                 reader.call(reader.add(tensor, "named"), name)
         arrays = [(name, array) for name, array in pairs if not is_tensor(array)]
-        return reader.finish(since or Snapshot((), (), (), (), ()), arrays, apart)
+        found = reader.finish(since or Snapshot((), (), (), (), ()), arrays, apart)
+    return found if since is None else compared(found, since)
+
+
+def compared(now: Snapshot, since: Snapshot) -> Snapshot:
+    """`now`, in which what nodes saved knows its bytes at the first of the looks that `since` leads back to."""
+    # Threads number their nodes for themselves: what two have is no name.
+    several = {
+        key for snap in (now, since) for key, count in Counts(node.key for node in snap.nodes).items() if count > 1
+    }
+    before = {
+        node.key: {saved.name: saved for saved in node.saved}
+        for node in since.nodes
+        if node.key is not None and node.key not in several
+    }
+
+    def with_then(saved: Saved, known: dict[str, Saved]) -> Saved:
+        old = known.get(saved.name)
+        if old is None or saved.state != "live" or old.bytes_now is None:
+            return saved
+        return replace(saved, bytes_then=old.bytes_now if old.bytes_then is None else old.bytes_then)
+
+    nodes = tuple(
+        replace(node, saved=tuple(with_then(saved, before[node.key]) for saved in node.saved))
+        if node.key in before and node.saved
+        else node
+        for node in now.nodes
+    )
+    return replace(now, nodes=nodes)
 
 
 @dataclass(slots=True)
@@ -119,6 +149,7 @@ class _Reader:
         self.variables: dict[int, int] = {}
         self.given: dict[str, int] = {}
         self.too_large = False
+        self.checksums = Checksums()
 
     def add(self, tensor: Any, role: str) -> int:
         where = self.index.get(id(tensor))
@@ -173,6 +204,7 @@ class _Reader:
             counters_known=known,
             notes=(note,) if self.too_large else (),
             arrays=tuple(name for name in apart if not any(name in names for names in seeing.values())),
+            doubts=tuple(dict.fromkeys(self._doubts())),
             last_ids=(last_tensor, blocks.last, last_counter),
         )
 
@@ -256,6 +288,10 @@ class _Reader:
             counters.append(Counter(name, versions[first] or 0, tuple(ids[i] for i in members)))
         return tuple(counters), known, last
 
+    def _doubts(self) -> Iterator[str]:
+        for name in dict.fromkeys(probe.engine_name(one.tensor) for one in self.met):
+            yield from doubts.of_process(sys.modules.get(name))
+
     # -- graph -----------------------------------------------------------------
 
     def _meet(self, node: Any) -> None:
@@ -307,6 +343,7 @@ class _Reader:
                     tensors=tuple(owners.get(id(node), ())),
                     cut=any(name is None and follower is not None for name, follower, _ in followers),
                     module=paths[where],
+                    doubts=tuple(doubts.of_node(node)),
                     key=_node_key(node, None if variable is None else keys[variable]),
                 )
             )
@@ -320,10 +357,14 @@ class _Reader:
             if name == "tensors" and once:
                 yield Saved(name, "once")
             else:
-                yield from self._one_saved(node, attribute, name)
+                for saved in self._one_saved(node, attribute, name):
+                    running = name.startswith("running_") and quietly(node, "_saved_training")
+                    yield replace(saved, used=False, bytes_now=None) if running else saved
 
     def _one_saved(self, node: Any, attribute: str, name: str) -> Iterator[Saved]:
         raw = quietly(node, "_raw_saved_" + name)
+        if raw is None and _GEOMETRY.search(name):
+            return
         if any(getattr(one, "unpack_hook", None) is not None for one in (raw if isinstance(raw, tuple) else (raw,))):
             yield Saved(name, "packed")
             return
@@ -336,7 +377,7 @@ class _Reader:
             yield Saved(name, "unreadable")
             return
         if is_tensor(value):
-            yield self._live(name, value)
+            yield self._live(name, value, raw)
         elif isinstance(value, tuple | list):
             for index, piece in enumerate(value):
                 if is_tensor(piece):
@@ -345,21 +386,31 @@ class _Reader:
             # torch shows sizes and indexes unsigned: ignore_index=-100 as 18446744073709551516.
             yield Saved(name, "number", value=value - 2**64 if isinstance(value, int) and value >= 2**63 else value)
 
-    def _live(self, name: str, tensor: Any) -> Saved:
+    def _live(self, name: str, tensor: Any, raw: Any = None) -> Saved:
         version = probe.version_of(tensor)
         where = self.index.get(id(tensor))
         if where is None:  # it may be known as another object, at the same place and with the same history
             node = quietly(tensor, "grad_fn")
             same = self.addresses.get(address_of(tensor), ())
             where = next((i for i in same if self.met[i].grad_fn is node), None)
-        if where is None and self.values and not tuple(tensor.shape) and not tensor.requires_grad:
+        shape = quietly(tensor, "shape")  # a nested tensor has none
+        bare = where is None and shape is not None and not tuple(shape)
+        if bare and self.values and not tensor.requires_grad:
             # The 2 of `x * 2`: torch wraps it in a 0-d tensor, and backward frees it like one.
             try:
-                return Saved(name, "live", value=tensor.tolist())
+                value = tensor.tolist()
             except Exception:  # noqa: BLE001 - a tensor without values (meta, FakeTensor) is told like any other
-                pass
+                value = None
+            if value is not None and probe.is_number(tensor, raw):
+                return Saved(name, "live", value=value, bytes_now=("", 0), bytes_then=("", 0))
+            if value is not None:
+                return self._with_bytes(Saved(name, "live", value=value), tensor)
         where = self.add(tensor, "saved") if where is None else where
-        return Saved(name, "live", tensor=str(where), saved_version=version, version=version)
+        return self._with_bytes(Saved(name, "live", str(where), version, version), tensor)
+
+    def _with_bytes(self, saved: Saved, tensor: Any) -> Saved:
+        found = self.checksums.of(tensor)
+        return replace(saved, not_read=found) if isinstance(found, str) else replace(saved, bytes_now=found)
 
     def _refused(self, node: Any, attribute: str, name: str, message: str, raw: Any) -> Saved:
         stale = _VERSIONS.search(message)
@@ -369,7 +420,10 @@ class _Reader:
         data = quietly(raw, "data")
         if not is_tensor(data) and not isinstance(raw, tuple):
             data = self._rewound(node, attribute, then, now)
-        where = self._original(data, node) if is_tensor(data) else None
+        where = None
+        if is_tensor(data):
+            found = self._original(data, node)
+            where = self.add(data, "saved") if found is None else found
         return Saved(name, "stale", tensor=None if where is None else str(where), saved_version=then, version=now)
 
     def _original(self, data: Any, node: Any) -> int | None:
@@ -401,7 +455,12 @@ class _Reader:
 def _attributes(kind: type) -> tuple[tuple[str, str], ...]:
     """(attribute, name) of what nodes of a class keep; their classes have a property for each."""
     names = [(attribute, attribute.removeprefix("_saved_")) for attribute in dir(kind) if attribute[:7] == "_saved_"]
-    found = [(attribute, name) for attribute, name in names if not _GEOMETRY.search(name)]
+    # Of a name like `index` there are numbers, which are left out, and tensors, which have a second property.
+    found = [
+        (attribute, name)
+        for attribute, name in names
+        if not _GEOMETRY.search(name) or hasattr(kind, f"_raw_saved_{name}")
+    ]
     # A custom Function keeps its tensors under another name.
     return (*found, ("saved_tensors", "tensors")) if hasattr(kind, "saved_tensors") else tuple(found)
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
+from tinytorch.viz.blame import Past, blame
 from tinytorch.viz.catalogue import gettext
 from tinytorch.viz.diff import changes
-from tinytorch.viz.explain import Past, blame
 from tinytorch.viz.read.records import Snapshot
 from tinytorch.viz.words import describe
 
@@ -155,7 +155,7 @@ def _explained(steps: Sequence[Step], start: Seen | None) -> tuple[str, ...]:
     past = [Past(0, "", start.snapshot)]
     past += [Past(step.site.line, step.site.source, step.seen.snapshot) for step in steps]
     for n in range(len(steps) - 1, -1, -1):
-        found = blame(past[: n + 1], steps[n].error, past[n + 1].snapshot)
+        found = blame(past[: n + 1], steps[n].site.source, steps[n].error, past[n + 1].snapshot)
         if found or steps[n].site.source.endswith(".grad = None"):
             return found
     return ()

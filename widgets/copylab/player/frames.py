@@ -18,11 +18,11 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tinytorch import viz
+from tinytorch.viz.blame import Past, blame
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 from tinytorch.viz.diff import Changes, changes
 from tinytorch.viz.draw.graph import graph_of
 from tinytorch.viz.draw.memory import memory_of
-from tinytorch.viz.explain import Past, blame
 from tinytorch.viz.labels import few
 from tinytorch.viz.read.records import Snapshot
 from tinytorch.viz.words import describe
@@ -162,7 +162,7 @@ def make(run: Run) -> tuple[Frame, ...]:
             pictures["memory"] = _memory(changed, number, known)
         if seen.snapshot.nodes:
             pictures["graph"] = _graph(changed, number, known)
-        found = blame(past, step.error, seen.snapshot)
+        found = blame(past, site.source, step.error, seen.snapshot)
         frames.append(Frame(number, step, said, pictures, place, code, found))
         past.append(Past(site.line, site.source, seen.snapshot, site.text.name if several else ""))
         before = seen
