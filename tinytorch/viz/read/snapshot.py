@@ -365,7 +365,8 @@ class _Reader:
         raw = quietly(node, "_raw_saved_" + name)
         if raw is None and _GEOMETRY.search(name):
             return
-        if any(getattr(one, "unpack_hook", None) is not None for one in (raw if isinstance(raw, tuple) else (raw,))):
+        hooks = [getattr(one, "unpack_hook", None) for one in (raw if isinstance(raw, tuple) else (raw,))]
+        if any(hook is not None and not getattr(hook, "changes_nothing", False) for hook in hooks):
             yield Saved(name, "packed")
             return
         try:
