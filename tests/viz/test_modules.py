@@ -160,3 +160,28 @@ def test_a_compiled_model_runs_as_one_module() -> None:
     compiled = torch.compile(net_of(torch), backend="eager", fullgraph=True)
     with modules():
         assert {path for _, path in paths(y=compiled(torch.ones(1, 2)))} == {"OptimizedModule"}
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("ahead", [0, 20, 200])
+def test_gradients_that_another_thread_made_have_no_path(ahead: int) -> None:
+    """As on a GPU, where backward has a thread of its own that counts its nodes from 0."""
+    import torch
+
+    net, x = net_of(torch), torch.ones(1, 2, requires_grad=True)
+
+    def gradient(y: Any) -> Any:
+        for _ in range(ahead):
+            x * 1
+        return torch.autograd.grad(y.sum(), x, create_graph=True)[0]
+
+    def penalised() -> Any:
+        for _ in range(100):
+            x * 1
+        with modules(net):
+            y = net(x)
+            return y, in_a_thread(lambda: gradient(y))
+
+    y, g = in_a_thread(penalised)
+    assert paths(y=y) == INSIDE
+    assert {path for path in paths(loss=y.sum() + g.sum()) if path[1] is not None} <= INSIDE
