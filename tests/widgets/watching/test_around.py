@@ -1,6 +1,7 @@
 """What stands around a watch: how it tells, how it ends, what it keeps, and pytest's option."""
 
 import gc
+import importlib
 import linecache
 import os
 import subprocess
@@ -122,6 +123,21 @@ def test_a_graph_may_outlive_its_watch() -> None:
         y.sum().backward()
     assert watch.findings[0].saved is not None
     assert watch.findings[0].written is None, "it was no longer looking"
+
+
+@pytest.mark.parametrize("engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
+def test_explain_knows_what_was_watched(engine: str) -> None:
+    x = importlib.import_module(engine).ones(3, requires_grad=True)
+    assert copylab.explain(loss=((x * 2) ** 2).sum()).verdict == "unknown"
+    with copylab.watch() as watch:
+        y = x * 2
+        loss = (y * y).sum()
+        assert copylab.explain(loss=loss, y=y).verdict == "runs"
+        y.data.mul_(2)
+        assert copylab.explain(loss=loss, y=y).verdict == "may be wrong"
+        y.mul_(2)
+        assert copylab.explain(loss=loss, y=y).verdict == "raises"
+    assert not watch.findings, "looking is no backward"
 
 
 def test_watches_nest() -> None:

@@ -102,7 +102,7 @@ def compared(now: Snapshot, since: Snapshot) -> Snapshot:
 
     def with_then(saved: Saved, known: dict[str, Saved]) -> Saved:
         old = known.get(saved.name)
-        if old is None or saved.state != "live" or old.bytes_now is None:
+        if old is None or saved.state != "live" or old.bytes_now is None or saved.bytes_then is not None:
             return saved
         return replace(saved, bytes_then=old.bytes_now if old.bytes_then is None else old.bytes_then)
 
@@ -378,7 +378,7 @@ class _Reader:
             yield Saved(name, "unreadable")
             return
         if is_tensor(value):
-            yield self._live(name, value, raw)
+            yield _as_watched(self._live(name, value, raw), raw)
         elif isinstance(value, tuple | list):
             for index, piece in enumerate(value):
                 if is_tensor(piece):
@@ -450,6 +450,16 @@ class _Reader:
             if is_tensor(saved):
                 return saved
         return None
+
+
+def _as_watched(saved: Saved, raw: Any) -> Saved:
+    """What `copylab.watch` keeps knows the bytes from when they were saved, and whether they are others now."""
+    watched = getattr(quietly(raw, "unpack_hook"), "changes_nothing", False)
+    changed = quietly(quietly(raw, "data"), "changed") if watched else None
+    if changed is None or saved.bytes_now is None:
+        return saved
+    kind, number = saved.bytes_now
+    return replace(saved, bytes_then=(kind, number + changed))
 
 
 @cache
