@@ -95,12 +95,12 @@ def _blamed(past: Sequence[Past], finding: Finding, pairs: list[tuple[Node, Save
         else:
             continue  # written before it was saved: nothing is wrong
         first = kept[made] or saved
-        names = past[made].snapshot.tensor(first.tensor).names if first.tensor is not None else ()
+        name = gettext("without a name") if first.tensor is None else past[made].snapshot.label(first.tensor)
         when = gettext(
             "{node} saved its {saved} ({names}) on {where}.",
             node=short(node.name),
             saved=saved.name,
-            names=" = ".join(names) or gettext("without a name"),
+            names=name,
             where=past[made].where,
         )
         yield f"{when} {said}"
