@@ -52,5 +52,4 @@ ROWS += [f"torch.{call}" for call in (
     "where(b, x, s)", "where(x>1)", "where(b, i, 1.5)", "where(b, i, x)", "nonzero(x)", "nonzero(b)",
     "nonzero(x, as_tuple=True)",
 )]  # fmt: skip
-ROWS += ["x.where(x>1, y)"]
 ROWS = list(dict.fromkeys(ROWS))

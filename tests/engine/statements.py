@@ -35,6 +35,7 @@ POOL = 7
 # - a leaf that requires grad and is transposed in place under `no_grad`: its node goes on expecting the shape it had;
 # - a tensor with gaps, or without elements, that is assigned to indices of itself: torch knows it as the same object;
 # - a leaf that gets `.data` of another shape or dtype: what torch expects of it depends on who still holds its old node;
+#   so with `set_` of a leaf that requires grad;
 # - `//` of a view that requires grad by its base alone: torch notes an edge that leads nowhere;
 # - one memory under two storages, as `from_numpy(x.numpy())` makes it: torch asks whether storages overlap, not bytes;
 # - `index_put_(accumulate=True)` of a tensor with itself: what is added has been added to by then;
@@ -242,6 +243,8 @@ class Writer:
         if target is self.names.get(found.get("z", "")) and not (target.numel() and target.is_contiguous()):
             raise Unfilled
         if ".pow_(" in statement and others and not others[-1].is_floating_point() and target.requires_grad:
+            raise Unfilled
+        if "set_(" in statement and target.requires_grad and self.leaf(target) is True:
             raise Unfilled
         if "optim" in statement and target.grad is not None and target.grad.shape != target.shape:
             raise Unfilled

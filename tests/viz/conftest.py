@@ -21,4 +21,5 @@ def no_older_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hooks of programs that other tests ran hang on in circles through torch's nodes, which nobody can collect."""
     if "torch" in sys.modules:
         newest = sys.modules["torch"].utils.hooks.RemovableHandle.next_id
-        monkeypatch.setattr(doubts, "_gone", [newest])
+        monkeypatch.setattr(doubts._Hooks, "upto", newest)
+        monkeypatch.setattr(doubts._Hooks, "found", ())

@@ -66,6 +66,10 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at 0x{id(self):x}>"
 
+    def __call__(self, *grads: Any) -> Any:
+        """Raise TypeError: torch cannot call these nodes."""
+        raise TypeError(f"'{type(self).__name__}' object is not callable")
+
     # what was saved -------------------------------------------------------------------------------------------------
 
     @property

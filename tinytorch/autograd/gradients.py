@@ -21,6 +21,7 @@ from ..tensor import as_result, device_of, over
 from . import hooks
 from .history import edge_of, view_of
 from .meta import TensorBase
+from .modes import bump
 from .node import ALONE, SHARED, TWICE, VERSION, VIEW, Outputs, expectation
 
 ndarray = np.ndarray
@@ -250,7 +251,7 @@ def _add_to_grad(leaf: Any, old: Any, grad: Any, warnings: list) -> None:
         and type(old._counter) is list and device_of(old) is device_of(leaf)
     ):  # fmt: skip
         _add(a, grad, a)
-        old._counter[0] += 1
+        bump(old)
     elif recorded:
         leaf._meta.grad = old = old + as_tensor(grad, leaf.device)
     else:

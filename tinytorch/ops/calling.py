@@ -17,7 +17,7 @@ import numpy as np
 
 from ..autograd.history import DEFAULT, INFERENCE, NO_GRAD, edge_of, view_of
 from ..autograd.meta import needs_grad
-from ..autograd.modes import MADE, MODES, WRITES, InferenceCounter, bump
+from ..autograd.modes import MADE, MODES, InferenceCounter, bump
 from ..autograd.node import next_number
 from ..autograd.saved import GONE, HOOKS, NUMBER
 from ..devices import CPU
@@ -306,10 +306,7 @@ def _of_two(o: Any, otherwise: Callable, method: bool, inplace: bool = False) ->
             if not simple or not apart or kind.kind != "f" or type(x._counter) is not list or not a.flags.forc:
                 return run(x, y, *rest)
             here.run(ufunc, a, b, a)
-            if WRITES:
-                bump(x)
-            else:
-                x._counter[0] += 1
+            bump(x)
             return x
         if simple:
             try:

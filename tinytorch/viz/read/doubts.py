@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import re
+import weakref
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
@@ -78,24 +79,26 @@ def of_process(engine: Any) -> Iterator[str]:
         )
 
 
-_gone = [0]
-"""No hook with a number below this one is there any more."""
+class _Hooks:
+    """The hooks that were found up to a number: each new one has a higher number, and so nothing is looked for twice."""
+
+    upto = 0
+    found: tuple[tuple[weakref.ref[OrderedDict], int], ...] = ()
 
 
 def _hooks(engine: Any, upto: int) -> int:
     """How many hooks are registered that belong to no module and no optimizer, whose hooks are no part of the graph."""
-    if upto == _gone[0]:
-        return 0
-    things = gc.get_objects()
-    owners = (engine.nn.Module, engine.optim.Optimizer)
-    owned = {id(value) for thing in things if issubclass(type(thing), owners) for value in vars(thing).values()}
-    hooks = [
-        hook
-        for thing in things
-        if type(thing) is OrderedDict and id(thing) not in owned
-        for number, hook in list(thing.items())
-        if type(number) is int and _gone[0] <= number < upto and callable(hook)
-    ]
-    if not hooks:
-        _gone[0] = upto
-    return len(hooks)
+    if upto != _Hooks.upto:
+        things = gc.get_objects()
+        owners = (engine.nn.Module, engine.optim.Optimizer)
+        owned = {id(value) for thing in things if issubclass(type(thing), owners) for value in vars(thing).values()}
+        _Hooks.found += tuple(
+            (weakref.ref(thing), number)
+            for thing in things
+            if type(thing) is OrderedDict and id(thing) not in owned
+            for number, hook in list(thing.items())
+            if type(number) is int and _Hooks.upto <= number < upto and callable(hook)
+        )
+        _Hooks.upto = upto
+    _Hooks.found = tuple(one for one in _Hooks.found if one[1] in (one[0]() or ()))
+    return len(_Hooks.found)
