@@ -141,7 +141,7 @@ What is large is folded: a graph of more than 40 nodes by module (noted with `mo
 its nodes read) and by what is repeated, more than 30 tensors by module. What is in trouble, shared, named or new stays
 in view. In a notebook the folds open below the picture, without a kernel too. `graph(loss, find="layers.3")` unfolds
 and marks what is called so, `fold=False` draws all of it; `memory` takes both. Names come from what you give: tensors,
-modules, optimizers, lists, generators, dataclasses, and `params=net.named_parameters()`. With `values=False` the numbers
+modules, optimizers, lists, generators, dataclasses, `params=net.named_parameters()`. With `values=False` the numbers
 are left out, for a picture that is to be the same in each run.
 """
 

@@ -75,7 +75,7 @@ REVEALED = [
     "pathlib.Path",
     "str",
     "tinytorch.viz.draw.digraph.GraphPicture",
-    "tuple[tinytorch.viz.explain.Finding, ...]",
+    "tuple[tinytorch.viz.causes.Finding, ...]",
 ]
 
 

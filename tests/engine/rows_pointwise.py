@@ -24,6 +24,6 @@ ROWS += ["torch.clamp(x, 0, 1)", "torch.clamp(x, min=0.5)", "torch.clamp(x, max=
          "torch.clamp(i, 0, 2)", "torch.clamp(i, 0.5, 2)", "torch.clamp(x, nan)", "t.clip_(max=1)"]  # fmt: skip
 ROWS += ["torch.equal(x, x)", "torch.allclose(x, x)", "1.5 in x", "torch.result_type(x, i)",
          "torch.result_type(x, 2.5)", "torch.result_type(i, 2.5)", "torch.result_type(b, 1)", "x + None", "x + 'a'",
-         "torch.add(x, 'a')", "x.add('a')", "torch.maximum(x, 2)", "x.maximum(2)", "torch.eq(x, None)",
+         "torch.add(x, 'a')", "x.add('a')", "torch.maximum(x, 2)", "x.maximum(2)", "torch.eq(x, None)", "x.eq(None)",
          "torch.exp(2.0)", "torch.pow(2, 3)", "x * np.float64(2)", "x + np.array([1.0, 2.0, 3.0])[:1]",
          "x == np.ones(3)"]  # fmt: skip

@@ -14,6 +14,6 @@ ROWS += ["x.sum(dtype=torch.float64)", "x.sum(0, dtype=torch.float32)", "x.mean(
 ROWS += [f"p.norm({a})" for a in ("", "1", "2", "2, 0", "1, 0, True", "dim=0",
                                   "'fro'", "'fro', (0, 1)")]  # fmt: skip
 ROWS += ["x.norm()", "x.norm(1)", "x.norm(1, 0)", "x.norm(2, 0)", "i.norm()", "x.norm(p='nucular')"]  # fmt: skip
-ROWS += ["x.sum('a')", "x.sum(1.5)", "torch.sum()", "x.argmax('a')",
-         "x.sum((0, 0))", "x.amax((0, 0))", "torch.sum([1])",
+ROWS += ["x.sum('a')", "x.sum(1.5)", "x.sum(foo=1)", "torch.sum()", "x.max('a')", "x.argmax('a')",
+         "x.sum((0, 0))", "x.amax((0, 0))", "x.mean(keepdim=True)", "torch.sum([1])",
          "torch.argmax(x, 1.5)"]  # fmt: skip

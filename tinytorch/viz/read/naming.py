@@ -94,7 +94,7 @@ def tensors_in(
     seen: set[int] = set()
     while waiting:
         name, thing, depth = waiting.pop()
-        if is_tensor(thing) or isinstance(thing, np.ndarray):
+        if is_tensor(thing) or issubclass(type(thing), np.ndarray):
             known.setdefault(id(thing), name)
             yield name, thing
             inner = inner_tensors(thing) if depth <= _MAX_DEPTH else []
