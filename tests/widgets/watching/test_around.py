@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,15 @@ def test_watches_nest() -> None:
         spoil(x)
     assert len(inner.findings) == 1
     assert not outer.findings
+
+
+def test_it_ends_where_it_was_begun() -> None:
+    with copylab.watch() as watch:
+        thread = ThreadPoolExecutor(1)
+        with pytest.raises(RuntimeError, match="a watch ends in the thread in which it was begun"):
+            thread.submit(watch.__exit__, None, None, None).result()
+        with pytest.warns(copylab.GradientWarning):
+            spoil(tinytorch.ones(3, requires_grad=True))
 
 
 def test_what_cannot_be_is_said() -> None:

@@ -204,6 +204,47 @@ def compiled() -> list[Any]:
     return [net.weight.grad.clone()]
 
 
+class Wrapper(torch.Tensor):
+    """A tensor without memory of its own, that handles each operation itself."""
+
+    @staticmethod
+    def __new__(cls, inner: Any) -> Any:
+        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        from torch.utils._pytree import tree_map_only
+
+        args, kwargs = tree_map_only(cls, lambda wrapped: wrapped.inner, (args, kwargs or {}))
+        return tree_map_only(torch.Tensor, cls, func(*args, **kwargs))
+
+
+def without_memory() -> list[Any]:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    w = Wrapper(torch.randn(3)).requires_grad_()
+    (w.exp() * w).sum().backward()
+    for mode in (FakeTensorMode(), torch.device("meta")):
+        with mode:
+            net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Tanh())
+            opt = torch.optim.Adam(net.parameters())
+            for _ in range(2):
+                opt.zero_grad()
+                net(torch.randn(2, 3)).pow(2).sum().backward()
+                opt.step()
+    return [w.grad.inner.clone()]
+
+
+def traced() -> list[Any]:
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    graph = make_fx(lambda t: torch.autograd.grad(t.exp().sum(), t)[0])(torch.randn(3, requires_grad=True))
+    return [graph(torch.ones(3))]  # of another value than the one it was traced with
+
+
 def loaded() -> list[Any]:
     data = torch.utils.data.TensorDataset(torch.randn(8, 3), torch.randn(8, 1))
     net = nn.Linear(3, 1)
@@ -234,7 +275,7 @@ def threads() -> list[Any]:
 
 LOOPS = [
     mlp, gan, rnn, unrolled, transformer, resnet, averaged, accumulated, checkpointed, mixed_precision, saved_elsewhere,
-    in_other_modes, functional, compiled, loaded, threads,
+    in_other_modes, functional, compiled, without_memory, traced, loaded, threads,
 ]  # fmt: skip
 
 

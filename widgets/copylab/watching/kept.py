@@ -13,7 +13,6 @@ from .places import Place
 WHOLE = 1 << 24
 """Up to this many bytes of a tensor are compared whole; of a larger one, pieces at even distances."""
 _PIECES, _PIECE = 256, 1 << 14
-_MOST_WRITES = 8
 
 
 class Kept:
@@ -24,8 +23,8 @@ class Kept:
     """
 
     __slots__ = (
-        "__weakref__", "bytes", "harmless", "home", "leaf", "made", "nr", "origin", "output", "place", "span", "tensor",
-        "told", "version", "writes",
+        "__weakref__", "bytes", "harmless", "home", "leaf", "made", "nr", "origin", "output", "place", "span",
+        "spoiled", "tensor", "told", "version", "writes",
     )  # fmt: skip
 
     def __init__(self, tensor: Any, place: Place | None, *, made: int, output: bool, leaf: bool, nr: int) -> None:
@@ -36,16 +35,33 @@ class Kept:
         self.span = where = span(tensor)
         self.bytes = checksum(tensor, where)
         self.writes: list[tuple[Place | None, tuple[int, int], int]] = []
-        self.harmless = self.told = False
+        self.harmless = self.told = self.spoiled = False
         self.home: dict[int, Any] = {}
 
     def __del__(self) -> None:
         self.home.pop(id(self), None)
 
-    def wrote(self, place: Place | None, where: tuple[int, int]) -> None:
-        """Note a write to its storage, before its version counter counts it; of very many the first and the last."""
-        self.writes[_MOST_WRITES - 1 :] = []
-        self.writes.append((place, where, self.tensor._version))
+    def wrote(self, place: Place | None, where: tuple[int, int], *, done: bool) -> None:
+        """Note a write to its storage, before it is counted. Kept are the first that spoiled it and the first counted.
+
+        done: whether the memory has been written already.
+        """
+        now = self.tensor._version
+        if self.writes:
+            _, last, before = self.writes[-1]
+            if before != now:
+                return  # the last one was counted: it is to blame
+            if len(self.writes) > 1 or not (self.spoiled if done else self._spoils(last)):
+                self.writes.pop()
+        self.writes.append((place, where, now))
+        if done and len(self.writes) == 1:
+            self.spoiled = self._spoils(where)
+
+    def _spoils(self, where: tuple[int, int]) -> bool:
+        """Whether a write, the only one so far, has changed its bytes."""
+        if not _meet(self.span, where):
+            return False
+        return self.bytes is None or checksum(self.tensor, span(self.tensor)) != self.bytes
 
     @property
     def counted(self) -> bool:
@@ -82,6 +98,8 @@ def span(tensor: Any) -> tuple[int, int]:
     """The addresses from which and up to which a tensor's elements lie; (0, 0) where it has no memory to look at."""
     try:
         start = tensor.data_ptr()
+        if not start:  # of meta tensors, which would all lie at the same place
+            return 0, 0
         if tensor.is_contiguous():
             return start, start + tensor.nbytes
         reach = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True))

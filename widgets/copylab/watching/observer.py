@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
 import weakref
 from collections.abc import Callable
@@ -61,6 +62,7 @@ class Watch(Told):
         self.findings: list[Finding] = []
         self._silent = silent
         self._context: ExitStack | None = None
+        self._thread = 0
         self._caller = Caller()
         self._homes: dict[int, dict[int, weakref.ref[Kept]]] = {}
         self._crowd = 1_000
@@ -74,6 +76,7 @@ class Watch(Told):
         from .on_tinytorch import TinyTorch
         from .on_torch import Torch
 
+        self._thread = threading.get_ident()
         with ExitStack() as stack:
             for name, engine in (("torch", Torch), ("tinytorch", TinyTorch)):
                 module = sys.modules.get(name)
@@ -86,8 +89,11 @@ class Watch(Told):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        context, self._context = self._context, None
+        context = self._context
         if context is not None:
+            if self._thread != threading.get_ident():
+                raise RuntimeError("a watch ends in the thread in which it was begun")
+            self._context = None
             context.__exit__(kind, error, trace)
 
     # -- what the engines tell -------------------------------------------------------
@@ -106,8 +112,8 @@ class Watch(Told):
         home[id(kept)] = weakref.ref(kept)
         return kept
 
-    def wrote(self, tensor: Any, unless: int | None = None) -> None:
-        """A tensor is about to be written; it does no harm to what the node of number `unless` has saved."""
+    def wrote(self, tensor: Any, unless: int | None = None, *, done: bool = False) -> None:
+        """A tensor is about to be written, or was (`done`); node number `unless` needs it not as it was."""
         home = self._homes.get(_storage(tensor))
         if home:
             place, where = self._caller.writer(), span(tensor)
@@ -116,7 +122,14 @@ class Watch(Told):
                 if kept is not None and kept.made == unless:
                     kept.harmless = True
                 elif kept is not None:
-                    kept.wrote(place, where)
+                    kept.wrote(place, where, done=done)
+
+    def spares(self, tensor: Any, node: int) -> None:
+        """No write to a tensor does harm to what the node of number `node` has saved."""
+        for reference in list(self._homes.get(_storage(tensor), {}).values()):
+            kept = reference()
+            if kept is not None and kept.made == node:
+                kept.harmless = True
 
     def check(self, kept: Kept, node: Callable[[], Any]) -> None:
         """A node reads what it saved, at the version at which it saved it."""

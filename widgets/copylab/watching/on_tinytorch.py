@@ -26,11 +26,15 @@ class TinyTorch:
     def attached(self) -> Iterator[None]:
         """Inside, the watch is told."""
         with saved_tensors_hooks(self.pack, self.unpack):
-            WRITES.append(self.watch.wrote)
+            WRITES.append(self.wrote)
             try:
                 yield
             finally:
-                WRITES.remove(self.watch.wrote)
+                WRITES.remove(self.wrote)
+
+    def wrote(self, tensor: Any) -> None:
+        """Called with each tensor that was written, before its version says so."""
+        self.watch.wrote(tensor, done=True)
 
     def pack(self, tensor: Any) -> Kept:
         """Called with each tensor that a node saves; what is returned stands in its place."""

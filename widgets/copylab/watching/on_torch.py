@@ -22,8 +22,15 @@ if TYPE_CHECKING:
     from .observer import Watch
 
 # Written by these kernels when they train, though neither their schema nor a version counter says so.
-_BATCH_NORMS = ("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm")
+_BATCH_NORMS = (
+    "native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update",
+)  # fmt: skip
 _BATCH_NORM: tuple = ()
+# The nodes of these save the running statistics for the second derivative, which needs them in eval mode alone.
+_BATCH_NORM_GRADS = (
+    "native_batch_norm_backward", "cudnn_batch_norm_backward", "miopen_batch_norm_backward", "batch_norm_backward",
+)  # fmt: skip
+_BATCH_NORM_GRAD: tuple = ((3, "running_mean"), (4, "running_var"))
 _SELF: tuple = ((0, "self"),)  # most of them, and so a way of their own
 _NODES_OF_A_VIEW = 2  # made when a view is written in place: one for its base, one for the view
 _LEGACY = ("Byte", "Char", "Double", "Float", "Int", "Long", "Short", "Half")  # what has a type `torch.FloatTensor`
@@ -79,6 +86,12 @@ class Torch:
 
     def writes(self, func: Any, plan: Any, args: tuple, kwargs: dict[str, Any]) -> None:
         """Tell of what an operation is about to write to."""
+        own = self.sequence() if self.sequence() != self.at else None
+        if plan is _BATCH_NORM_GRAD:
+            if args[7] and own is not None and args[3] is not None:
+                self.watch.spares(args[3], own)
+                self.watch.spares(args[4], own)
+            return
         for at, name in plan:
             value: Any = kwargs.get(name) if at is None or at >= len(args) else args[at]
             many = isinstance(value, (list, tuple))
@@ -90,7 +103,6 @@ class Torch:
                 self.torch.autograd.graph.increment_version(value)
         if plan is _BATCH_NORM and args[5] and args[3] is not None:
             # The node of this very operation has saved the running statistics, too, but its gradient needs them not.
-            own = self.sequence() if self.sequence() != self.at else None
             self.watch.wrote(args[3], unless=own)
             self.watch.wrote(args[4], unless=own)
 
@@ -107,11 +119,21 @@ class Torch:
         nr = tensor.output_nr if output else 0
         held = tensor
         if output:  # a node that held its own result would never be freed
-            with self.undispatched():
-                held = tensor.detach()
+            held = self._detached(tensor)
         kept = self.watch.keep(held, made=self.sequence(), output=output, leaf=leaf, nr=nr)
         kept.origin = weakref.ref(tensor) if output and made else None
         return kept
+
+    def _detached(self, tensor: Any) -> Any:
+        """A tensor without its history. Other modes, and a tensor that is one to them, see that as without a watch."""
+        plain = type(tensor).__torch_dispatch__ is self.torch.Tensor.__torch_dispatch__
+        if plain and self.torch._C._len_torch_dispatch_stack() == 1:
+            with self.undispatched():
+                return tensor.detach()
+        at, target = self.at, self.target
+        held = tensor.detach()
+        self.at, self.target = at, target
+        return held
 
     def unpack(self, kept: Kept) -> Any:
         """Called when a node reads what it saved."""
@@ -152,9 +174,13 @@ class Torch:
 
 def _plan(func: Any) -> tuple[tuple[int | None, str], ...] | None:
     """Where an operation takes what it writes to, by number and by name; None for one that writes to no tensor."""
-    if func.__name__.partition(".")[0] in _BATCH_NORMS:
-        return _BATCH_NORM
+    name = func.__name__.partition(".")[0]
     arguments = func._schema.arguments
+    if len(arguments) > 3 and arguments[3].name == "running_mean":  # one of its overloads keeps none
+        if name in _BATCH_NORMS:
+            return _BATCH_NORM
+        if name in _BATCH_NORM_GRADS:
+            return _BATCH_NORM_GRAD
     found = [
         (None if argument.kwarg_only else at, argument.name)
         for at, argument in enumerate(arguments)
