@@ -2,6 +2,7 @@
 
 from copylab.lessons.clinic import patient
 from copylab.looks import grad
+from copylab.quiz.answers import number
 from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, tensors, written
 
 
@@ -38,7 +39,7 @@ def _check_update(w):
     yield Fact(
         grad(w) is None or has_grad([6.4], w=w).holds,
         "",
-        f"w.grad is {grad(w)}, and the second step begins at 3.2, where the gradient is [6.4].",
+        f"w.grad is {number(grad(w))}, and the second step begins at 3.2, where the gradient is [6.4].",
     )
 
 

@@ -201,7 +201,10 @@ class Exercise(Told):
     def _unchanged(self, attempt: Attempt, engine: ModuleType) -> str:
         begun = look(play(self.start, None, engine)[0], self.names) if self.start else attempt
         same = bool(self.start) and begun.print is not None and begun.print == attempt.print
-        return gettext("everything is as it was at the start.") if same else ""
+        said = gettext(
+            "everything is as it was at the start. If you changed the program, that made no difference here."
+        )
+        return said if same else ""
 
     def _judged(self, attempt: Attempt, engine: ModuleType) -> Verdict:
         given = {name: attempt.values[name] for name in self.names}
