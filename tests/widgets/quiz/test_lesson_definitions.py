@@ -93,7 +93,10 @@ def reveal(prediction: Prediction, engine: ModuleType) -> str:
     answers = []
     for question in fresh.questions:
         right = question.right(run)
-        listed = [*map(str, question.wrong), *(question.choices or ()), "something else"]  # type: ignore[misc]
+        listed = [*map(str, question.wrong), *(question.choices or ())]  # type: ignore[misc]
+        if question.choices is None:
+            said = ["something else", "-77", "none", *run.at().values]
+            listed += [one for one in said if question.understands(one, right, run)]
         answers.append(next(answer for answer in listed if not question.holds(question.read(answer), right)))
     return fresh.commit(answers).text
 
