@@ -7,7 +7,7 @@ All of them run after the exercise's start. Those that the exercise lists itself
 
 from __future__ import annotations
 
-SEEN_TWICE = "look at the same storage"
+SEEN_TWICE = "look at the same cells"
 UNCOUNTED = "past the counter"
 NO_DIFFERENCE = "as it was at the start"  # the change has no effect on what can be seen
 
@@ -108,11 +108,12 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "table = [torch.zeros(2), torch.zeros(2), torch.zeros(2)]\ntable[0] += 1",
             "zero = torch.zeros(2)\ntable = [zero.clone() for _ in range(3)]\ntable[0] += 1",
             "table = [torch.ones(2), torch.zeros(2), torch.zeros(2)]",
+            "table = list(torch.zeros(3, 2))\ntable[0] += 1",
         ],
         {
             "zero = torch.zeros(2)\ntable = [zero + 1, zero, zero]": "are one tensor",
             "zero = torch.zeros(2)\ntable = [zero + 1, zero, zero.detach()]": SEEN_TWICE,
-            "table = list(torch.zeros(3, 2))\ntable[0] += 1": SEEN_TWICE,
+            "zero = torch.zeros(2)\ntable = [zero.clone() + 1, zero, zero.view(2)]": SEEN_TWICE,
         },
     ),
     "clone/readings": (
@@ -393,8 +394,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {
             _AB + "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()\nA.zero_grad()": "thrown away",
-            _AB + "loss = (B(A(x).clone()) - 1.0).pow(2).sum()" + _GO: "A has gradients",
-            _AB + "with torch.no_grad():\n    loss = (B(A(x)) - 1.0).pow(2).sum()": "B has no gradients",
+            _AB + "loss = (B(A(x).clone()) - 1.0).pow(2).sum()" + _GO: "A parameter of A has a gradient",
+            _AB + "with torch.no_grad():\n    loss = (B(A(x)) - 1.0).pow(2).sum()": "A parameter of B has no gradient",
         },
     ),
     "stop_gradient/hidden": (

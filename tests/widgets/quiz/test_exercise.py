@@ -97,11 +97,21 @@ def test_facts_are_told_as_they_were_seen(engine: ModuleType) -> None:
     for t, said in [
         (3, "Not yet: t is of the type int, and a tensor is asked for."),
         (x, "Not yet: t and x are one tensor."),
-        (x[2:4], "Not yet: t and x look at the same storage: a write through one is seen in the other."),
+        (x[2:4], "Not yet: t and x look at the same cells: a write through one is seen in the other."),
         (x[2:5] + 0, "Not yet: t is [2, 3] no more."),
-        (x[2:4] + 0, "Right: t and x share no storage. t shows [2, 3]."),
+        (x[2:4] + 0, "Right: t and x have no cell in common. t shows [2, 3]."),
     ]:
         assert repr(part.check({"x": x, "t": t})) == said
+
+
+def test_rows_of_one_storage_are_apart(engine: ModuleType) -> None:
+    x = engine.arange(6).view(3, 2)
+    assert same_storage(x[0], x[1])
+    assert apart(a=x[0], b=x[1], c=x[2]).holds
+    assert apart(a=x.t()[0], b=x.t()[1]).holds
+    assert not apart(a=x[1:], b=x[:2]).holds
+    assert not apart(a=x[0].expand(3, 2), b=x[0, 1]).holds
+    assert not apart(a=x, b=engine.from_numpy(x.numpy())).holds
 
 
 def test_what_can_be_seen_of_gradients(engine: ModuleType) -> None:
@@ -110,6 +120,7 @@ def test_what_can_be_seen_of_gradients(engine: ModuleType) -> None:
     b.sum().backward()
     held = [leaf(a=a), leads(b=b, a=a), has_grad([3, 3], a=a), needs_no_grad(d=b.detach()), needs_no_grad(n=3.0)]
     assert all(fact.holds and fact.yes for fact in held)
+    not_counted = "a write past the counter, or into another tensor, is not counted there."
     for fact, said in [
         (leaf(b=b), "b is not a leaf: its node is MulBackward0."),
         (leaf(d=b.detach()), "d requires no grad."),
@@ -120,7 +131,7 @@ def test_what_can_be_seen_of_gradients(engine: ModuleType) -> None:
         (has_grad([3], a=a), "a.grad is [3, 3], and [3] is asked for."),
         (needs_no_grad(b=b), "b requires grad: its node is MulBackward0."),
         (needs_no_grad(a=a), "a requires grad."),
-        (written(a=a), "a._version is 0: a write went past the counter, or a is a new tensor."),
+        (written(a=a), f"a._version is 0, and at least 1 is asked for: {not_counted}"),
         (tensor_list(2, k=a), "k is of the type Tensor, and a list is asked for."),
         (tensor_list(2, k=[a]), "The length of k is 1, and 2 is asked for."),
     ]:

@@ -70,7 +70,7 @@ earlier = exercise(
     wrong={
         _EARLIER + "before = position": "position shows [1, 2]",
         _EARLIER + "position = position + 10\nbefore = position": "one tensor",
-        _EARLIER + "before = position[:]\nposition += 10": "position and before look at the same storage",
+        _EARLIER + "before = position[:]\nposition += 10": "position and before look at the same cells",
         _EARLIER + "position = position + 10\nbefore = position + 0": "before shows [11, 12]",
         _EARLIER + "before = position\nposition = position * 10": "position shows [10, 20]",
         _EARLIER + "before = [1.0, 2.0]\nposition += 10": "before is of the type list",
@@ -128,7 +128,7 @@ rows = exercise(
     wrong={
         "table = torch.zeros(3, 2)\ntable[0] += 1": "table is of the type Tensor",
         "row = torch.zeros(2)\ntable = [row, torch.zeros(2), row]\ntable[0] += 1": "table[0] and table[2] are one tensor",
-        "table = list(torch.zeros(2).expand(3, 2))\ntable[0] = table[0] + 1\ntable[1] = table[0][:]": "table[0] and table[1] look at the same storage",
+        "table = list(torch.zeros(2).expand(3, 2))\ntable[0] = table[0] + 1\ntable[1] = table[0][:]": "table[0] and table[1] look at the same cells",
         "table = [torch.zeros(2) for _ in range(3)]": "table shows [[0, 0], [0, 0], [0, 0]]",
     },
     title="Exercise 3",

@@ -77,7 +77,7 @@ picked = exercise(
     wrong={
         "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nnegative = x[x < 0]\nnegative.zero_()\nx[0] += 0": "x shows [-1, 2, -3, 4]",
         "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nx[x > 0] = 0.0": "x shows [-1, 0, -3, 0]",
-        "x = x.clamp(min=0)": "x is a new tensor",
+        "x = x.clamp(min=0)": "x._version is 0",
         "x = [0.0, 2.0, 0.0, 4.0]": "of the type list",
     },
     title="Exercise 2",
@@ -108,7 +108,7 @@ deep = exercise(
     solution="import copy\n\ntorch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1)\nbest = copy.deepcopy(layer.state_dict())\n"
     "with torch.no_grad():\n    layer.weight.fill_(99.0)",
     wrong={
-        "best = {k: v[:] for k, v in layer.state_dict().items()}": "best['weight'] and layer.weight look at the same storage",
+        "best = {k: v[:] for k, v in layer.state_dict().items()}": "best['weight'] and layer.weight look at the same cells",
         "import copy\n\nbest = copy.deepcopy(layer.state_dict())": "best['weight'] shows [[99]]",
         "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1)\nbest = {k: v.clone() for k, v in layer.named_parameters()}\n"
         "with torch.no_grad():\n    layer.weight.fill_(99.0)": "best['weight'] requires grad: its node is CloneBackward0",

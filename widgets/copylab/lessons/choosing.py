@@ -179,7 +179,7 @@ independent = exercise(
     wrong={
         "def fresh_leaf(x):\n    return x.clone()": "its node is CloneBackward0",
         "def fresh_leaf(x):\n    return x.detach().clone()": "requires no grad",
-        "def fresh_leaf(x):\n    return x.detach().requires_grad_()": "x and fresh_leaf(x) look at the same storage",
+        "def fresh_leaf(x):\n    return x.detach().requires_grad_()": "x and fresh_leaf(x) look at the same cells",
         "def fresh_leaf(x):\n    x.detach_()\n    return x.clone().requires_grad_()": "x requires no grad",
         "def fresh_leaf(x):\n    return x.tolist()": "of the type list",
     },

@@ -64,7 +64,7 @@ best_weights = patient(
     wrong={
         _LAYER
         + "best = dict(layer.state_dict(), extra=0)\n"
-        + _TRAIN: "best['weight'] and layer.weight look at the same storage",
+        + _TRAIN: "best['weight'] and layer.weight look at the same cells",
         _LAYER
         + "best = {n: p.clone() for n, p in layer.named_parameters()}\n"
         + _TRAIN: "best['weight'] requires grad: its node is CloneBackward0",
@@ -106,7 +106,7 @@ average = patient(
         _LAYER
         + "ema = {n: p.data for n, p in layer.named_parameters()}\n"
         + _EMA
-        + '        ema["weight"].mul_(1.0)': "ema['weight'] and layer.weight look at the same storage",
+        + '        ema["weight"].mul_(1.0)': "ema['weight'] and layer.weight look at the same cells",
         _LAYER
         + "ema = {n: p.clone() for n, p in layer.named_parameters()}\n"
         + _EMA
@@ -142,7 +142,7 @@ film = patient(
     hints=["How many tensors are in the list?", "Append numbers of their own."],
     solution=_STEPS + "history.append(position.clone())",
     wrong={
-        _STEPS + "history.append(position.detach())": "history[0] and history[1] look at the same storage",
+        _STEPS + "history.append(position.detach())": "history[0] and history[1] look at the same cells",
         _STEPS + "history.append(position)\nhistory[2] = position.clone()": "history[0] and history[1] are one tensor",
         _STEPS + "history.append(position.item())": "history[0] is of the type float",
         _STEPS + "history.append(position.clone() * 2)": "history shows [[2], [4], [6]]",

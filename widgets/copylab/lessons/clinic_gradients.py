@@ -83,7 +83,7 @@ deep_result = patient(
     solution=_A + "h = a * 2\nkept = h.detach().clone()",
     wrong={
         _A + "h = a * 2\nkept = h.clone()": "its node is CloneBackward0",
-        _A + "h = a * 2\nkept = h.detach()": "kept and h look at the same storage",
+        _A + "h = a * 2\nkept = h.detach()": "kept and h look at the same cells",
         _A + "import copy\n\nh = (a * 2).detach()\nkept = copy.deepcopy(h)": "h requires no grad",
         _A + "import copy\n\nh = a * 2\nkept = copy.deepcopy(a).detach()": "kept shows [1, 2]",
     },
@@ -132,7 +132,7 @@ leaf_view = patient(
     hints=["The write would have to be recorded, and `w` is a leaf.", "Inside `no_grad` it is not recorded."],
     solution=_FULL + "with torch.no_grad():\n    w[0] = 1.0",
     wrong={
-        _FULL + "w.data[0] = 1.0": "went past the counter",
+        _FULL + "w.data[0] = 1.0": "w._version is 0",
         _FULL + "w = w.clone()\nw[0] = 1.0": "w is not a leaf: its node is torch::autograd::CopySlices",
         _FULL + "with torch.no_grad():\n    w.fill_(1.0)": "w shows [1, 1, 1]",
         _FULL + "with torch.no_grad():\n    w[0] = 0.5": "w shows [0.5, 0.5, 0.5]",

@@ -142,7 +142,7 @@ readings = exercise(
     also=[_KEEP.format("reading + 0"), _KEEP.format("reading.detach().clone()")],
     wrong={
         _KEEP.format("reading.tolist()"): "kept[0] is of the type list",
-        _KEEP.format("reading.detach()"): "kept[0] and kept[1] look at the same storage",
+        _KEEP.format("reading.detach()"): "kept[0] and kept[1] look at the same cells",
         "kept = torch.zeros(3, 2)": "kept is of the type Tensor",
         _KEEP.format("reading.clone() * 2"): "kept shows [[2, 2], [4, 4], [6, 6]]",
         _KEEP.format("reading.clone()") + "kept = kept[:2]": "The length of kept is 2",
@@ -180,7 +180,7 @@ both = exercise(
         "c = a\nout = c ** 3" + _GO: "c is a itself",
         "c = a.detach().clone()\nout = c ** 3": "c requires no grad",
         "c = a.detach().clone().requires_grad_()\nout = c ** 3" + _GO: "c has no node that leads to a",
-        "c = a.view(())\nc.retain_grad()\nout = c ** 3" + _GO: "c and a look at the same storage",
+        "c = a.view(())\nc.retain_grad()\nout = c ** 3" + _GO: "c and a look at the same cells",
         "c = a.clone()\nc.retain_grad()\nout = c ** 3": "a.grad is None",
         "c = a.clone()\nout = c ** 3" + _GO: "c.grad is None",
         "c = a.clone()\nc.retain_grad()\nout = c * 6 + a * 6" + _GO: "c.grad is 6",

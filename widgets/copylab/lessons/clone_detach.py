@@ -54,7 +54,7 @@ backup = exercise(
     solution=_BACKUP
     + "saved = [p.detach().clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
     wrong={
-        "saved = [p.detach() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] and layer.weight look at the same storage",
+        "saved = [p.detach() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] and layer.weight look at the same cells",
         _BACKUP
         + "saved = [p.clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] requires grad: its node is CloneBackward0",
         "saved = [p.detach().clone() for p in layer.parameters()]": "saved[0] shows [[7]]",
@@ -85,7 +85,7 @@ between = exercise(
     solution="x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = k.detach().clone()\nc += 10\n"
     "k.sum().backward()",
     wrong={
-        "k = x.clone()\nc = k.detach()\nc += 10\nk.sum().backward()": "c and k look at the same storage",
+        "k = x.clone()\nc = k.detach()\nc += 10\nk.sum().backward()": "c and k look at the same cells",
         "k = x.clone()\nc = k.clone()\nc += 10\nk.sum().backward()": "c requires grad: its node is AddBackward0",
         "k = x.clone()\nc = k.detach().clone()\nk.sum().backward()": "c shows [1, 2]",
         "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone().detach()\nc = k.clone()\nc += 10": "k requires no grad",

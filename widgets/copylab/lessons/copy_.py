@@ -35,7 +35,7 @@ def _check_ring(buffer, screen):
     yield Fact(
         screen._version == 3,
         "",
-        f"screen._version is {screen._version}, and there were three frames: in between it shows no whole frame.",
+        f"screen._version is {screen._version}, and three frames take three writes: in between it may show no whole one.",
     )
 
 
@@ -55,7 +55,7 @@ ring = exercise(
         "    screen = frame": "not the tensor buffer any more",
         _RING + "    buffer += frame": "screen shows [3, 3, 3]",
         _RING
-        + "    buffer.zero_()\n    buffer.copy_(frame)": "screen._version is 6, and there were three frames: in between it shows no whole frame",
+        + "    buffer.zero_()\n    buffer.copy_(frame)": "screen._version is 6, and three frames take three writes",
     },
     title="Exercise 1",
 )
@@ -90,7 +90,7 @@ loaded = exercise(
         _LOADED + "layer.weight = torch.nn.Parameter(new.clone())": "another parameter now",
         _LOADED + "weight.requires_grad_(False).copy_(new)": "weight requires no grad",
         _LOADED + "with torch.no_grad():\n    layer.weight.add_(new).zero_().add_(1)": "weight shows [[1, 1]]",
-        _LOADED + "layer.weight.data = new": "weight and new look at the same storage",
+        _LOADED + "layer.weight.data = new": "weight and new look at the same cells",
         _LOADED + "layer.weight.data.copy_(new)": "weight._version is 1",
     },
     title="Exercise 2",

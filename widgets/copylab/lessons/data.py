@@ -54,7 +54,7 @@ counted = exercise(
     hints=["`mul_` writes. Into whose cells?", "Cut the graph, and copy: two calls."],
     solution="out = a.sigmoid()\nshown = out.detach().clone()\nshown.mul_(100)",
     wrong={
-        "out = a.sigmoid()\nshown = out.detach()\nshown.mul_(100)": "out and shown look at the same storage",
+        "out = a.sigmoid()\nshown = out.detach()\nshown.mul_(100)": "out and shown look at the same cells",
         "out = a.sigmoid()\nshown = out.clone()\nshown.mul_(100)": "shown requires grad: its node is MulBackward0",
         "out = a.sigmoid()\nshown = out.detach().clone()": "shown shows [0.731059, 0.880797, 0.952574]",
         "out = a.sigmoid().detach()\nshown = out * 100": "out requires no grad",

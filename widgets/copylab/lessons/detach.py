@@ -92,7 +92,7 @@ protect = exercise(
     solution="out = a.exp()\nshown = out.detach().clone()\nshown[0] = 0.0",
     wrong={
         "out = a.exp()\nshown = out.clone()\nshown[0] = 0.0": "its node is torch::autograd::CopySlices",
-        "out = a.exp()\nshown = out.detach()\nshown = shown[:]\nshown[0] = 0.0": "shown and out look at the same storage",
+        "out = a.exp()\nshown = out.detach()\nshown = shown[:]\nshown[0] = 0.0": "shown and out look at the same cells",
         "out = a.exp()\nshown = out.detach().clone()": "shown shows [2.71828, 7.38906]",
         "out = a.detach().exp()\nshown = out.clone()\nshown[0] = 0.0": "out requires no grad",
         "out = a.exp()\nout.detach()[0] = 0.0\nshown = out.detach().clone()": "out shows [0, 7.38906]",

@@ -75,7 +75,7 @@ targets = exercise(
     wrong={
         "target = torch.tensor([0.0, 1.0])": "of the dtype torch.float32",
         "target = scores.detach().round()\ntarget[0] = 1": "target shows [1, 1]",
-        "target = scores.detach()": "target and scores look at the same storage",
+        "target = scores.detach()": "target and scores look at the same cells",
         "target = scores.new_tensor([0, 1], requires_grad=True)": "target requires grad",
         "target = [0, 1]": "of the type list",
     },

@@ -45,9 +45,13 @@ def _check_frozen(A, B, loss):  # noqa: N803
     yield Fact(
         all(p.grad is None for p in own),
         "The parameters of A have no gradients.",
-        "A has gradients: backward got there.",
+        "A parameter of A has a gradient.",
     )
-    yield Fact(all(p.grad is not None for p in others), "Those of B have.", "B has no gradients: it cannot learn.")
+    yield Fact(
+        all(p.grad is not None for p in others),
+        "Those of B have.",
+        "A parameter of B has no gradient: it cannot learn.",
+    )
     yield Fact(
         all(p.requires_grad for p in own),
         "A can still be trained.",
@@ -79,8 +83,8 @@ frozen = exercise(
     solution=_PARTS + "loss = (B(A(x).detach()) - 1.0).pow(2).sum()\nloss.backward()",
     wrong={
         _PARTS
-        + "loss = (B(A(x.detach())) - 1.0).pow(2).sum()\nloss.backward(gradient=torch.tensor(2.0))": "A has gradients",
-        _PARTS + "loss = (B(A(x)).detach() - 1.0).pow(2).sum()": "B has no gradients",
+        + "loss = (B(A(x.detach())) - 1.0).pow(2).sum()\nloss.backward(gradient=torch.tensor(2.0))": "A parameter of A has a gradient",
+        _PARTS + "loss = (B(A(x)).detach() - 1.0).pow(2).sum()": "A parameter of B has no gradient: it cannot learn",
         _PARTS + "A.requires_grad_(False)\nloss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()": "frozen for good",
         _PARTS + "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()": "not what B makes of A",
     },

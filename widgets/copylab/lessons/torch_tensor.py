@@ -78,7 +78,7 @@ rebuilt = exercise(
     wrong={
         "start = trained.clone()": "its node is CloneBackward0",
         "start = trained.detach().clone()": "start requires no grad",
-        "start = trained.detach().requires_grad_()": "start and trained look at the same storage",
+        "start = trained.detach().requires_grad_()": "start and trained look at the same cells",
         "start = torch.zeros(2, requires_grad=True)": "start shows [0, 0]",
         "start = trained.tolist()": "of the type list",
     },

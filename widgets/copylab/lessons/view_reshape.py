@@ -71,7 +71,7 @@ independent = exercise(
     solution=_INDEPENDENT + "flat = x.clone().view(4)\nflat += 10",
     wrong={
         _INDEPENDENT
-        + "flat = x.view(4)\nflat += 5\nflat += 5\nx = flat.view(2, 2)": "flat and x look at the same storage",
+        + "flat = x.view(4)\nflat += 5\nflat += 5\nx = flat.view(2, 2)": "flat and x look at the same cells",
         _INDEPENDENT + "flat = x.clone().view(4)": "flat shows [1, 2, 3, 4]",
         _INDEPENDENT + "flat = x.clone()\nflat += 10": "flat shows [[11, 12], [13, 14]]",
         _INDEPENDENT + "x += 10\nflat = x.clone().view(4)": "x shows [[11, 12], [13, 14]]",

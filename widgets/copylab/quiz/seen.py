@@ -67,12 +67,12 @@ def tensor_list(count: int, **one: Any) -> Fact:
 
 
 def kept_from(**two: Any) -> Fact:
-    """No element of a list looks at a storage into which several writes went in place."""
+    """No element of a list looks at the cells of a tensor that was written in place several times."""
     (name, things), (source, tensor) = two.items()
-    close = [which for which, one in each(**{name: things}).items() if same_storage(one, tensor)]
+    close = [which for which, one in each(**{name: things}).items() if _meet(one, tensor)]
     version = version_of(tensor) if close else 0
     no = gettext(
-        "{which} looks at the storage of {source}, and {source}._version is {version}: one write overwrites the other.",
+        "{which} looks at the cells of {source}, and {source}._version is {version}: one write overwrites the other.",
         which=close[0] if close else "",
         source=source,
         version=version,
@@ -95,13 +95,25 @@ def shows(expected: Any, **one: Any) -> Fact:
 
 
 def apart(**named: Any) -> Fact:
-    """No two of these tensors look at one storage."""
-    close = [(a, b) for a, b in itertools.combinations(named, 2) if same_storage(named[a], named[b])]
+    """No two of these tensors have a cell in common."""
+    close = [(a, b) for a, b in itertools.combinations(named, 2) if _meet(named[a], named[b])]
     a, b = close[0] if close else ("", "")
-    said = gettext("{a} and {b} are one tensor.", a=a, b=b)
+    no = gettext("{a} and {b} are one tensor.", a=a, b=b)
     if close and named[a] is not named[b]:
-        said = gettext("{a} and {b} look at the same storage: a write through one is seen in the other.", a=a, b=b)
-    return Fact(not close, gettext("{names} share no storage.", names=listed(list(named))), said)
+        no = gettext("{a} and {b} look at the same cells: a write through one is seen in the other.", a=a, b=b)
+    return Fact(not close, gettext("{names} have no cell in common.", names=listed(list(named))), no)
+
+
+def _meet(one: Any, other: Any) -> bool:
+    """Whether two tensors look at the same cells; rows of one storage need not."""
+    return same_storage(one, other) and not _cells(one).isdisjoint(_cells(other))
+
+
+def _cells(tensor: Any) -> set[int]:
+    cells = {tensor.data_ptr()}
+    for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
+        cells = {cell + k * stride * tensor.element_size() for cell in cells for k in range(size)}
+    return cells
 
 
 def shares(**two: Any) -> Fact:
@@ -166,10 +178,8 @@ def has_grad(expected: Any, **one: Any) -> Fact:
     ((name, tensor),) = one.items()
     got = grad(tensor)
     yes = gettext("{name}.grad is {value}.", name=name, value=number(got))
-    if got is None:
-        no = gettext("{name}.grad is None: no gradient has arrived there.", name=name)
-        if not tensor.is_leaf:
-            no = gettext("{name}.grad is None: a result keeps its gradient only after retain_grad().", name=name)
+    if got is None and not tensor.is_leaf:
+        no = gettext("{name}.grad is None: a result keeps its gradient only after retain_grad().", name=name)
         return Fact(False, yes, no)
     said = gettext(
         "{name}.grad is {value}, and {right} is asked for.", name=name, value=number(got), right=number(expected)
@@ -182,9 +192,11 @@ def written(least: int = 1, **one: Any) -> Fact:
     ((name, tensor),) = one.items()
     version = version_of(tensor)
     no = gettext(
-        "{name}._version is {version}: a write went past the counter, or {name} is a new tensor.",
+        "{name}._version is {version}, and at least {least} is asked for: "
+        "a write past the counter, or into another tensor, is not counted there.",
         name=name,
         version=version,
+        least=least,
     )
     return Fact((version or 0) >= least, gettext("{name}._version is {version}.", name=name, version=version), no)
 
