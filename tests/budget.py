@@ -38,7 +38,7 @@ PARTS = (
         without=("viz", "nn", "optim.py", *(f"ops/{n}.py" for n in LISTS.split(","))),
     ),
     Part("pictures", "tinytorch/viz", 4_650),
-    Part("widgets", "widgets/copylab", 14_650, kinds=(".py", ".js", ".css")),
+    Part("widgets", "widgets/copylab", 14_850, kinds=(".py", ".js", ".css")),
 )
 
 
