@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -112,6 +113,16 @@ def test_rows_of_one_storage_are_apart(engine: ModuleType) -> None:
     assert not apart(a=x[1:], b=x[:2]).holds
     assert not apart(a=x[0].expand(3, 2), b=x[0, 1]).holds
     assert not apart(a=x, b=engine.from_numpy(x.numpy())).holds
+
+
+def test_where_facts_say_nothing_the_exercise_does(engine: ModuleType) -> None:
+    def said(t: Any, *facts: Callable[..., Fact], right: str = "") -> str:
+        part = exercise("k", "task", check=lambda t: (fact(t=t) for fact in facts), solution="t = 1", right=right)
+        return repr(part.check({"t": t}))
+
+    assert said(engine.ones(1), tensors) == "Right: that is what was asked for."
+    assert said(engine.ones(1), partial(shows, [1]), right="Well done.") == "Right: t shows [1]. Well done."
+    assert said(object(), partial(shows, 1)) == "Not yet: t shows <object object at 0x...>, and 1 is asked for."
 
 
 def test_what_can_be_seen_of_gradients(engine: ModuleType) -> None:

@@ -125,7 +125,7 @@ class Exercise(Told):
         key: str,
         task: str,
         names: Sequence[str] | None = None,
-        check: Callable[..., str | bool | None] | None = None,
+        check: Callable[..., str | bool | Iterator[Fact] | None] | None = None,
         *,
         solution: str,
         hints: Sequence[str] = (),
@@ -214,7 +214,7 @@ class Exercise(Told):
             with attempt.quiet():
                 said: Any = self._check(**given)
                 if isinstance(said, Iterator):
-                    return _told(said)
+                    return self._told(said)
                 said = said.item() if hasattr(said, "item") else said  # a tensor or a NumPy number that is True
         except _ObjectionError as objection:
             said = str(objection)
@@ -229,6 +229,15 @@ class Exercise(Told):
             return Verdict("right", self.right)
         plain = steady(said) if isinstance(said, str) else ""
         return Verdict("wrong", plain or gettext("this is not what was asked for."))
+
+    def _told(self, facts: Iterator[Fact]) -> Verdict:
+        """The first fact that does not hold, or else all that were seen."""
+        seen: dict[str, None] = {}  # what was tried several times is said once
+        for fact in facts:
+            if not fact.holds:
+                return Verdict("wrong", steady(fact.no))
+            seen[fact.yes] = None
+        return Verdict("right", " ".join(filter(None, [*seen, self._right])) or self.right)
 
     @property
     def right(self) -> str:
@@ -373,16 +382,6 @@ class ExerciseView(View):
     def _say(self, what: Part) -> None:
         self._answer.says = ""  # the same words again are said again
         self._answer.html, self._answer.says = what.html(), what.text()
-
-
-def _told(facts: Iterator[Fact]) -> Verdict:
-    """The first fact that does not hold, or else all that were seen."""
-    seen: dict[str, None] = {}  # what was tried several times is said once
-    for fact in facts:
-        if not fact.holds:
-            return Verdict("wrong", fact.no)
-        seen[fact.yes] = None
-    return Verdict("right", " ".join(filter(None, seen)))
 
 
 def _callable(
