@@ -79,6 +79,11 @@ def test_by_keyboard_alone(watched: Watched, front: Lab) -> None:
     expect(commit).to_be_focused()
     expect(commit).to_have_attribute("aria-disabled", "false")
     page.keyboard.press("Enter")
+    expect(form.get_by_role("alert")).to_contain_text("Row 3: “abdxmy” cannot be read.")
+    expect(form).to_have_attribute("data-state", "open")
+    form.locator("input").first.fill("7")
+    form.locator("select, input").last.focus()
+    page.keyboard.press("Enter")
 
     expect(form).to_have_attribute("data-state", "revealed")
     heading = form.locator(".cl-headline")

@@ -143,7 +143,7 @@ def on_graph(run: Run, y: str, *, at: int | None = None) -> bool:
 @_asks(
     gettext_noop("What is the node of `{y}` called?"),
     because=evidence.node,
-    hint=gettext_noop("a name such as AddBackward0; none if there is none"),
+    hint=gettext_noop("a name such as SinBackward0; none if there is none"),
 )
 def node(run: Run, y: str, *, at: int | None = None) -> str:
     """Ask for the name of a tensor's node; `none` where it has none."""

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001  # learners write full-width signs
 """What learners write is read by what it means, and never run."""
 
 from __future__ import annotations
@@ -5,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from copylab.quiz.answers import names, number, same, shown
+from copylab.quiz.answers import names, number, readable, same, shown
 
 
 @pytest.mark.parametrize(
@@ -43,10 +44,56 @@ from copylab.quiz.answers import names, number, same, shown
         ("9" * 1999, 2, False),
         ("1 2 3", [1.0, 2.0], False),
         ([2, 4], [2.0, 4.0], True),
+        ("three", 3, True),
+        ("Three.", 2, False),
+        ("2; 4", [2.0, 4.0], True),
+        ("2 and 4", [2.0, 4.0], True),
+        ("[2, 4].", [2.0, 4.0], True),
+        ("None.", None, True),
+        ("both x and y", frozenset({"x", "y"}), True),
+        ("neither", frozenset(), True),
+        ("<CloneBackward0>", "CloneBackward0", True),
+        ("［2，4］", [2.0, 4.0], True),
+        ("【2、4】", [2.0, 4.0], True),
+        ("２；４", [2.0, 4.0], True),
+        ("2 和 4", [2.0, 4.0], True),
+        ("三", 3, True),
+        ("셋", 3, True),
+        ("x 和 y", frozenset({"x", "y"}), True),
+        ("x和y", frozenset({"x", "y"}), True),
+        ("x、y", frozenset({"x", "y"}), True),
+        ("x와 y", frozenset({"x", "y"}), True),
+        ("x 그리고 y", frozenset({"x", "y"}), True),
+        ("x 和 y", frozenset({"x"}), False),
+        ("无", frozenset(), True),
+        ("没有。", None, True),
+        ("없음", None, True),
+        ("无", "none", True),
+        ("无", "CloneBackward0", False),
     ],
 )
 def test_what_an_answer_means(given: Any, right: Any, fits: bool) -> None:
     assert same(given, right) is fits
+
+
+@pytest.mark.parametrize(
+    ("given", "right", "can"),
+    [
+        ("a few", 2, False),
+        ("a few", None, False),
+        ("x", [2.0], False),
+        ("two", 3, True),
+        ("None", 3, True),
+        ("[2, 4]", 3, True),
+        ("both of them", frozenset({"x"}), False),
+        ("the first", frozenset(), False),
+        ("x, w", frozenset({"x"}), True),
+        ("none", frozenset({"x"}), True),
+        ("anything at all", "CloneBackward0", True),
+    ],
+)
+def test_what_can_be_an_answer(given: str, right: Any, can: bool) -> None:
+    assert readable(given, right, {"x", "w"}) is can
 
 
 def test_how_answers_are_shown() -> None:

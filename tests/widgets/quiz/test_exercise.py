@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,6 +13,18 @@ from typing import Any
 import pytest
 from copylab.looks import grad, node_of, same_counter, same_storage, values
 from copylab.quiz.exercises import Exercise, Verdict, Wrong, exercise, wrong
+from copylab.quiz.seen import (
+    Fact,
+    apart,
+    has_grad,
+    leads,
+    leaf,
+    needs_no_grad,
+    shows,
+    tensor_list,
+    tensors,
+    written,
+)
 from copylab.quiz.verify import mutations
 
 START = "x = torch.arange(6)\nt = None"
@@ -66,6 +79,76 @@ def test_not_attempted_wrong_right(engine: ModuleType) -> None:
     assert part.check({"x": x, "t": engine.tensor([2, 3])}).is_right
 
 
+def test_only_a_right_answer_is_true(engine: ModuleType) -> None:
+    x = engine.arange(6)
+    given: list[dict[str, Any]] = [{}, {"x": x, "t": None}, {"x": x, "t": x[2:4]}, {"x": x, "t": x[2:4].clone()}]
+    assert [bool(make(engine=engine).check(names)) for names in given] == [False, False, False, True]
+
+
+def _facts(t: Any, x: Any) -> Iterator[Fact]:
+    yield tensors(t=t)
+    for _ in range(2):
+        yield apart(t=t, x=x)
+    yield shows([2, 3], t=t).but("t is [2, 3] no more.")
+
+
+def test_facts_are_told_as_they_were_seen(engine: ModuleType) -> None:
+    part = make(_facts, engine=engine)
+    x = engine.arange(6)
+    for t, said in [
+        (3, "Not yet: t is of the type int, and a tensor is asked for."),
+        (x, "Not yet: t and x are one tensor."),
+        (x[2:4], "Not yet: t and x look at the same cells: a write through one is seen in the other."),
+        (x[2:5] + 0, "Not yet: t is [2, 3] no more."),
+        (x[2:4] + 0, "Right: t and x have no cell in common. t shows [2, 3]."),
+    ]:
+        assert repr(part.check({"x": x, "t": t})) == said
+
+
+def test_rows_of_one_storage_are_apart(engine: ModuleType) -> None:
+    x = engine.arange(6).view(3, 2)
+    assert same_storage(x[0], x[1])
+    assert apart(a=x[0], b=x[1], c=x[2]).holds
+    assert apart(a=x.t()[0], b=x.t()[1]).holds
+    assert not apart(a=x[1:], b=x[:2]).holds
+    assert not apart(a=x[0].expand(3, 2), b=x[0, 1]).holds
+    assert not apart(a=x, b=engine.from_numpy(x.numpy())).holds
+
+
+def test_where_facts_say_nothing_the_exercise_does(engine: ModuleType) -> None:
+    def said(t: Any, *facts: Callable[..., Fact], right: str = "") -> str:
+        part = exercise("k", "task", check=lambda t: (fact(t=t) for fact in facts), solution="t = 1", right=right)
+        return repr(part.check({"t": t}))
+
+    assert said(engine.ones(1), tensors) == "Right: that is what was asked for."
+    assert said(engine.ones(1), partial(shows, [1]), right="Well done.") == "Right: t shows [1]. Well done."
+    assert said(object(), partial(shows, 1)) == "Not yet: t shows <object object at 0x...>, and 1 is asked for."
+
+
+def test_what_can_be_seen_of_gradients(engine: ModuleType) -> None:
+    a = engine.ones(2, requires_grad=True)
+    b = a * 3
+    b.sum().backward()
+    held = [leaf(a=a), leads(b=b, a=a), has_grad([3, 3], a=a), needs_no_grad(d=b.detach()), needs_no_grad(n=3.0)]
+    assert all(fact.holds and fact.yes for fact in held)
+    not_counted = "a write past the counter, or into another tensor, is not counted there."
+    for fact, said in [
+        (leaf(b=b), "b is not a leaf: its node is MulBackward0."),
+        (leaf(d=b.detach()), "d requires no grad."),
+        (leads(a=a, b=a), "a is b itself, under a second name."),
+        (leads(b=b, c=a * 1), "b has no node that leads to c."),
+        (leads(d=b.detach(), a=a), "d requires no grad: backward cannot get from it to a."),
+        (has_grad([3, 3], b=b), "b.grad is None: a result keeps its gradient only after retain_grad()."),
+        (has_grad([3], a=a), "a.grad is [3, 3], and [3] is asked for."),
+        (needs_no_grad(b=b), "b requires grad: its node is MulBackward0."),
+        (needs_no_grad(a=a), "a requires grad."),
+        (written(a=a), f"a._version is 0, and at least 1 is asked for: {not_counted}"),
+        (tensor_list(2, k=a), "k is of the type Tensor, and a list is asked for."),
+        (tensor_list(2, k=[a]), "The length of k is 1, and 2 is asked for."),
+    ]:
+        assert (fact.holds, fact.no) == (False, said)
+
+
 def test_the_callers_variables_are_looked_at() -> None:
     import tinytorch
 
@@ -88,7 +171,7 @@ def test_as_at_the_start_is_not_attempted(engine: ModuleType) -> None:
     )
     names: dict[str, Any] = {"torch": engine}
     exec(start.format("r"), names)
-    assert repr(part.check(names)) == "Not attempted: everything is as it was at the start."
+    assert repr(part.check(names)).startswith("Not attempted: everything is as it was at the start. If you changed")
     names = {"torch": engine}
     exec(start.format("r.detach()"), names)
     assert part.check(names).state == "wrong"

@@ -11,6 +11,7 @@ import pytest
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.misconceptions import MISCONCEPTIONS
 from copylab.quiz.prediction import Prediction
+from widgets.quiz.more_answers import MORE
 
 LESSONS = sorted(module.name for module in pkgutil.iter_modules(copylab.lessons.__path__))
 
@@ -34,6 +35,27 @@ def _nothing_is_noted(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None
 def test_it_is_verified(lesson: str, name: str, engine: str) -> None:
     found = things(lesson)[name].verify(importlib.import_module(engine))
     assert found, repr(found)
+
+
+EXERCISES = {t.key: t for lesson in LESSONS for t in things(lesson).values() if isinstance(t, Exercise)}
+
+
+@engines
+@pytest.mark.parametrize("key", EXERCISES)
+def test_answers_get_what_they_deserve(key: str, engine: str) -> None:
+    module, exercise = importlib.import_module(engine), EXERCISES[key]
+    right, dangerous = MORE[key]
+    assert len(right) >= 3
+    assert len(dangerous) >= 3
+    faults: list[str] = []
+    for code in right:
+        verdict = exercise._try(code, module, faults)
+        assert verdict, f"{code!r} is right, and gets: {verdict}"
+    for code, says in dangerous.items():
+        verdict = exercise._try(code, module, faults)
+        assert not verdict, f"{code!r} is dangerous, and gets: {verdict}"
+        assert says in verdict.says, code
+    assert not faults, "a check changes what it looks at"
 
 
 @pytest.mark.parametrize(("lesson", "name"), ALL)
@@ -71,7 +93,10 @@ def reveal(prediction: Prediction, engine: ModuleType) -> str:
     answers = []
     for question in fresh.questions:
         right = question.right(run)
-        listed = [*map(str, question.wrong), *(question.choices or ()), "something else"]  # type: ignore[misc]
+        listed = [*map(str, question.wrong), *(question.choices or ())]  # type: ignore[misc]
+        if question.choices is None:
+            said = ["something else", "-77", "none", *run.at().values]
+            listed += [one for one in said if question.understands(one, right, run)]
         answers.append(next(answer for answer in listed if not question.holds(question.read(answer), right)))
     return fresh.commit(answers).text
 

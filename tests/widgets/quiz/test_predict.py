@@ -339,6 +339,28 @@ def test_all_rows_then_the_reveal_then_reset() -> None:
     assert p.commit([1, 2]).headline == "All 2 right."
 
 
+def test_what_cannot_be_read_is_asked_again() -> None:
+    p = predict(CLONE, [value("a"), names_that("is_leaf", "a", "b"), gradient("a")])
+    for answers, row in ((["a few", "a", 4], 1), ([1, "the first", 4], 2), ([1, "a", "some"], 3)):
+        with pytest.raises(ValueError, match=rf"Row {row}: .* cannot be read. Write it as"):
+            p.commit(answers)
+        assert (p.committed, p.reveal) == (False, None)
+    form = p.live().form
+    form.answers = {question.name: "what?" for question in p.questions}
+    form.commit()
+    assert form.problem == "Row 1: “what?” cannot be read. Write it as a number, or numbers such as [1, 2]."
+    assert len(form.answers) == 3
+    assert p.commit(["1.", "just a", "five"]).headline == "All 3 right."
+
+
+def test_kept_answers_that_cannot_be_read_are_not_restored(progress_file: Path) -> None:
+    kept = {"predictions": {"k": {"answers": {"value(a)": "what?"}}}}
+    progress_file.write_text(json.dumps(kept), "utf-8")
+    p = predict(CLONE, [value("a")], key="k")
+    assert not p.restore()
+    assert p.live().form.answers == {}
+
+
 def test_a_choice_has_to_be_one() -> None:
     p = predict(CLONE, [is_leaf("b"), outcome()])
     with pytest.raises(ValueError, match="'maybe' is no choice for"):
@@ -444,7 +466,11 @@ def test_the_twins_are_whole_and_tell_no_answer(engine: ModuleType) -> None:
 
 def test_what_users_write_is_escaped() -> None:
     evil = "<img src=x onerror=alert(1)>"
-    p = predict(f"x = 1  # {evil}", [Question(evil, [evil, "b"], lambda _: "b", {evil: evil}), value("x")], title=evil)
+    p = predict(
+        f"x = 1  # {evil}",
+        [Question(evil, [evil, "b"], lambda _: "b", {evil: evil}), Question("?", None, lambda _: "c")],
+        title=evil,
+    )
     reveal = p.commit([evil, evil])
     for page in (p.html, reveal.html):
         assert "<img src=x" not in page

@@ -1,8 +1,9 @@
 """`=` is no copy: two programs that differ in their order, and three that keep less than they should."""
 
 from copylab import Misconception, exercise, predict
-from copylab.looks import is_tensor, same_storage, values
+from copylab.looks import values
 from copylab.questions import count, same_tensor, value, version
+from copylab.quiz.seen import apart, each, shows, tensor_list, tensors
 
 FOLLOWS = Misconception(
     "a name follows a name",
@@ -48,13 +49,10 @@ written = predict(
 
 
 def _check_earlier(position, before):
-    for name, given in (("position", position), ("before", before)):
-        assert is_tensor(given), f"{name} is of the type {type(given).__name__}, and a tensor is asked for."
-    assert values(position) != [1, 2], "position still shows [1, 2]: the move is gone."
-    assert position is not before, "position and before are one tensor, so both show the move."
-    assert values(position) == [11, 12], f"position shows {values(position)}, and [11, 12] is where the move leads."
-    assert not same_storage(position, before), "two tensors, and still one storage."
-    assert values(before) == [1, 2], f"before shows {values(before)}, and [1, 2] is where it began."
+    yield tensors(position=position, before=before)
+    yield shows([11, 12], position=position)
+    yield apart(position=position, before=before)
+    yield shows([1, 2], before=before)
 
 
 _EARLIER = "position = torch.tensor([1.0, 2.0])\n"
@@ -70,32 +68,25 @@ earlier = exercise(
     ],
     solution=_EARLIER + "before = position\nposition = position + 10",
     wrong={
-        _EARLIER + "before = position": "the move is gone",
+        _EARLIER + "before = position": "position shows [1, 2]",
         _EARLIER + "position = position + 10\nbefore = position": "one tensor",
-        _EARLIER + "before = position[:]\nposition += 10": "still one storage",
-        _EARLIER + "position = position + 10\nbefore = position + 0": "before shows [11.0, 12.0]",
-        _EARLIER + "before = position\nposition = position * 10": "position shows [10.0, 20.0]",
+        _EARLIER + "before = position[:]\nposition += 10": "position and before look at the same cells",
+        _EARLIER + "position = position + 10\nbefore = position + 0": "before shows [11, 12]",
+        _EARLIER + "before = position\nposition = position * 10": "position shows [10, 20]",
         _EARLIER + "before = [1.0, 2.0]\nposition += 10": "before is of the type list",
     },
-    right="the name position moved on, and nobody wrote into the old tensor.",
     title="Exercise 1",
 )
 
 
 def _check_doubled(double, a, torch):
-    assert callable(double), "double is no function any more."
-    given = torch.tensor([3.0, 5.0])
-    got = double(given)
-    assert got is not None, "double returns nothing."
-    assert is_tensor(got) and values(got) == [6, 10], f"double([3, 5]) gives {values(got)}, and [6, 10] is asked for."
-    assert got is not given, (
-        "double hands back the very tensor that it was given, so the caller's numbers have changed."
-    )
-    assert values(given) == [3, 5], (
-        f"after the call, what was given shows {values(given)}: the function still writes into it."
-    )
-    assert not same_storage(got, given), "the result looks at the storage of what was given."
-    assert values(a) == [1, 2], f"double is right now, but a shows {values(a)}. Run the whole cell again."
+    t = torch.tensor([3.0, 5.0])
+    result = {"double(t)": double(t)}
+    yield tensors(**result)
+    yield shows([3, 5], t=t).but(f"after the call of double(t), t shows {values(t)}: the function writes into it.")
+    yield apart(t=t, **result)
+    yield shows([6, 10], **result)
+    yield shows([1, 2], a=a).but(f"double is right now, but a shows {values(a)}. Run the whole cell again.")
 
 
 doubled = exercise(
@@ -109,28 +100,19 @@ doubled = exercise(
     ],
     solution="def double(t):\n    t = t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])\nb = double(a)",
     wrong={
-        "def double(t):\n    t * 2\n\n\na = torch.tensor([1.0, 2.0])": "returns nothing",
-        "def double(t):\n    t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])": "gives [3.0, 5.0]",
-        "def double(t):\n    s = t\n    s *= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])": "hands back the very tensor",
-        "def double(t):\n    t *= 2\n    return t + 0\n\n\na = torch.tensor([1.0, 2.0])": "still writes into it",
+        "def double(t):\n    t * 2\n\n\na = torch.tensor([1.0, 2.0])": "double(t) is of the type NoneType",
+        "def double(t):\n    t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])": "t and double(t) are one tensor",
+        "def double(t):\n    s = t\n    s *= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])": "after the call of double(t), t shows [6.0, 10.0]: the function writes into it",
         "def double(t):\n    return t * 2\n\n\na = torch.tensor([1.0, 2.0])\na *= 2": "Run the whole cell",
     },
-    right="inside the function, the name t was tied to a new tensor.",
     title="Exercise 2",
 )
 
 
 def _check_rows(table):
-    assert isinstance(table, list) and len(table) == 3 and all(map(is_tensor, table)), (
-        "table has to be a list of three tensors."
-    )
-    assert table[0] is not table[1] and table[1] is not table[2] and table[0] is not table[2], (
-        "some places of the list hold one and the same tensor."
-    )
-    assert not any(same_storage(table[i], table[j]) for i, j in ((0, 1), (1, 2), (0, 2))), (
-        "three tensors, but they look at one storage."
-    )
-    assert [values(t) for t in table] == [[1, 1], [0, 0], [0, 0]], f"table shows {[values(t) for t in table]}."
+    yield tensor_list(3, table=table)
+    yield apart(**each(table=table))
+    yield shows([[1, 1], [0, 0], [0, 0]], table=table)
 
 
 rows = exercise(
@@ -144,11 +126,10 @@ rows = exercise(
     ],
     solution="table = [torch.zeros(2) for _ in range(3)]\ntable[0] += 1",
     wrong={
-        "table = torch.zeros(3, 2)\ntable[0] += 1": "a list of three tensors",
-        "row = torch.zeros(2)\ntable = [row, torch.zeros(2), row]\ntable[0] += 1": "one and the same tensor",
-        "table = list(torch.zeros(2).expand(3, 2))\ntable[0] = table[0] + 1\ntable[1] = table[0][:]": "one storage",
-        "table = [torch.zeros(2) for _ in range(3)]": "table shows [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]",
+        "table = torch.zeros(3, 2)\ntable[0] += 1": "table is of the type Tensor",
+        "row = torch.zeros(2)\ntable = [row, torch.zeros(2), row]\ntable[0] += 1": "table[0] and table[2] are one tensor",
+        "table = list(torch.zeros(2).expand(3, 2))\ntable[0] = table[0] + 1\ntable[1] = table[0][:]": "table[0] and table[1] look at the same cells",
+        "table = [torch.zeros(2) for _ in range(3)]": "table shows [[0, 0], [0, 0], [0, 0]]",
     },
-    right="the line that makes a row ran three times.",
     title="Exercise 3",
 )

@@ -1,9 +1,10 @@
 """Beyond the copy methods: conversions, NumPy, deep copies, slices and indices."""
 
 from copylab import exercise, predict
-from copylab.looks import is_tensor, same_storage, values
+from copylab.looks import values
 from copylab.questions import count, same_tensor, value, version
 from copylab.questions import same_storage as shared
+from copylab.quiz.seen import Fact, apart, each, needs_no_grad, shows, tensors, written
 
 families = predict(
     """
@@ -29,15 +30,15 @@ families = predict(
 
 
 def _check_scaled(to_percent, torch):
-    assert callable(to_percent), "to_percent is no function any more."
     for dtype in (torch.float64, torch.float32):
-        given = torch.tensor([0.5, 0.25], dtype=dtype)
-        got = to_percent(given)
-        assert is_tensor(got), f"to_percent gives something of the type {type(got).__name__}."
-        assert got.dtype == torch.float32, f"it returns {got.dtype}, and torch.float32 is asked for."
-        assert values(got) == [50, 25], f"to_percent([0.5, 0.25]) gives {values(got)}."
-        assert values(given) == [0.5, 0.25], f"given a tensor of {dtype}, it changes the caller's numbers."
-        assert not same_storage(got, given), "the result looks at the cells of what was given."
+        x = torch.tensor([0.5, 0.25], dtype=dtype)
+        got = to_percent(x)
+        result = {"to_percent(x)": got}
+        yield tensors(**result)
+        yield shows([0.5, 0.25], x=x).but(f"given a tensor of {dtype}, it changes the caller's numbers.")
+        yield Fact(got.dtype == torch.float32, "", f"it returns {got.dtype}, and torch.float32 is asked for.")
+        yield shows([50, 25], **result)
+        yield apart(x=x, **result)
 
 
 scaled = exercise(
@@ -50,19 +51,17 @@ scaled = exercise(
     wrong={
         "def to_percent(x):\n    return x * 100": "returns torch.float64",
         "def to_percent(x):\n    y = x.float()\n    y.mul_(100)\n    return y + 0": "changes the caller's numbers",
-        "def to_percent(x):\n    return x.to(torch.float32)": "gives [0.5, 0.25]",
+        "def to_percent(x):\n    return x.to(torch.float32)": "to_percent(x) shows [0.5, 0.25]",
         "def to_percent(x):\n    return (x * 100).tolist()": "of the type list",
     },
-    right="it converts, computes, and writes into nobody's cells.",
     title="Exercise 1",
 )
 
 
 def _check_picked(x):
-    assert is_tensor(x), f"x is of the type {type(x).__name__}, and a tensor is asked for."
-    assert values(x) != [-1, 2, -3, 4], "x shows no change: the zeros went into a copy."
-    assert values(x) == [0, 2, 0, 4], f"x shows {values(x)}, and [0, 2, 0, 4] is asked for."
-    assert x._version != 0, "the numbers are right, but x is a new tensor: write into the one that is there."
+    yield tensors(x=x)
+    yield shows([0, 2, 0, 4], x=x)
+    yield written(x=x)
 
 
 picked = exercise(
@@ -76,25 +75,27 @@ picked = exercise(
     ],
     solution="x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nx[x < 0] = 0.0",
     wrong={
-        "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nnegative = x[x < 0]\nnegative.zero_()\nx[0] += 0": "went into a copy",
-        "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nx[x > 0] = 0.0": "x shows [-1.0, 0.0",
-        "x = x.clamp(min=0)": "x is a new tensor",
+        "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nnegative = x[x < 0]\nnegative.zero_()\nx[0] += 0": "x shows [-1, 2, -3, 4]",
+        "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nx[x > 0] = 0.0": "x shows [-1, 0, -3, 0]",
+        "x = x.clamp(min=0)": "x._version is 0",
         "x = [0.0, 2.0, 0.0, 4.0]": "of the type list",
     },
-    right="brackets on the left say where to write.",
     title="Exercise 2",
 )
 
 
 def _check_deep(layer, best):
-    assert isinstance(best, dict) and set(best) == {"weight", "bias"}, "best has to be a dict with weight and bias."
-    assert values(layer.weight) == [[99]], f"the layer holds {values(layer.weight)}, and [[99]] was written into it."
-    shares = [name for name, t in best.items() if same_storage(t, getattr(layer, name))]
-    assert not shares, f"best[{shares[0]!r}] looks at the cells of the layer."
-    assert values(best["weight"]) != [[99]], "best holds the 99: it was made after the write."
-    assert not any(t.requires_grad for t in best.values()), (
-        "the tensors in best require grad: they lead back to the layer."
+    yield Fact(
+        isinstance(best, dict) and set(best) == {"weight", "bias"}, "", "best has to be a dict with weight and bias."
     )
+    weight, bias = {"layer.weight": layer.weight}, {"layer.bias": layer.bias}
+    yield tensors(**each(best=best))
+    yield shows([[99]], **weight)
+    yield apart(**each(best=best), **weight, **bias)
+    for name in best:
+        yield needs_no_grad(**{f"best[{name!r}]": best[name]})
+    yield shows([[-0.007487]], **{"best['weight']": best["weight"]})
+    yield shows(values(layer.bias), **{"best['bias']": best["bias"]})
 
 
 deep = exercise(
@@ -107,13 +108,12 @@ deep = exercise(
     solution="import copy\n\ntorch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1)\nbest = copy.deepcopy(layer.state_dict())\n"
     "with torch.no_grad():\n    layer.weight.fill_(99.0)",
     wrong={
-        "best = {k: v[:] for k, v in layer.state_dict().items()}": "best['weight'] looks at",
-        "import copy\n\nbest = copy.deepcopy(layer.state_dict())": "made after the write",
+        "best = {k: v[:] for k, v in layer.state_dict().items()}": "best['weight'] and layer.weight look at the same cells",
+        "import copy\n\nbest = copy.deepcopy(layer.state_dict())": "best['weight'] shows [[99]]",
         "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1)\nbest = {k: v.clone() for k, v in layer.named_parameters()}\n"
-        "with torch.no_grad():\n    layer.weight.fill_(99.0)": "they lead back to the layer",
-        "import copy\n\nlayer = torch.nn.Linear(1, 1)\nbest = copy.deepcopy(layer.state_dict())": "the layer holds",
+        "with torch.no_grad():\n    layer.weight.fill_(99.0)": "best['weight'] requires grad: its node is CloneBackward0",
+        "import copy\n\nlayer = torch.nn.Linear(1, 1)\nbest = copy.deepcopy(layer.state_dict())": "layer.weight shows [[-0.823045]]",
         "best = [p.detach().clone() for p in layer.parameters()]": "a dict with weight and bias",
     },
-    right="copies of the tensors, not only of the dict.",
     title="Exercise 3",
 )

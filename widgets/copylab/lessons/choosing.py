@@ -8,9 +8,9 @@ from types import ModuleType
 from copylab import exercise, predict, wrong
 from copylab.copying.facts import Answer, facts
 from copylab.copying.methods import METHODS, Method, method
-from copylab.looks import is_tensor, same_storage, values
 from copylab.questions import count, gets_gradient, node, same_counter, value, version
 from copylab.questions import same_storage as shared
+from copylab.quiz.seen import apart, leads, leaf, shows, tensors
 
 rows = predict(
     """
@@ -85,7 +85,7 @@ dangerous = exercise(
         'names = ["dtach"]': "Did you mean 'detach'?",
         'names = ".data"': "a list of names",
     },
-    right="these share the cells and count for themselves.",
+    right="after a write through y, each of them gives a wrong gradient of a function of x, and no error.",
     title="Exercise 1",
 )
 
@@ -152,23 +152,20 @@ wishes = exercise(
         _choice("clone", "detach().clone()", "detach", "view", "clone"): "a new tensor, or none",
         _choice("clone", "detach().clone()", "detach", "view", None): "still open: the numbers go",
     },
-    right="each of them gives what was wanted; the table says so.",
+    right="run on a tensor of its own, each of them does what was wanted.",
     title="Exercise 2",
 )
 
 
 def _check_leaf(fresh_leaf, torch):
-    assert callable(fresh_leaf), "fresh_leaf is no function any more."
     a = torch.tensor([1.0, 2.0], requires_grad=True)
     x = a * 3
-    y = fresh_leaf(x)
-    assert is_tensor(y), f"fresh_leaf gives something of the type {type(y).__name__}."
-    assert y is not x, "it hands back x itself."
-    assert not same_storage(x, y), "what it gives looks at the cells of x."
-    assert values(y) == [3, 6], f"it gives {values(y)} for [3, 6]."
-    assert y.requires_grad, "what it gives requires no grad."
-    assert y.is_leaf, f"what it gives is no leaf: its node is {y.grad_fn.name()}."
-    assert x.requires_grad and x.grad_fn is not None, "x itself was cut off the graph."
+    result = {"fresh_leaf(x)": fresh_leaf(x)}
+    yield tensors(**result)
+    yield apart(x=x, **result)
+    yield leaf(**result)
+    yield shows([3, 6], **result)
+    yield leads(x=x, a=a)
 
 
 independent = exercise(
@@ -182,8 +179,8 @@ independent = exercise(
     wrong={
         "def fresh_leaf(x):\n    return x.clone()": "its node is CloneBackward0",
         "def fresh_leaf(x):\n    return x.detach().clone()": "requires no grad",
-        "def fresh_leaf(x):\n    return x.detach().requires_grad_()": "looks at the cells of x",
-        "def fresh_leaf(x):\n    x.detach_()\n    return x.clone().requires_grad_()": "x itself was cut off",
+        "def fresh_leaf(x):\n    return x.detach().requires_grad_()": "x and fresh_leaf(x) look at the same cells",
+        "def fresh_leaf(x):\n    x.detach_()\n    return x.clone().requires_grad_()": "x requires no grad",
         "def fresh_leaf(x):\n    return x.tolist()": "of the type list",
     },
     right="a leaf of its own.",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from copylab import Exercise, exercise, predict
-from copylab.looks import is_tensor, same_storage, values
 from copylab.questions import ENDS, gradient, outcome, value, version
+from copylab.quiz.seen import Fact, apart, each, kept_from, needs_no_grad, shows, tensor_list, tensors
 
 _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith torch.no_grad():\n    layer.weight.fill_(1.0)\n"
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"
@@ -41,13 +43,13 @@ def patient(number: int, name: str, task: str, check: Any, **rest: Any) -> Exerc
 
 
 def _check_best(layer, best):
-    assert isinstance(best, dict) and "weight" in best, "best has to be a state dict, with a weight."
-    assert values(layer.weight) == [[99]], "the training is gone: the layer has to hold 99 at the end."
-    assert not same_storage(best["weight"], layer.weight), (
-        "best still looks at the cells of the layer: it holds the last weights, not the best."
-    )
-    assert not best["weight"].requires_grad, "the weight in best requires grad: it keeps a way back to the layer."
-    assert values(best["weight"]) == [[1]], f"best holds {values(best['weight'])}, and the best weight was [[1]]."
+    yield Fact(isinstance(best, dict) and "weight" in best, "", "best has to be a state dict, with a weight.")
+    kept, own = {"best['weight']": best["weight"]}, {"layer.weight": layer.weight}
+    yield tensors(**kept)
+    yield shows([[99]], **own)
+    yield apart(**kept, **own)
+    yield needs_no_grad(**kept)
+    yield shows([[1]], **kept)
 
 
 best_weights = patient(
@@ -60,12 +62,15 @@ best_weights = patient(
     hints=["What do `best['weight']` and `layer.weight` share?", "Copy the tensors, not only the dict."],
     solution=_LAYER + "best = {name: t.clone() for name, t in layer.state_dict().items()}\n" + _TRAIN,
     wrong={
-        _LAYER + "best = dict(layer.state_dict(), extra=0)\n" + _TRAIN: "the last weights, not the best",
-        _LAYER + "best = {n: p.clone() for n, p in layer.named_parameters()}\n" + _TRAIN: "keeps a way back",
-        "best = {name: t.clone() for name, t in layer.state_dict().items()}": "best holds [[99.0]]",
-        _LAYER + "best = {name: t.clone() for name, t in layer.state_dict().items()}": "the training is gone",
+        _LAYER
+        + "best = dict(layer.state_dict(), extra=0)\n"
+        + _TRAIN: "best['weight'] and layer.weight look at the same cells",
+        _LAYER
+        + "best = {n: p.clone() for n, p in layer.named_parameters()}\n"
+        + _TRAIN: "best['weight'] requires grad: its node is CloneBackward0",
+        "best = {name: t.clone() for name, t in layer.state_dict().items()}": "best['weight'] shows [[99]]",
+        _LAYER + "best = {name: t.clone() for name, t in layer.state_dict().items()}": "layer.weight shows [[1]]",
     },
-    right="a state dict holds the module's own tensors; each needs a clone.",
 )
 
 
@@ -73,14 +78,13 @@ _EMA = "for value in (2.0, 5.0):\n    with torch.no_grad():\n        layer.weigh
 
 
 def _check_average(layer, ema):
-    assert isinstance(ema, dict) and is_tensor(ema.get("weight")), "ema has to be a dict with a weight."
-    kept = ema["weight"]
-    assert not same_storage(kept, layer.weight), f"ema looks at the cells of the layer; both are {values(kept)}."
-    assert values(kept) == [[3.25]], f"ema is {values(kept)}, and half and half of 1, 2 and 5 gives 1.5, then [[3.25]]."
-    assert not kept.requires_grad, (
-        f"ema requires grad: its node is {kept.grad_fn.name()}, and the graph grows each round."
-    )
-    assert values(layer.weight) == [[5]], f"the layer holds {values(layer.weight)}, and 5 was written into it last."
+    yield Fact(isinstance(ema, dict) and "weight" in ema, "", "ema has to be a dict with a weight.")
+    kept, own = {"ema['weight']": ema["weight"]}, {"layer.weight": layer.weight}
+    yield tensors(**kept)
+    yield apart(**kept, **own)
+    yield shows([[3.25]], **kept)
+    yield needs_no_grad(**kept)
+    yield shows([[5]], **own)
 
 
 average = patient(
@@ -102,35 +106,30 @@ average = patient(
         _LAYER
         + "ema = {n: p.data for n, p in layer.named_parameters()}\n"
         + _EMA
-        + '        ema["weight"].mul_(1.0)': "both are [[5.0]]",
+        + '        ema["weight"].mul_(1.0)': "ema['weight'] and layer.weight look at the same cells",
         _LAYER
         + "ema = {n: p.clone() for n, p in layer.named_parameters()}\n"
         + _EMA
-        + '    ema["weight"] = 0.5 * ema["weight"] + 0.5 * layer.weight': "the graph grows each round",
+        + '    ema["weight"] = 0.5 * ema["weight"] + 0.5 * layer.weight': "ema['weight'] requires grad: its node is AddBackward0",
         _LAYER
         + "ema = {n: p.detach().clone() for n, p in layer.named_parameters()}\n"
         + _EMA
-        + '        ema["weight"].mul_(0.5).add_(layer.weight)': "ema is [[6.25]]",
+        + '        ema["weight"].mul_(0.5).add_(layer.weight)': "ema['weight'] shows [[6.25]]",
         _LAYER
         + "ema = {n: p.detach().clone() for n, p in layer.named_parameters()}\n"
         + _EMA
         + '        ema["weight"].mul_(0.5).add_(0.5 * layer.weight)\n'
-        + 'with torch.no_grad():\n    layer.weight.copy_(ema["weight"])': "the layer holds [[3.25]]",
+        + 'with torch.no_grad():\n    layer.weight.copy_(ema["weight"])': "layer.weight shows [[3.25]]",
         "ema = 3.25": "a dict with a weight",
     },
-    right="cells of its own, written in place inside no_grad.",
 )
 
 
-def _check_history(history):
-    assert isinstance(history, list) and len(history) == 3 and all(map(is_tensor, history)), (
-        "history has to be a list of three tensors."
-    )
-    assert history[0] is not history[1], "history holds one tensor three times."
-    assert not same_storage(history[0], history[1]), (
-        "three tensors over the same cells: all of them show the last position."
-    )
-    assert [values(t) for t in history] == [[1], [2], [3]], f"history shows {[values(t) for t in history]}."
+def _check_history(history, position):
+    yield tensor_list(3, history=history)
+    yield apart(**each(history=history))
+    yield kept_from(history=history, position=position)
+    yield shows([[1], [2], [3]], history=history)
 
 
 _STEPS = "position = torch.zeros(1)\nhistory = []\nfor _ in range(3):\n    position += 1\n    "
@@ -143,22 +142,20 @@ film = patient(
     hints=["How many tensors are in the list?", "Append numbers of their own."],
     solution=_STEPS + "history.append(position.clone())",
     wrong={
-        _STEPS + "history.append(position.detach())": "all of them show the last position",
-        _STEPS + "history.append(position)\nhistory[2] = position.clone()": "one tensor three times",
-        _STEPS + "history.append(position.item())": "a list of three tensors",
-        _STEPS + "history.append(position.clone() * 2)": "history shows [[2.0]",
+        _STEPS + "history.append(position.detach())": "history[0] and history[1] look at the same cells",
+        _STEPS + "history.append(position)\nhistory[2] = position.clone()": "history[0] and history[1] are one tensor",
+        _STEPS + "history.append(position.item())": "history[0] is of the type float",
+        _STEPS + "history.append(position.clone() * 2)": "history shows [[2], [4], [6]]",
     },
-    right="a clone each time.",
 )
 
 
 def _check_wide(row, wide):
-    assert is_tensor(wide) and tuple(wide.shape) == (3, 2), "wide has to be a tensor of the shape (3, 2)."
-    assert 0 not in wide.stride(), "the three rows of wide are still the same two cells."
-    assert values(row) == [1, 2], f"row has become {values(row)}."
-    assert values(wide) == [[1, 2], [11, 12], [1, 2]], (
-        f"wide shows {values(wide)}, and only its middle row was to change."
-    )
+    yield tensors(wide=wide)
+    yield Fact(0 not in wide.stride(), "", "the three rows of wide are still the same two cells.")
+    yield shows([1, 2], row=row)
+    yield apart(wide=wide, row=row)
+    yield shows([[1, 2], [11, 12], [1, 2]], wide=wide)
 
 
 _ROW = "row = torch.tensor([1.0, 2.0])\n"
@@ -172,18 +169,16 @@ wide_rows = patient(
     solution=_ROW + "wide = row.repeat(3, 1)\nwide[1] += 10",
     wrong={
         _ROW + "wide = row.expand(3, 2).detach()\nwide[1] += 0": "still the same two cells",
-        _ROW + "wide = row.repeat(3, 1)\nwide += 10": "only its middle row",
-        _ROW + "row += 10\nwide = row.repeat(3, 1)": "row has become [11.0, 12.0]",
-        _ROW + "wide = row.repeat(3)\nwide[1] += 10": "of the shape (3, 2)",
+        _ROW + "wide = row.repeat(3, 1)\nwide += 10": "wide shows [[11, 12], [11, 12], [11, 12]]",
+        _ROW + "row += 10\nwide = row.repeat(3, 1)": "row shows [11, 12]",
+        _ROW + "wide = row.repeat(3)\nwide[1] += 10": "wide shows [1, 12, 1, 2, 1, 2]",
     },
-    right="three rows of cells.",
 )
 
 
 def _check_mask(x):
-    assert is_tensor(x), "x has to be a tensor."
-    assert values(x) != [-2, 5, -1, 7], "x is as it was: the zeros went into a copy."
-    assert values(x) == [-2, 0, -1, 7], f"x shows {values(x)}, and [-2, 0, -1, 7] is asked for."
+    yield tensors(x=x)
+    yield shows([-2, 0, -1, 7], x=x)
 
 
 _X = "x = torch.tensor([-2.0, 5.0, -1.0, 7.0])\n"
@@ -196,20 +191,20 @@ chained = patient(
     hints=["The first pair of brackets makes a copy.", "One mask made of two: `(x > 0) & (x < 6)`."],
     solution=_X + "positive = x > 0\nx[positive & (x < 6)] = 0.0",
     wrong={
-        _X + "positive = x > 0\nsmall = x[positive]\nsmall[small < 6] = 0.0\nx[0] += 0": "went into a copy",
-        _X + "x[x < 6] = 0.0": "x shows [0.0, 0.0, 0.0, 7.0]",
-        _X + "x[x > 0] = 0.0": "x shows [-2.0, 0.0, -1.0, 0.0]",
-        "x = [-2.0, 0.0, -1.0, 7.0]": "has to be a tensor",
+        _X + "positive = x > 0\nsmall = x[positive]\nsmall[small < 6] = 0.0\nx[0] += 0": "x shows [-2, 5, -1, 7]",
+        _X + "x[x < 6] = 0.0": "x shows [0, 0, 0, 7]",
+        _X + "x[x > 0] = 0.0": "x shows [-2, 0, -1, 0]",
+        "x = [-2.0, 0.0, -1.0, 7.0]": "x is of the type list",
     },
-    right="one pair of brackets on the left side.",
 )
 
 
 def _check_array(data, array):
-    assert is_tensor(data), "data has to be a tensor."
-    assert float(array.sum()) == 0, "array was to be set to 0."
-    assert values(data) != [0, 0], "data shows zeros: it looks at the memory of array."
-    assert values(data) == [1, 2], f"data shows {values(data)}, and [1, 2] was read in."
+    yield tensors(data=data)
+    yield shows([0, 0], array=array.tolist())
+    together = np.shares_memory(data.detach().numpy(), array)
+    yield Fact(not together, "data and array share no memory.", "data looks at the memory of array.")
+    yield shows([1, 2], data=data)
 
 
 _ARRAY = "import numpy as np\n\narray = np.array([1.0, 2.0])\n"
@@ -223,9 +218,8 @@ numpy_buffer = patient(
     solution=_ARRAY + "data = torch.tensor(array)\narray[:] = 0.0",
     wrong={
         _ARRAY + "data = torch.as_tensor(array).detach()[:]\narray[:] = 0.0": "looks at the memory of array",
-        _ARRAY + "data = torch.tensor(array)": "was to be set to 0",
-        _ARRAY + "array[:] = 0.0\ndata = torch.ones(2)": "data shows [1.0, 1.0]",
-        _ARRAY + "data = array.copy()\narray[:] = 0.0": "has to be a tensor",
+        _ARRAY + "data = torch.tensor(array)": "array shows [1, 2]",
+        _ARRAY + "array[:] = 0.0\ndata = torch.ones(2)": "data shows [1, 1]",
+        _ARRAY + "data = array.copy()\narray[:] = 0.0": "data is of the type ndarray",
     },
-    right="a copy of what was read.",
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copylab import Misconception, exercise, predict
-from copylab.looks import grad, is_tensor, same_storage, values
 from copylab.questions import (
     Question,
     gradient,
@@ -17,6 +16,7 @@ from copylab.questions import (
 )
 from copylab.questions import same_storage as shared
 from copylab.quiz.runs import Run
+from copylab.quiz.seen import apart, each, has_grad, kept_from, leads, shows, tensor_list, tensors
 
 seven = predict(
     """
@@ -114,16 +114,10 @@ rest = predict(
 
 
 def _check_readings(reading, kept):
-    assert isinstance(kept, list), "kept is no list any more."
-    assert len(kept) == 3, f"kept holds {len(kept)} things, and 3 are asked for."
-    assert all(is_tensor(t) for t in kept), "the numbers are kept, but not as tensors."
-    assert not all(t is reading for t in kept), "kept holds one and the same tensor three times."
-    assert not any(same_storage(reading, t) for t in kept), (
-        "other tensors, still the storage of reading. Each reading overwrites the last."
-    )
-    assert values(kept[0]) == [1, 1] and [values(t) for t in kept] == [[1, 1], [2, 2], [3, 3]], (
-        f"kept shows {[values(t) for t in kept]}."
-    )
+    yield tensor_list(3, kept=kept)
+    yield apart(**each(kept=kept))
+    yield kept_from(kept=kept, reading=reading)
+    yield shows([[1, 1], [2, 2], [3, 3]], kept=kept)
 
 
 _KEEP = """
@@ -147,28 +141,24 @@ readings = exercise(
     solution=_KEEP.format("reading.clone()"),
     also=[_KEEP.format("reading + 0"), _KEEP.format("reading.detach().clone()")],
     wrong={
-        _KEEP.format("reading.tolist()"): "not as tensors",
-        _KEEP.format("reading.detach()"): "still the storage of reading",
-        "kept = torch.zeros(3, 2)": "kept is no list",
-        _KEEP.format("reading.clone() * 2"): "kept shows [[2.0, 2.0]",
-        _KEEP.format("reading.clone()") + "kept = kept[:2]": "kept holds 2 things",
-        _KEEP.format("reading") + "kept = [k.clone() for k in kept]": "kept shows [[3.0, 3.0]",
+        _KEEP.format("reading.tolist()"): "kept[0] is of the type list",
+        _KEEP.format("reading.detach()"): "kept[0] and kept[1] look at the same cells",
+        "kept = torch.zeros(3, 2)": "kept is of the type Tensor",
+        _KEEP.format("reading.clone() * 2"): "kept shows [[2, 2], [4, 4], [6, 6]]",
+        _KEEP.format("reading.clone()") + "kept = kept[:2]": "The length of kept is 2",
+        _KEEP.format("reading") + "kept = [k.clone() for k in kept]": "kept shows [[3, 3], [3, 3], [3, 3]]",
     },
-    right="three tensors, three storages.",
     title="Exercise 1",
 )
 
 
 def _check_both(a, c, out):
-    assert is_tensor(c) and is_tensor(out), "c and out have to be tensors."
-    assert c is not a, "c is a itself, under a second name."
-    assert c.requires_grad, "c does not require grad, so nothing leads from it back to a."
-    assert not c.is_leaf, "c is a leaf. No gradient goes from it to a."
-    assert not same_storage(c, a), "c has no storage of its own."
-    assert grad(a) is not None, "a.grad is None. Did you call out.backward()?"
-    assert grad(c) is not None, "c.grad is None. c is no leaf: ask it to keep its gradient, before backward."
-    assert grad(a) == grad(c), f"a.grad is {grad(a):g}, c.grad {grad(c):g}. Is out made from c alone?"
-    assert grad(a) == 12, f"both are {grad(a):g}, and 12 is asked for."
+    yield tensors(c=c, out=out)
+    yield leads(c=c, a=a)
+    yield apart(c=c, a=a)
+    yield leads(out=out, c=c)
+    yield has_grad(12, a=a)
+    yield has_grad(12, c=c)
 
 
 _GO = "\nout.backward()"
@@ -186,16 +176,15 @@ both = exercise(
     solution="c = a.clone()\nc.retain_grad()\nout = c**3" + _GO,
     also=["c = a.clone()\nc.retain_grad()\nout = c * 12" + _GO],
     wrong={
-        "c = 2.0\nout = a ** 3" + _GO: "have to be tensors",
+        "c = 2.0\nout = a ** 3" + _GO: "c is of the type float",
         "c = a\nout = c ** 3" + _GO: "c is a itself",
-        "c = a.detach().clone()\nout = c ** 3": "c does not require grad",
-        "c = a.detach().clone().requires_grad_()\nout = c ** 3" + _GO: "c is a leaf",
-        "c = a.view(())\nc.retain_grad()\nout = c ** 3" + _GO: "no storage of its own",
+        "c = a.detach().clone()\nout = c ** 3": "c requires no grad",
+        "c = a.detach().clone().requires_grad_()\nout = c ** 3" + _GO: "c has no node that leads to a",
+        "c = a.view(())\nc.retain_grad()\nout = c ** 3" + _GO: "c and a look at the same cells",
         "c = a.clone()\nc.retain_grad()\nout = c ** 3": "a.grad is None",
         "c = a.clone()\nout = c ** 3" + _GO: "c.grad is None",
-        "c = a.clone()\nc.retain_grad()\nout = c * 6 + a * 6" + _GO: "made from c alone",
-        "c = a.clone()\nc.retain_grad()\nout = c * 6" + _GO: "both are 6",
+        "c = a.clone()\nc.retain_grad()\nout = c * 6 + a * 6" + _GO: "c.grad is 6",
+        "c = a.clone()\nc.retain_grad()\nout = c * 6" + _GO: "a.grad is 6",
     },
-    right="the gradient passed through c and arrived at a.",
     title="Exercise 2",
 )

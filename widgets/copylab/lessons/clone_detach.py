@@ -1,9 +1,9 @@
 """clone and detach in both orders: what they leave behind, a backup of parameters, a write between the two."""
 
 from copylab import Misconception, exercise, predict
-from copylab.looks import grad, is_tensor, same_storage, values
 from copylab.questions import count, is_leaf, node, requires_grad, value, version
 from copylab.questions import same_storage as shared
+from copylab.quiz.seen import apart, each, has_grad, leads, needs_no_grad, shows, tensor_list, tensors
 
 ORDER = Misconception(
     "the order changes the result",
@@ -36,17 +36,11 @@ orders = predict(
 
 
 def _check_backup(layer, saved):
-    weight = layer.weight
-    assert isinstance(saved, list) and len(saved) == 1 and is_tensor(saved[0]), (
-        "saved has to be a list with one tensor."
-    )
-    assert values(weight) == [[7]], f"the layer holds {values(weight)}, and [[7]] is what was written into it."
-    assert not same_storage(saved[0], weight), "saved still looks at the cells of the layer: it shows the 7 as well."
-    assert saved[0].grad_fn is None, (
-        f"saved has a node, {saved[0].grad_fn.name()}: the backup keeps a way back to the layer."
-    )
-    assert not saved[0].requires_grad, "saved requires grad."
-    assert values(saved[0]) != [[7]], "saved holds the 7: it was made after the write."
+    yield tensor_list(1, saved=saved)
+    yield shows([[7]], **{"layer.weight": layer.weight})
+    yield apart(**each(saved=saved), **{"layer.weight": layer.weight})
+    yield needs_no_grad(**each(saved=saved))
+    yield shows([[-0.007487]], **each(saved=saved))
 
 
 _BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
@@ -60,24 +54,25 @@ backup = exercise(
     solution=_BACKUP
     + "saved = [p.detach().clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
     wrong={
-        "saved = [p.detach() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "shows the 7 as well",
+        "saved = [p.detach() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] and layer.weight look at the same cells",
         _BACKUP
-        + "saved = [p.clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "has a node, CloneBackward0",
-        "saved = [p.detach().clone() for p in layer.parameters()]": "made after the write",
-        _BACKUP + "saved = [p.detach().clone() for p in layer.parameters()]": "the layer holds",
-        "saved = layer.weight.detach().clone()": "a list with one tensor",
+        + "saved = [p.clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] requires grad: its node is CloneBackward0",
+        "saved = [p.detach().clone() for p in layer.parameters()]": "saved[0] shows [[7]]",
+        _BACKUP + "saved = [p.detach().clone() for p in layer.parameters()]": "layer.weight shows [[-0.00748682]]",
+        "saved = layer.weight.detach().clone()": "saved is of the type Tensor",
     },
-    right="numbers of their own, and nothing that leads back.",
     title="Exercise 1",
 )
 
 
 def _check_between(x, k, c):
-    assert is_tensor(k) and is_tensor(c), "k and c have to be tensors."
-    assert not c.requires_grad, "c requires grad, so the write into it is part of the graph."
-    assert not same_storage(k, c), "c and k share their cells: the write through c is seen in k."
-    assert values(c) == [11, 12], f"c shows {values(c)}, and [11, 12] is asked for."
-    assert grad(x) is not None, "x.grad is None: no gradient came through k."
+    yield tensors(k=k, c=c)
+    yield needs_no_grad(c=c)
+    yield apart(c=c, k=k, x=x)
+    yield shows([11, 12], c=c)
+    yield shows([1, 2], k=k)
+    yield leads(k=k, x=x)
+    yield has_grad([1, 1], x=x)
 
 
 between = exercise(
@@ -90,11 +85,10 @@ between = exercise(
     solution="x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = k.detach().clone()\nc += 10\n"
     "k.sum().backward()",
     wrong={
-        "k = x.clone()\nc = k.detach()\nc += 10\nk.sum().backward()": "the write through c is seen in k",
-        "k = x.clone()\nc = k.clone()\nc += 10\nk.sum().backward()": "part of the graph",
-        "k = x.clone()\nc = k.detach().clone()\nk.sum().backward()": "c shows [1.0, 2.0]",
-        "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone().detach()\nc = k.clone()\nc += 10": "no gradient came through k",
+        "k = x.clone()\nc = k.detach()\nc += 10\nk.sum().backward()": "c and k look at the same cells",
+        "k = x.clone()\nc = k.clone()\nc += 10\nk.sum().backward()": "c requires grad: its node is AddBackward0",
+        "k = x.clone()\nc = k.detach().clone()\nk.sum().backward()": "c shows [1, 2]",
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone().detach()\nc = k.clone()\nc += 10": "k requires no grad",
     },
-    right="one copy for the gradient, one for the numbers.",
     title="Exercise 2",
 )

@@ -1,9 +1,9 @@
 """`copy_`: what the target keeps and takes, a screen that is written into, a layer that keeps its parameter."""
 
 from copylab import exercise, predict
-from copylab.looks import is_tensor, values
 from copylab.questions import gradient, is_leaf, node, requires_grad, same_counter, value, version
 from copylab.questions import same_storage as shared
+from copylab.quiz.seen import Fact, apart, leaf, shows, tensors, written
 
 filled = predict(
     """
@@ -28,11 +28,15 @@ filled = predict(
 
 
 def _check_ring(buffer, screen):
-    assert is_tensor(buffer) and is_tensor(screen), "buffer and screen have to be tensors."
-    assert values(screen) != [0, 0, 0], "screen still shows zeros: nobody wrote into the cells that it looks at."
-    assert screen is buffer, "screen shows other numbers, but it is not the tensor buffer any more."
-    assert values(screen) == [2, 2, 2], f"screen shows {values(screen)}, and the last frame is [2, 2, 2]."
-    assert screen._version <= 3, f"the cells were written {screen._version} times, and there were three frames."
+    yield tensors(buffer=buffer, screen=screen)
+    yield shows([2, 2, 2], screen=screen)
+    yield Fact(screen is buffer, "screen is buffer.", "screen is not the tensor buffer any more.")
+    yield written(3, screen=screen)
+    yield Fact(
+        screen._version == 3,
+        "",
+        f"screen._version is {screen._version}, and three frames take three writes: in between it may show no whole one.",
+    )
 
 
 _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    frame = torch.full((3,), float(step))\n"
@@ -46,28 +50,27 @@ ring = exercise(
     hints=["`buffer = frame` ties a name. `screen` does not notice.", "Write the numbers of `frame` into `buffer`."],
     solution=_RING + "    buffer.copy_(frame)",
     wrong={
-        _RING + "    buffer = frame + 1": "still shows zeros",
+        _RING + "    buffer = frame + 1": "screen shows [0, 0, 0]",
         "buffer = torch.zeros(3)\nfor step in range(3):\n    frame = torch.full((3,), float(step))\n"
         "    screen = frame": "not the tensor buffer any more",
-        _RING + "    buffer += frame": "screen shows [3.0, 3.0, 3.0]",
-        _RING + "    buffer.zero_()\n    buffer.copy_(frame)": "written 6 times",
+        _RING + "    buffer += frame": "screen shows [3, 3, 3]",
+        _RING
+        + "    buffer.zero_()\n    buffer.copy_(frame)": "screen._version is 6, and three frames take three writes",
     },
-    right="the same tensor, with the numbers of the last frame.",
     title="Exercise 1",
 )
 
 
 def _check_loaded(layer, weight, new):
-    assert layer.weight is weight, (
-        "the layer has another parameter now: who held the old one (an optimizer, say) holds it still."
+    yield Fact(
+        layer.weight is weight,
+        "layer.weight is the parameter that it was.",
+        "the layer has another parameter now: an optimizer that holds the old one would train that.",
     )
-    assert weight.requires_grad, "the parameter requires no grad any more."
-    assert weight.is_leaf, f"the write was recorded: the parameter has a node, {weight.grad_fn.name()}."
-    assert values(weight) == [[5, 6]], f"the parameter holds {values(weight)}, and [[5, 6]] is asked for."
-    assert weight.data_ptr() != new.data_ptr(), (
-        "the parameter looks at the cells of new: a write into new would change the layer."
-    )
-    assert weight._version >= 2, "the numbers are there, but the counter says that nobody wrote."
+    yield leaf(weight=weight)
+    yield shows([[5, 6]], weight=weight)
+    yield apart(weight=weight, new=new)
+    yield written(2, weight=weight)  # the first write gave it its initial values
 
 
 _LOADED = "torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n"
@@ -85,12 +88,10 @@ loaded = exercise(
     solution=_LOADED + "with torch.no_grad():\n    layer.weight.copy_(new)",
     wrong={
         _LOADED + "layer.weight = torch.nn.Parameter(new.clone())": "another parameter now",
-        _LOADED + "weight.requires_grad_(False).copy_(new)": "requires no grad any more",
-        _LOADED
-        + "with torch.no_grad():\n    layer.weight.add_(new).zero_().add_(1)": "the parameter holds [[1.0, 1.0]]",
-        _LOADED + "layer.weight.data = new": "looks at the cells of new",
-        _LOADED + "layer.weight.data.copy_(new)": "the counter says that nobody wrote",
+        _LOADED + "weight.requires_grad_(False).copy_(new)": "weight requires no grad",
+        _LOADED + "with torch.no_grad():\n    layer.weight.add_(new).zero_().add_(1)": "weight shows [[1, 1]]",
+        _LOADED + "layer.weight.data = new": "weight and new look at the same cells",
+        _LOADED + "layer.weight.data.copy_(new)": "weight._version is 1",
     },
-    right="the same parameter, with other numbers in its cells, and the write was counted.",
     title="Exercise 2",
 )

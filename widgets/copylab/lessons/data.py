@@ -1,7 +1,7 @@
 """`.data`: the pair with detach, a protected display, a counted update, and a wrong gradient made on purpose."""
 
 from copylab import exercise, predict
-from copylab.looks import grad, is_tensor, same_storage, values
+from copylab.looks import grad, values
 from copylab.questions import (
     gradient,
     outcome,
@@ -12,6 +12,7 @@ from copylab.questions import (
     version,
 )
 from copylab.questions import same_storage as shared
+from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, tensors, written
 
 past = predict(
     """
@@ -37,17 +38,12 @@ past = predict(
 
 
 def _check_counted(a, out, shown):
-    assert is_tensor(shown) and is_tensor(out), "out and shown have to be tensors."
-    assert out.requires_grad, "out has no way back to a any more."
-    assert not same_storage(out, shown), "shown still writes into the cells of out."
-    assert not shown.requires_grad, "shown requires grad, and it is for the display only."
-    right = values((1 / (1 + (-a.detach()).exp())) * 100)
-    assert _close(values(shown), right), f"shown begins with {values(shown)[0]:.2f}, and {right[0]:.2f} is asked for."
-    assert _close(values(out), [v / 100 for v in right]), "out itself was changed."
-
-
-def _close(a, b):
-    return len(a) == len(b) and all(abs(x - y) < 1e-3 for x, y in zip(a, b, strict=True))
+    yield tensors(out=out, shown=shown)
+    yield leads(out=out, a=a)
+    yield apart(out=out, shown=shown)
+    yield needs_no_grad(shown=shown)
+    yield shows([0.73106, 0.8808, 0.95257], out=out)
+    yield shows([73.106, 88.08, 95.257], shown=shown)
 
 
 counted = exercise(
@@ -58,27 +54,21 @@ counted = exercise(
     hints=["`mul_` writes. Into whose cells?", "Cut the graph, and copy: two calls."],
     solution="out = a.sigmoid()\nshown = out.detach().clone()\nshown.mul_(100)",
     wrong={
-        "out = a.sigmoid()\nshown = out.detach()\nshown.mul_(100)": "still writes into the cells",
-        "out = a.sigmoid()\nshown = out.clone()\nshown.mul_(100)": "for the display only",
-        "out = a.sigmoid()\nshown = out.detach().clone()": "shown begins with 0.73",
-        "out = a.sigmoid().detach()\nshown = out * 100": "no way back",
-        "out = a.sigmoid()\nout.data.mul_(100)\nshown = out.detach().clone()": "out itself was changed",
+        "out = a.sigmoid()\nshown = out.detach()\nshown.mul_(100)": "out and shown look at the same cells",
+        "out = a.sigmoid()\nshown = out.clone()\nshown.mul_(100)": "shown requires grad: its node is MulBackward0",
+        "out = a.sigmoid()\nshown = out.detach().clone()": "shown shows [0.731059, 0.880797, 0.952574]",
+        "out = a.sigmoid().detach()\nshown = out * 100": "out requires no grad",
+        "out = a.sigmoid()\nout.data.mul_(100)\nshown = out.detach().clone()": "out shows [73.1059, 88.0797, 95.2574]",
     },
-    right="the display has cells of its own.",
     title="Exercise 1",
 )
 
 
 def _check_update(w):
-    assert is_tensor(w) and w.is_leaf, "w is no leaf any more: the update was recorded."
-    assert w.requires_grad, "w requires no grad any more: it is not the parameter that it was."
-    assert grad(w) is not None, "w.grad is None. loss.backward() has to be called."
-    assert grad(w) == [8], f"w.grad is {grad(w)}, and [8] is right: backward has to find the old value of w."
-    assert values(w) != [4], "w is still [4]: the update is gone."
-    assert values(w) == [3], f"w is {values(w)}, and [3] is asked for."
-    assert w._version != 0, (
-        "w is right, and its counter says that nobody wrote: the update still goes past the counter."
-    )
+    yield leaf(w=w)
+    yield has_grad([8], w=w)
+    yield shows([3], w=w)
+    yield written(w=w)
 
 
 _UPDATE = "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\n"
@@ -95,24 +85,27 @@ update = exercise(
     ],
     solution=_UPDATE + "loss.backward()\nwith torch.no_grad():\n    w -= 1.0",
     wrong={
-        _UPDATE + "loss.backward()": "is gone",
-        _UPDATE + "loss.backward()\nw.data -= 1.0": "still goes past the counter",
-        _UPDATE + "loss.backward()\nw = w - 1.0": "the update was recorded",
-        _UPDATE + "loss.backward()\nw = w.detach() - 1.0": "requires no grad any more",
+        _UPDATE + "loss.backward()": "w shows [4]",
+        _UPDATE + "loss.backward()\nw.data -= 1.0": "w._version is 0",
+        _UPDATE + "loss.backward()\nw = w - 1.0": "w is not a leaf: its node is SubBackward0",
+        _UPDATE + "loss.backward()\nw = w.detach() - 1.0": "w requires no grad",
         _UPDATE + "with torch.no_grad():\n    w -= 1.0": "w.grad is None",
     },
-    right="first the gradient, then a write that is counted.",
     title="Exercise 2",
 )
 
 
 def _check_silent(x, y):
-    assert is_tensor(x) and is_tensor(y), "x and y have to be tensors."
-    assert values(y) == 9, f"y is {values(y)}, and it has to be computed from the 3: 9."
-    assert grad(x) is not None, "x.grad is None: backward did not get there."
-    assert grad(x) != [6], "x.grad is [6], which is right. Do some harm."
-    assert grad(x) != [12], "x.grad is [12]: two times the right one, which is what adding up does."
-    assert grad(x) == [200], f"x.grad is {grad(x)}, which is wrong, but not the [200] that is asked for."
+    yield tensors(x=x, y=y)
+    yield shows(9, y=y)
+    yield leads(y=y, x=x)
+    yield Fact(grad(x) != [6], "", "x.grad is [6], which is right. Do some harm.")
+    yield has_grad([200], x=x)
+    yield Fact(
+        values(x) == [100],
+        f"x shows [100], and x._version is {x._version}.",
+        f"x shows {values(x)}, and at that value the gradient of x * x is not [200]: nothing shows that backward made it.",
+    )
 
 
 _SILENT = "x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\n"
@@ -129,10 +122,9 @@ silent = exercise(
     solution=_SILENT + "x.data.fill_(100.0)\ny.backward()",
     wrong={
         _SILENT + "y.backward()\nx.data.fill_(100.0)": "which is right",
-        _SILENT + "x.detach().fill_(100.0)\ny.backward()": "did not get there",
-        "x = torch.tensor([3.0], requires_grad=True)\nx.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y is 10000.0",
-        _SILENT + "x.data.fill_(200.0)\ny.backward()": "x.grad is [400.0]",
+        _SILENT + "x.detach().fill_(100.0)\ny.backward()": "x.grad is None",
+        "x = torch.tensor([3.0], requires_grad=True)\nx.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y shows 10000",
+        _SILENT + "x.data.fill_(200.0)\ny.backward()": "x.grad is [400]",
     },
-    right="no error, and a wrong gradient. Remember what it looks like.",
     title="Exercise 3",
 )

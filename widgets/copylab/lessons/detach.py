@@ -1,7 +1,6 @@
 """detach: what it cuts, what it leaves joined, and how to keep a value that others must not change."""
 
-from copylab import exercise, predict, wrong
-from copylab.looks import grad, is_tensor, node_of, same_storage, values
+from copylab import exercise, predict
 from copylab.questions import (
     gets_gradient,
     gradient,
@@ -14,6 +13,7 @@ from copylab.questions import (
     version,
 )
 from copylab.questions import same_storage as shared
+from copylab.quiz.seen import apart, has_grad, leads, needs_no_grad, shows, tensors
 
 cut = predict(
     """
@@ -39,15 +39,12 @@ cut = predict(
 )
 
 
-def _check_monitor(loss, total):
-    if isinstance(total, int | float):
-        wrong("total is right as a number, but it is asked for as a tensor." if total == 75 else f"total is {total}.")
-    assert is_tensor(total), f"total is of the type {type(total).__name__}, and a tensor is asked for."
-    assert values(total) == 75, f"total is {values(total)}, and three times 25 is 75."
-    assert not total.requires_grad, (
-        f"total still requires grad: its node is {node_of(total)}, and it keeps all three graphs alive."
-    )
-    assert is_tensor(loss) and loss.requires_grad, "loss has no way back any more: cut at the sum, not at the loss."
+def _check_monitor(a, loss, total):
+    yield tensors(total=total, loss=loss)
+    yield shows(75, total=total)
+    yield needs_no_grad(total=total)
+    yield leads(loss=loss, a=a)
+    yield apart(total=total, loss=loss)
 
 
 monitor = exercise(
@@ -65,24 +62,21 @@ monitor = exercise(
     "for _ in range(3):\n    total = total + loss.detach()",
     wrong={
         "total = 0.0\nfor _ in range(3):\n    total = total + loss.clone()": "its node is AddBackward0",
-        "total = 0.0\nfor _ in range(3):\n    total = total + loss.item()": "asked for as a tensor",
-        "total = loss.detach()\nfor _ in range(3):\n    total = total + loss.detach()": "total is 100.0",
-        "loss = loss.detach()\ntotal = 0.0\nfor _ in range(3):\n    total = total + loss": "cut at the sum, not at the loss",
+        "total = 0.0\nfor _ in range(3):\n    total = total + loss.item()": "total is of the type float",
+        "total = loss.detach()\nfor _ in range(3):\n    total = total + loss.detach()": "total shows 100",
+        "loss = loss.detach()\ntotal = 0.0\nfor _ in range(3):\n    total = total + loss": "loss requires no grad",
     },
-    right="the numbers are added, and no graph is kept.",
     title="Exercise 1",
 )
 
 
 def _check_protect(a, out, shown):
-    assert is_tensor(shown) and is_tensor(out) and is_tensor(a), "a, out and shown all have to be tensors."
-    assert (not out.requires_grad or node_of(out) is not None) and out.requires_grad, (
-        "out has no way back to a any more."
-    )
-    assert not same_storage(out, shown), "shown still writes into the cells of out, whose node needs them."
-    assert values(shown)[0] == 0, f"shown begins with {values(shown)[0]:.4g}, and 0 is asked for."
-    assert not shown.requires_grad, f"shown requires grad: its node is {node_of(shown)}."
-    assert values(out)[0] != 0, "out begins with 0: it was written over before it was copied."
+    yield tensors(a=a, out=out, shown=shown)
+    yield leads(out=out, a=a)
+    yield apart(shown=shown, out=out)
+    yield needs_no_grad(shown=shown)
+    yield shows([2.7183, 7.3891], out=out)
+    yield shows([0, 7.3891], shown=shown)
 
 
 protect = exercise(
@@ -98,23 +92,20 @@ protect = exercise(
     solution="out = a.exp()\nshown = out.detach().clone()\nshown[0] = 0.0",
     wrong={
         "out = a.exp()\nshown = out.clone()\nshown[0] = 0.0": "its node is torch::autograd::CopySlices",
-        "out = a.exp()\nshown = out.detach()\nshown = shown[:]\nshown[0] = 0.0": "whose node needs them",
-        "out = a.exp()\nshown = out.detach().clone()": "begins with 2.718",
-        "out = a.detach().exp()\nshown = out.clone()\nshown[0] = 0.0": "no way back to a",
-        "out = a.exp()\nout.detach()[0] = 0.0\nshown = out.detach().clone()": "written over before",
+        "out = a.exp()\nshown = out.detach()\nshown = shown[:]\nshown[0] = 0.0": "shown and out look at the same cells",
+        "out = a.exp()\nshown = out.detach().clone()": "shown shows [2.71828, 7.38906]",
+        "out = a.detach().exp()\nshown = out.clone()\nshown[0] = 0.0": "out requires no grad",
+        "out = a.exp()\nout.detach()[0] = 0.0\nshown = out.detach().clone()": "out shows [0, 7.38906]",
     },
-    right="cells of its own, and no node.",
     title="Exercise 2",
 )
 
 
 def _check_value(a, y):
-    assert is_tensor(y), f"y is of the type {type(y).__name__}, and a tensor is asked for."
-    assert y.requires_grad, "y has no way back to a: both factors are cut off."
-    assert values(y) == 9, f"y is {values(y)}, and 9 is asked for."
-    assert grad(a) is not None, "a.grad is None. Call y.backward()."
-    assert grad(a) != 6, "a.grad is 6: the gradient went through both factors."
-    assert grad(a) == 3, f"a.grad is {grad(a)}, and 3 is asked for."
+    yield tensors(y=y)
+    yield leads(y=y, a=a)
+    yield shows(9, y=y)
+    yield has_grad(3, a=a)
 
 
 keep_value = exercise(
@@ -126,12 +117,11 @@ keep_value = exercise(
     hints=["One factor counts as a bare number.", "Which call gives `a` as a bare number, with no way back?"],
     solution="a = torch.tensor(3.0, requires_grad=True)\ny = a * a.detach()\ny.backward()",
     wrong={
-        "y = a * a\ny.backward()": "through both factors",
-        "y = a.detach() * a.detach()": "both factors are cut off",
-        "y = a * a.detach()": "Call y.backward()",
-        "y = a * 3.0 * a.detach() / 3.0\ny.backward()\n(a * 1).backward()": "a.grad is 4.0",
-        "y = a + 3.0\ny.backward()": "y is 6.0",
+        "y = a * a\ny.backward()": "a.grad is 6",
+        "y = a.detach() * a.detach()": "y requires no grad",
+        "y = a * a.detach()": "a.grad is None",
+        "y = a * 3.0 * a.detach() / 3.0\ny.backward()\n(a * 1).backward()": "a.grad is 4",
+        "y = a + 3.0\ny.backward()": "y shows 6",
     },
-    right="the detached factor counts as a number.",
     title="Exercise 3",
 )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from copylab import Misconception, Question, exercise, predict
-from copylab.looks import is_tensor, same_storage, values
 from copylab.questions import requires_grad, value
 from copylab.questions import same_storage as shared
+from copylab.quiz.seen import Fact, apart, has_grad, leads, needs_no_grad, shows, tensors
 
 DATA = Misconception(
     "the data decides the dtype",
@@ -52,11 +52,15 @@ pattern = predict(
 
 
 def _check_targets(scores, target):
-    assert is_tensor(target), f"target is of the type {type(target).__name__}, and a tensor is asked for."
-    assert target is not scores and not same_storage(target, scores), "target looks at the cells of scores."
-    assert not target.requires_grad, "target requires grad. What is compared with needs none."
-    assert values(target) == [0, 1], f"target shows {values(target)}, and [0, 1] is asked for."
-    assert target.dtype == scores.dtype, f"target is of the dtype {target.dtype}, scores of {scores.dtype}."
+    yield tensors(target=target)
+    yield apart(target=target, scores=scores)
+    yield needs_no_grad(target=target)
+    yield shows([0, 1], target=target)
+    yield Fact(
+        (target.dtype, target.device) == (scores.dtype, scores.device),
+        f"target and scores are of the dtype {scores.dtype}, on one device.",
+        f"target is of the dtype {target.dtype} on {target.device}, scores of {scores.dtype} on {scores.device}.",
+    )
 
 
 targets = exercise(
@@ -70,25 +74,30 @@ targets = exercise(
     "target = scores.new_tensor([0, 1])",
     wrong={
         "target = torch.tensor([0.0, 1.0])": "of the dtype torch.float32",
-        "target = scores.detach().round()\ntarget[0] = 1": "target shows [1.0, 1.0]",
-        "target = scores.detach()": "looks at the cells of scores",
+        "target = scores.detach().round()\ntarget[0] = 1": "target shows [1, 1]",
+        "target = scores.detach()": "target and scores look at the same cells",
         "target = scores.new_tensor([0, 1], requires_grad=True)": "target requires grad",
         "target = [0, 1]": "of the type list",
     },
-    right="like scores, whatever scores is.",
     title="Exercise 1",
 )
 
 
 def _check_weights(weighted, torch):
-    assert callable(weighted), "weighted is no function any more."
     for dtype in (torch.float32, torch.float64, torch.float16):
         x = torch.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)
         got = weighted(x)
-        assert is_tensor(got), f"weighted gives something of the type {type(got).__name__}."
-        assert values(got) == 21, f"weighted([1, 2]) gives {values(got)}, and 1 + 20 is 21."
-        assert got.dtype == dtype, f"given {dtype}, it returns {got.dtype}."
-        assert got.requires_grad, "the result has no way back to x any more."
+        result = {"weighted(x)": got}
+        yield tensors(**result)
+        yield shows(21, **result)
+        yield Fact(
+            got.dtype == dtype,
+            "Its dtype is that of x, for float32, float64 and float16.",
+            f"given {dtype}, it returns {got.dtype}.",
+        )
+        yield leads(**result, x=x)
+        got.backward()
+        yield has_grad([1, 10], x=x)
 
 
 weights = exercise(
@@ -102,9 +111,8 @@ weights = exercise(
     wrong={
         "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float64)\n    return (x * factors).sum()": "given torch.float32, it returns torch.float64",
         "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float16)\n    return (x * factors).sum().float()": "given torch.float64, it returns torch.float32",
-        "def weighted(x):\n    return x.new_tensor(21.0)": "no way back",
-        "def weighted(x):\n    factors = x.new_tensor([1.0, 1.0])\n    return (x * factors).sum()": "gives 3.0",
+        "def weighted(x):\n    return x.new_tensor(21.0)": "weighted(x) requires no grad",
+        "def weighted(x):\n    factors = x.new_tensor([1.0, 1.0])\n    return (x * factors).sum()": "weighted(x) shows 3",
     },
-    right="the factors are made after the pattern of x.",
     title="Exercise 2",
 )

@@ -1,8 +1,8 @@
 """Start: names, tensors, storages, counters and nodes; what a node needs, and a gradient of one's own."""
 
 from copylab import exercise, predict
-from copylab.looks import grad, is_tensor, node_of, same_storage
 from copylab.questions import count, gradient, names_showing, names_that, value, version
+from copylab.quiz.seen import has_grad, leads, shares, shows, tensors
 
 shared = predict(
     """
@@ -55,13 +55,9 @@ recorded = predict(
 
 
 def _check_part(x, t):
-    assert is_tensor(t), f"t is of the type {type(t).__name__}, and a tensor is asked for."
-    assert t is not x, "t is x itself, under a second name."
-    assert tuple(t.shape) == (2,), f"t has the shape {tuple(t.shape)}, and (2,) is asked for."
-    assert same_storage(t, x), "t has a storage of its own. A write into t would not be seen in x."
-    assert t.storage_offset() == 2 and t.stride() == (1,), (
-        f"t begins at cell {t.storage_offset()} of that storage, stride {t.stride()}."
-    )
+    yield tensors(t=t)
+    yield shares(t=t, x=x)
+    yield shows([2, 3], t=t)
 
 
 part = exercise(
@@ -79,22 +75,19 @@ part = exercise(
     wrong={
         "t = [2., 3.]": "of the type list",
         "t = x": "t is x itself",
-        "t = x[2:]": "t has the shape (4,)",
+        "t = x[2:]": "t shows [2, 3, 4, 5]",
         "t = torch.tensor([2., 3.])": "has a storage of its own",
-        "t = x[1:3]": "begins at cell 1",
-        "t = x[2::2]": "begins at cell 2 of that storage, stride (2,)",
+        "t = x[1:3]": "t shows [1, 2]",
+        "t = x[2::2]": "t shows [2, 4]",
     },
-    right="another tensor, the same storage, from cell 2 on.",
     title="Exercise 1",
 )
 
 
 def _check_twelve(x, y):
-    assert is_tensor(y), f"y is of the type {type(y).__name__}, and a tensor is asked for."
-    assert y is not x, "y is x itself. Compute something from it."
-    assert node_of(y) is not None, "y has no node, so there is no way back from y to x."
-    assert grad(x) is not None, "x.grad is None. Gradients are computed by y.backward()."
-    assert grad(x) == 12, f"x.grad is {grad(x):g}. Gradients add up over several calls of backward."
+    yield tensors(y=y)
+    yield leads(y=y, x=x)
+    yield has_grad(12, x=x)
 
 
 twelve = exercise(
@@ -112,11 +105,10 @@ twelve = exercise(
     wrong={
         "y = 72": "of the type int",
         "y = x\ny.backward()": "y is x itself",
-        "y = torch.tensor(72.)": "no node",
+        "y = torch.tensor(72.)": "y requires no grad",
         "y = x * 12": "x.grad is None",
         "y = x * 3\ny.backward()": "x.grad is 3",
         "y = x * 12\ny.backward(retain_graph=True)\ny.backward()": "x.grad is 24",
     },
-    right="x.grad is 12.",
     title="Exercise 2",
 )

@@ -1,8 +1,9 @@
 """Stopping the gradient: which part learns, a frozen first part, a hidden state, a goal that is no road back."""
 
 from copylab import Misconception, exercise, predict
-from copylab.looks import grad, is_tensor, values
+from copylab.looks import grad
 from copylab.questions import gradient, on_graph, requires_grad, value
+from copylab.quiz.seen import Fact, has_grad, leads, shows, tensors
 
 ZERO = Misconception(
     "no gradient is a zero",
@@ -39,14 +40,29 @@ parts = predict(
 
 
 def _check_frozen(A, B, loss):  # noqa: N803
-    assert not any(p.grad is not None for p in A.parameters()), (
-        "A has gradients. Where does the way back into it begin?"
+    own, others = list(A.parameters()), list(B.parameters())
+    yield tensors(loss=loss)
+    yield Fact(
+        all(p.grad is None for p in own),
+        "The parameters of A have no gradients.",
+        "A parameter of A has a gradient.",
     )
-    assert not any(p.grad is None for p in B.parameters()), "B has no gradients: it cannot learn."
-    assert all(p.requires_grad for p in A.parameters()), (
-        "A is frozen for good: its parameters require no grad any more. It shall be left alone here only."
+    yield Fact(
+        all(p.grad is not None for p in others),
+        "Those of B have.",
+        "A parameter of B has no gradient: it cannot learn.",
     )
-    assert is_tensor(loss) and abs(values(loss) - _loss(A, B)) <= 1e-5, "loss is not what B makes of A."
+    yield Fact(
+        all(p.requires_grad for p in own),
+        "A can still be trained.",
+        "A is frozen for good: its parameters require no grad any more. Leave it alone here only.",
+    )
+    yield Fact(
+        not any(leads(loss=loss, p=p).holds for p in own),
+        "",
+        "loss leads back to A: its gradients were computed, and then thrown away.",
+    )
+    yield shows(_loss(A, B), loss=loss).but("loss is not what B makes of A.")
 
 
 def _loss(first, second):
@@ -67,22 +83,20 @@ frozen = exercise(
     solution=_PARTS + "loss = (B(A(x).detach()) - 1.0).pow(2).sum()\nloss.backward()",
     wrong={
         _PARTS
-        + "loss = (B(A(x.detach())) - 1.0).pow(2).sum()\nloss.backward(gradient=torch.tensor(2.0))": "A has gradients",
-        _PARTS + "loss = (B(A(x)).detach() - 1.0).pow(2).sum()": "B has no gradients",
+        + "loss = (B(A(x.detach())) - 1.0).pow(2).sum()\nloss.backward(gradient=torch.tensor(2.0))": "A parameter of A has a gradient",
+        _PARTS + "loss = (B(A(x)).detach() - 1.0).pow(2).sum()": "A parameter of B has no gradient: it cannot learn",
         _PARTS + "A.requires_grad_(False)\nloss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()": "frozen for good",
         _PARTS + "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()": "not what B makes of A",
     },
-    right="the numbers go through, the gradient stops between the two.",
     title="Exercise 1",
 )
 
 
 def _check_hidden(w, h):
-    assert is_tensor(h), f"h is of the type {type(h).__name__}, and a tensor is asked for."
-    assert values(h) == 4.375, f"h is {values(h)}, and 4.375 is right."
-    assert grad(w) is not None, "w.grad is None: no gradient got there."
-    assert grad(w) != 46.8125, "w.grad is 46.8125: the ways through the earlier rounds are still in it."
-    assert grad(w) == 35.3125, f"w.grad is {grad(w)}, and 3 + 8.25 + 24.0625 is right: one step of each round."
+    yield tensors(h=h)
+    yield shows(4.375, h=h)
+    yield Fact(grad(w) != 46.8125, "", "w.grad is 46.8125: the gradients through the earlier rounds are still in it.")
+    yield has_grad(35.3125, w=w)
 
 
 _HIDDEN = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n"
@@ -100,22 +114,19 @@ hidden = exercise(
     wrong={
         _HIDDEN
         + "    h = h.clone() * w + x\n    (h * h).backward(retain_graph=True)": "earlier rounds are still in it",
-        _HIDDEN + "    h = (h * w + x).detach()": "no gradient got there",
+        _HIDDEN + "    h = (h * w + x).detach()": "w.grad is None",
         _HIDDEN + "    h = h.detach() * w + x\n(h * h).backward()": "w.grad is 24.0625",
-        _HIDDEN + "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()": "h is 3.5",
+        _HIDDEN + "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()": "h shows 3.5",
     },
-    right="the number goes on, the history does not.",
     title="Exercise 2",
 )
 
 
 def _check_bootstrap(value, goal, loss):
-    assert is_tensor(goal) and is_tensor(loss), "goal and loss have to be tensors."
-    assert abs(values(goal) - 2.8) <= 1e-5, f"goal is {values(goal):.2f}, and 1 + 0.9 * 2 is 2.80."
-    assert abs(values(loss) - 3.24) <= 1e-4, f"loss is {values(loss):.2f}, and 3.24 is right."
-    assert grad(value) is not None, "value.grad is None: both sides are cut off, or backward was not called."
-    assert grad(value)[1] == 0, f"the goal is moved as well: value.grad[1] is {grad(value)[1]:.2f}, and 0 is asked for."
-    assert abs(grad(value)[0] + 3.6) <= 1e-5, f"value.grad[0] is {grad(value)[0]:.2f}, and -3.60 is right."
+    yield tensors(loss=loss)
+    yield shows(2.8, goal=goal)
+    yield shows(3.24, loss=loss)
+    yield has_grad([-3.6, 0], value=value)
 
 
 _VALUE = "value = torch.tensor([1.0, 2.0], requires_grad=True)\nreward = 1.0\n"
@@ -130,12 +141,11 @@ bootstrap = exercise(
     solution=_VALUE + "goal = reward + 0.9 * value[1].detach()\nloss = (value[0] - goal) ** 2\nloss.backward()",
     wrong={
         _VALUE
-        + "goal = reward + 0.9 * value[1].clone()\nloss = (value[0] - goal) ** 2\nloss.backward()": "value.grad[1] is 3.24",
+        + "goal = reward + 0.9 * value[1].clone()\nloss = (value[0] - goal) ** 2\nloss.backward()": "value.grad is [-3.6, 3.24]",
         _VALUE
-        + "goal = (reward + 0.9 * value[1]).detach()\nloss = (value.detach()[0] - goal) ** 2": "both sides are cut off",
-        _VALUE + "goal = torch.tensor(reward)\nloss = (value[0] - goal) ** 2": "goal is 1.00",
-        _VALUE + "goal = reward + 0.9 * value[1].detach()\nloss = value[0] - goal\nloss.backward()": "loss is -1.80",
+        + "goal = (reward + 0.9 * value[1]).detach()\nloss = (value.detach()[0] - goal) ** 2": "value.grad is None",
+        _VALUE + "goal = torch.tensor(reward)\nloss = (value[0] - goal) ** 2": "goal shows 1",
+        _VALUE + "goal = reward + 0.9 * value[1].detach()\nloss = value[0] - goal\nloss.backward()": "loss shows -1.8",
     },
-    right="the goal counts as a number.",
     title="Exercise 3",
 )

@@ -1,9 +1,9 @@
 """view and reshape: what shares and what copies, columns as rows, a copy in another shape, rows that can be written."""
 
 from copylab import exercise, predict
-from copylab.looks import is_tensor, same_storage, values
 from copylab.questions import count, same_tensor, value, version
 from copylab.questions import same_storage as shared
+from copylab.quiz.seen import Fact, apart, shares, shows, tensors
 
 shapes = predict(
     """
@@ -29,13 +29,9 @@ shapes = predict(
 
 
 def _check_columns(x, y):
-    assert is_tensor(y), f"y is of the type {type(y).__name__}, and a tensor is asked for."
-    assert tuple(y.shape) == (3, 2), f"y has the shape {tuple(y.shape)}, and (3, 2) is asked for."
-    assert values(y) != [[0, 1], [2, 3], [4, 5]], (
-        "y reads the cells in their order: [0, 1], [2, 3], [4, 5]. The columns of x are [0, 3], [1, 4], [2, 5]."
-    )
-    assert values(y) == [[0, 3], [1, 4], [2, 5]], f"y shows {values(y)}."
-    assert same_storage(x, y), "the numbers are right, and they were copied: y has a storage of its own."
+    yield tensors(y=y)
+    yield shows([[0, 3], [1, 4], [2, 5]], y=y)
+    yield shares(y=y, x=x)
 
 
 columns = exercise(
@@ -46,23 +42,21 @@ columns = exercise(
     hints=["`view` reads the cells in their order.", "Which call swaps the strides?"],
     solution="x = torch.arange(6.0).view(2, 3)\ny = x.t()",
     wrong={
-        "y = (x + 0).view(3, 2)": "reads the cells in their order",
-        "y = x.t().contiguous()": "they were copied",
-        "y = x": "has the shape (2, 3)",
-        "y = x.t().flip(0)": "y shows [[2.0, 5.0]",
+        "y = (x + 0).view(3, 2)": "y shows [[0, 1], [2, 3], [4, 5]]",
+        "y = x.t().contiguous()": "y has a storage of its own",
+        "y = x": "y shows [[0, 1, 2], [3, 4, 5]]",
+        "y = x.t().flip(0)": "y shows [[2, 5], [1, 4], [0, 3]]",
         "y = x.t().tolist()": "of the type list",
     },
-    right="the strides are swapped, and no number moved.",
     title="Exercise 1",
 )
 
 
 def _check_independent(x, flat):
-    assert is_tensor(flat), f"flat is of the type {type(flat).__name__}, and a tensor is asked for."
-    assert tuple(flat.shape) == (4,), f"flat has the shape {tuple(flat.shape)}, and (4,) is asked for."
-    assert not same_storage(x, flat), "flat looks at the cells of x: the write is seen in both."
-    assert values(x) == [[1, 2], [3, 4]], f"x shows {values(x)}: it was written to before it was copied."
-    assert values(flat) == [11, 12, 13, 14], f"flat shows {values(flat)}, and [11, 12, 13, 14] is asked for."
+    yield tensors(flat=flat)
+    yield apart(flat=flat, x=x)
+    yield shows([[1, 2], [3, 4]], x=x)
+    yield shows([11, 12, 13, 14], flat=flat)
 
 
 _INDEPENDENT = "x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\n"
@@ -76,25 +70,22 @@ independent = exercise(
     hints=["Here `reshape` gives a view.", "Copy first, then reshape."],
     solution=_INDEPENDENT + "flat = x.clone().view(4)\nflat += 10",
     wrong={
-        _INDEPENDENT + "flat = x.view(4)\nflat += 5\nflat += 5\nx = flat.view(2, 2)": "seen in both",
-        _INDEPENDENT + "flat = x.clone().view(4)": "flat shows [1.0, 2.0",
-        _INDEPENDENT + "flat = x.clone()\nflat += 10": "has the shape (2, 2)",
-        _INDEPENDENT + "x += 10\nflat = x.clone().view(4)": "before it was copied",
+        _INDEPENDENT
+        + "flat = x.view(4)\nflat += 5\nflat += 5\nx = flat.view(2, 2)": "flat and x look at the same cells",
+        _INDEPENDENT + "flat = x.clone().view(4)": "flat shows [1, 2, 3, 4]",
+        _INDEPENDENT + "flat = x.clone()\nflat += 10": "flat shows [[11, 12], [13, 14]]",
+        _INDEPENDENT + "x += 10\nflat = x.clone().view(4)": "x shows [[11, 12], [13, 14]]",
     },
-    right="a copy, and then another shape over the copy.",
     title="Exercise 2",
 )
 
 
 def _check_stretched(row, table):
-    assert is_tensor(table), f"table is of the type {type(table).__name__}, and a tensor is asked for."
-    assert tuple(table.shape) == (3, 2), f"table has the shape {tuple(table.shape)}, and (3, 2) is asked for."
-    assert 0 not in table.stride(), (
-        f"table has the stride {table.stride()}: its rows are the same cells, and no single one can be written."
-    )
-    assert not same_storage(row, table), "table looks at the cells of row."
-    assert values(row) == [1, 2], f"row shows {values(row)}, and it shall stay [1, 2]."
-    assert values(table) == [[101, 102], [1, 2], [1, 2]], f"table shows {values(table)}."
+    yield tensors(table=table)
+    yield Fact(0 not in table.stride(), "", f"table has the stride {table.stride()}: its rows are the same cells.")
+    yield apart(table=table, row=row)
+    yield shows([1, 2], row=row)
+    yield shows([[101, 102], [1, 2], [1, 2]], table=table)
 
 
 stretched = exercise(
@@ -106,11 +97,10 @@ stretched = exercise(
     solution="row = torch.tensor([1.0, 2.0])\ntable = row.repeat(3, 1)\ntable[0] += 100",
     wrong={
         "table = row.expand(3, 2)[:]\ntable[0] += 100": "has the stride (0, 1)",
-        "table = row.repeat(3, 1)": "table shows [[1.0, 2.0], [1.0, 2.0]",
-        "table = row.expand(3, 2).clone()\ntable += 100": "table shows [[101.0, 102.0], [101.0",
-        "table = row.repeat(3)\ntable[0] += 100": "has the shape (6,)",
-        "row += 100\ntable = row.repeat(3, 1)": "it shall stay [1, 2]",
+        "table = row.repeat(3, 1)": "table shows [[1, 2], [1, 2], [1, 2]]",
+        "table = row.expand(3, 2).clone()\ntable += 100": "table shows [[101, 102], [101, 102], [101, 102]]",
+        "table = row.repeat(3)\ntable[0] += 100": "table shows [101, 2, 1, 2, 1, 2]",
+        "row += 100\ntable = row.repeat(3, 1)": "row shows [101, 102]",
     },
-    right="three rows of cells, and one of them was written.",
     title="Exercise 3",
 )

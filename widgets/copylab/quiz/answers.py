@@ -1,7 +1,7 @@
 """What learners write, read generously: `yes`, `2, 4`, `tensor([2., 4.])`, `x and y`, `None`.
 
 An answer is compared by what it means: 2 is 2.0, spaces and brackets around a list do not matter, names may come in
-any order. Nothing of it is ever run.
+any order. Full-width signs and some words of Chinese and Korean are known: `x 和 y`, `없음`. Nothing is ever run.
 """
 
 from __future__ import annotations
@@ -9,16 +9,27 @@ from __future__ import annotations
 import ast
 import math
 import re
+import unicodedata
+from collections.abc import Collection
 from typing import Any
 
 from tinytorch.viz.catalogue import gettext
 
 _MOST = 2000
 _TENSOR = re.compile(r"\A(?:torch\.)?tensor\((.*?)(?:,\s*(?:dtype|device|grad_fn|requires_grad)=.*)?\)\Z", re.DOTALL)
-_NOTHING = {"none", "nothing", "-", "no gradient", "no value"}
+_NOTHING = {"none", "nothing", "neither", "-", "no gradient", "no value"}
+_NOTHING |= {"无", "無", "没有", "沒有", "都没有", "없음", "없다", "없습니다"}
 _WORD = re.compile(r"[^\W\d]\w*(?:\.\w+|\[\d+\])*")
 _LINE = re.compile(r"line (\d+) raises an error")
-_GLUE = {"and", "und", "et", "only"}
+_GLUE = {"and", "und", "et", "only", "both", "just"}
+_JOINED = re.compile("以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\\]])[와과]", re.IGNORECASE)
+_MARKS = str.maketrans("、。【】", ",.[]")
+_COUNTED = (
+    "zero one two three four five six seven eight nine ten",
+    "零 一 二 三 四 五 六 七 八 九 十",
+    "영 하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열",
+)
+_NUMBERS = {word: number for words in _COUNTED for number, word in enumerate(words.split())}
 
 
 def same(given: Any, right: Any) -> bool:
@@ -28,21 +39,30 @@ def same(given: Any, right: Any) -> bool:
     if isinstance(right, bool) and isinstance(given, str):
         return given.strip().casefold() in (("yes", "true") if right else ("no", "false"))
     if isinstance(right, str):
-        return isinstance(given, str) and _words(given) == _words(right)
+        nothing = right.casefold() in _NOTHING
+        return isinstance(given, str) and (value(given) is None if nothing else _words(given) == _words(right))
     return _equal(value(given), right)
+
+
+def readable(given: Any, right: Any, known: Collection[str]) -> bool:
+    """Whether `given` can be an answer at all where answers are like `right`; `known`: the names there are."""
+    if isinstance(right, frozenset | set):
+        return names(given) <= {name.casefold() for name in known} | {name.casefold() for name in right}
+    return isinstance(right, str | bool) or not isinstance(value(given), str)
 
 
 def value(given: Any) -> Any:
     """The value that a text stands for; the text itself, tidied, if it stands for none."""
     if not isinstance(given, str):
         return given.tolist() if hasattr(given, "tolist") else given
-    text = given.strip()[:_MOST]
-    text = text[1:-1].strip() if len(text) > 1 and text[0] == text[-1] == "`" else text
-    if text.casefold() in _NOTHING:
+    text = _plain(given)
+    if text.casefold().rstrip(".") in _NOTHING:
         return None
+    if text.casefold().rstrip(".") in _NUMBERS:
+        return _NUMBERS[text.casefold().rstrip(".")]
     inner = _TENSOR.match(text)
-    text = inner[1] if inner else text
-    for attempt in (text, re.sub(r"(?<=[\w.])\s+(?=[-+\w.])", ", ", text)):
+    text = _JOINED.sub(",", inner[1] if inner else text).replace(";", ",").replace(" and ", ", ")
+    for attempt in (text, text.rstrip("."), re.sub(r"(?<=[\w.])\s+(?=[-+\w.])", ", ", text)):
         try:
             return ast.literal_eval(attempt)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
@@ -52,10 +72,15 @@ def value(given: Any) -> Any:
 
 def names(given: Any) -> set[str]:
     """The names in an answer such as `x and y`, `x, y`, `['x', 'y']`; none for `none`."""
-    text = given if isinstance(given, str) else " ".join(map(str, given or ()))
-    if text.strip().casefold() in _NOTHING:
+    text = _plain(given if isinstance(given, str) else " ".join(map(str, given or ())))
+    if text.casefold().rstrip(".") in _NOTHING:
         return set()
-    return {word.casefold() for word in _WORD.findall(text)} - _GLUE
+    return {word.casefold() for word in _WORD.findall(_JOINED.sub(" ", text))} - _GLUE
+
+
+def _plain(text: str) -> str:
+    """A text with the signs of a keyboard, without spaces and backticks around it."""
+    return unicodedata.normalize("NFKC", text[:_MOST]).translate(_MARKS).strip(" \t\n`")
 
 
 def shown(answer: Any) -> str:
@@ -85,7 +110,7 @@ def number(value: Any) -> str:
 
 
 def _words(text: str) -> str:
-    return " ".join(text.replace("`", "").split()).casefold()
+    return " ".join(_plain(text).replace("`", "").strip("<>").split()).casefold()
 
 
 def _equal(given: Any, right: Any) -> bool:

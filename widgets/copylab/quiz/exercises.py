@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NoReturn
@@ -22,6 +22,7 @@ from ..run.program import compiled
 from ..ui.exhibit import Panel
 from .attempts import Attempt, look, play
 from .progress import note, recall
+from .seen import Fact
 from .verify import Verification, mutations
 from .view import View
 
@@ -46,7 +47,10 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found. state: "not attempted", "wrong" or "right"; says: why, in a sentence. Prints as both."""
+    """What a check found. state: "not attempted", "wrong" or "right"; says: why, in a sentence. Prints as both.
+
+    True if the answer is right, so that `assert part.check()` holds for no other.
+    """
 
     state: str
     says: str
@@ -54,6 +58,9 @@ class Verdict:
     def __repr__(self) -> str:
         said = _VERDICTS[self.state][1]
         return gettext(said, why=self.says)
+
+    def __bool__(self) -> bool:
+        return self.is_right
 
     @property
     def is_right(self) -> bool:
@@ -92,7 +99,8 @@ class Exercise(Told):
     names: the variables that the check looks at; by default all that it takes.
     check: called with their values as keyword arguments (and with `torch`, if it takes that). None or True is right; a
         sentence says what is not, and so do `assert ..., sentence` and `wrong(sentence)`. An error in it becomes a
-        sentence. It looks and never changes: copylab.looks helps.
+        sentence. Or it yields facts (copylab.quiz.seen): all have to hold, and who is right is told what was seen.
+        It looks and never changes: copylab.looks helps.
     hints: from the gentlest to the plainest.
     solution, also, wrong: code that solves it, other code that does, and the answers to expect that do not, each with
         words that the check says to it and to no other: {code: words}, or a list of `Wrong(code, says)`. All of it runs
@@ -117,7 +125,7 @@ class Exercise(Told):
         key: str,
         task: str,
         names: Sequence[str] | None = None,
-        check: Callable[..., str | bool | None] | None = None,
+        check: Callable[..., str | bool | Iterator[Fact] | None] | None = None,
         *,
         solution: str,
         hints: Sequence[str] = (),
@@ -173,30 +181,30 @@ class Exercise(Told):
         return verdict
 
     def _judge(self, attempt: Attempt, engine: ModuleType) -> Verdict:
-        return self._missing(attempt) or self._unchanged(attempt, engine) or self._judged(attempt, engine)
+        untouched = self._missing(attempt) or self._unchanged(attempt, engine)
+        return Verdict("not attempted", untouched) if untouched else self._judged(attempt, engine)
 
     def _best(self, verdict: Verdict) -> str:
         """Solved once is solved."""
         return "right" if recall("exercises", self.key).get("state") == "right" else verdict.state
 
-    def _missing(self, attempt: Attempt) -> Verdict | None:
+    def _missing(self, attempt: Attempt) -> str:
         absent = [name for name in self.names if name not in attempt.values]
         if absent:
-            said = gettext("there is no variable {name} yet. Run your cell first.", name=absent[0])
-            return Verdict("not attempted", said)
+            return gettext("there is no variable {name} yet. Run your cell first.", name=absent[0])
         blank = [name for name in self.names if attempt.values[name] is None or attempt.values[name] is ...]
         if blank:
             still = "None." if attempt.values[blank[0]] is None else "..."
-            return Verdict("not attempted", gettext("{name} is still {value}", name=blank[0], value=still))
-        return None
+            return gettext("{name} is still {value}", name=blank[0], value=still)
+        return ""
 
-    def _unchanged(self, attempt: Attempt, engine: ModuleType) -> Verdict | None:
-        if not self.start:
-            return None
-        begun = look(play(self.start, None, engine)[0], self.names)
-        if begun.print == attempt.print and begun.print is not None:
-            return Verdict("not attempted", gettext("everything is as it was at the start."))
-        return None
+    def _unchanged(self, attempt: Attempt, engine: ModuleType) -> str:
+        begun = look(play(self.start, None, engine)[0], self.names) if self.start else attempt
+        same = bool(self.start) and begun.print is not None and begun.print == attempt.print
+        said = gettext(
+            "everything is as it was at the start. If you changed the program, that made no difference here."
+        )
+        return said if same else ""
 
     def _judged(self, attempt: Attempt, engine: ModuleType) -> Verdict:
         given = {name: attempt.values[name] for name in self.names}
@@ -205,6 +213,8 @@ class Exercise(Told):
         try:
             with attempt.quiet():
                 said: Any = self._check(**given)
+                if isinstance(said, Iterator):
+                    return self._told(said)
                 said = said.item() if hasattr(said, "item") else said  # a tensor or a NumPy number that is True
         except _ObjectionError as objection:
             said = str(objection)
@@ -219,6 +229,15 @@ class Exercise(Told):
             return Verdict("right", self.right)
         plain = steady(said) if isinstance(said, str) else ""
         return Verdict("wrong", plain or gettext("this is not what was asked for."))
+
+    def _told(self, facts: Iterator[Fact]) -> Verdict:
+        """The first fact that does not hold, or else all that were seen."""
+        seen: dict[str, None] = {}  # what was tried several times is said once
+        for fact in facts:
+            if not fact.holds:
+                return Verdict("wrong", steady(fact.no))
+            seen[fact.yes] = None
+        return Verdict("right", " ".join(filter(None, [*seen, self._right])) or self.right)
 
     @property
     def right(self) -> str:

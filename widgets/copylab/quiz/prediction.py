@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -25,7 +26,7 @@ from ..ui.exhibit import Live
 from .answers import label
 from .progress import note, recall
 from .question import Question
-from .reveal import Reveal, judge
+from .reveal import Reveal, UnreadError, judge
 from .runs import Run
 from .verify import Verification
 from .view import View
@@ -125,7 +126,8 @@ class Prediction(Told, traitlets.HasTraits):
             commits what `p.answers` holds. yes and no may be True and False, free answers numbers, lists or tensors.
 
         Raises:
-            ValueError: a row is missing or empty, an answer is not among the choices, or it was committed already.
+            ValueError: a row is missing or empty, an answer is not among the choices or cannot be read, or it was
+                committed already.
             KeyError: the dict names a question that there is not.
 
         """
@@ -200,8 +202,9 @@ class Prediction(Told, traitlets.HasTraits):
             return False  # of an earlier edition of the lesson: other questions
         if len(texts) < len(self.questions):
             return False
-        self._judge(texts, meant(engine, self._engine))
-        return True
+        with contextlib.suppress(UnreadError):  # what was kept before answers were asked again
+            self._judge(texts, meant(engine, self._engine))
+        return self.committed
 
     def verify(self, engine: ModuleType | None = None) -> Verification:
         """Test the prediction itself: every question has an answer, and every wrong answer something against it.
@@ -342,6 +345,8 @@ class PredictionForm(Live):
         try:
             self.problem = ""
             self._prediction.commit()
+        except UnreadError as error:
+            self.problem = str(error)
         except Exception as error:  # noqa: BLE001  # whatever a question raises: it is said, and the answers stay
             self.problem = gettext("These answers could not be judged. {error}", error=describe_error(error))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tinytorch.viz.catalogue import gettext
 
-from .answers import label, names, same, shown, value
+from .answers import label, names, readable, same, shown, value
 from .misconceptions import MISCONCEPTIONS, Misconception
 from .runs import Run
 
@@ -95,7 +95,7 @@ class Question:
     def read(self, given: Any) -> str:
         """An answer as it is kept: the choice it means, or the text as written. ValueError for none and a wrong choice.
 
-        Whether a free answer makes sense is not asked: it may be right or wrong.
+        Whether a free answer makes sense is only known once the code has run: see `understands`.
         """
         if isinstance(given, bool):
             given = shown(given)
@@ -118,6 +118,10 @@ class Question:
         if self.choices is not None and shown(found) not in self.options:
             raise ValueError(f"the run answers {self.asks!r} with {shown(found)!r}, which is not among its choices")
         return found
+
+    def understands(self, given: str, right: Any, run: Run) -> bool:
+        """Whether `given`, as `read` keeps it, can be read as an answer, be it right or wrong."""
+        return self.choices is not None or readable(given, right, run.at().values)
 
     def holds(self, given: str, right: Any) -> bool:
         """Whether `given`, as `read` keeps it, is the right answer."""

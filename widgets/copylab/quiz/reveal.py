@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ..player.steps import Steps
 
 
+class UnreadError(ValueError):
+    """An answer that cannot be read, so it is neither right nor wrong: it is asked again."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One answered question: what was written, what the run says, and what speaks against the answer if it is wrong."""
@@ -58,10 +62,19 @@ class Row:
 
 
 def judge(questions: Iterable[Question], answers: Iterable[str], run: Run) -> tuple[Row, ...]:
-    """Compare answers, as `Question.read` keeps them, with the run."""
+    """Compare answers, as `Question.read` keeps them, with the run. UnreadError for what cannot be an answer."""
+    asked = [(question, given, question.right(run)) for question, given in zip(questions, answers, strict=True)]
+    for number, (question, given, right) in enumerate(asked, 1):
+        if not question.understands(given, right, run):
+            said = gettext(
+                "Row {number}: “{given}” cannot be read. Write it as {takes}.",
+                number=number,
+                given=given,
+                takes=question.takes,
+            )
+            raise UnreadError(said)
     rows = []
-    for question, given in zip(questions, answers, strict=True):
-        right = question.right(run)
+    for question, given, right in asked:
         fits = question.holds(given, right)
         rows.append(Row(question, given, shown(right), None if fits else question.refute(run, given)))
     return tuple(rows)

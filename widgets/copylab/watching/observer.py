@@ -44,9 +44,10 @@ def watch(*, silent: Literal["warn", "raise", "record"] = "warn") -> Watch:
     are in `.findings`, and the watch shows itself in a notebook.
 
     Works in the thread that enters it, over PyTorch and tinytorch. Gradients, random numbers and the versions of what
-    graphs save are those of a run without it. It does not look into what `torch.compile` has compiled, nor into what is
-    saved while hooks of the program's own hold (`save_on_cpu`, a checkpoint). What lies on another device than the CPU
-    cannot be compared, and of more than 16 MB only pieces are: there, what operations write is told.
+    graphs save are those of a run without it, but for a few operations that PyTorch computes otherwise while it is
+    looked at (docs/watch.md). It does not look into what `torch.compile` has compiled, nor into what is saved while
+    hooks of the program's own hold (`save_on_cpu`, a checkpoint). What lies on another device than the CPU cannot be
+    compared, and of more than 16 MB only pieces are: there, what operations write is told.
 
     Raises ValueError for another `silent`. Source: `torch.autograd.graph.saved_tensors_hooks`, `TorchDispatchMode`.
     """

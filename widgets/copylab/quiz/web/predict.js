@@ -113,6 +113,12 @@ function render({ model, el }) {
   root.addEventListener("focusin", (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true"));
   root.addEventListener("input", write);
   root.addEventListener("click", (event) => event.target.dataset.do && ask(event.target.dataset.do));
+  root.addEventListener("keydown", (event) => {
+    // An Enter that ends the writing of a Chinese or Korean word is none.
+    if (event.key !== "Enter" || event.isComposing || event.target !== fields().at(-1)) return;
+    event.preventDefault();
+    submit();
+  });
   root.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();

@@ -1,0 +1,662 @@
+# ruff: noqa: E501  # a program of a learner stands in one string
+"""More answers to the exercises of the lessons: right ones by other means, and dangerous ones that look right.
+
+By the key of the exercise: programs that are right, and programs that are not, each with a part of what is said to it.
+All of them run after the exercise's start. Those that the exercise lists itself stand beside it.
+"""
+
+from __future__ import annotations
+
+SEEN_TWICE = "look at the same cells"
+UNCOUNTED = "past the counter"
+NO_DIFFERENCE = "as it was at the start"  # the change has no effect on what can be seen
+
+_READ = "reading = torch.zeros(2)\nkept = []\nfor _ in range(3):\n"
+_FILM = "position = torch.zeros(1)\nhistory = []\nfor _ in range(3):\n"
+_LAYER = "layer = torch.nn.Linear(1, 1, bias=False)\nwith torch.no_grad():\n    layer.weight.fill_(1.0)\n"
+_TRAIN = "\nwith torch.no_grad():\n    layer.weight.fill_(99.0)"
+_SEVEN = "\nwith torch.no_grad():\n    layer.weight.fill_(7.0)"
+_SEED = "import copy\ntorch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1)\n"
+_BIAS = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
+_EMA = "for value in (2.0, 5.0):\n    with torch.no_grad():\n        layer.weight.fill_(value)\n        "
+_P = "position = torch.tensor([1.0, 2.0])\n"
+_D = "\na = torch.tensor([1.0, 2.0])\nb = double(a)"
+_S = "a = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)\nh = a.sigmoid()\n"
+_R = "w = torch.tensor([1.0], requires_grad=True)\nstate = torch.zeros(1)\ntotal = torch.zeros(1)\n"
+_IN = "for x in (1.0, 2.0, 3.0):\n"
+_W2 = "w = torch.tensor([2.0], requires_grad=True)\ny = (w * w).sum()\ny.backward()\n"
+_AGAIN = "\ny = (w * w).sum()\ny.backward()"
+_INDEPENDENT = "x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\n"
+_RING = (
+    "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    frame = torch.full((3,), float(step))\n    "
+)
+_LOAD = "layer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n"
+_SUM = "total = 0.0\nfor _ in range(3):\n    total = total + "
+_OUT = "out = a.exp()\n"
+_PERCENT = "out = a.sigmoid()\n"
+_UP = "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\n"
+_SILENT = "x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\n"
+_AB = "torch.manual_seed(0)\nA = torch.nn.Linear(1, 1)\nB = torch.nn.Linear(1, 1)\nx = torch.tensor([2.0])\n"
+_GO = "\nloss.backward()"
+_HID = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\n" + _IN
+_VALUE = "value = torch.tensor([1.0, 2.0], requires_grad=True)\nreward = 1.0\n"
+_VLOSS = "\nloss = (value[0] - goal) ** 2\nloss.backward()"
+_STACK = "w = torch.tensor([1.0, 2.0], requires_grad=True)\nparts = [w[0] * 3, w[1] * 4]\n"
+_MASK = "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\n"
+_BIG = "x = torch.tensor([-2.0, 5.0, -1.0, 7.0])\n"
+_ROW = "row = torch.tensor([1.0, 2.0])\n"
+_ARRAY = "import numpy as np\narray = np.array([1.0, 2.0])\n"
+_OLD = "w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    w.grad = None\n    loss = (w * w).sum()\n"
+_A = "a = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+_LOSS = "w = torch.tensor([1.0], requires_grad=True)\ntotal = 0.0\n" + _IN + "    loss = ((w * x) ** 2).sum()\n"
+_FULL = "w = torch.full((3,), 0.5, requires_grad=True)\n"
+_STATE = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor _ in range(3):\n"
+_SCORES = "scores = torch.tensor([0.1, 0.9], dtype=torch.float64, requires_grad=True)\n"
+
+MORE: dict[str, tuple[list[str], dict[str, str]]] = {
+    "start/part": (
+        [
+            "t = x[[False, False, True, True, False, False].index(True) : 4]",
+            "t = x.narrow(0, 2, 2)",
+            "t = x[2:4].detach()",
+            "t = x.data[2:4]",
+        ],
+        {
+            "t = x[2:4].clone()": "storage of its own",
+            "t = x[[2, 3]]": "storage of its own",
+            "t = x[2:4] + 0": "storage of its own",
+            "t = torch.tensor(x[2:4].tolist())": "storage of its own",
+        },
+    ),
+    "start/twelve": (
+        ["y = x ** 2\ny.backward()", "y = x * 6 + x * 6\ny.backward()", "y = (x * 3).clone() * 4\ny.backward()"],
+        {
+            "y = x.detach() * 12": "requires no grad",
+            "y = (x * 12).detach().requires_grad_()\ny.backward()": "no node that leads to x",
+            "y = x.item() * torch.tensor(12.0, requires_grad=True)\ny.backward()": "no node that leads to x",
+        },
+    ),
+    "assignment/earlier": (
+        [
+            _P + "before = position.clone()\nposition += 10",
+            _P + "before = position\nposition = torch.add(position, 10)",
+            _P + "before = torch.tensor([1.0, 2.0])\nposition += 10",
+            _P + "before = position\nposition = position.clone()\nposition += 10",
+        ],
+        {
+            _P + "before = position.detach()\nposition += 10": SEEN_TWICE,
+            _P + "before = position.data\nposition += 10": SEEN_TWICE,
+            _P + "before = position.view(2)\nposition += 10": SEEN_TWICE,
+            _P + "before = position\nposition.add_(10)": NO_DIFFERENCE,
+        },
+    ),
+    "assignment/double": (
+        [
+            "def double(t):\n    return t * 2" + _D,
+            "def double(t):\n    return t + t" + _D,
+            "def double(t):\n    t = t.clone()\n    t *= 2\n    return t" + _D,
+        ],
+        {
+            "def double(t):\n    t *= 2\n    return t + 0" + _D: "writes into it",
+            "def double(t):\n    return t.mul_(2)" + _D: "writes into it",
+            "def double(t):\n    s = t.detach()\n    s *= 2\n    return s" + _D: "writes into it",
+            "def double(t):\n    return t.data.mul_(2)" + _D: "writes into it",
+        },
+    ),
+    "assignment/rows": (
+        [
+            "table = [torch.zeros(2), torch.zeros(2), torch.zeros(2)]\ntable[0] += 1",
+            "zero = torch.zeros(2)\ntable = [zero.clone() for _ in range(3)]\ntable[0] += 1",
+            "table = [torch.ones(2), torch.zeros(2), torch.zeros(2)]",
+            "table = list(torch.zeros(3, 2))\ntable[0] += 1",
+        ],
+        {
+            "zero = torch.zeros(2)\ntable = [zero + 1, zero, zero]": "are one tensor",
+            "zero = torch.zeros(2)\ntable = [zero + 1, zero, zero.detach()]": SEEN_TWICE,
+            "zero = torch.zeros(2)\ntable = [zero.clone() + 1, zero, zero.view(2)]": SEEN_TWICE,
+        },
+    ),
+    "clone/readings": (
+        [
+            _READ + "    reading = reading + 1\n    kept.append(reading)",
+            _READ + "    reading += 1\n    kept.append(torch.tensor(reading.tolist()))",
+            _READ + "    reading = reading.clone()\n    reading += 1\n    kept.append(reading)",
+            "kept = []\nfor n in range(3):\n    reading = torch.full((2,), n + 1.0)\n    kept.append(reading)",
+        ],
+        {
+            _READ + "    reading += 1\n    kept.append(reading.view(2))": SEEN_TWICE,
+            _READ + "    reading += 1\n    kept.append(reading.data)": SEEN_TWICE,
+            _READ + "    reading += 1\n    kept.append(reading[:])": SEEN_TWICE,
+            _READ
+            + "    reading += 1\n    kept.append(reading if len(kept) == 2 else reading.clone())": "one write overwrites",
+            _READ
+            + "    reading += 1\n    kept.append(reading.detach() if len(kept) == 2 else reading + 0)": "one write overwrites",
+        },
+    ),
+    "clone/both": (
+        [
+            "c = a.clone()\nc.retain_grad()\nout = 12 * c\nout.backward()",
+            "c = a * 1\nc.retain_grad()\nout = c * 12\nout.backward()",
+            "c = a.clone()\nc.retain_grad()\nout = (c * 4).clone() * 3\nout.backward()",
+        ],
+        {
+            "c = a.clone().detach().requires_grad_()\nout = c * 12\nout.backward()\na.grad = c.grad": "no node that leads to a",
+            "c = a.clone()\nc.retain_grad()\nout = a * 12\nout.backward()": "no node that leads to c",
+            "c = a.view_as(a)\nc.retain_grad()\nout = c * 12\nout.backward()": SEEN_TWICE,
+        },
+    ),
+    "detach/monitor": (
+        [
+            _SUM + "loss.data",
+            "total = 0.0\nwith torch.no_grad():\n    for _ in range(3):\n        total = total + loss",
+            "total = torch.tensor(0.0)\nfor _ in range(3):\n    total += loss.item()",
+        ],
+        {
+            "total = torch.tensor(0.0)\nfor _ in range(3):\n    total += loss": "its node is AddBackward0",
+            "total = loss.detach()\ntotal *= 3": SEEN_TWICE,
+            "total = loss.data\ntotal *= 3": SEEN_TWICE,
+            "total = loss * 3": "its node is MulBackward0",
+        },
+    ),
+    "detach/protect": (
+        [
+            _OUT + "shown = out.clone().detach()\nshown[0] = 0.0",
+            _OUT + "shown = torch.tensor(out.tolist())\nshown[0] = 0.0",
+            _OUT + "shown = out.detach() * torch.tensor([0.0, 1.0])",
+        ],
+        {
+            _OUT + "shown = out.data\nshown[0] = 0.0": SEEN_TWICE,
+            _OUT + "shown = torch.from_numpy(out.detach().numpy())\nshown[0] = 0.0": SEEN_TWICE,
+            _OUT + "out.data[0] = 0.0\nshown = out.detach().clone()": "out shows [0,",
+        },
+    ),
+    "detach/half": (
+        ["y = a * 3.0\ny.backward()", "y = a * a.item()\ny.backward()", "y = a.data * a\ny.backward()"],
+        {
+            "y = (a * a).detach()": "requires no grad",
+            "y = a * a\ny.backward()\ny = a.detach() * 3": "requires no grad",
+            "y = a.clone() * a\ny.backward()": "a.grad is 6",
+        },
+    ),
+    "data/display": (
+        [
+            _PERCENT + "shown = out.detach() * 100",
+            _PERCENT + "shown = out.data.clone()\nshown.mul_(100)",
+            _PERCENT + "with torch.no_grad():\n    shown = out * 100",
+        ],
+        {
+            _PERCENT + "shown = out.data\nshown.mul_(100)\nout = a.sigmoid()\nshown = out.data": SEEN_TWICE,
+            _PERCENT + "shown = out * 100": "its node is MulBackward0",
+            _PERCENT + "shown = torch.from_numpy(out.detach().numpy())\nshown.mul_(100)": SEEN_TWICE,
+        },
+    ),
+    "data/update": (
+        [
+            _UP + "loss.backward()\nwith torch.no_grad():\n    w.sub_(1.0)",
+            _UP + "loss.backward()\nw.detach().sub_(1.0)",
+            _UP + "loss.backward()\nwith torch.no_grad():\n    w.copy_(w - 1)",
+        ],
+        {
+            _UP + "loss.backward()\nw.data = w.data - 1.0": UNCOUNTED,
+            _UP + "loss.backward()\ng = w.grad\nw = (w - 1.0).detach().requires_grad_()\nw.grad = g": UNCOUNTED,
+            _UP + "w.data -= 1.0\nloss.backward()\nw.data += 0": NO_DIFFERENCE,
+        },
+    ),
+    "data/silent": (
+        [
+            _SILENT + "x.data[0] = 100.0\ny.backward()",
+            _SILENT + "x.data = torch.tensor([100.0])\ny.backward()",
+            _SILENT + "torch.from_numpy(x.detach().numpy())[0] = 100.0\ny.backward()",
+        ],
+        {
+            _SILENT + "y.backward()\nx.grad = torch.tensor([200.0])": "nothing shows that backward made it",
+            _SILENT + "y.backward()\nx.grad.fill_(200.0)": "nothing shows that backward made it",
+            _SILENT
+            + "y.backward()\nx = torch.tensor([100.0], requires_grad=True)\nx.grad = torch.tensor([200.0])": "no node that leads to x",
+        },
+    ),
+    "clone_detach/backup": (
+        [
+            _BIAS + "saved = [p.clone().detach() for p in layer.parameters()]" + _SEVEN,
+            _BIAS + "import copy\nsaved = [copy.deepcopy(p.data) for p in layer.parameters()]" + _SEVEN,
+            _BIAS + "with torch.no_grad():\n    saved = [p.clone() for p in layer.parameters()]" + _SEVEN,
+        ],
+        {
+            _BIAS + "saved = [p.data for p in layer.parameters()]" + _SEVEN: SEEN_TWICE,
+            _BIAS + "saved = list(layer.state_dict().values())" + _SEVEN: SEEN_TWICE,
+            _BIAS + "import copy\nsaved = copy.deepcopy(list(layer.parameters()))" + _SEVEN: "requires grad",
+        },
+    ),
+    "clone_detach/between": (
+        [
+            _A.replace("a =", "x =") + "k = x.clone()\nc = k.data.clone()\nc += 10\nk.sum().backward()",
+            _A.replace("a =", "x =") + "k = x.clone()\nc = k.detach() + 10\nk.sum().backward()",
+            _A.replace("a =", "x =") + "k = x.clone()\nc = torch.tensor(k.tolist())\nc += 10\nk.sum().backward()",
+        ],
+        {
+            _A.replace("a =", "x =") + "k = x.clone()\nc = k.data\nc += 10\nk.sum().backward()": SEEN_TWICE,
+            _A.replace("a =", "x =") + "k = x.clone()\nc = x.detach()\nc += 10\nk.sum().backward()": SEEN_TWICE,
+            _A.replace("a =", "x =") + "k = x.clone()\nc = k + 10\nk.sum().backward()": "its node is AddBackward0",
+        },
+    ),
+    "copy_/screen": (
+        [_RING + "buffer[:] = frame", _RING + "buffer.fill_(float(step))", _RING + "screen[...] = frame"],
+        {
+            _RING + "buffer.data = frame": UNCOUNTED,
+            _RING + "buffer.data.copy_(frame)": UNCOUNTED,
+            _RING + "buffer = frame\n    screen = buffer": UNCOUNTED,
+            _RING + "screen = buffer.copy_(frame).clone()": "not the tensor buffer",
+        },
+    ),
+    "copy_/load": (
+        [
+            _LOAD + 'layer.load_state_dict({"weight": new})',
+            _LOAD + "with torch.no_grad():\n    weight[:] = new",
+            _LOAD + "weight.detach().copy_(new)",
+        ],
+        {
+            _LOAD + "layer.weight.data = new.clone()": UNCOUNTED,
+            _LOAD + "weight.data[:] = new": UNCOUNTED,
+            _LOAD + "with torch.no_grad():\n    weight = layer.weight = torch.nn.Parameter(new)": SEEN_TWICE,
+            _LOAD + "weight = layer.weight = torch.nn.Parameter(new.clone())": UNCOUNTED,
+        },
+    ),
+    "torch_tensor/sum": (
+        [
+            _STACK + "total = sum(parts)\ntotal.backward()",
+            _STACK + "total = parts[0] + parts[1]\ntotal.backward()",
+            _STACK + "total = (w * torch.tensor([3.0, 4.0])).sum()\ntotal.backward()",
+        ],
+        {
+            _STACK + "total = torch.tensor(11.0, requires_grad=True)\ntotal.backward()": "no node that leads to w",
+            _STACK
+            + "total = torch.stack(parts).detach().sum().requires_grad_()\ntotal.backward()": "no node that leads to w",
+            _STACK
+            + "total = torch.tensor(11.0, requires_grad=True) * 1\ntotal.backward()\nw.grad = torch.tensor([3.0, 4.0])": "no node",
+            _STACK + "total = sum(p.data for p in parts)": NO_DIFFERENCE,
+        },
+    ),
+    "torch_tensor/start": (
+        [
+            "start = trained.clone().detach().requires_grad_()",
+            "start = torch.tensor(trained.tolist(), requires_grad=True)",
+            "start = torch.nn.Parameter(trained.detach().clone())",
+        ],
+        {
+            "start = trained.data.requires_grad_()": SEEN_TWICE,
+            "start = torch.nn.Parameter(trained.detach())": SEEN_TWICE,
+            "start = trained + 0": "its node is AddBackward0",
+        },
+    ),
+    "new_tensor/targets": (
+        [
+            _SCORES + "target = torch.tensor([0, 1]).to(scores)",
+            _SCORES + "target = torch.tensor([0, 1], dtype=scores.dtype)",
+            _SCORES + "target = torch.zeros_like(scores)\ntarget[1] = 1",
+        ],
+        {
+            _SCORES + "target = scores.data\ntarget[0], target[1] = 0, 1": SEEN_TWICE,
+            _SCORES + "target = torch.tensor([0, 1]).float()": "of the dtype torch.float32",
+            _SCORES + "target = scores * 0 + torch.tensor([0.0, 1.0])": "its node is AddBackward0",
+        },
+    ),
+    "new_tensor/weights": (
+        [
+            "def weighted(x):\n    return x[0] + 10 * x[1]",
+            "def weighted(x):\n    return (x * torch.tensor([1.0, 10.0], dtype=x.dtype)).sum()",
+            "def weighted(x):\n    return (x * torch.tensor([1.0, 10.0]).to(x)).sum()",
+        ],
+        {
+            "def weighted(x):\n    return (x.detach() * x.new_tensor([1.0, 10.0])).sum()": "requires no grad",
+            "def weighted(x):\n    return (x.data * x.new_tensor([1.0, 10.0])).sum().requires_grad_()": "no node that leads to x",
+            "def weighted(x):\n    return (x * 0).sum() + x.new_tensor(21.0)": "x.grad is [0, 0]",
+        },
+    ),
+    "view_reshape/columns": (
+        ["y = x.transpose(0, 1)", "y = x.mT", "y = x.permute(1, 0)", "y = x.T"],
+        {
+            "y = x.t().clone()": "storage of its own",
+            "y = torch.tensor(x.t().tolist())": "storage of its own",
+            "y = torch.stack([x[0], x[1]], 1)": "storage of its own",
+            "y = x.t().reshape(6).view(3, 2)": "storage of its own",
+        },
+    ),
+    "view_reshape/independent": (
+        [
+            _INDEPENDENT + "flat = x.reshape(4).clone()\nflat += 10",
+            _INDEPENDENT + "flat = x.reshape(4) + 10",
+            _INDEPENDENT + "flat = x.flatten() + 10",
+        ],
+        {
+            _INDEPENDENT + "flat = x.reshape(4).detach()\nflat += 10": SEEN_TWICE,
+            _INDEPENDENT + "flat = x.data.reshape(4)\nflat += 10": SEEN_TWICE,
+            _INDEPENDENT + "flat = x.contiguous().view(4)\nflat += 10": NO_DIFFERENCE,
+        },
+    ),
+    "view_reshape/rows": (
+        [
+            _ROW + "table = row.expand(3, 2).clone()\ntable[0] += 100",
+            _ROW + "table = torch.stack([row, row, row])\ntable[0] += 100",
+            _ROW + "table = row.expand(3, 2) + torch.tensor([[100.0], [0.0], [0.0]])",
+        ],
+        {
+            _ROW + "table = row.expand(3, 2).detach()\ntable[0] += 100": "has the stride (0, 1)",
+            _ROW + "table = row.expand(3, 2).data\ntable[0] += 100": "has the stride (0, 1)",
+            _ROW + "table = row.repeat(3, 1)\ntable += 100": "table shows",
+        },
+    ),
+    "in_place/activation": (
+        [
+            _S + "h = h * (h >= 0.5)\nloss = h.sum()\nloss.backward()",
+            _S + "loss = h[h >= 0.5].sum()\nloss.backward()",
+            _S + "h = h.masked_fill(h < 0.5, 0.0)\nloss = h.sum()\nloss.backward()",
+        ],
+        {
+            _S + "h.data[h < 0.5] = 0.0\nloss = h.sum()\nloss.backward()": UNCOUNTED,
+            _S + "h.data[h < 0.5] = 0.0\nh = h.clone()\nloss = h.sum()\nloss.backward()": UNCOUNTED,
+            _S + "torch.from_numpy(h.detach().numpy())[0] = 0.0\nloss = h.sum()\nloss.backward()": UNCOUNTED,
+        },
+    ),
+    "in_place/running": (
+        [
+            _R
+            + _IN
+            + "    state = state.clone()\n    state += w * x\n    total = total + state * state\ntotal.backward()",
+            _R + _IN + "    state = state + w * x\n    total = total + state ** 2\ntotal.backward()",
+            _R
+            + "state = w * torch.tensor([1.0, 3.0, 6.0])\ntotal = (state * state).sum(0, keepdim=True)\ntotal.backward()",
+        ],
+        {
+            _R + _IN + "    state = state + (w * x).detach()\n    total = total + state * state": "requires no grad",
+            _R
+            + _IN
+            + "    state = (state + w * x).clone()\n    total = total + state * state.detach()\ntotal.backward()": "w.grad is [46]",
+            _R + _IN + "    state.data += x\n    total = total + state * state * w\ntotal.backward()": "w.grad is",
+        },
+    ),
+    "in_place/rounds": (
+        [
+            _W2 + "w.grad = None\nw.detach().add_(1)" + _AGAIN,
+            _W2 + "w.grad.zero_()\nwith torch.no_grad():\n    w += 1" + _AGAIN,
+            _W2 + "with torch.no_grad():\n    w.copy_(w + 1)\nw.grad = None" + _AGAIN,
+        ],
+        {
+            _W2 + "w.grad = None\nw.data += 1" + _AGAIN: UNCOUNTED,
+            _W2 + "w.grad = None\nw.data = w.data + 1" + _AGAIN: UNCOUNTED,
+            _W2 + "w = (w + 1).detach().requires_grad_()" + _AGAIN: UNCOUNTED,
+        },
+    ),
+    "stop_gradient/frozen": (
+        [
+            _AB + "with torch.no_grad():\n    middle = A(x)\nloss = (B(middle) - 1.0).pow(2).sum()" + _GO,
+            _AB + "loss = (B(A(x).data) - 1.0).pow(2).sum()" + _GO,
+            _AB + "loss = (B(A(x).clone().detach()) - 1.0).pow(2).sum()" + _GO,
+        ],
+        {
+            _AB + "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()\nA.zero_grad()": "thrown away",
+            _AB + "loss = (B(A(x).clone()) - 1.0).pow(2).sum()" + _GO: "A parameter of A has a gradient",
+            _AB + "with torch.no_grad():\n    loss = (B(A(x)) - 1.0).pow(2).sum()": "A parameter of B has no gradient",
+        },
+    ),
+    "stop_gradient/hidden": (
+        [
+            _HID + "    h = h.data * w + x\n    (h * h).backward()",
+            _HID + "    h = h * w + x\n    (h * h).backward()\n    h = h.detach()",
+            _HID + "    h = h.item() * w + x\n    (h * h).backward()",
+        ],
+        {
+            _HID + "    h = h * w.detach() + x": "w.grad is None",
+            _HID + "    h = (h * w + x).clone()\n    (h * h).backward(retain_graph=True)": "earlier rounds",
+            _HID + "    h = h.detach() * w + x\n    (h.detach() * h).backward()": "w.grad is 17.6562",
+        },
+    ),
+    "stop_gradient/goal": (
+        [
+            _VALUE + "goal = reward + 0.9 * value[1].item()" + _VLOSS,
+            _VALUE + "goal = (reward + 0.9 * value[1]).detach()" + _VLOSS,
+            _VALUE + "with torch.no_grad():\n    goal = reward + 0.9 * value[1]" + _VLOSS,
+        ],
+        {
+            _VALUE + "goal = reward + 0.9 * (value[1] + 0)" + _VLOSS: "value.grad is [-3.6, 3.24]",
+            _VALUE
+            + "goal = reward + 0.9 * value[1]\nloss = (value[0].detach() - goal) ** 2\nloss.backward()": "value.grad is [0, 3.24]",
+            _VALUE
+            + "goal = reward + 0.9 * value[1].detach()\nloss = ((value[0] - goal) ** 2).detach()": "value.grad is None",
+        },
+    ),
+    "beyond/percent": (
+        [
+            "def to_percent(x):\n    return x.to(torch.float32) * 100",
+            "def to_percent(x):\n    return (x * 100).float()",
+            "def to_percent(x):\n    y = x.to(torch.float32, copy=True)\n    y *= 100\n    return y",
+        ],
+        {
+            "def to_percent(x):\n    return x.float().mul_(100)": "changes the caller's numbers",
+            "def to_percent(x):\n    y = x.data.float()\n    y *= 100\n    return y": "changes the caller's numbers",
+            "def to_percent(x):\n    y = x.detach().type(torch.float32)\n    y *= 100\n    return y": "changes the caller's numbers",
+        },
+    ),
+    "beyond/mask": (
+        [_MASK + "x.clamp_(min=0)", _MASK + "x *= x > 0", _MASK + "x.relu_()", _MASK + "x.masked_fill_(x < 0, 0.0)"],
+        {
+            _MASK + "x.data[x < 0] = 0.0": UNCOUNTED,
+            _MASK + "x = torch.where(x < 0, torch.zeros(4), x)": UNCOUNTED,
+            _MASK + "x.data = x.clamp(min=0)": UNCOUNTED,
+        },
+    ),
+    "beyond/best": (
+        [
+            _SEED + "best = {k: v.clone() for k, v in layer.state_dict().items()}" + _TRAIN,
+            _SEED + "best = {k: v.detach().clone() for k, v in layer.named_parameters()}" + _TRAIN,
+            _SEED + "best = {k: torch.tensor(v.tolist()) for k, v in layer.state_dict().items()}" + _TRAIN,
+        ],
+        {
+            _SEED + "best = {k: v.detach() for k, v in layer.named_parameters()}" + _TRAIN: NO_DIFFERENCE,
+            _SEED + "best = copy.copy(layer.state_dict())" + _TRAIN: SEEN_TWICE,
+            _SEED + "best = copy.deepcopy(dict(layer.named_parameters()))" + _TRAIN: "requires grad",
+            _SEED + "best = {k: v.data for k, v in layer.named_parameters()}" + _TRAIN: SEEN_TWICE,
+        },
+    ),
+    "choosing/dangerous": (
+        [
+            'names = ("from_numpy", "copy.copy", ".data")',
+            'names = {".data", "copy.copy", "from_numpy"}',
+            'names = [".data", ".data", "from_numpy", "copy.copy"]',
+        ],
+        {
+            'names = [".data", "view"]': "'view' is not one of them",
+            'names = [".data", "from_numpy", "copy.copy", "="]': "'=' is not one of them",
+            'names = [".data", "copy.copy"]': "1 more is missing",
+        },
+    ),
+    "choosing/wishes": (
+        [
+            'choice = dict(zip(choice, ("to(copy=True)", "detach().clone()", "detach", "reshape", "copy_")))',
+            'choice = dict(zip(choice, ("x[[...]]", "clone().detach()", "detach", "x[:]", "copy_")))',
+            'choice = dict(zip(choice, ("copy_", "clone().detach()", "detach", "view", "copy_")))',
+        ],
+        {
+            'choice = dict(zip(choice, ("clone", "detach", "detach", "view", "copy_")))': "it looks at the cells of x",
+            'choice = dict(zip(choice, ("clone", "detach().clone()", ".data", "view", "copy_")))': "counted by nobody else",
+            'choice = dict(zip(choice, ("clone", "detach().clone()", "view", "view", "copy_")))': "it keeps a way back",
+        },
+    ),
+    "choosing/leaf": (
+        [
+            "def fresh_leaf(x):\n    return x.clone().detach().requires_grad_()",
+            "def fresh_leaf(x):\n    return torch.tensor(x.tolist(), requires_grad=True)",
+            "def fresh_leaf(x):\n    return torch.nn.Parameter(x.detach() + 0)",
+        ],
+        {
+            "def fresh_leaf(x):\n    return x.data.requires_grad_()": SEEN_TWICE,
+            "def fresh_leaf(x):\n    return torch.nn.Parameter(x.detach())": SEEN_TWICE,
+            "def fresh_leaf(x):\n    return x + 0": "its node is AddBackward0",
+        },
+    ),
+    "clinic/best": (
+        [
+            _LAYER + "best = {k: v.detach().clone() for k, v in layer.named_parameters()}" + _TRAIN,
+            _LAYER + "import copy\nbest = copy.deepcopy(layer.state_dict())" + _TRAIN,
+            _LAYER + 'best = {"weight": torch.tensor(layer.weight.tolist())}' + _TRAIN,
+        ],
+        {
+            _LAYER
+            + 'best = {"weight": layer.weight.item()}'
+            + _TRAIN: "is of the type float, and a tensor is asked for",
+            _LAYER + "best = {k: v.detach() for k, v in layer.named_parameters()}" + _TRAIN: SEEN_TWICE,
+            _LAYER + "best = {k: v.data for k, v in layer.named_parameters()}" + _TRAIN: SEEN_TWICE,
+            _LAYER + "import copy\nbest = copy.copy(layer.state_dict())" + _TRAIN: NO_DIFFERENCE,
+        },
+    ),
+    "clinic/average": (
+        [
+            _LAYER + 'ema = {"weight": layer.weight.data.clone()}\n' + _EMA + 'ema["weight"].lerp_(layer.weight, 0.5)',
+            _LAYER
+            + "import copy\nema = copy.deepcopy(layer.state_dict())\n"
+            + _EMA
+            + 'ema["weight"].add_(layer.weight).div_(2)',
+            _LAYER
+            + 'ema = {"weight": torch.ones(1, 1)}\n'
+            + _EMA
+            + 'ema["weight"] = (ema["weight"] + layer.weight) / 2',
+        ],
+        {
+            _LAYER
+            + 'ema = {"weight": layer.weight.data}\n'
+            + _EMA
+            + 'ema["weight"].mul_(0.5).add_(0.5 * layer.weight)': SEEN_TWICE,
+            _LAYER
+            + 'ema = {"weight": layer.weight.detach()[:]}\n'
+            + _EMA
+            + 'ema["weight"].mul_(0.5).add_(0.5 * layer.weight)': SEEN_TWICE,
+            _LAYER
+            + "ema = layer.state_dict()\n"
+            + _EMA
+            + 'ema["weight"].mul_(0.5).add_(0.5 * layer.weight)': SEEN_TWICE,
+        },
+    ),
+    "clinic/history": (
+        [
+            _FILM + "    position = position + 1\n    history.append(position)",
+            _FILM + "    position += 1\n    history.append(position + 0)",
+            _FILM + "    position += 1\n    history.append(position.detach().clone())",
+        ],
+        {
+            _FILM + "    position += 1\n    history.append(position.data)": SEEN_TWICE,
+            _FILM + "    position += 1\n    history.append(position[:])": SEEN_TWICE,
+            _FILM
+            + "    position += 1\n    history.append(position if len(history) == 2 else position.clone())": "one write overwrites",
+        },
+    ),
+    "clinic/expand": (
+        [
+            _ROW + "wide = row.expand(3, 2).clone()\nwide[1] += 10",
+            _ROW + "wide = torch.stack([row, row, row])\nwide[1] += 10",
+            _ROW + "wide = row.expand(3, 2).contiguous()\nwide[1] += 10",
+        ],
+        {
+            _ROW + "wide = row.expand(3, 2).data\nwide[1] += 10": "the same two cells",
+            _ROW + "wide = row.view(1, 2).expand(3, -1)\nwide[1] += 10": NO_DIFFERENCE,
+            _ROW + "wide = row.expand(3, 2)[:]\nwide[1] += 10": NO_DIFFERENCE,
+        },
+    ),
+    "clinic/mask": (
+        [
+            _BIG + "x[(x > 0) & (x < 6)] = 0.0",
+            _BIG + "x = torch.where((x > 0) & (x < 6), torch.zeros(4), x)",
+            _BIG + "x.masked_fill_((x > 0) & (x < 6), 0.0)",
+        ],
+        {
+            _BIG + "x[x > 0].masked_fill_(x[x > 0] < 6, 0.0)": NO_DIFFERENCE,
+            _BIG + "y = x.clone()\ny[(x > 0) & (x < 6)] = 0.0": NO_DIFFERENCE,
+            _BIG + "x[x > 0][0] = 0.0": NO_DIFFERENCE,
+        },
+    ),
+    "clinic/numpy": (
+        [
+            _ARRAY + "data = torch.from_numpy(array.copy())\narray[:] = 0.0",
+            _ARRAY + "data = torch.from_numpy(array).clone()\narray[:] = 0.0",
+            _ARRAY + "data = torch.as_tensor(array, dtype=torch.float32)\narray[:] = 0.0",
+        ],
+        {
+            _ARRAY + "data = torch.as_tensor(array)\narray[:] = 0.0": NO_DIFFERENCE,
+            _ARRAY + "data = torch.from_numpy(array).detach()\narray[:] = 0.0": NO_DIFFERENCE,
+            _ARRAY + "data = torch.from_numpy(array).view(2)\narray[:] = 0.0": "looks at the memory of array",
+        },
+    ),
+    "clinic/write": (
+        [
+            _A + "h = a.exp() + 1\nh.sum().backward()",
+            _A + "h = a.exp().clone()\nh += 1\nh.sum().backward()",
+            _A + "h = torch.add(a.exp(), 1)\nh.sum().backward()",
+        ],
+        {
+            _A + "h = a.exp()\ntorch.from_numpy(h.detach().numpy())[:] += 1\nh.sum().backward()": "a.grad is [3.71828",
+            _A + "h = a.exp()\nh.data.add_(1)\nh.sum().backward()": "a.grad is [3.71828",
+            _A + "h = (a.exp().detach() + 1).requires_grad_()\nh.sum().backward()": "no node that leads to a",
+        },
+    ),
+    "clinic/update": (
+        [
+            _OLD + "    loss.backward()\n    w.detach().sub_(0.1 * w.grad)",
+            _OLD + "    loss.backward()\n    with torch.no_grad():\n        w.copy_(w - 0.1 * w.grad)",
+            "w = torch.tensor([4.0], requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor _ in range(2):\n    opt.zero_grad()\n    (w * w).sum().backward()\n    opt.step()",
+        ],
+        {
+            _OLD + "    loss.backward()\n    w.data = w.data - 0.1 * w.grad": UNCOUNTED,
+            _OLD + "    loss.backward()\n    w.data.sub_(0.1 * w.grad)": UNCOUNTED,
+            _OLD.replace(
+                "    loss = (w * w).sum()\n",
+                "    with torch.no_grad():\n        w *= 0.8\n    (w * w).sum().backward()",
+            ): "w.grad is [5.12]",
+        },
+    ),
+    "clinic/deepcopy": (
+        [
+            "kept = h.clone().detach()",
+            "import copy\nkept = copy.deepcopy(h.detach())",
+            "kept = h.data.clone()",
+        ],
+        {
+            "kept = h.data": SEEN_TWICE,
+            "kept = h.detach().view(2)": SEEN_TWICE,
+            "kept = h + 0": "its node is AddBackward0",
+        },
+    ),
+    "clinic/running": (
+        [
+            _LOSS + "    loss.backward()\n    total = total + loss.detach()",
+            _LOSS + "    loss.backward()\n    total = total + float(loss.detach())",
+            _LOSS + "    loss.backward()\n    with torch.no_grad():\n        total = total + loss",
+        ],
+        {
+            _LOSS + "    loss.backward()\n    total += loss": "its node is AddBackward0",
+            _LOSS + "    total = total + loss\ntotal.backward()": "its node is AddBackward0",
+            _LOSS + "    loss = loss.detach()\n    total = total + loss": "w.grad is None",
+        },
+    ),
+    "clinic/leaf": (
+        [
+            _FULL + "with torch.no_grad():\n    w[0].fill_(1.0)",
+            _FULL + "w.detach()[0] = 1.0",
+            _FULL + "with torch.no_grad():\n    w += torch.tensor([0.5, 0.0, 0.0])",
+        ],
+        {
+            _FULL + "w.data = torch.tensor([1.0, 0.5, 0.5])": UNCOUNTED,
+            _FULL + "w = torch.tensor([1.0, 0.5, 0.5], requires_grad=True)": UNCOUNTED,
+            _FULL + "w = w * torch.tensor([2.0, 1.0, 1.0])": "is not a leaf",
+        },
+    ),
+    "clinic/state": (
+        [
+            _STATE + "    h = h.data * w\n    h.backward()",
+            _STATE + "    h = h * w\n    h.backward()\n    h = h.detach()",
+            _STATE + "    h = h.item() * w\n    h.backward()",
+        ],
+        {
+            _STATE + "    h = h * w\n    h.backward(retain_graph=True)\n    h = h.clone()": "w.grad is 2.75",
+            _STATE + "    h = h * w\nh.backward()": "w.grad is 0.75",
+            _STATE + "    h = h * w.detach()": "w.grad is None",
+        },
+    ),
+}
