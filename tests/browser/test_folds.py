@@ -6,6 +6,7 @@ from playwright.sync_api import Browser, expect
 
 import tinytorch
 from tinytorch.viz import graph, memory
+from tinytorch.viz.draw.picture import bundle
 
 pytestmark = pytest.mark.browser
 
@@ -39,4 +40,27 @@ def test_folds_open_with_the_keyboard(browser: Browser, script: bool) -> None:
     each = many.locator("details").filter(has_text="net.3").first
     each.locator("summary").first.press("Enter")
     expect(each.get_by_text("net.3.0.weight: shape (2, 2)")).to_be_visible()
+    context.close()
+
+
+def test_a_large_picture_is_zoomed_with_a_key(browser: Browser) -> None:
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="3000" height="90" viewBox="0 0 3000 90"></svg>'
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 800, "height": 600})
+    page = context.new_page()
+    page.set_content(bundle(svg, "wide")["text/html"])
+    seen = page.locator("img")
+
+    def width() -> float:
+        box = seen.bounding_box()
+        assert box is not None
+        return box["width"]
+
+    assert width() == 2250
+    full = page.get_by_label("full size")
+    expect(full).to_be_checked()
+    full.press("ArrowRight")
+    assert width() == 4500
+    full.press("ArrowLeft")
+    page.get_by_label("fit to the page").check()
+    assert width() < 800
     context.close()

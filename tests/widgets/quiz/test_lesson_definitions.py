@@ -11,7 +11,7 @@ import pytest
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.misconceptions import MISCONCEPTIONS
 from copylab.quiz.prediction import Prediction
-from widgets.quiz.more_answers import MORE
+from more_answers import MORE
 
 LESSONS = sorted(module.name for module in pkgutil.iter_modules(copylab.lessons.__path__))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
+import zlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from html import escape
@@ -22,7 +23,7 @@ from .style import THEMES
 WIDE = 1_400
 LARGEST = 300_000
 """So many characters a notebook is given of a picture with folds."""
-FRAME = 200
+FRAME = 240
 """What a fold takes beside its line and what it shows."""
 SCALE = 2
 """A PNG has twice the size of the SVG: sharp on today's screens and in print."""
@@ -32,7 +33,11 @@ MISSING = gettext_noop(
     "saving as PNG or PDF needs the typst package: `pip install typst`, or `pip install copylab[export]`. "
     "Without it: save as .svg, which a browser opens and prints to PDF; .svg, .txt and .dot need nothing"
 )
-_FIT = "<style>.tt-wide:has(>label>:checked) img{width:100%!important}</style>"
+_ZOOM = {
+    "fit": gettext_noop("fit to the page"),
+    "full": gettext_noop("full size"),
+    "twice": gettext_noop("twice as large"),
+}
 _SIZE = re.compile(r'<svg[^>]* width="(\d+)(?:pt)?" height="(\d+)')
 _PAGE = """#set page(width: {w}pt, height: {h}pt, margin: 0pt, fill: none)
 #image(bytes(sys.inputs.svg), format: "svg", width: 100%)"""
@@ -90,13 +95,26 @@ def _image(svg: str, text: str) -> str:
     data = base64.b64encode(svg.encode()).decode()
     html = f'<img alt="{_inline(text)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%">'
     found = _SIZE.search(svg)
-    if found and int(found[1]) > WIDE:
-        # Shrunk to the page it could not be read: it keeps most of its size, and the page scrolls it.
-        html = html.replace("max-width:100%", f"max-width:none;width:{int(found[1]) * 3 // 4}px")
-        label, fit = escape(gettext("wide picture")), escape(gettext("fit to the page"))
-        html = f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}">{html}</div>'
-        html = f'<div class="tt-wide">{_FIT}<label><input type="checkbox"> {fit}</label>{html}</div>'
-    return html
+    return html if found is None else _zoomed(html, int(found[1]), int(found[2]))
+
+
+def _zoomed(html: str, width: int, height: int) -> str:
+    """A large picture in a box that scrolls, with a choice of sizes above it, which needs no script."""
+    if max(width, height) <= WIDE:
+        return html
+    # Shrunk to the page a wide one could not be read: it keeps most of its size.
+    full = width * 3 // 4 if width > WIDE else width
+    name = f"tt-{zlib.crc32(html.encode()):x}"
+    sizes = {"fit": "100%", "full": f"{full}px", "twice": f"{2 * full}px"}
+    rules = "".join(f".{name}:has([value={key}]:checked) img{{width:{size}!important}}" for key, size in sizes.items())
+    choice = "".join(
+        f'<label><input type="radio" name="{name}" value="{key}"{" checked" * (key == "full")}> {escape(gettext(said))}</label> '
+        for key, said in _ZOOM.items()
+    )
+    html = html.replace("max-width:100%", f"max-width:none;width:{full}px")
+    label = escape(gettext("large picture"))
+    html = f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}">{html}</div>'
+    return f'<div class="{name}"><style>{rules}</style>{choice}{html}</div>'
 
 
 def _inline(text: str) -> str:
