@@ -23,8 +23,10 @@ from .style import THEMES
 WIDE = 1_400
 LARGEST = 300_000
 """So many characters a notebook is given of a picture with folds."""
-FRAME = 240
+FRAME = 200
 """What a fold takes beside its line and what it shows."""
+LINES = 20_000
+"""Kept free for the lines of folds for whose insides there is no room."""
 SCALE = 2
 """A PNG has twice the size of the SVG: sharp on today's screens and in print."""
 FIXED = {"png": "light", "pdf": "print"}
@@ -61,7 +63,7 @@ def bundle(svg: str, text: str, folds: Sequence[Folded] = ()) -> dict[str, str]:
         return {"text/html": _image(svg, text), "text/plain": text}
     head = _image(svg, text.partition("\n")[0])
     words = Folded(gettext("all of it in words"), lambda: ("", text, ()))
-    return {"text/html": f"<div>{head}{_opened([*folds, words], LARGEST - len(head))}</div>", "text/plain": text}
+    return {"text/html": f"<div>{head}{_opened([*folds, words], LARGEST - LINES - len(head))}</div>", "text/plain": text}
 
 
 def _opened(folds: Sequence[Folded], room: int) -> str:
