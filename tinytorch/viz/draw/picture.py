@@ -63,7 +63,10 @@ def bundle(svg: str, text: str, folds: Sequence[Folded] = ()) -> dict[str, str]:
         return {"text/html": _image(svg, text), "text/plain": text}
     head = _image(svg, text.partition("\n")[0])
     words = Folded(gettext("all of it in words"), lambda: ("", text, ()))
-    return {"text/html": f"<div>{head}{_opened([*folds, words], LARGEST - LINES - len(head))}</div>", "text/plain": text}
+    return {
+        "text/html": f"<div>{head}{_opened([*folds, words], LARGEST - LINES - len(head))}</div>",
+        "text/plain": text,
+    }
 
 
 def _opened(folds: Sequence[Folded], room: int) -> str:
