@@ -66,7 +66,7 @@ def _check_picked(x):
 
 picked = exercise(
     "beyond/mask",
-    "The negative numbers of `x` shall be 0, written into `x` itself. Change the last line.",
+    "Set the negative numbers of `x` to 0, in `x` itself. Change the last line.",
     check=_check_picked,
     start="x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nx[x < 0][:] = 0.0",
     hints=[
@@ -100,7 +100,7 @@ def _check_deep(layer, best):
 
 deep = exercise(
     "beyond/best",
-    "`best` shall keep the layer's numbers as they were before the write. Change the line of `best`.",
+    "`best` should keep the layer's numbers from before the write. Change the line of `best`.",
     check=_check_deep,
     start="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1)\nbest = dict(layer.state_dict())\n"
     "with torch.no_grad():\n    layer.weight.fill_(99.0)",

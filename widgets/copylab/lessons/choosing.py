@@ -55,7 +55,7 @@ def _named(name: str) -> Method:
 
 def _check_dangerous(names, torch):
     assert isinstance(names, list | tuple | set), 'names has to be a list of names, such as ["clone", "view"].'
-    assert names, "the list is empty, and there are some."
+    assert names, "the list is empty, but there are such methods."
     right = _that(torch, {"after_write": "wrong, and no error"})
     given = {_named(name).name for name in names}
     for extra in sorted(given - right):
@@ -68,12 +68,12 @@ def _check_dangerous(names, torch):
 
 dangerous = exercise(
     "choosing/dangerous",
-    "`names` shall list the methods of the table after which a write through `y` gives a **wrong** gradient of a "
+    "Let `names` list the methods of the table for which a write through `y` gives a **wrong** gradient of a "
     "function of `x`, without an error.",
     check=_check_dangerous,
     start="names = []",
     hints=[
-        "The same storage, and another counter. Which columns say that?",
+        "The same storage, but another counter. Which columns say that?",
         "Filter: shares memory yes, shares version counter no.",
     ],
     solution='names = [".data", "from_numpy", "copy.copy"]',
@@ -134,12 +134,12 @@ def _choice(*names: str | None) -> str:
 
 wishes = exercise(
     "choosing/wishes",
-    "Choose a method for each of the five situations: write its name (as in the table) in place of `None`.",
+    "Choose a method for each of the five situations: replace `None` by its name in the table.",
     check=_check_wishes,
     start=_choice(*[None] * 5),
     hints=[
         "Ask the four questions for each.",
-        "The first wants `clone` or something like it, the last writes into cells that are there.",
+        "The first needs `clone` or something like it; the last writes into existing cells.",
     ],
     solution=_choice("clone", "detach().clone()", "detach", "view", "copy_"),
     wrong={
@@ -170,7 +170,7 @@ def _check_leaf(fresh_leaf, torch):
 
 independent = exercise(
     "choosing/leaf",
-    "`fresh_leaf(x)` returns a leaf that requires grad, with the numbers of `x` in cells of its own, and leaves `x` "
+    "`fresh_leaf(x)` returns a leaf that requires grad, with the numbers of `x` in its own cells, and leaves `x` "
     "as it is.",
     check=_check_leaf,
     start="def fresh_leaf(x):\n    return x",

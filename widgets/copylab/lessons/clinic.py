@@ -55,8 +55,8 @@ def _check_best(layer, best):
 best_weights = patient(
     1,
     "best",
-    "After the training, the best weights were to be loaded again. They turn out to be the last ones. `best` shall "
-    "hold the 1, as a dict of tensors that lead nowhere.",
+    "After training, somebody wanted to reload the best weights. They turn out to be the last ones. `best` should "
+    "hold the 1, as a dict of tensors without a graph.",
     _check_best,
     start=_LAYER + "best = layer.state_dict()\n" + _TRAIN,
     hints=["What do `best['weight']` and `layer.weight` share?", "Copy the tensors, not only the dict."],
@@ -90,14 +90,14 @@ def _check_average(layer, ema):
 average = patient(
     2,
     "average",
-    "A running average of the weights, half old and half new, is always equal to the weights, and the layer does not "
-    "hold what was written into it. `ema` shall be 3.25, the weight of `layer` 5.",
+    "A running average of the weights, half old and half new, always equals the weights, and the layer doesn't hold "
+    "what was written into it. `ema` should be 3.25, and the weight of `layer` 5.",
     _check_average,
     start=_LAYER
     + "ema = {name: p.detach() for name, p in layer.named_parameters()}\n"
     + _EMA
     + '        ema["weight"].mul_(0.5).add_(0.5 * layer.weight)',
-    hints=["`detach` copies nothing.", "`detach().clone()` when the average is made."],
+    hints=["`detach` copies nothing.", "`detach().clone()` when you make the average."],
     solution=_LAYER
     + "ema = {name: p.detach().clone() for name, p in layer.named_parameters()}\n"
     + _EMA
@@ -136,7 +136,7 @@ _STEPS = "position = torch.zeros(1)\nhistory = []\nfor _ in range(3):\n    posit
 film = patient(
     3,
     "history",
-    "A film of a moving point shows the same picture in every frame. `history` shall show `[1]`, `[2]`, `[3]`.",
+    "A film of a moving point shows the same picture in every frame. `history` should show `[1]`, `[2]`, `[3]`.",
     _check_history,
     start=_STEPS + "history.append(position)",
     hints=["How many tensors are in the list?", "Append numbers of their own."],
@@ -162,7 +162,7 @@ _ROW = "row = torch.tensor([1.0, 2.0])\n"
 wide_rows = patient(
     4,
     "expand",
-    "10 is added to the middle row of `wide`, and all three rows change, and `row` with them.",
+    "The program adds 10 to the middle row of `wide`, but all three rows change, and `row` too.",
     _check_wide,
     start=_ROW + "wide = row.expand(3, 2)\nwide[1] += 10",
     hints=["Look at `wide.stride()`.", "`expand` repeats the reading, `repeat` the numbers."],
@@ -185,7 +185,7 @@ _X = "x = torch.tensor([-2.0, 5.0, -1.0, 7.0])\n"
 chained = patient(
     5,
     "mask",
-    "Of the positive numbers, those below 6 shall become 0. No error, and nothing happens.",
+    "Of the positive numbers, those below 6 should become 0. No error, but nothing happens.",
     _check_mask,
     start=_X + "positive = x > 0\nx[positive][x[positive] < 6] = 0.0",
     hints=["The first pair of brackets makes a copy.", "One mask made of two: `(x > 0) & (x < 6)`."],
@@ -211,7 +211,7 @@ _ARRAY = "import numpy as np\n\narray = np.array([1.0, 2.0])\n"
 numpy_buffer = patient(
     6,
     "numpy",
-    "A buffer is used again for the next file, and the data that was read before is gone. `data` shall stay `[1, 2]`.",
+    "A buffer is reused for the next file, and the data that was read before is gone. `data` should stay `[1, 2]`.",
     _check_array,
     start=_ARRAY + "data = torch.from_numpy(array)\narray[:] = 0.0",
     hints=["Who else looks at that memory?", "`torch.tensor(array)` copies. So does `array.copy()`."],

@@ -17,11 +17,11 @@ _A = "a = torch.tensor([1.0, 2.0], requires_grad=True)\n"
 write_before = patient(
     7,
     "write",
-    "`h.sum().backward()` raises 'modified by an inplace operation'. `h` shall be `exp(a) + 1`, `a.grad` `[2.72, 7.39]`. "
+    "`h.sum().backward()` raises 'modified by an inplace operation'. `h` should be `exp(a) + 1`, `a.grad` `[2.72, 7.39]`. "
     "Call `backward` in your cell.",
     _check_write,
     start=_A + "h = a.exp()\nh += 1",
-    hints=["`exp` has saved its result.", "Compute in place of writing: `h = h + 1`."],
+    hints=["`exp` has saved its result.", "Compute instead of writing: `h = h + 1`."],
     solution=_A + "h = a.exp()\nh = h + 1\nh.sum().backward()",
     wrong={
         _A + "h = a.exp()\nh.data += 1\nh.sum().backward()": "a.grad is [3.71828, 8.38906]",
@@ -47,8 +47,8 @@ _W = "w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    w.gra
 data_update = patient(
     8,
     "update",
-    "An old program updates its parameter through `.data`, and in the wrong place: before `backward`. `w` shall be "
-    "2.56 after two rounds, and every write counted.",
+    "An old program updates its parameter through `.data`, and in the wrong place: before `backward`. `w` should be "
+    "2.56 after two rounds, with every write counted.",
     _check_update,
     start=_W + "    loss = (w * w).sum()\n    w.data -= 0.1 * 2 * w.data\n    loss.backward()",
     hints=["First `backward`, then the update with `w.grad`.", "Inside `with torch.no_grad():`."],
@@ -75,8 +75,8 @@ def _check_copy(a, h, kept):
 deep_result = patient(
     9,
     "deepcopy",
-    "'Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol.' `kept` shall hold the "
-    "numbers of `h`, on its own, while `h` stays on the graph.",
+    "'Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol.' `kept` should hold "
+    "the numbers of `h` in its own cells, without a graph, while `h` keeps its graph.",
     _check_copy,
     start=_A + "h = a * 2\nkept = None  # was: copy.deepcopy(h), which raises the error",
     hints=["`h` was computed. A graph cannot be copied.", "Cut, then copy."],
@@ -100,7 +100,7 @@ _LOSS = "w = torch.tensor([1.0], requires_grad=True)\ntotal = 0.0\nfor x in (1.0
 running_loss = patient(
     10,
     "running",
-    "Memory grows with every round. The sum of the losses, which is only there to be printed, keeps all graphs alive.",
+    "Memory grows with every round. The sum of the losses, which is only printed, keeps all graphs alive.",
     _check_running,
     start=_LOSS + "    loss = ((w * x) ** 2).sum()\n    loss.backward(retain_graph=True)\n    total = total + loss",
     hints=["What is computed from `loss` has a node.", "`loss.item()` or `loss.detach()`."],
@@ -126,10 +126,10 @@ leaf_view = patient(
     11,
     "leaf",
     "'A view of a leaf Variable that requires grad is being used in an in-place operation.' The first number of the "
-    "parameter shall become 1.",
+    "parameter should become 1.",
     _check_leaf,
     start=_FULL + "first = w[0]  # then: first.fill_(1.0), which raises the error",
-    hints=["The write would have to be recorded, and `w` is a leaf.", "Inside `no_grad` it is not recorded."],
+    hints=["The write would be recorded, and `w` is a leaf.", "Inside `no_grad` it isn't recorded."],
     solution=_FULL + "with torch.no_grad():\n    w[0] = 1.0",
     wrong={
         _FULL + "w.data[0] = 1.0": "w._version is 0",
@@ -151,7 +151,7 @@ hidden_state = patient(
     12,
     "state",
     "'Trying to backward through the graph a second time.' The advice was `retain_graph=True`; since then each round is "
-    "slower than the last. `h` shall keep its number, not its past, and no graph shall be retained.",
+    "slower than the last. Let `h` keep its number but not its past, and retain no graph.",
     _check_state,
     start=_STATE + "    h = h * w\n    h.backward(retain_graph=True)",
     hints=["The second round goes back through the first.", "`h = h.detach() * w`."],

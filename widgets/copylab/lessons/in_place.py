@@ -11,7 +11,7 @@ from copylab.quiz.seen import Fact, has_grad, leads, leaf, nodes, shows, tensors
 
 ALWAYS = Misconception(
     "every write breaks backward",
-    "After a write in place, `backward` raises an error.",
+    "After an in-place write, `backward` raises an error.",
     "It does so only where a node has saved what was written over.",
 )
 NEVER = Misconception(
@@ -100,12 +100,12 @@ def _check_activation(a, h, loss):
 
 activation = exercise(
     "in_place/activation",
-    "Numbers of `h` below 0.5 shall count as 0. As it stands, `loss.backward()` raises an error. Mend the program, and "
+    "Numbers of `h` below 0.5 should count as 0. As written, `loss.backward()` raises an error. Mend the program, and "
     "call `loss.backward()` in your cell.",
     check=_check_activation,
     start=_SIGMOID + "h[h < 0.5] = 0.0\nloss = h.sum()",
     hints=[
-        "Who has saved `h`? What would you have to write into instead?",
+        "Which node has saved `h`? What should you write into instead?",
         "`h.clone()`, or a new tensor: `h * (h >= 0.5)`.",
     ],
     solution=_SIGMOID + "h = h.clone()\nh[h < 0.5] = 0.0\nloss = h.sum()\nloss.backward()",
@@ -131,7 +131,7 @@ def _check_running(w, total):
 
 running = exercise(
     "in_place/running",
-    "`state` adds up what comes in, `total` its squares. `total.backward()` raises an error as it stands. Mend it: "
+    "`state` is a running sum, and `total` sums its squares. As written, `total.backward()` raises an error. Mend it: "
     "`total` is 46 and `w.grad` is `[92]`. Call `backward` in your cell.",
     check=_check_running,
     start=_RUNNING + "for x in (1.0, 2.0, 3.0):\n    state += w * x\n    total = total + state * state",
@@ -165,13 +165,13 @@ _TWICE = "w = torch.tensor([2.0], requires_grad=True)\n"
 
 twice = exercise(
     "in_place/rounds",
-    "Add a second round: 1 is added to `w` in place, counted and not recorded; `y` is computed anew; `backward` is "
-    "called; `w.grad` is that of the second round alone, `[6]`.",
+    "Add a second round: add 1 to `w` in place, counted but not recorded; compute `y` again; call `backward`. At the "
+    "end `w.grad` is that of the second round alone, `[6]`.",
     check=_check_twice,
     start=_TWICE + "y = (w * w).sum()\ny.backward()",
     hints=[
         "Gradients add up: set `w.grad` to `None` between the rounds.",
-        "The write stands inside `with torch.no_grad():`, the second `y` behind it.",
+        "Write inside `with torch.no_grad():`; compute the second `y` after it.",
     ],
     solution=_TWICE
     + "y = (w * w).sum()\ny.backward()\nw.grad = None\nwith torch.no_grad():\n    w += 1\ny = (w * w).sum()\ny.backward()",

@@ -7,15 +7,15 @@ from copylab.quiz.seen import Fact, has_grad, leads, shows, tensors
 
 ZERO = Misconception(
     "no gradient is a zero",
-    "What is not trained has the gradient 0.",
+    "What isn't trained has the gradient 0.",
     "`.grad` is None until a gradient arrives. A zero is a gradient that arrived and says: no influence.",
 )
 
 AFTER = Misconception(
     "detach cuts what comes after",
     "`z` was computed from a detached tensor, so it is off the graph.",
-    "`detach` cuts the way back through one tensor. What is computed from it and from others that require grad is "
-    "recorded as ever.",
+    "`detach` cuts the graph at one tensor. What you compute from it and from others that require grad is still "
+    "recorded.",
 )
 
 parts = predict(
@@ -55,7 +55,7 @@ def _check_frozen(A, B, loss):  # noqa: N803
     yield Fact(
         all(p.requires_grad for p in own),
         "A can still be trained.",
-        "A is frozen for good: its parameters require no grad any more. Leave it alone here only.",
+        "A is frozen for good: its parameters no longer require grad. Stop the gradient here only.",
     )
     yield Fact(
         not any(leads(loss=loss, p=p).holds for p in own),
@@ -75,7 +75,7 @@ _PARTS = "torch.manual_seed(0)\nA = torch.nn.Linear(1, 1)\nB = torch.nn.Linear(1
 
 frozen = exercise(
     "stop_gradient/frozen",
-    "After `loss.backward()` the parameters of `B` shall have gradients and those of `A` none (`None`), and `A` shall "
+    "After `loss.backward()` the parameters of `B` should have gradients and those of `A` none (`None`), and `A` should "
     "still be trainable elsewhere. Change the line of the loss.",
     check=_check_frozen,
     start=_PARTS + "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()",
@@ -103,12 +103,12 @@ _HIDDEN = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor
 
 hidden = exercise(
     "stop_gradient/hidden",
-    "Each round shall go `backward` through its own step only, without `retain_graph`. `h` keeps its value from round "
+    "Each `backward` should go through its own step only, without `retain_graph`. `h` keeps its value from round "
     "to round, not its history.",
     check=_check_hidden,
     start="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n"
     "    h = h * w + x\n    (h * h).backward(retain_graph=True)",
-    hints=["Cut where the state goes over into the next round.", "`h.detach()` on the right side."],
+    hints=["Cut where the state passes to the next round.", "`h.detach()` on the right side."],
     solution="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n"
     "    h = h.detach() * w + x\n    (h * h).backward()",
     wrong={
@@ -133,11 +133,11 @@ _VALUE = "value = torch.tensor([1.0, 2.0], requires_grad=True)\nreward = 1.0\n"
 
 bootstrap = exercise(
     "stop_gradient/goal",
-    "`value[0]` shall move towards the goal, and the goal shall not come to meet it: `value.grad` is `[-3.6, 0]`. "
+    "`value[0]` should move towards the goal, and the goal should stay put: `value.grad` is `[-3.6, 0]`. "
     "Change one line.",
     check=_check_bootstrap,
     start=_VALUE + "goal = reward + 0.9 * value[1]\nloss = (value[0] - goal) ** 2\nloss.backward()",
-    hints=["The goal is computed from `value`. It shall count as a number.", "Cut the goal, not the difference."],
+    hints=["The goal is computed from `value`. Treat it as a number.", "Cut the goal, not the difference."],
     solution=_VALUE + "goal = reward + 0.9 * value[1].detach()\nloss = (value[0] - goal) ** 2\nloss.backward()",
     wrong={
         _VALUE
