@@ -120,9 +120,9 @@ def test_a_lesson_as_it_is_taken(watched: Watched, lab: Lab) -> None:
     expect(recorded.locator(".cl-headline")).to_have_text("All 7 right.")
 
     run_cell(page, "x = torch.arange(6.0)\nt = x[2:]", "x = torch.tensor([0.0, 1.0, 2.0")
-    expect(page.get_by_text("Not yet: t has the shape (4,), and (2,) is asked for.")).to_be_visible()
+    expect(page.get_by_text("Not yet: t shows [2, 3, 4, 5], and [2, 3] is asked for.")).to_be_visible()
     run_cell(page, "x = torch.tensor(6.0, requires_grad=True)\ny = x * x\ny.backward()", "x = torch.tensor(6.0")
-    expect(page.get_by_text("Right: x.grad is 12.")).to_be_visible()
+    expect(page.get_by_text("Right: y leads back to x through its nodes. x.grad is 12.")).to_be_visible()
     kept = json.loads((folder / "copylab-progress.json").read_text("utf-8"))
     assert kept["predictions"]["start/recorded"]["right"] == 7
     assert {key: note["state"] for key, note in kept["exercises"].items()} == {

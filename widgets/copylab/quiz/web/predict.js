@@ -10,7 +10,7 @@ function render({ model, el }) {
   const [body, problem, status] = root.children;
   let gone = false; // the kernel
   let waiting = false; // for what the run says
-  const sent = []; // what was filled in, each time it went to the model
+  const sent = []; // what was filled in at first, and each time it went to the model
 
   const fields = () => [...body.querySelectorAll("select, input")];
   const empty = () => fields().filter((field) => !field.value.trim());
@@ -94,7 +94,7 @@ function render({ model, el }) {
   function show() {
     const before = root.dataset.state;
     body.innerHTML = model.get("page");
-    sent.length = 0;
+    sent.splice(0, sent.length, JSON.stringify(model.get("answers")));
     const headline = body.querySelector(".cl-headline");
     root.dataset.state = headline ? "revealed" : "open";
     body.querySelectorAll("pre").forEach((pre) => pre.setAttribute("tabindex", "0"));
