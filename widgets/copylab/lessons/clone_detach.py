@@ -8,7 +8,7 @@ from copylab.quiz.seen import apart, each, has_grad, leads, needs_no_grad, shows
 ORDER = Misconception(
     "the order changes the result",
     "One of the two orders gives a tensor that still requires grad.",
-    "`detach` cuts, whether it stands first or last, and a clone of a tensor without a history has none either.",
+    "`detach` cuts, whether it comes first or last, and a clone of a tensor without a history has none either.",
 )
 
 orders = predict(
@@ -47,10 +47,10 @@ _BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
 
 backup = exercise(
     "clone_detach/backup",
-    "`saved` shall hold the parameters as they were before the write: plain tensors without a way back. Change a line.",
+    "`saved` should hold the parameters as they were before the write: tensors that require no grad. Change one line.",
     check=_check_backup,
     start=_BACKUP + "saved = list(layer.parameters())\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
-    hints=["A list holds things, not copies of things.", "Cut, then copy, for each `p`."],
+    hints=["A list holds the tensors themselves, not copies.", "Cut, then copy, for each `p`."],
     solution=_BACKUP
     + "saved = [p.detach().clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
     wrong={
@@ -77,11 +77,11 @@ def _check_between(x, k, c):
 
 between = exercise(
     "clone_detach/between",
-    "`k` is the copy that the gradient flows through, `c` numbers to play with: `c` shows `[11, 12]`, requires no "
-    "grad, and `k` shows `[1, 2]`. Change the third line.",
+    "The gradient should flow through the copy `k`; `c` is for experiments. `c` should show `[11, 12]` and require no "
+    "grad, and `k` should show `[1, 2]`. Change the third line.",
     check=_check_between,
     start="x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = k\nc += 10\nk.sum().backward()",
-    hints=["`c = k` copies nothing.", "What gives numbers of one's own without a gradient?"],
+    hints=["`c = k` copies nothing.", "Which two calls give you your own numbers without a gradient?"],
     solution="x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = k.detach().clone()\nc += 10\n"
     "k.sum().backward()",
     wrong={

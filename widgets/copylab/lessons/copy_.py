@@ -43,11 +43,14 @@ _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    fr
 
 ring = exercise(
     "copy_/screen",
-    "`screen` shall always show the latest frame, in the tensor `buffer` that it was tied to at the start. Change the "
+    "`screen` should always show the latest frame, in the tensor that `buffer` named at the start. Change the "
     "last line of the loop.",
     check=_check_ring,
     start=_RING + "    buffer = frame",
-    hints=["`buffer = frame` ties a name. `screen` does not notice.", "Write the numbers of `frame` into `buffer`."],
+    hints=[
+        "`buffer = frame` only moves a name. `screen` stays the old tensor.",
+        "Write the numbers of `frame` into `buffer`.",
+    ],
     solution=_RING + "    buffer.copy_(frame)",
     wrong={
         _RING + "    buffer = frame + 1": "screen shows [0, 0, 0]",
@@ -64,8 +67,8 @@ ring = exercise(
 def _check_loaded(layer, weight, new):
     yield Fact(
         layer.weight is weight,
-        "layer.weight is the parameter that it was.",
-        "the layer has another parameter now: an optimizer that holds the old one would train that.",
+        "layer.weight is the same parameter as before.",
+        "the layer has another parameter now: an optimizer that holds the old one would train the old one.",
     )
     yield leaf(weight=weight)
     yield shows([[5, 6]], weight=weight)
@@ -77,13 +80,13 @@ _LOADED = "torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweig
 
 loaded = exercise(
     "copy_/load",
-    "Put the numbers of `new` into the layer so that `layer.weight` stays the very parameter that it was. Change the "
+    "Put the numbers of `new` into the layer so that `layer.weight` stays the same parameter. Change the "
     "last line (two lines will do).",
     check=_check_loaded,
     start=_LOADED + "layer.weight = torch.nn.Parameter(new)",
     hints=[
-        "Do not make a parameter: write into the one that is there.",
-        "A write into a leaf wants `with torch.no_grad():`.",
+        "Don't make a parameter: write into the existing one.",
+        "A write into a leaf that requires grad needs `with torch.no_grad():`.",
     ],
     solution=_LOADED + "with torch.no_grad():\n    layer.weight.copy_(new)",
     wrong={

@@ -9,13 +9,13 @@ from copylab.quiz.seen import Fact, apart, has_grad, leads, needs_no_grad, shows
 
 DATA = Misconception(
     "the data decides the dtype",
-    "`x.new_tensor(k)` has the dtype of `k`, for the numbers come from there.",
-    "Numbers and shape come from the data; dtype and device from the tensor in front of the dot.",
+    "`x.new_tensor(k)` has the dtype of `k`, because the numbers come from there.",
+    "Numbers and shape come from the data; dtype and device from the tensor before the dot.",
 )
 RECEIVER = Misconception(
     "the receiver gives the numbers",
     "`x.new_tensor(k)` is a copy of `x`.",
-    "The tensor in front of the dot is only the pattern. The numbers are those of the argument.",
+    "The tensor before the dot is only the pattern. The numbers come from the argument.",
 )
 DTYPES = ("torch.float32", "torch.float64", "torch.int64")
 
@@ -65,11 +65,11 @@ def _check_targets(scores, target):
 
 targets = exercise(
     "new_tensor/targets",
-    "`target` shall hold the numbers 0 and 1, in the dtype and on the device of `scores`, whatever they are. Change the "
+    "`target` should hold the numbers 0 and 1, with the dtype and the device of `scores`, whatever they are. Change the "
     "last line, without naming a dtype.",
     check=_check_targets,
     start="scores = torch.tensor([0.1, 0.9], dtype=torch.float64, requires_grad=True)\ntarget = torch.tensor([0, 1])",
-    hints=["`scores` is the pattern.", "Put `scores` in front of the dot and the list behind it."],
+    hints=["`scores` is the pattern.", "Put `scores` before the dot and the list in the call."],
     solution="scores = torch.tensor([0.1, 0.9], dtype=torch.float64, requires_grad=True)\n"
     "target = scores.new_tensor([0, 1])",
     wrong={
@@ -102,11 +102,14 @@ def _check_weights(weighted, torch):
 
 weights = exercise(
     "new_tensor/weights",
-    "`weighted(x)` shall return a result of the dtype of `x`. As it stands, a `float16` `x` gives a `float32` result. "
+    "`weighted(x)` should return a result with the dtype of `x`. Now, a `float16` `x` gives a `float32` result. "
     "Change the first line of the function.",
     check=_check_weights,
     start="def weighted(x):\n    factors = torch.tensor([1.0, 10.0])\n    return (x * factors).sum()",
-    hints=["The factors are of the dtype that Python's numbers become.", "Let `x` decide: it can make the factors."],
+    hints=[
+        "The factors have the dtype that `torch.tensor` gives Python's numbers.",
+        "Let `x` decide: it can make the factors.",
+    ],
     solution="def weighted(x):\n    factors = x.new_tensor([1.0, 10.0])\n    return (x * factors).sum()",
     wrong={
         "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float64)\n    return (x * factors).sum()": "given torch.float32, it returns torch.float64",

@@ -37,7 +37,7 @@ def _check_stacked(w, total):
 
 stacked = exercise(
     "torch_tensor/sum",
-    "`total` shall be the sum of the parts, and after `total.backward()` `w.grad` shall be `[3, 4]`. Change the last "
+    "`total` should be the sum of the parts, and after `total.backward()`, `w.grad` should be `[3, 4]`. Change the last "
     "line, and call `backward` below it.",
     check=_check_stacked,
     start="w = torch.tensor([1.0, 2.0], requires_grad=True)\nparts = [w[0] * 3, w[1] * 4]\n"
@@ -68,11 +68,14 @@ def _check_rebuilt(trained, start):
 
 rebuilt = exercise(
     "torch_tensor/start",
-    "`start` shall begin with the numbers of `trained`, in cells of its own, as a leaf that requires grad. Change the "
-    "last line. (Which of the ways do you want a reader to see?)",
+    "`start` should have the numbers of `trained`, in its own cells, as a leaf that requires grad. Change the "
+    "last line. (Which way is clearest to a reader?)",
     check=_check_rebuilt,
     start="trained = torch.tensor([1.0, 2.0], requires_grad=True) * 2\nstart = trained",
-    hints=["Three wishes: no way back, own cells, requires grad.", "The warning of section 5 names the call, whole."],
+    hints=[
+        "It needs three things: no history, its own cells, and to require grad.",
+        "The warning in section 5 shows the whole call.",
+    ],
     solution="trained = torch.tensor([1.0, 2.0], requires_grad=True) * 2\n"
     "start = trained.detach().clone().requires_grad_(True)",
     wrong={

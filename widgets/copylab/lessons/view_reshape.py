@@ -36,7 +36,7 @@ def _check_columns(x, y):
 
 columns = exercise(
     "view_reshape/columns",
-    "The rows of `y` shall be the columns of `x`: `[0, 3]`, `[1, 4]`, `[2, 5]`, without copying a number.",
+    "The rows of `y` should be the columns of `x`: `[0, 3]`, `[1, 4]`, `[2, 5]`, without copying a number.",
     check=_check_columns,
     start="x = torch.arange(6.0).view(2, 3)\ny = x.view(3, 2)",
     hints=["`view` reads the cells in their order.", "Which call swaps the strides?"],
@@ -63,7 +63,7 @@ _INDEPENDENT = "x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\n"
 
 independent = exercise(
     "view_reshape/independent",
-    "`flat` shall show `[11, 12, 13, 14]`, and `x` shall stay as it is, whatever `x` may look like in memory. Change "
+    "`flat` should show `[11, 12, 13, 14]`, and `x` shouldn't change, whatever its layout in memory. Change "
     "the second line.",
     check=_check_independent,
     start=_INDEPENDENT + "flat = x.reshape(4)\nflat += 10",
@@ -90,7 +90,7 @@ def _check_stretched(row, table):
 
 stretched = exercise(
     "view_reshape/rows",
-    "Three rows `[1, 2]`; then 100 is added to the first row alone (`table[0] += 100`). `row` stays as it is.",
+    "`table` should have three rows `[1, 2]`; then add 100 to the first row alone (`table[0] += 100`). `row` shouldn't change.",
     check=_check_stretched,
     start="row = torch.tensor([1.0, 2.0])\ntable = row.expand(3, 2)",
     hints=["An expanded tensor has one row of cells, read three times.", "`repeat` copies. So does `clone`."],
