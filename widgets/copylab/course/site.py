@@ -82,7 +82,7 @@ def build(folder: Path, chosen: list[str] | None = None, tell: Callable[[str], N
         tell(gettext("{language}: building", language=NAMES.get(language, language)))
         with tempfile.TemporaryDirectory() as work:
             source = Path(work) / "source"
-            _write_source(source, language)
+            write_source(source, language)
             warnings += _sphinx(source, folder / language, language)
     (folder / "index.html").write_text(_front(wanted), "utf-8")
     return warnings
@@ -102,7 +102,8 @@ def _make_room(folder: Path) -> None:
 # -- what Sphinx is given -----------------------------------------------------------
 
 
-def _write_source(source: Path, language: str) -> None:
+def write_source(source: Path, language: str) -> None:
+    """Write what Sphinx is given: the lessons in a language, what stands beside them, and the first page's contents."""
     use(None if language == "en" else language)
     translated = {} if language == "en" else dict(translated_texts(lessons(), language))
     source.mkdir(parents=True)
@@ -207,6 +208,10 @@ def settings(language: str) -> dict[str, Any]:
         "html_theme": "furo",
         "html_title": "copylab",
         "html_extra_path": ["extra"],
+        "html_static_path": [str(PAGES.parent / "web")],
+        "html_css_files": ["site.css"],
+        "html_js_files": ["site.js"],
+        "html_show_search_summary": False,  # a page from the disk may not fetch others
         "html_copy_source": False,
         "html_show_sphinx": False,
         "pygments_dark_style": "monokai",
