@@ -9,7 +9,8 @@ from pathlib import Path
 
 import copylab
 import pytest
-from copylab.course import site
+from copylab.course import lite, site
+from copylab.course.folder import lessons
 
 import tinytorch
 
@@ -60,3 +61,17 @@ def test_without_sphinx_it_says_what_to_install(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(RuntimeError, match=r"pip install 'copylab\[site\]'"):
         site.build(tmp_path / "new")
+
+
+def test_a_lite_needs_a_wheel_of_copylab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    with pytest.raises(FileNotFoundError, match=r"no wheel of copylab in .*pip wheel -w"):
+        lite.build_lite(tmp_path / "out", tmp_path)
+
+
+def test_a_lesson_in_a_lite_installs_copylab_first() -> None:
+    text = (lessons() / "02_clone.ipynb").read_text("utf-8")
+    before, after = json.loads(text)["cells"], json.loads(lite.installing(text))["cells"]
+    added = [cell for cell in after if cell not in before]
+    assert [cell["source"] for cell in added] == [["%pip install -q copylab"]]
+    assert [cell["cell_type"] for cell in after].index("code") == after.index(added[0])
