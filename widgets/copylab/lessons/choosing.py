@@ -19,7 +19,7 @@ rows = predict(
     k = x.clone()
     d = x.detach()
     p = x.data
-    c = torch.empty(2)
+    c = torch.zeros(2)
     c.copy_(x)
     d += 10
     """,
