@@ -116,7 +116,7 @@ class Prediction(Told, traitlets.HasTraits):
     @property
     def title(self) -> str:
         """The line above the code."""
-        return self._title or gettext("Predict, then run")
+        return gettext(self._title) if self._title else gettext("Predict, then run")
 
     # -- answering
 
