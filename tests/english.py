@@ -31,6 +31,7 @@ PATTERNS = {
     r"\bnumbers of time\b": "timings",
     r"\b(?:has|have) not(?:[.,;:]|$)": "name what it doesn't have",
     r"\band still:": "say what happens",
+    r"\bsections? \d": "name it: headings have no numbers",
     r"\b(?:[Tt]he|[Aa]n)other thing each time\b": "something else each time",
     r"(?:^|[.;:] )(?:In|On|At|Below|Above|Behind|To) [^.,;:]{2,40} (?:stands?|lies?|leads?) (?:an?|the|what|no)\b": (
         "subject, verb, object"

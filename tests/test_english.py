@@ -22,6 +22,7 @@ from english import NOT_YET, faults, found, texts
         "This differs, for numbers of time differ.",
         "A node it has not.",
         "It lies on no device, and still:",
+        "The error of section 4 comes again.",
         "What `empty` shows is another thing each time.",
         "In the third line stands an attribute, no call.",
     ],
