@@ -435,6 +435,11 @@ def test_the_twins_are_the_task_and_never_the_solution() -> None:
     assert (part.text, part.html) == before
 
 
+def test_a_teacher_can_switch_solutions_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COPYLAB_SOLUTIONS", "off")
+    assert make().solution().text() == "Solutions are not shown here."
+
+
 def test_help_is_short(capsys: pytest.CaptureFixture[str]) -> None:
     make().help()
     assert "check()" in capsys.readouterr().out

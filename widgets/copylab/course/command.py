@@ -11,7 +11,9 @@ from tinytorch import __version__
 from tinytorch.viz.catalogue import gettext, use
 
 from .folder import lessons
+from .grading import assign
 from .layout import TRUST, lay_out, remembered, reset
+from .lite import build_lite
 from .translation import languages
 
 _HERE = Path(__file__).resolve().parent
@@ -22,14 +24,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="copylab", description=gettext("Lay the lessons out and open them in JupyterLab.")
     )
-    default = Path("copylab-course")
-    parser.add_argument(
-        "reset",
-        nargs="*",
-        metavar="reset LESSON",
-        help=gettext("lay one lesson out anew, for example `reset clone`; yours is kept beside it"),
-    )
-    parser.add_argument("--folder", type=Path, default=default, help=gettext("where to lay them out"))
+    where = gettext("where to lay them out")
+    parser.add_argument("--folder", type=Path, default=Path("copylab-course"), help=where)
     parser.add_argument("--lay-out-only", action="store_true", help=gettext("lay them out and start nothing"))
     parser.add_argument("--port", type=int, help=gettext("the port of JupyterLab (its own choice if not given)"))
     parser.add_argument("--no-browser", action="store_true", help=gettext("print the address instead of opening it"))
@@ -38,6 +34,16 @@ def _parser() -> argparse.ArgumentParser:
         help=gettext("for example zh or ko; it is remembered, and what is not translated yet stays English"),
     )
     parser.add_argument("--version", action="version", version=f"copylab {__version__}")
+    more = parser.add_subparsers(dest="do", metavar="")
+    anew = more.add_parser("reset", help=gettext("lay one lesson out anew; yours is kept beside it"))
+    anew.add_argument("lesson", help=gettext("for example clone, or 02_clone"))
+    anew.add_argument("--folder", type=Path, default=argparse.SUPPRESS, help=where)
+    site = more.add_parser("site", help=gettext("make pages of the course, for any web server or none"))
+    site.add_argument("to", type=Path)
+    site.add_argument("--lite", type=Path, metavar="WHEELS", help=gettext("a JupyterLite instead, with these wheels"))
+    grading = more.add_parser("nbgrader", help=gettext("write the lessons as assignments for nbgrader"))
+    grading.add_argument("to", type=Path)
+    grading.add_argument("lessons", nargs="*")
     return parser
 
 
@@ -88,17 +94,22 @@ def _check_jupyter() -> None:
             sys.exit(said)
 
 
-def _prepare(folder: Path, arguments: argparse.Namespace) -> list[str]:
-    """Lay the course out, or one lesson of it anew; end with a sentence if that cannot be done."""
-    asked = arguments.reset
-    if asked and (asked[0] != "reset" or len(asked) != 2):
-        sys.exit(gettext("copylab does not know {words!r}. Do you mean: copylab reset LESSON", words=" ".join(asked)))
-    try:
-        return reset(folder, asked[1]) if asked else lay_out(folder, arguments.language)
-    except ValueError as error:
-        sys.exit(str(error))
-    except OSError as error:
-        sys.exit(gettext("The lessons could not be laid out in {folder}: {error}", folder=folder, error=error))
+def _do(folder: Path, arguments: argparse.Namespace) -> list[str]:
+    """Do what the command line says, but for starting JupyterLab, and return what is worth telling."""
+    match arguments.do:
+        case "reset":
+            return reset(folder, arguments.lesson)
+        case "site" if arguments.lite:
+            build_lite(arguments.to, arguments.lite)
+        case "site":
+            from .site import build  # it reads the reference out of all modules
+
+            return build(arguments.to)
+        case "nbgrader":
+            return [str(path) for path in assign(arguments.to, arguments.lessons)]
+        case _:
+            return [*lay_out(folder, arguments.language), gettext("Your lessons are in {folder}.", folder=folder)]
+    return []
 
 
 def main() -> None:
@@ -110,15 +121,19 @@ def main() -> None:
         arguments.language or remembered(folder) or (wished if wished in languages(lessons()) else "en")
     )
     use(arguments.language)
-    opens = not (arguments.reset or arguments.lay_out_only)
+    opens = not (arguments.do or arguments.lay_out_only)
     if opens:
         _check_jupyter()
-    told = _prepare(folder, arguments)
-    if not arguments.reset:
-        told.append(gettext("Your lessons are in {folder}.", folder=folder))
+    try:
+        told = _do(folder, arguments)
+    except (ValueError, RuntimeError) as error:
+        sys.exit(str(error))
+    except OSError as error:
+        sys.exit(gettext("{folder} could not be written: {error}", folder=arguments.folder, error=error))
     if opens:
         told.append(gettext("Stop JupyterLab with Ctrl-C and y."))
-    print(*told, sep="\n", flush=True)
+    for line in told:
+        print(line, flush=True)
     if opens:
         _open(_command(folder, arguments), arguments.language)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -298,7 +299,9 @@ class Exercise(Told):
         return paragraphs(said)
 
     def solution(self) -> Part:
-        """Show code that solves it."""
+        """Show code that solves it, unless the environment says COPYLAB_SOLUTIONS=off."""
+        if os.environ.get("COPYLAB_SOLUTIONS") == "off":
+            return Paragraph(gettext("Solutions are not shown here."))
         self._note(solution=True)
         return Box(Paragraph(gettext("One solution:")), Code(self.code, by=""), apart=True)
 
