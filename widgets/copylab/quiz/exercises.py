@@ -178,6 +178,11 @@ class Exercise(Told):
             compiled(textwrap.dedent(code))
 
     @property
+    def named(self) -> bool:
+        """Whether it has a title of its own."""
+        return bool(self._title)
+
+    @property
     def title(self) -> str:
         """What stands above the task."""
         return gettext(self._title) if self._title else gettext("Exercise")
