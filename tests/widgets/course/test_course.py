@@ -13,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from copylab.course.command import main
 from copylab.course.folder import lessons
 from copylab.course.layout import TRUST, lay_out, remembered, reset
 from copylab.course.lesson import read
@@ -234,14 +235,14 @@ def test_outputs_that_answer_a_question_are_left_out(source: Path, folder: Path)
     program = "a = torch.tensor(1.0, requires_grad=True)\ny = a**2\nb = a.clone()\nz = b * 3\n"
     program += "y.backward()\nz.backward()\nb += 1\n"
     cells = ("from copylab.lessons.clone import readings, seven", "seven", f'steps("""\n{program}""")', "readings")
-    more = ("readings.check()", "print(1)", 'steps("x = 1")')
+    more = ("readings.check()", "progress('clone')", "print(1)", 'steps("x = 1")')
     (source / "02_two.ipynb").write_text(lesson(*cells, *more), "utf-8")
     (source / "03_three.ipynb").write_text(lesson("print(1)", tags=["questioned"]), "utf-8")
     (source / "04_four.ipynb").write_text(lesson("print(1)", tags=["answer"]), "utf-8")
     (source / "solutions").mkdir()
     (source / "solutions" / "02_two.ipynb").write_text(lesson(*cells), "utf-8")
     lay_out(folder)
-    assert outputs(folder / "02_two.ipynb") == [True, False, False, False, False, True, True]
+    assert outputs(folder / "02_two.ipynb") == [True, False, False, False, False, False, True, True]
     assert outputs(folder / "03_three.ipynb") == outputs(folder / "04_four.ipynb") == [False]
     assert all(outputs(folder / "solutions" / "02_two.ipynb"))
 
@@ -285,6 +286,15 @@ def test_the_command_writes_assignments_and_says_what_a_site_lacks(tmp_path: Pat
     status, said = command("site", str(tmp_path), "--lite", str(tmp_path))
     assert status == 1
     assert len(said.splitlines()) == 1
+
+
+def test_without_jupyterlab_the_sentence_fits_every_installer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["copylab"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    for installer in ("pip install", "uvx", "pipx run"):
+        assert f"{installer} " in str(ended.value)
 
 
 @pytest.mark.slow

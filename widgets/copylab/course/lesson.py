@@ -46,16 +46,17 @@ def without_answers(notebook: dict[str, Any]) -> dict[str, Any]:
     """Return a lesson without the outputs that answer its questions before they are asked.
 
     Those are the outputs of cells tagged `questioned` or `answer`, of cells that name a prediction or an exercise, and
-    of cells that hold the program of a prediction.
+    of cells that hold the program of a prediction. What `progress` showed is left out too: it is not the learner's.
     """
     things = asked(notebook)
+    names = {*things, "progress"}
     programs = {thing.code for thing in things.values() if isinstance(thing, Prediction)}
 
     def answers(cell: dict[str, Any]) -> bool:
         tree = ast.parse("".join(cell["source"]))
         texts = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
         tagged = _LEFT_OUT.intersection(cell["metadata"].get("tags", ()))
-        return bool(tagged or things.keys() & _names(tree) or programs.intersection(map(tidy, texts)))
+        return bool(tagged or names.intersection(_names(tree)) or programs.intersection(map(tidy, texts)))
 
     empty: dict[str, Any] = {"outputs": [], "execution_count": None}
     cells = [cell | empty if cell["cell_type"] == "code" and answers(cell) else cell for cell in notebook["cells"]]
