@@ -27,6 +27,7 @@ assert "2.0" in memory(y).svg
 widgets = [steps(code).live(), CopyLab(), compare("clone", "detach"), predict(code).live(), race(["clone"])]
 assert all(len(widget.html) > 300 for widget in widgets)
 assert len(list(lessons().glob("*.ipynb"))) >= 15
+assert lessons().is_relative_to(sys.prefix), "another copylab was found"
 print("Python", sys.version.split()[0], "works with", lessons().parent)
 """
 
@@ -63,8 +64,8 @@ def main(pythons: list[str]) -> None:
                 own = folder / f"{number}{package.suffix}"
                 fresh = environment(python, own)
                 run(fresh, "-m", "pip", "install", "--quiet", package, folder=folder)
-                print(package.name, run(fresh, "-c", USE, folder=own).strip(), flush=True)
-                run(fresh, "-m", "copylab.course", "--help", folder=own)
+                print(package.name, run(fresh, "-I", "-c", USE, folder=own).strip(), flush=True)
+                run(fresh, "-I", "-m", "copylab.course", "--help", folder=own)
 
 
 if __name__ == "__main__":
