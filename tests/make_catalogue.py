@@ -28,6 +28,17 @@ FOLDERS = ("tinytorch", "widgets/copylab")
 OURS = ("tinytorch/viz/catalogue.py", "widgets/copylab/ui/web/say.js")  # where the functions themselves stand
 TEXTS = {"gettext": 1, "gettext_noop": 1, "_": 1, "ngettext": 2}
 """The functions that are given texts, and how many; `_` is what a long table calls gettext_noop."""
+LESSONS = "widgets/copylab/lessons/"
+DATA: dict[str, tuple[int | str, ...]] = {
+    "": ("title", "prompt", "because", "hint", "wrong"),  # what any call may have
+    "predict": ("title",),
+    "exercise": (1, "task", "title", "hints", "right"),  # its `wrong` is for those who test it
+    "Misconception": (0, 1, 2, "name", "says", "refutation"),
+    "Question": (0, 1, 3, 4, "prompt", "choices", "wrong", "because", "hint"),
+}
+"""The arguments of a lesson's data that hold texts: literals, which are translated when they are said."""
+SAYS = {"Fact": (1, 2), "but": (0,), "wrong": (0,)}
+"""What checks say, which is put together when they run: there a text goes through gettext."""
 Text = str | tuple[str, str]
 """A text, or the forms for one and for many."""
 
@@ -48,6 +59,8 @@ class Found:
 
 def _python(path: Path, name: str, faults: list[str]) -> Iterator[Text]:
     for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if name.startswith(LESSONS):
+            yield from _data(call, name, faults)
         function = call.func if isinstance(call, ast.Call) else None
         asked = getattr(function, "attr", getattr(function, "id", ""))
         if not isinstance(call, ast.Call) or asked not in TEXTS:
@@ -62,6 +75,31 @@ def _python(path: Path, name: str, faults: list[str]) -> Iterator[Text]:
         elif asked != "gettext" or not isinstance(texts[0], ast.Name | ast.Attribute | ast.Subscript):
             # A name may stand for what a table marks with gettext_noop; what is put together is in no catalogue.
             faults.append(f"{name}:{call.lineno}: {asked}() is to be given a text in quotes")
+
+
+def _data(call: ast.AST, name: str, faults: list[str]) -> Iterator[str]:
+    """The texts among the arguments of a call in a lesson's data."""
+    if not isinstance(call, ast.Call):
+        return
+    function = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    given: dict[int | str | None, ast.expr] = {**dict(enumerate(call.args)), **{k.arg: k.value for k in call.keywords}}
+    for argument in given.keys() & set(DATA.get(function, DATA[""])):
+        for one in _each(given[argument]):
+            if isinstance(one, ast.Constant) and isinstance(one.value, str):
+                yield one.value
+            elif isinstance(one, ast.JoinedStr | ast.BinOp):
+                faults.append(f"{name}:{one.lineno}: {argument} is to be a text in quotes, or a function that says it")
+    for argument in given.keys() & set(SAYS.get(function, ())):
+        one = given[argument]
+        if isinstance(one, ast.JoinedStr) or (isinstance(one, ast.Constant) and one.value):
+            faults.append(f"{name}:{one.lineno}: {function}() is to be given what gettext says")
+
+
+def _each(data: ast.expr) -> list[ast.expr]:
+    """An argument, or each in a list, or each value of a dict."""
+    if isinstance(data, ast.Dict):
+        return data.values
+    return data.elts if isinstance(data, ast.List | ast.Tuple) else [data]
 
 
 def _holes(texts: list[str], given: set[str | None]) -> str:

@@ -45,6 +45,46 @@ def test_all_texts_are_found(tmp_path: Path) -> None:
     assert found.texts["inside"] == {"widgets/copylab/player/web/a.js"}
 
 
+LESSON = """
+predict(CODE, [value("x", prompt="What now?", wrong={"1": "No.", "2": BELIEF})], title="One")
+Question("Which?", ("left", "right"), answer, {"left": "Not left."}, because="So it is.")
+exercise("a/b", "Do " "it.", check=check, hints=["One", "Think."], wrong={"x = 1": "x shows 1"}, right="well.")
+BELIEF = Misconception("x is y", "They are one.", lambda run: gettext("{n} of them", n=2))
+def check(x):
+    yield Fact(x, "", gettext("x is {x}.", x=x))
+"""
+SAID = (
+    "What now?|No.|One|Which?|left|right|Not left.|So it is.|Do it.|Think.|well.|x is y|They are one.|"
+    "{n} of them|x is {x}."
+)
+
+
+def lesson(root: Path, code: str) -> Found:
+    path = root / "widgets" / "copylab" / "lessons" / "one.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(code, encoding="utf-8")
+    return Found(root)
+
+
+def test_the_data_of_a_lesson_holds_texts(tmp_path: Path) -> None:
+    found = lesson(tmp_path, LESSON)
+    assert found.faults == []
+    assert set(found.texts) == set(SAID.split("|"))
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        ('exercise("a", f"Do {it}")', "1 is to be a text in quotes, or a function that says it"),
+        ('value("x", wrong={"1": "a" + b})', "wrong is to be a text in quotes, or a function that says it"),
+        ('Fact(x, "", "x is 1")', "Fact() is to be given what gettext says"),
+        ('fact.but(f"x is {x}")', "but() is to be given what gettext says"),
+    ],
+)
+def test_what_a_lesson_says_in_no_catalogue_is_noticed(tmp_path: Path, code: str, fault: str) -> None:
+    assert lesson(tmp_path, code).faults == [f"widgets/copylab/lessons/one.py:1: {fault}"]
+
+
 def test_a_template_holds_what_the_code_says(tmp_path: Path) -> None:
     root, template = project(tmp_path), tmp_path / "tinytorch" / "locale" / "copylab.pot"
     assert "is not there" in wrong(root, template)[0]

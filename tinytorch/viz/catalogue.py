@@ -36,7 +36,7 @@ def _catalogue() -> standard.NullTranslations:
 
 def gettext(text: str, /, **values: Any) -> str:
     """Return `text` in the chosen language; `{name}` in it stands for the value of that name."""
-    said = _catalogue().gettext(text)
+    said = _catalogue().gettext(text) if text else ""  # of nothing, a file says who made it
     return said.format(**values) if values else said
 
 

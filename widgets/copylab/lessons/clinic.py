@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from copylab import Exercise, exercise, predict
+from copylab import exercise, predict
 from copylab.questions import ENDS, gradient, outcome, value, version
 from copylab.quiz.seen import Fact, apart, each, kept_from, needs_no_grad, shows, tensor_list, tensors
+from tinytorch.viz.catalogue import gettext
 
 _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith torch.no_grad():\n    layer.weight.fill_(1.0)\n"
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"
@@ -37,13 +36,8 @@ triage = predict(
 )
 
 
-def patient(number: int, name: str, task: str, check: Any, **rest: Any) -> Exercise:
-    """Make a broken program an exercise; the arguments are those of `exercise`."""
-    return exercise(f"clinic/{name}", task, check=check, title=f"Patient {number}", **rest)
-
-
 def _check_best(layer, best):
-    yield Fact(isinstance(best, dict) and "weight" in best, "", "best has to be a state dict, with a weight.")
+    yield Fact(isinstance(best, dict) and "weight" in best, "", gettext("best has to be a state dict, with a weight."))
     kept, own = {"best['weight']": best["weight"]}, {"layer.weight": layer.weight}
     yield tensors(**kept)
     yield shows([[99]], **own)
@@ -52,12 +46,12 @@ def _check_best(layer, best):
     yield shows([[1]], **kept)
 
 
-best_weights = patient(
-    1,
-    "best",
+best_weights = exercise(
+    "clinic/best",
     "After training, somebody wanted to reload the best weights. They turn out to be the last ones. `best` should "
     "hold the 1, as a dict of tensors without a graph.",
-    _check_best,
+    check=_check_best,
+    title="Patient 1",
     start=_LAYER + "best = layer.state_dict()\n" + _TRAIN,
     hints=["What do `best['weight']` and `layer.weight` share?", "Copy the tensors, not only the dict."],
     solution=_LAYER + "best = {name: t.clone() for name, t in layer.state_dict().items()}\n" + _TRAIN,
@@ -78,7 +72,7 @@ _EMA = "for value in (2.0, 5.0):\n    with torch.no_grad():\n        layer.weigh
 
 
 def _check_average(layer, ema):
-    yield Fact(isinstance(ema, dict) and "weight" in ema, "", "ema has to be a dict with a weight.")
+    yield Fact(isinstance(ema, dict) and "weight" in ema, "", gettext("ema has to be a dict with a weight."))
     kept, own = {"ema['weight']": ema["weight"]}, {"layer.weight": layer.weight}
     yield tensors(**kept)
     yield apart(**kept, **own)
@@ -87,12 +81,12 @@ def _check_average(layer, ema):
     yield shows([[5]], **own)
 
 
-average = patient(
-    2,
-    "average",
+average = exercise(
+    "clinic/average",
     "A running average of the weights, half old and half new, always equals the weights, and the layer doesn't hold "
     "what was written into it. `ema` should be 3.25, and the weight of `layer` 5.",
-    _check_average,
+    check=_check_average,
+    title="Patient 2",
     start=_LAYER
     + "ema = {name: p.detach() for name, p in layer.named_parameters()}\n"
     + _EMA
@@ -133,11 +127,11 @@ def _check_history(history, position):
 
 
 _STEPS = "position = torch.zeros(1)\nhistory = []\nfor _ in range(3):\n    position += 1\n    "
-film = patient(
-    3,
-    "history",
+film = exercise(
+    "clinic/history",
     "A film of a moving point shows the same picture in every frame. `history` should show `[1]`, `[2]`, `[3]`.",
-    _check_history,
+    check=_check_history,
+    title="Patient 3",
     start=_STEPS + "history.append(position)",
     hints=["How many tensors are in the list?", "Append numbers of their own."],
     solution=_STEPS + "history.append(position.clone())",
@@ -152,18 +146,18 @@ film = patient(
 
 def _check_wide(row, wide):
     yield tensors(wide=wide)
-    yield Fact(0 not in wide.stride(), "", "the three rows of wide are still the same two cells.")
+    yield Fact(0 not in wide.stride(), "", gettext("the three rows of wide are still the same two cells."))
     yield shows([1, 2], row=row)
     yield apart(wide=wide, row=row)
     yield shows([[1, 2], [11, 12], [1, 2]], wide=wide)
 
 
 _ROW = "row = torch.tensor([1.0, 2.0])\n"
-wide_rows = patient(
-    4,
-    "expand",
+wide_rows = exercise(
+    "clinic/expand",
     "The program adds 10 to the middle row of `wide`, but all three rows change, and `row` too.",
-    _check_wide,
+    check=_check_wide,
+    title="Patient 4",
     start=_ROW + "wide = row.expand(3, 2)\nwide[1] += 10",
     hints=["Look at `wide.stride()`.", "`expand` repeats the reading, `repeat` the numbers."],
     solution=_ROW + "wide = row.repeat(3, 1)\nwide[1] += 10",
@@ -182,11 +176,11 @@ def _check_mask(x):
 
 
 _X = "x = torch.tensor([-2.0, 5.0, -1.0, 7.0])\n"
-chained = patient(
-    5,
-    "mask",
+chained = exercise(
+    "clinic/mask",
     "Of the positive numbers, those below 6 should become 0. No error, but nothing happens.",
-    _check_mask,
+    check=_check_mask,
+    title="Patient 5",
     start=_X + "positive = x > 0\nx[positive][x[positive] < 6] = 0.0",
     hints=["The first pair of brackets makes a copy.", "One mask made of two: `(x > 0) & (x < 6)`."],
     solution=_X + "positive = x > 0\nx[positive & (x < 6)] = 0.0",
@@ -203,16 +197,16 @@ def _check_array(data, array):
     yield tensors(data=data)
     yield shows([0, 0], array=array.tolist())
     together = np.shares_memory(data.detach().numpy(), array)
-    yield Fact(not together, "data and array share no memory.", "data looks at the memory of array.")
+    yield Fact(not together, gettext("data and array share no memory."), gettext("data looks at the memory of array."))
     yield shows([1, 2], data=data)
 
 
 _ARRAY = "import numpy as np\n\narray = np.array([1.0, 2.0])\n"
-numpy_buffer = patient(
-    6,
-    "numpy",
+numpy_buffer = exercise(
+    "clinic/numpy",
     "A buffer is reused for the next file, and the data that was read before is gone. `data` should stay `[1, 2]`.",
-    _check_array,
+    check=_check_array,
+    title="Patient 6",
     start=_ARRAY + "data = torch.from_numpy(array)\narray[:] = 0.0",
     hints=["Who else looks at that memory?", "`torch.tensor(array)` copies. So does `array.copy()`."],
     solution=_ARRAY + "data = torch.tensor(array)\narray[:] = 0.0",

@@ -13,6 +13,7 @@ from copylab.questions import (
 )
 from copylab.questions import same_storage as shared
 from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, tensors, written
+from tinytorch.viz.catalogue import gettext
 
 past = predict(
     """
@@ -99,12 +100,15 @@ def _check_silent(x, y):
     yield tensors(x=x, y=y)
     yield shows(9, y=y)
     yield leads(y=y, x=x)
-    yield Fact(grad(x) != [6], "", "x.grad is [6], which is right. Do some harm.")
+    yield Fact(grad(x) != [6], "", gettext("x.grad is [6], which is right. Do some harm."))
     yield has_grad([200], x=x)
     yield Fact(
         values(x) == [100],
-        f"x shows [100], and x._version is {x._version}.",
-        f"x shows {values(x)}, and at that value the gradient of x * x is not [200]: nothing shows that backward made it.",
+        gettext("x shows [100], and x._version is {version}.", version=x._version),
+        gettext(
+            "x shows {value}, and at that value the gradient of x * x is not [200]: nothing shows that backward made it.",
+            value=values(x),
+        ),
     )
 
 

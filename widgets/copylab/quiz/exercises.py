@@ -138,8 +138,8 @@ class Exercise(Told):
     ) -> None:
         if isinstance(names, str) or (names is not None and not names):
             raise TypeError("names must be a list of variables that the check looks at, such as ('x', 'y')")
-        self.key, self.task, self._title = key, textwrap.dedent(task).strip(), title
-        self.hints, self.also = ((one,) if isinstance(one, str) else tuple(one) for one in (hints, also))
+        self.key, self._task, self._title = key, task, title
+        self._hints, self.also = ((one,) if isinstance(one, str) else tuple(one) for one in (hints, also))
         listed = [Wrong(*one) for one in wrong.items()] if isinstance(wrong, Mapping) else wrong
         if not all(isinstance(one, Wrong) for one in listed):
             raise TypeError("wrong must be a dict, {code: what is said to it}, or a list of Wrong(code, says)")
@@ -153,7 +153,17 @@ class Exercise(Told):
     @property
     def title(self) -> str:
         """What stands above the task."""
-        return self._title or gettext("Exercise")
+        return gettext(self._title) if self._title else gettext("Exercise")
+
+    @property
+    def task(self) -> str:
+        """What to do."""
+        return textwrap.dedent(gettext(self._task)).strip()
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """The hints, the gentlest first."""
+        return tuple(map(gettext, self._hints))
 
     def __repr__(self) -> str:
         return f"Exercise({self.key!r}, {len(self.hints)} hints)"
@@ -237,12 +247,12 @@ class Exercise(Told):
             if not fact.holds:
                 return Verdict("wrong", steady(fact.no))
             seen[fact.yes] = None
-        return Verdict("right", " ".join(filter(None, [*seen, self._right])) or self.right)
+        return Verdict("right", " ".join(filter(None, [*seen, gettext(self._right)])) or self.right)
 
     @property
     def right(self) -> str:
         """What is said to who has solved it."""
-        return self._right or gettext("that is what was asked for.")
+        return gettext(self._right) if self._right else gettext("that is what was asked for.")
 
     def hint(self, number: int | None = None) -> Part:
         """Show the next hint, or hint `number` (from 1). ValueError if there is no hint of that number."""

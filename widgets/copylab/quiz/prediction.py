@@ -113,7 +113,7 @@ class Prediction(Told, traitlets.HasTraits):
     @property
     def title(self) -> str:
         """The line above the code."""
-        return self._title or gettext("Predict, then run")
+        return gettext(self._title) if self._title else gettext("Predict, then run")
 
     # -- answering
 
@@ -262,6 +262,12 @@ class Prediction(Told, traitlets.HasTraits):
             InPage(Table([Cell(name, **left) for name in names], rows)),
         )
 
+    def form(self, ident: str) -> str:
+        """The rows to fill in, as a form whose fields have ids that begin with `ident`."""
+        commit = element("button", gettext("Commit"), type="submit", class_="cl-commit")
+        bar = element("div", commit + element("span", class_="cl-count"), class_="cl-bar")
+        return element("form", self.rows(ident).html() + bar, aria_label=self.title, novalidate=True)
+
     def live(self) -> PredictionView:
         """The table to fill in, as a widget: the same one each time, with the answers of last time if they are kept."""
         if self._view is None or self._view.comm is None:
@@ -322,15 +328,12 @@ class PredictionForm(Live):
     @traitlets.default("page")
     def _shown(self) -> str:
         told = self._prediction.reveal
-        return self._prediction.program().html() + (self._form if told is None else _result(told))
+        return self._prediction.program().html() + (self._form if told is None else result(told))
 
     @cached_property
     def _form(self) -> str:
-        commit = element("button", gettext("Commit"), type="submit", class_="cl-commit")
-        bar = element("div", commit + element("span", class_="cl-count"), class_="cl-bar")
         # The ids are of this form alone: another notebook on the page has forms as well.
-        rows = self._prediction.rows(fields=f"cl-{uuid4().hex}")
-        return element("form", rows.html() + bar, aria_label=self._prediction.title, novalidate=True)
+        return self._prediction.form(f"cl-{uuid4().hex}")
 
     @traitlets.observe("answers")
     def _filled(self, _: object) -> None:
@@ -357,8 +360,8 @@ class PredictionForm(Live):
         super().close()
 
 
-def _result(told: Reveal) -> str:
-    """What the run says, and what can be done then."""
+def result(told: Reveal) -> str:
+    """What the run says, and what can be done then, as HTML."""
     headline = element("p", inline(told.headline), class_="cl-headline", tabindex=-1)
     buttons = (("steps", gettext("Step through the run")), ("reset", gettext("Start again")))
     bar = "".join(element("button", said, type="button", data_do=do) for do, said in buttons)

@@ -61,6 +61,15 @@ class Row:
         return [row] if self.is_right else [row, [Cell("", part=below, class_="cl-against", colspan=len(row))]]
 
 
+def headline(right: int | str, count: int) -> str:
+    """How many rows are right, in a sentence; what stands for a number that is not known yet may be a text."""
+    if right == count:
+        return ngettext("Right.", "All {number} right.", count)
+    return gettext(
+        "{right} of {count} right. A row that turned out wrong is one you can learn from.", right=right, count=count
+    )
+
+
 def judge(questions: Iterable[Question], answers: Iterable[str], run: Run) -> tuple[Row, ...]:
     """Compare answers, as `Question.read` keeps them, with the run. UnreadError for what cannot be an answer."""
     asked = [(question, given, question.right(run)) for question, given in zip(questions, answers, strict=True)]
@@ -115,14 +124,7 @@ class Reveal(Told):
     @property
     def headline(self) -> str:
         """How many rows are right, in a sentence."""
-        count = len(self.rows)
-        if self.right == count:
-            return ngettext("Right.", "All {number} right.", count)
-        return gettext(
-            "{right} of {count} right. A row that turned out wrong is one you can learn from.",
-            right=self.right,
-            count=count,
-        )
+        return headline(self.right, len(self.rows))
 
     def tree(self) -> Part:
         """The rows, what speaks against the wrong ones, the memory at the end."""
