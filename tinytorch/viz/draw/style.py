@@ -8,6 +8,7 @@ puts the SVG inline may set the variables; alone, as an <img>, the picture follo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from html import escape
@@ -127,6 +128,12 @@ def stylesheet(theme: str | None = None, used: frozenset[str] | None = None) -> 
         f".tt-pic{{{light}}}@media (prefers-color-scheme:dark){{.tt-pic{{{dark}}}}}@media print{{.tt-pic{{{paper}}}}}"
         + _rules(kinds, used, lambda name: f"var(--tt-{name},var(--_{name}))")
     )
+
+
+def fixed(svg: str, theme: str) -> str:
+    """A picture that follows the page's theme, in one of `THEMES`: for what does not know variables of CSS."""
+    svg = re.sub(r"var\(--tt-([\w-]+),var\(--_[\w-]+\)\)", lambda found: PALETTE[found[1]][THEMES[theme]], svg)
+    return re.sub(r"@media[^{]*\{\.tt-pic\{--[^}]*\}\}|\.tt-pic\{--[^}]*\}", "", svg)
 
 
 def root_class(theme: str | None) -> str:
