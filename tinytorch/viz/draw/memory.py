@@ -8,9 +8,9 @@ tensors that share it. So what shares memory stands in one band, and no line cro
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 from ..catalogue import gettext, ngettext
@@ -61,12 +61,19 @@ def memory(
 
 def memory_of(changed: Changes, find: str = "", fold: bool = True) -> Picture:
     """The memory picture of a snapshot that was compared with an earlier one."""
-    seen = stored(changed, find, fold)
-    return Picture(
-        lambda theme: _draw(changed, seen, theme),
-        lambda: memory_text(changed, seen),
-        lambda: _folds(changed, seen.entries, troubles(changed.now)),
-    )
+    return next(memories_of([changed], find, fold))
+
+
+def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> Iterator[Picture]:
+    """The memory pictures of the steps of a run: as large as each other, and what stays keeps its place."""
+    looks = [(changed, stored(changed, find, fold)) for changed in run]
+    made = cache(lambda: _staged([_sheet(changed, seen) for changed, seen in looks]))
+    for step, (changed, seen) in enumerate(looks):
+        yield Picture(
+            partial(lambda step, theme: _draw(made()[0][step], made()[1], theme), step),
+            partial(memory_text, changed, seen),
+            partial(lambda changed, seen: _folds(changed, seen.entries, troubles(changed.now)), changed, seen),
+        )
 
 
 def _folds(changed: Changes, entries: Sequence[Band | Pack], bad: dict[str, tuple[str, ...]]) -> list[Folded]:
@@ -91,6 +98,7 @@ class Columns(NamedTuple):
 class Row:
     """One tensor: its names, its card, the remarks under the card, its lane below the cells."""
 
+    id: str
     pills: tuple[tuple[str, str], ...]
     """Its names, each with "new", "found" or nothing to say of it."""
     named: bool
@@ -197,15 +205,20 @@ class Drawn:
         """How wide title and note are."""
         return max(width(self.title, "b l"), width(self.note, "s"))
 
-    def draw(self, canvas: Canvas, at: Columns, y: float) -> float:
-        """Draw the band with its upper edge at y; returns the lower one."""
+    def above(self, at: Columns) -> float:
+        """How high is what stands above its rows: title, note and cells."""
+        heads, notes, beside = self._head(at)
+        low = 6 + (0 if beside else TITLE_ROW * len(heads) + 4)
+        return low + max(self.strip.height, 40, LINE * len(notes) + 6) + 6
+
+    def draw(self, canvas: Canvas, at: Columns, y: float, rows: Sequence[float]) -> None:
+        """Draw the band with its upper edge at y, and its rows so far below that."""
         badge = width(self.id, "mono b") + 14
         text_x = PAD + badge + 16
-        heads, notes, beside = self._head(at, text_x)
+        heads, notes, beside = self._head(at)
         low = y + 6 + (0 if beside else TITLE_ROW * len(heads) + 4)
-        rows_y = low + max(self.strip.height, 40, LINE * len(notes) + 6) + 6
-        bottom = rows_y + sum(row.height for row in self.rows) + 4
-        canvas.rect(PAD, y, at.count_x + COUNT_W, bottom - y, "band", 8)
+        bottom = max(start + row.height for start, row in zip(rows, self.rows, strict=True)) + 4
+        canvas.rect(PAD, y, at.count_x + COUNT_W, bottom, "band", 8)
         canvas.rect(PAD + 8, y + 8, badge, 18, "cell", 4)
         canvas.text(PAD + 8 + badge / 2, y + 21, self.id, "t mono b c")
         for k, line in enumerate(heads):
@@ -215,22 +228,19 @@ class Drawn:
         for k, line in enumerate(notes):
             canvas.text(text_x, y + 21 + len(heads) * TITLE_ROW + k * LINE - 1, line, "m s")
         self.strip.draw(canvas, at.strip_x, low)
-        middles = []
-        for row, lane in zip(self.rows, self.strip.lanes, strict=True):
-            middle = rows_y + ROW / 2 - 2
+        middles = [y + start + ROW / 2 - 2 for start in rows]
+        for row, lane, middle in zip(self.rows, self.strip.lanes, middles, strict=True):
             row.draw(canvas, at, middle)
             canvas.arrow(at.card_x + at.card_w, middle, at.strip_x - 4, middle)
-            self.strip.draw_lane(canvas, at.strip_x, rows_y + 4, lane)
-            middles.append(middle)
-            rows_y += row.height
+            self.strip.draw_lane(canvas, at.strip_x, middle - ROW / 2 + 6, lane)
         for counter in self.counters:
             counter.draw(
                 canvas, at.count_x, [middles[k] for k in counter.rows], at.strip_x + max(self.strip.width, 82) + 6
             )
-        return bottom
 
-    def _head(self, at: Columns, x: float) -> tuple[list[str], list[str], bool]:
+    def _head(self, at: Columns) -> tuple[list[str], list[str], bool]:
         """The lines of a band's title and of the note below it; whether both stand beside the cells, or above."""
+        x = 2 * PAD + width(self.id, "mono b") + 16
         room, all_of_it = at.strip_x - x - 10, PAD + at.count_x + COUNT_W - x - 10
         if width(self.title, "b l") <= room and width(self.note, "s") <= room:
             return [self.title], [self.note], True
@@ -238,63 +248,151 @@ class Drawn:
         return heads, wrap(self.note, columns_in(room, "s"), 4), False
 
 
-@lru_cache(maxsize=1024)
-def _drawn(band: Drawn, at: Columns, y: float) -> tuple[str, frozenset[str], float]:
-    """A band's elements, their kinds and its lower edge: from step to step of a program most bands stay as they are."""
-    canvas = Canvas()
-    bottom = band.draw(canvas, at, y)
-    return "".join(canvas.parts), frozenset(canvas.kinds), bottom
+class Sheet(NamedTuple):
+    """What one picture shows, before anything in it has a place: its entries, each under the name that it keeps."""
+
+    entries: dict[str, Drawn | Row | tuple[str, bool]]
+    """A storage, a tensor without one, or a line for several storages and whether one of them is in trouble."""
+    notes: list[str]
+    whole: bool
+
+    @property
+    def bands(self) -> list[Drawn]:
+        """The storages."""
+        return [one for one in self.entries.values() if isinstance(one, Drawn)]
+
+    @property
+    def rows(self) -> list[Row]:
+        """All tensors."""
+        loose = [one for one in self.entries.values() if isinstance(one, Row)]
+        return [*(row for band in self.bands for row in band.rows), *loose]
 
 
-def _draw(changed: Changes, seen: Shelf, theme: str | None) -> str:
+class Stage(NamedTuple):
+    """Where things stand in all pictures of a run, and how large these are."""
+
+    at: Columns
+    places: Mapping[str, float]
+    """The upper edge of each entry; for a tensor in a storage, how far its row is below that of the storage."""
+    foot: float
+    size: tuple[float, float]
+
+
+def _sheet(changed: Changes, seen: Shelf) -> Sheet:
     snap, bad = changed.now, troubles(changed.now)
-    drawn = [
-        pack_line(changed, one, bad) if isinstance(one, Pack) else _band(changed, one, bad, seen.found)
-        for one in seen.entries
-    ]
-    bands = [one for one in drawn if isinstance(one, Drawn)]
+    entries: dict[str, Drawn | Row | tuple[str, bool]] = {}
+    for k, one in enumerate(seen.entries):
+        if isinstance(one, Band):
+            entries[one.storage.id] = _band(changed, one, bad, seen.found)
+        else:
+            entries[f"pack {k}"] = pack_line(changed, one, bad), any(tensor.id in bad for tensor in one.tensors)
     loose = [tensor for tensor in snap.named if tensor.storage is None]
-    rows = [_row(changed, tensor, bad, None, seen.found) for tensor in loose]
-    at = _columns(bands, [*(row for band in bands for row in band.rows), *rows])
-    lines = max((width(one, "s b") + 50 for one in drawn if isinstance(one, str)), default=0.0)
-    at = at._replace(count_x=max(at.count_x, min(lines, LINE_W) - COUNT_W))
-    canvas, y = Canvas(), float(PAD)
-    if drawn or rows:
-        headings = gettext("names"), gettext("tensors"), gettext("storage (cells)"), gettext("version counter")
-        for x, word in zip((at.names_x, at.card_x, at.strip_x, at.count_x + 14), headings, strict=True):
-            canvas.text(x, y + 12, word, "m")
-        y += 24
-    for one, band in zip(seen.entries, drawn, strict=True):
-        if isinstance(band, str):
-            wrong = isinstance(one, Pack) and any(tensor.id in bad for tensor in one.tensors)
-            canvas.rect(PAD, y, at.count_x + COUNT_W, PACK, "bad" if wrong else "card dash", 8)
-            if wrong:
-                canvas.mark("cross", PAD + 16, y + 18)
-            room = columns_in(at.count_x + COUNT_W - 50, "s")
-            canvas.text(PAD + 28, y + 22, band, "bad-t s b" if wrong else "t s", room)
-            y += PACK + GAP
-            continue
-        parts, kinds, bottom = _drawn(band, at, y)
-        canvas.parts.append(parts)
-        canvas.kinds |= kinds
-        y = bottom + GAP
-    for row in rows:
-        bottom = y + row.height + 8
-        canvas.rect(PAD, y, at.count_x + COUNT_W, bottom - y, "band dash", 8)
-        row.draw(canvas, at, y + 4 + ROW / 2)
-        y = bottom + GAP
+    entries |= {tensor.id: _row(changed, tensor, bad, None, seen.found) for tensor in loose}
     shown = snap.shown | {tensor.id for tensor in loose}
     notes = below_memory(changed, shown, seen) if shown else [gettext("no tensors to show")]
-    for note in notes:
-        canvas.text(PAD, y + 12, note, "m", 110)
-        y += 18
-    right = at.count_x + COUNT_W + 2 * PAD
-    least = max((width(note) for note in notes), default=0) + 2 * PAD
-    summary = gettext(
-        "Memory: {storages}", storages="; ".join(one if isinstance(one, str) else one.title for one in drawn)
+    return Sheet(entries, notes, seen.whole)
+
+
+def _kept(steps: Sequence[Iterable[str]]) -> list[list[str]]:
+    """Who stands where in turn: each keeps its place as long as it is shown, then the next one may take it."""
+    last = {name: step for step, names in enumerate(steps) for name in names}
+    places: list[list[str]] = []
+    known: set[str] = set()
+    for step, names in enumerate(steps):
+        for name in names:
+            if name not in known:
+                free = next((place for place in places if last[place[-1]] < step), None)
+                if free is None:
+                    places.append(free := [])
+                free.append(name)
+                known.add(name)
+    return places
+
+
+def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
+    """The sheets of a run, and the places of all that is on them."""
+    at = _columns([band for sheet in sheets for band in sheet.bands], [row for sheet in sheets for row in sheet.rows])
+    lines = [one[0] for sheet in sheets for one in sheet.entries.values() if isinstance(one, tuple)]
+    at = at._replace(
+        count_x=max(at.count_x, min(max((width(one, "s b") + 50 for one in lines), default=0.0), LINE_W) - COUNT_W)
     )
-    summary = summary if drawn else gettext("Memory picture without tensors")
-    return canvas.svg(max(right if drawn else 0, min(least, 760), 320), y + PAD - GAP + 4, summary, theme, seen.whole)
+    places: dict[str, float] = {}
+    heights: dict[str, float] = {}
+    for sheet in sheets:
+        for name, one in sheet.entries.items():
+            high = PACK if isinstance(one, tuple) else one.height + 8 if isinstance(one, Row) else one.above(at)
+            heights[name] = max(heights.get(name, 0), high)
+    heights |= _rows_placed([band for sheet in sheets for band in sheet.bands], heights, places)
+    y = PAD + (24.0 if heights else 0)
+    for names in _kept([sheet.entries for sheet in sheets]):
+        places |= dict.fromkeys(names, y)
+        y += max(heights[name] for name in names) + GAP
+    notes = [note for sheet in sheets for note in sheet.notes]
+    right = at.count_x + COUNT_W + 2 * PAD if heights else 0
+    least = max((width(note) for note in notes), default=0) + 2 * PAD
+    high = y + 18 * max((len(sheet.notes) for sheet in sheets), default=0) + PAD - GAP + 4
+    return sheets, Stage(at, places, y, (max(right, min(least, 760), 320), high))
+
+
+def _rows_placed(bands: list[Drawn], above: Mapping[str, float], places: dict[str, float]) -> dict[str, float]:
+    """Put the rows of each storage into `places`; gives back how high each storage is."""
+    steps: dict[str, list[Drawn]] = {}
+    for band in bands:
+        steps.setdefault(band.id, []).append(band)
+    bottoms = {}
+    for sid, looks in steps.items():
+        tall: dict[str, float] = {}
+        for row in (row for band in looks for row in band.rows):
+            tall[row.id] = max(tall.get(row.id, 0), row.height)
+        y = above[sid]
+        for rows in _kept([[row.id for row in band.rows] for band in looks]):
+            places |= {f"{sid} {row}": y for row in rows}
+            y += max(tall[row] for row in rows)
+        bottoms[sid] = y + 4
+    return bottoms
+
+
+@lru_cache(maxsize=1024)
+def _drawn(band: Drawn, at: Columns, y: float, rows: tuple[float, ...]) -> tuple[str, frozenset[str]]:
+    """A band's elements and their kinds: from step to step of a program most bands stay as they are."""
+    canvas = Canvas()
+    band.draw(canvas, at, y, rows)
+    return "".join(canvas.parts), frozenset(canvas.kinds)
+
+
+def _draw(sheet: Sheet, stage: Stage, theme: str | None) -> str:
+    canvas, at = Canvas(), stage.at
+    if sheet.entries:
+        headings = gettext("names"), gettext("tensors"), gettext("storage (cells)"), gettext("version counter")
+        for x, word in zip((at.names_x, at.card_x, at.strip_x, at.count_x + 14), headings, strict=True):
+            canvas.text(x, PAD + 12, word, "m")
+    for name, one in sheet.entries.items():
+        y = stage.places[name]
+        if isinstance(one, Drawn):
+            parts, kinds = _drawn(one, at, y, tuple(stage.places[f"{name} {row.id}"] for row in one.rows))
+            canvas.parts.append(parts)
+            canvas.kinds |= kinds
+        elif isinstance(one, Row):
+            canvas.rect(PAD, y, at.count_x + COUNT_W, one.height + 8, "band dash", 8)
+            one.draw(canvas, at, y + 4 + ROW / 2)
+        else:
+            _line(canvas, at, y, *one)
+    for k, note in enumerate(sheet.notes):
+        canvas.text(PAD, stage.foot + 18 * k + 12, note, "m", 110)
+    said = [
+        one.title if isinstance(one, Drawn) else one[0] for one in sheet.entries.values() if not isinstance(one, Row)
+    ]
+    summary = gettext("Memory: {storages}", storages="; ".join(said))
+    return canvas.svg(*stage.size, summary if said else gettext("Memory picture without tensors"), theme, sheet.whole)
+
+
+def _line(canvas: Canvas, at: Columns, y: float, said: str, wrong: bool) -> None:
+    """A line that stands for several storages."""
+    canvas.rect(PAD, y, at.count_x + COUNT_W, PACK, "bad" if wrong else "card dash", 8)
+    if wrong:
+        canvas.mark("cross", PAD + 16, y + 18)
+    room = columns_in(at.count_x + COUNT_W - 50, "s")
+    canvas.text(PAD + 28, y + 22, said, "bad-t s b" if wrong else "t s", room)
 
 
 def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:
@@ -354,6 +452,7 @@ def _row(
     if tensor.base is not None:
         standing += ", " + gettext("view of {base}", base=cut(snap.label(tensor.base), NAME_COLUMNS))
     return Row(
+        tensor.id,
         pills=tuple((name, "new" if new or name in renamed else flag) for name in pills),
         named=bool(tensor.names),
         geometry=geometry,
