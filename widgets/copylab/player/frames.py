@@ -101,6 +101,11 @@ class Frame:
         return gettext("<step {number}, {title}>", number=self.number, title=self.title)
 
     @property
+    def wrong(self) -> bool:
+        """Whether it computed a wrong gradient and no error said so."""
+        return bool(self.explanation) and self.step.error is None
+
+    @property
     def line(self) -> int:
         """The line of the code that ran."""
         return self.step.site.line
@@ -125,6 +130,11 @@ class Frame:
         """Which line ran, and how it stands with it."""
         note = _NOTES.get(self.step.kind)
         return f"{self.place}: {_one_line(shown(self.source))}" + (f"  ({gettext(note)})" if note else "")
+
+
+def wrong_gradient() -> str:
+    """The title over what explains a gradient that is wrong."""
+    return gettext("A wrong gradient, and no error")
 
 
 _NOTES = {
