@@ -311,7 +311,7 @@ def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, st
     if len(fold.kinds) > KINDS:
         more = ngettext("and {number} kind more", "and {number} kinds more", len(fold.kinds) - KINDS)
         lines.append((more, "s", ""))
-    marks = {"stale": ("s b", "cross"), "written unseen": ("s b", "warn")}
+    marks = {"stale": ("s b", "cross"), "written unseen": ("s b", "cross")}
     lines += [(said, *marks.get(state, ("s", ""))) for state, said in in_states(fold)]
     through = sum(node in fold.nodes for node, _ in unseen)
     if through:
@@ -340,7 +340,7 @@ def _saved_line(snap: Snapshot, saved: Saved, clear: bool) -> tuple[str, str, st
             if saved.tensor is not None:
                 whole = gettext("{what}, version {version}", what=whole, version=saved.version)
             if saved.kept is False:
-                return (gettext("{what}: written unseen", what=whole), "s b", "warn")
+                return (gettext("{what}: written unseen", what=whole), "s b", "cross")
             return (whole, "s", "check" if saved.kept and clear else "dot")
         case "number":
             return (whole, "s", "dot")
@@ -467,12 +467,12 @@ def _wire(canvas: Canvas, wire: Wire, points: list[Point]) -> None:
     canvas.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in (end, left, right)) + "z", tip)
     if wire.kind == "next" and wire.label:
         x, y = _along(points, 0.3)
-        w = width(wire.label, "mono xs") + 8
+        w = width(wire.label, "mono s") + 8
         canvas.rect(x - w / 2, y - 7, w, 14, "card", 7)
-        canvas.text(x, y + 3.5, wire.label, "t mono xs c")
+        canvas.text(x, y + 3.5, wire.label, "t mono s c")
     elif wire.label:
         x, y = _along(points, 0.5)
-        canvas.text(x + 6, y + 3, wire.label, f"{ink} mono xs")
+        canvas.text(x + 6, y + 3, wire.label, f"{ink} mono s")
 
 
 def _along(points: list[Point], t: float) -> Point:
@@ -486,18 +486,19 @@ def _along(points: list[Point], t: float) -> Point:
 def _card(canvas: Canvas, card: Card, x: float, y: float, size: tuple[float, float]) -> None:
     w, h = size
     left, top = x - w / 2, y - h / 2
+    of = card.name if card.kind in ("name", "leaf") else ""
     kind = {"node": "band", "fold": "card dash", "name": "name", "leaf": "leaf", "off": "card dash"}[card.kind]
-    ink = {"node": "t", "fold": "t", "name": "name-t", "leaf": "leaf-t", "off": "m"}[card.kind]
+    ink = "m" if card.kind == "off" else "t"
     if card.flag:
-        kind = "new dash" if card.kind == "fold" else "new"
+        kind = f"{kind} fresh" if of else "new dash" if card.kind == "fold" else "new"
     if any(mark == "cross" for _, _, mark in card.lines):
-        kind = "bad"
-    canvas.rect(left, top, w, h, kind, 6 if card.kind in ("node", "fold") else 12)
+        kind, of = "bad", ""
+    canvas.rect(left, top, w, h, kind, 6 if card.kind in ("node", "fold") else 12, of)
     if card.flag:
         flag = gettext(card.flag)
-        w = max(30.0, width(flag, "xs b") + 9)
+        w = max(30.0, width(flag, "s b") + 9)
         canvas.rect(left - 5, top - 11, w, 15, "new", 3)
-        canvas.text(left - 5 + w / 2, top, flag, "new-t xs b c")
+        canvas.text(left - 5 + w / 2, top, flag, "new-t s b c")
     for k, (text, style, mark) in enumerate(card.lines):
         line_y = top + 17 + k * ROW + (3 if k else 0)
         tone = _tone(kind, mark, ink)

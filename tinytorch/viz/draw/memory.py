@@ -21,18 +21,17 @@ from ..labels import called, columns_in, cut, shape, shorten, width, wrap
 from ..read.records import Snapshot, Tensor
 from ..read.snapshot import read
 from ..text import memory_text, pack_text
-from ..words import IN_MEMORY, below_memory, facts, history, pack_line, rebound, size, stored, title
+from ..words import IN_MEMORY, below_memory, facts, pack_line, rebound, standing_of, stored, title, unusual
 from .picture import Folded, Picture
 from .strip import ARCS, Lane, Strip, strip_of
 from .style import Canvas
 
 GAP, PAD, ARROW = 12, 14, 30
-TITLE = 400
-HEAD_EDGE = 40
-"""What a title beside the cells needs besides its own width, the badge with the storage's id apart."""
 ROW, LINE, PILL = 44, 15, 22
 NAME_COLUMNS = 30
-TITLE_ROW, TITLE_ROWS = 17, 3
+TITLE_ROW, TITLE_ROWS = 17, 2
+GRID, SQUARE = (4, 8), 8
+"""So many rows and columns of a tensor are drawn, and how large an element of it is."""
 GEOMETRY, REMARK, HISTORY = 60, 100, 80
 COUNT_W = 104
 PACK, LINE_W = 36, 900
@@ -90,6 +89,7 @@ class Columns(NamedTuple):
     names_w: float
     card_x: float
     card_w: float
+    grid_w: float
     strip_x: float
     count_x: float
 
@@ -107,6 +107,8 @@ class Row:
     ink: str
     remarks: tuple[tuple[str, str], ...]
     lane: Lane | None
+    grid: tuple[int, int]
+    """Its rows and columns; none where it has more than two dimensions, or no elements."""
 
     @property
     def step(self) -> int:
@@ -123,7 +125,8 @@ class Row:
     @property
     def card_w(self) -> float:
         """How wide the card has to be."""
-        return max(width(cut(self.geometry, GEOMETRY), "mono s"), width(shorten(self.standing, HISTORY), "s b")) + 16
+        geometry, standing = cut(self.geometry, GEOMETRY), shorten(self.standing, HISTORY)
+        return max(width(geometry, "mono s"), width(standing, self.ink)) + 16
 
     def draw(self, canvas: Canvas, at: Columns, middle: float) -> None:
         """Names, arrow, card and remarks."""
@@ -133,26 +136,47 @@ class Row:
             y = middle + k * self.step
             w = _pill_width(name)
             x = right - w
-            canvas.rect(x, y - PILL / 2, w, PILL, ("new" if flag else "name") + dashed, 11)
-            ink = ("new-t" if flag else "name-t") + " mono b c"
-            canvas.text(x + w / 2, y + 4, cut(name, NAME_COLUMNS), ink, whole=name)
+            canvas.rect(x, y - PILL / 2, w, PILL, "name" + " fresh" * bool(flag) + dashed, 11, self.id)
+            canvas.text(x + w / 2, y + 4, cut(name, NAME_COLUMNS), "t mono b c", whole=name)
             if flag:
-                canvas.text(x + w / 2, y - PILL / 2 - 3, gettext(flag), "new-t xs b c")
+                canvas.text(x + w / 2, y - PILL / 2 - 3, gettext(flag), "new-t s b c")
             if k == 0:
                 canvas.arrow(right, y, at.card_x - 2, y)
             else:
                 bend = right + ARROW / 2
                 canvas.line([(right, y), (bend, y), (bend, middle)], "arrow")
         canvas.rect(at.card_x, middle - 18, at.card_w, 36, "card" + dashed, 5)
+        self._grid(canvas, at.card_x + 8, middle)
+        x = at.card_x + at.grid_w + 8
         # The offset, which may be all that tells views apart, stands at the end and is kept.
-        canvas.text(at.card_x + 8, middle - 4, cut(self.geometry, GEOMETRY), "t mono s", whole=self.geometry)
-        canvas.text(at.card_x + 8, middle + 11, self.standing, self.ink, HISTORY)
+        y = middle - 4 if self.standing else middle + 4
+        canvas.text(x, y, cut(self.geometry, GEOMETRY), "t mono s", whole=self.geometry)
+        if self.standing:
+            canvas.text(x, middle + 11, self.standing, self.ink, HISTORY)
         for k, (text, kind) in enumerate(self.remarks):
             y = middle + 31 + k * LINE
             bad = kind.startswith("bad")
             if bad:
                 canvas.mark("cross", at.card_x + 6, y - 4)
             canvas.text(at.card_x + (16 if bad else 8), y, text, kind, REMARK)
+
+    @property
+    def grid_w(self) -> float:
+        """How wide its elements are, drawn as rows and columns."""
+        rows, columns = self.grid
+        return (
+            min(columns, GRID[1]) * SQUARE + (14 if (rows, columns) > GRID or columns > GRID[1] else 8) if rows else 0
+        )
+
+    def _grid(self, canvas: Canvas, x: float, middle: float) -> None:
+        """Its elements as rows and columns; of many the first, and dots."""
+        rows, columns = (min(of, most) for of, most in zip(self.grid, GRID, strict=True))
+        top = middle - rows * SQUARE / 2
+        for k in range(rows * columns):
+            row, column = divmod(k, columns)
+            canvas.rect(x + column * SQUARE, top + row * SQUARE, SQUARE - 1, SQUARE - 1, "view", 1, self.id)
+        if (rows, columns) != self.grid:
+            canvas.text(x + columns * SQUARE + 1, middle + 14, "…", "m s")
 
 
 class Count(NamedTuple):
@@ -178,13 +202,13 @@ class Count(NamedTuple):
             known = self.version is not None
             first = gettext("version {version}", version=self.version) if known else gettext("no counter")
             canvas.text(x + 20, middle - 3, first, "t s")
-            canvas.text(x + 20, middle + 11, gettext("shared? not known") if known else gettext("inference"), "m xs")
+            canvas.text(x + 20, middle + 11, gettext("shared? not known") if known else gettext("inference"), "m s")
             return
         below = gettext("version") if self.was is None else gettext("was {value}", value=self.was)
         # The version stands in a window of its own, like the digit of a mileage counter.
         window = max(20.0, width(str(self.version), "mono b l") + 10)
         canvas.text(x + 20, middle - 4, self.id, f"{ink} s b")
-        canvas.text(x + 20, middle + 9, below, f"{ink} xs")
+        canvas.text(x + 20, middle + 9, below, f"{ink} s")
         canvas.rect(x + COUNT_W - window - 6, middle - 12, window, 24, "card", 3)
         canvas.text(x + COUNT_W - window / 2 - 6, middle + 5, str(self.version), f"{ink} mono b l c")
 
@@ -200,23 +224,17 @@ class Drawn:
     rows: tuple[Row, ...]
     counters: tuple[Count, ...]
 
-    @property
-    def head_w(self) -> float:
-        """How wide title and note are."""
-        return max(width(self.title, "b l"), width(self.note, "s"))
-
     def above(self, at: Columns) -> float:
         """How high is what stands above its rows: title, note and cells."""
-        heads, notes, beside = self._head(at)
-        low = 6 + (0 if beside else TITLE_ROW * len(heads) + 4)
-        return low + max(self.strip.height, 40, LINE * len(notes) + 6) + 6
+        heads, notes = self._head(at)
+        return TITLE_ROW * len(heads) + 10 + max(self.strip.height, LINE * len(notes)) + 6
 
     def draw(self, canvas: Canvas, at: Columns, y: float, rows: Sequence[float]) -> None:
         """Draw the band with its upper edge at y, and its rows so far below that."""
         badge = width(self.id, "mono b") + 14
         text_x = PAD + badge + 16
-        heads, notes, beside = self._head(at)
-        low = y + 6 + (0 if beside else TITLE_ROW * len(heads) + 4)
+        heads, notes = self._head(at)
+        low = y + TITLE_ROW * len(heads) + 10
         bottom = max(start + row.height for start, row in zip(rows, self.rows, strict=True)) + 4
         canvas.rect(PAD, y, at.count_x + COUNT_W, bottom, "band", 8)
         canvas.rect(PAD + 8, y + 8, badge, 18, "cell", 4)
@@ -226,26 +244,23 @@ class Drawn:
             whole = self.title if " ".join(heads) != self.title else ""
             canvas.text(text_x, y + 21 + k * TITLE_ROW, line, "t b l", whole=whole)
         for k, line in enumerate(notes):
-            canvas.text(text_x, y + 21 + len(heads) * TITLE_ROW + k * LINE - 1, line, "m s")
+            canvas.text(text_x, low + 12 + k * LINE, line, "m s")
         self.strip.draw(canvas, at.strip_x, low)
         middles = [y + start + ROW / 2 - 2 for start in rows]
         for row, lane, middle in zip(self.rows, self.strip.lanes, middles, strict=True):
             row.draw(canvas, at, middle)
             canvas.arrow(at.card_x + at.card_w, middle, at.strip_x - 4, middle)
-            self.strip.draw_lane(canvas, at.strip_x, middle - ROW / 2 + 6, lane)
+            self.strip.draw_lane(canvas, at.strip_x, middle - ROW / 2 + 6, lane, row.id)
         for counter in self.counters:
             counter.draw(
                 canvas, at.count_x, [middles[k] for k in counter.rows], at.strip_x + max(self.strip.width, 82) + 6
             )
 
-    def _head(self, at: Columns) -> tuple[list[str], list[str], bool]:
-        """The lines of a band's title and of the note below it; whether both stand beside the cells, or above."""
+    def _head(self, at: Columns) -> tuple[list[str], list[str]]:
+        """The lines of a band's title, above the cells, and of the note, beside them."""
         x = 2 * PAD + width(self.id, "mono b") + 16
-        room, all_of_it = at.strip_x - x - 10, PAD + at.count_x + COUNT_W - x - 10
-        if width(self.title, "b l") <= room and width(self.note, "s") <= room:
-            return [self.title], [self.note], True
-        heads = wrap(self.title, columns_in(all_of_it, "b l"), TITLE_ROWS)
-        return heads, wrap(self.note, columns_in(room, "s"), 4), False
+        heads = wrap(self.title, columns_in(PAD + at.count_x + COUNT_W - x - 10, "b l"), TITLE_ROWS)
+        return heads, wrap(self.note, columns_in(at.strip_x - x - 10, "s"), 4) if self.note else []
 
 
 class Sheet(NamedTuple):
@@ -398,9 +413,8 @@ def _line(canvas: Canvas, at: Columns, y: float, said: str, wrong: bool) -> None
 def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:
     names_w = max((_pill_width(name) for row in rows for name, _ in row.pills), default=40)
     card_w = max((row.card_w for row in rows), default=100.0)
-    # Titles stand above names and cards, beside the cells: room for all but the longest, which go above the cells.
-    beside = min(max((band.head_w for band in bands), default=0.0), TITLE) + HEAD_EDGE
-    card_w = max(card_w, beside - names_w - ARROW)
+    grid_w = max((row.grid_w for row in rows), default=0.0)
+    card_w += grid_w
     strip_w = max(90.0, *(band.strip.width for band in bands), 0)
     # Remarks stand under a card and may run on below the cells, up to the version counters.
     remarks = max((width(shorten(text, REMARK), kind) for row in rows for text, kind in row.remarks), default=0.0)
@@ -408,7 +422,7 @@ def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:
     names_x = 2 * PAD
     card_x = names_x + names_w + ARROW
     strip_x = card_x + card_w + ARROW
-    return Columns(names_x, names_w, card_x, card_w, strip_x, strip_x + strip_w + 18)
+    return Columns(names_x, names_w, card_x, card_w, grid_w, strip_x, strip_x + strip_w + 18)
 
 
 def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: frozenset[str]) -> Drawn:
@@ -430,8 +444,8 @@ def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: 
     more = [ngettext("and {number} tensor more", "and {number} tensors more", band.more)] if band.more else []
     return Drawn(
         storage.id,
-        title(snap, members),
-        ", ".join([size(storage), *objects, *storage.notes, *more]),
+        title(snap, members, usual=True),
+        ", ".join([*unusual(storage), *objects, *storage.notes, *more]),
         strip,
         tuple(_row(changed, one, bad, lane, found) for one, lane in zip(members, strip.lanes, strict=True)),
         tuple(counters.values()),
@@ -445,22 +459,28 @@ def _row(
     flag = "found" if tensor.id in found else ""
     renamed = set(map(called, changed.rebound | changed.added))
     pills = tuple(map(called, tensor.names)) or (snap.label(tensor.id),)
-    geometry = gettext("shape {shape} stride {stride}", shape=shape(tensor.shape), stride=shape(tensor.stride))
+    geometry = gettext("{shape} stride {stride}", shape=shape(tensor.shape), stride=shape(tensor.stride))
     if tensor.offset:
         geometry += " " + gettext("offset {offset}", offset=tensor.offset)
-    standing = history(tensor)
-    if tensor.base is not None:
-        standing += ", " + gettext("view of {base}", base=cut(snap.label(tensor.base), NAME_COLUMNS))
+    base = "" if tensor.base is None else cut(snap.label(tensor.base), NAME_COLUMNS)
+    standing = [standing_of(tensor)] + [gettext("view of {base}", base=base)] * bool(base)
     return Row(
         tensor.id,
         pills=tuple((name, "new" if new or name in renamed else flag) for name in pills),
         named=bool(tensor.names),
         geometry=geometry,
-        standing=standing,
+        standing=", ".join(filter(None, standing)),
         ink="leaf-t s b" if tensor.is_leaf and tensor.requires_grad else "t s" if tensor.requires_grad else "m s",
         remarks=tuple(_remarks(changed, tensor, bad)),
         lane=lane,
+        grid=_grid(tensor),
     )
+
+
+def _grid(tensor: Tensor) -> tuple[int, int]:
+    sizes = tensor.shape or ()
+    known = tensor.shape is not None and len(sizes) < 3 and tensor.numel
+    return (1, 1, *sizes)[-2:] if known else (0, 0)  # type: ignore[return-value]
 
 
 def _remarks(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
