@@ -110,9 +110,13 @@ def test_a_lesson_as_it_is_taken(watched: Watched, lab: Lab) -> None:
     shutil.copy(NOTEBOOKS / "00_start.ipynb", folder)
     page = watched.page
     watched.run_all(lab.address("taken/00_start.ipynb"))
-    shared, recorded = page.locator(".cl-predict").all()
+    bet, shared, recorded = page.locator(".cl-predict").all()
     ids = page.locator(".cl-predict [id]").evaluate_all("(all) => all.map((e) => e.id)")
     assert len(set(ids)) == len(ids) > 20, "two forms on a page have ids of their own"
+    fill(page, bet, ["0", "3"])
+    page.keyboard.press("Enter")
+    expect(bet.locator(".cl-headline")).to_contain_text("1 of 2 right.")
+    expect(bet.get_by_text("A common misconception: detach copies.")).to_be_visible()
     fill(page, shared, ["4", "4", "2", "2", "x, y, z", "[2, 4, 6]", "1", "0"])
     page.keyboard.press("Enter")
     expect(shared.locator(".cl-headline")).to_contain_text("7 of 8 right.")

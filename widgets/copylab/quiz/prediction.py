@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import traitlets
@@ -30,6 +30,9 @@ from .reveal import Reveal, UnreadError, judge
 from .runs import Run
 from .verify import Verification
 from .view import View
+
+if TYPE_CHECKING:
+    from ..player.steps import Steps
 
 
 def predict(
@@ -207,6 +210,10 @@ class Prediction(Told, traitlets.HasTraits):
         module = meant(engine, self._engine)
         return self._runs.setdefault(module.__name__, Run(self.code, module))
 
+    def steps(self, engine: ModuleType | None = None) -> Steps:
+        """The program, to step through: what `copylab.steps` shows of it, whether the answers are committed or not."""
+        return self.run(meant(engine, self._engine)).steps
+
     def restore(self, engine: ModuleType | None = None) -> bool:
         """Take the answers from the progress file, if there are any for these very questions. Say whether it did."""
         kept = recall("predictions", self.key).get("answers")
@@ -243,7 +250,7 @@ class Prediction(Told, traitlets.HasTraits):
                 "2. Commit. Only then the code is run, and each row is compared with the run.\n"
                 "3. Read what speaks against the rows that turned out wrong, and look at the memory.\n"
                 'From Python: p.commit(["yes", "no", 2]), one answer for each row; '
-                "p.reveal.steps steps through the run; p.reset()."
+                "p.steps() steps through the run; p.reset()."
             )
         )
 
@@ -293,6 +300,10 @@ class Prediction(Told, traitlets.HasTraits):
 
     def _ipython_display_(self) -> None:
         self.live()._ipython_display_()
+
+    def _display_(self) -> PredictionForm:
+        """What marimo shows, which knows the widgets of anywidget, but no boxes of them."""
+        return self.live().form
 
 
 def _default(tree: ast.Module) -> list[Question]:
