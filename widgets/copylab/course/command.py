@@ -14,8 +14,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tinytorch.viz.catalogue import gettext
+import tinytorch
+from tinytorch.viz.catalogue import gettext, use
 
+from .cheatsheet import page
 from .folder import lessons
 from .translation import FOLDER, translated_texts
 
@@ -63,9 +65,13 @@ def lay_out(source: Path, folder: Path, translated: Mapping[str, str] | None = N
 def lay_out_in(language: str, folder: Path) -> list[str]:
     """Lay the course out in a language, as `lay_out` does; "en" is the one that it is written in.
 
-    Raises ValueError if it is not there in that language, OSError if the folder cannot be written.
+    The cheat sheet is made anew, in the language that widgets speak. Raises ValueError if the course is not there in
+    that language, OSError if the folder cannot be written.
     """
-    return lay_out(lessons(), folder, {} if language == "en" else dict(translated_texts(lessons(), language)))
+    if language == "en":
+        return lay_out(lessons(), folder)
+    texts = dict(translated_texts(lessons(), language))
+    return lay_out(lessons(), folder, texts | {"cheat_sheet.html": page(tinytorch)})
 
 
 def _read_state(folder: Path) -> dict[str, str]:
@@ -125,6 +131,8 @@ def main() -> None:
     parser.add_argument("--no-browser", action="store_true", help=gettext("print the address instead of opening it"))
     parser.add_argument("--language", help=gettext("for example zh or ko; what is not translated yet stays English"))
     arguments = parser.parse_args()
+    if arguments.language:
+        use(arguments.language)
     if importlib.util.find_spec("jupyterlab") is None:
         sys.exit(gettext("JupyterLab is not installed here. Install it with: pip install jupyterlab"))
     folder = arguments.folder.expanduser().resolve()
@@ -140,6 +148,8 @@ def main() -> None:
     # labconfig/ beside this file: no request to the outside, and no question about it on the first start.
     paths = [str(_HERE), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
     environment = os.environ | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    if arguments.language:
+        environment["COPYLAB_LANGUAGE"] = arguments.language  # the kernels get it, and widgets speak it
     if os.name == "nt":
         sys.exit(subprocess.run(command, env=environment, check=False).returncode)
     os.execve(sys.executable, command, environment)
