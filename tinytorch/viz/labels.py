@@ -17,7 +17,7 @@ _BETWEEN = re.compile(
     r"(?<=[\u3000-\u9fff\uff00-\uffef])(?<![\uff08\u201c])(?![\uff0c\u3002\uff1b\uff1a\u3001\uff09\u201d\uff01\uff1f])"
 )
 """After an ideograph or full-width sign, where no opening sign stands before and no closing one after."""
-SIZES = {"xs": 10.0, "s": 11.0, "l": 13.0}
+SIZES = {"s": 11.0, "l": 13.0}
 
 
 def clean(text: str) -> str:
