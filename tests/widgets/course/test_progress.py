@@ -102,6 +102,7 @@ def test_two_kernels_lose_nothing_of_each_other() -> None:
 def test_the_course_is_in_its_order() -> None:
     found = course()
     assert [key for key in found if key.startswith(("start/", "clone/"))] == [
+        "start/bet",
         "start/shared",
         "start/recorded",
         "start/part",
