@@ -76,6 +76,13 @@ def test_a_translation_says_the_same_time(path: Path, language: str) -> None:
     assert said(title.text, language) == said(prose(path))
 
 
+def test_the_list_of_lessons_says_how_long_they_take() -> None:
+    text = (NOTEBOOKS / "README.md").read_text("utf-8")
+    *course, clinic = [measured(path).minutes for path in lessons()]
+    assert f"{min(course)} to {max(course)} minutes" in text
+    assert f"about {round((sum(course) + clinic) / 60)} hours" in text
+
+
 def test_the_time_follows_from_the_counts() -> None:
     assert minutes(words=1200, rows=10, exercises=2, players=2) == 25
     assert minutes(words=1200, rows=10, exercises=3, players=2) == 30
