@@ -109,6 +109,8 @@ def set_up(*extras: str) -> None:
     uv = shutil.which("uv")
     if not (uv and works(uv, "pip", "install", "--python", str(PYTHON), "--editable", target)):
         do("install the packages", str(PYTHON), "-m", "pip", "install", "--quiet", "--no-user", "--editable", target)
+    # What draws the graphs is compiled now, for a second or two, and not in front of the first reader.
+    works(str(PYTHON), "-c", "from tinytorch.viz.draw.layout import render; render('digraph{}')")
     STAMP.write_text("\n".join([digest, *wanted]))
 
 

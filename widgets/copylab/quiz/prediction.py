@@ -301,6 +301,10 @@ class Prediction(Told, traitlets.HasTraits):
     def _ipython_display_(self) -> None:
         self.live()._ipython_display_()
 
+    def _display_(self) -> PredictionForm:
+        """What marimo shows, which knows the widgets of anywidget, but no boxes of them."""
+        return self.live().form
+
 
 def _default(tree: ast.Module) -> list[Question]:
     """The whole state table for `x` and `y`, or else for the first two names that the program makes."""
