@@ -24,7 +24,7 @@ from ..run.engines import checked, meant, named
 from ..run.program import tidy
 from ..ui.exhibit import Live
 from .answers import label
-from .progress import note, recall
+from .progress import load, note, recall
 from .question import Question
 from .reveal import Reveal, UnreadError, judge
 from .runs import Run
@@ -114,6 +114,11 @@ class Prediction(Told, traitlets.HasTraits):
         return f"Prediction({named}{len(self.questions)} questions)"
 
     @property
+    def named(self) -> bool:
+        """Whether it has a title of its own."""
+        return bool(self._title)
+
+    @property
     def title(self) -> str:
         """The line above the code."""
         return gettext(self._title) if self._title else gettext("Predict, then run")
@@ -150,7 +155,18 @@ class Prediction(Told, traitlets.HasTraits):
         reveal = self._judge(texts, meant(engine, self._engine))
         kept = {"answers": texts, "right": reveal.right, "of": len(self.questions)}
         note("predictions", self.key, {**kept, "misconceptions": list(reveal.misconceptions)})
+        self._note_beliefs(reveal)
         return reveal
+
+    def _note_beliefs(self, reveal: Reveal) -> None:
+        """Note what was met, and as settled what was met before and could have come again here, and did not."""
+        if self.key is None:
+            return
+        for name in reveal.misconceptions:
+            note("misconceptions", name, {"state": "met", "in": self.key})
+        before = {name for name, known in load()["misconceptions"].items() if known.get("state") == "met"}
+        for name in before and before & reveal.avoided:  # to find what was avoided takes a while
+            note("misconceptions", name, {"state": "settled"})
 
     def _judge(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
         run = self.run(engine)
@@ -284,6 +300,10 @@ class Prediction(Told, traitlets.HasTraits):
 
     def _ipython_display_(self) -> None:
         self.live()._ipython_display_()
+
+    def _display_(self) -> PredictionForm:
+        """What marimo shows, which knows the widgets of anywidget, but no boxes of them."""
+        return self.live().form
 
 
 def _default(tree: ast.Module) -> list[Question]:
