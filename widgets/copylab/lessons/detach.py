@@ -49,7 +49,7 @@ def _check_monitor(a, loss, total):
 
 monitor = exercise(
     "detach/monitor",
-    "A running sum of losses shall be a plain tensor that keeps no graph alive: `total` is 75 and requires no grad, "
+    "A running sum of losses should be a plain tensor that keeps no graph alive: `total` is 75 and requires no grad, "
     "while `loss` can still go `backward`. Change the line of the loop.",
     check=_check_monitor,
     start="a = torch.tensor([3.0, 4.0], requires_grad=True)\nloss = (a * a).sum()\ntotal = 0.0\n"

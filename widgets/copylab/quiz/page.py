@@ -35,7 +35,7 @@ def page(prediction: Prediction, engine: ModuleType | None = None) -> str:
     told = {
         "form": prediction.program().html()
         + prediction.form("cl-" + hashlib.sha256(prediction.code.encode()).hexdigest()[:12]),
-        "rows": [_row(question, run) for question in prediction.questions],
+        "rows": [_row(number, question, run) for number, question in enumerate(prediction.questions, 1)],
         "result": prediction.program().html() + result(Reveal((), run)),
         "all": headline(count, count),
         "some": headline(_GIVEN, count),
@@ -46,7 +46,7 @@ def page(prediction: Prediction, engine: ModuleType | None = None) -> str:
     return element("style", style("quiz/predict.css")) + place + script
 
 
-def _row(question: Question, run: Run) -> dict[str, Any]:
+def _row(number: int, question: Question, run: Run) -> dict[str, Any]:
     """What the page knows of a row: the right answer, and what it says to that, to each listed one, to any other."""
     right = question.right(run)
     wrong = question.options or tuple(key if isinstance(key, str) else shown(key) for key in question.wrong)
@@ -56,7 +56,7 @@ def _row(question: Question, run: Run) -> dict[str, Any]:
     def cells(given: str, refutation: Refutation | None) -> str:
         row = Row(question, given if question.options else _GIVEN, shown(right), refutation)
         against = [] if refutation is None else refutation.sentences(set())
-        return "".join(element("tr", "".join(cell.html() for cell in line)) for line in row.cells(against))
+        return "".join(element("tr", "".join(cell.html() for cell in line)) for line in row.cells(number, against))
 
     return {
         "name": question.name,

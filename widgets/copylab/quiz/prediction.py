@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import traitlets
@@ -24,12 +24,15 @@ from ..run.engines import checked, meant, named
 from ..run.program import tidy
 from ..ui.exhibit import Live
 from .answers import label
-from .progress import note, recall
+from .progress import load, note, recall
 from .question import Question
 from .reveal import Reveal, UnreadError, judge
 from .runs import Run
 from .verify import Verification
 from .view import View
+
+if TYPE_CHECKING:
+    from ..player.steps import Steps
 
 
 def predict(
@@ -111,6 +114,11 @@ class Prediction(Told, traitlets.HasTraits):
         return f"Prediction({named}{len(self.questions)} questions)"
 
     @property
+    def named(self) -> bool:
+        """Whether it has a title of its own."""
+        return bool(self._title)
+
+    @property
     def title(self) -> str:
         """The line above the code."""
         return gettext(self._title) if self._title else gettext("Predict, then run")
@@ -147,7 +155,18 @@ class Prediction(Told, traitlets.HasTraits):
         reveal = self._judge(texts, meant(engine, self._engine))
         kept = {"answers": texts, "right": reveal.right, "of": len(self.questions)}
         note("predictions", self.key, {**kept, "misconceptions": list(reveal.misconceptions)})
+        self._note_beliefs(reveal)
         return reveal
+
+    def _note_beliefs(self, reveal: Reveal) -> None:
+        """Note what was met, and as settled what was met before and could have come again here, and did not."""
+        if self.key is None:
+            return
+        for name in reveal.misconceptions:
+            note("misconceptions", name, {"state": "met", "in": self.key})
+        before = {name for name, known in load()["misconceptions"].items() if known.get("state") == "met"}
+        for name in before and before & reveal.avoided:  # to find what was avoided takes a while
+            note("misconceptions", name, {"state": "settled"})
 
     def _judge(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
         run = self.run(engine)
@@ -191,6 +210,10 @@ class Prediction(Told, traitlets.HasTraits):
         module = meant(engine, self._engine)
         return self._runs.setdefault(module.__name__, Run(self.code, module))
 
+    def steps(self, engine: ModuleType | None = None) -> Steps:
+        """The program, to step through: what `copylab.steps` shows of it, whether the answers are committed or not."""
+        return self.run(meant(engine, self._engine)).steps
+
     def restore(self, engine: ModuleType | None = None) -> bool:
         """Take the answers from the progress file, if there are any for these very questions. Say whether it did."""
         kept = recall("predictions", self.key).get("answers")
@@ -227,7 +250,7 @@ class Prediction(Told, traitlets.HasTraits):
                 "2. Commit. Only then the code is run, and each row is compared with the run.\n"
                 "3. Read what speaks against the rows that turned out wrong, and look at the memory.\n"
                 'From Python: p.commit(["yes", "no", 2]), one answer for each row; '
-                "p.reveal.steps steps through the run; p.reset()."
+                "p.steps() steps through the run; p.reset()."
             )
         )
 

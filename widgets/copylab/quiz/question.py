@@ -144,6 +144,13 @@ class Question:
             return Refutation(facts, None, gettext(told) if isinstance(told, str) else "")
         return Refutation(facts, known, known.against(run))
 
+    def beliefs(self, run: Run) -> set[str]:
+        """The names of the misconceptions that wrong answers to this question would show, those that are foreseen."""
+        right = self.right(run)
+        given = [*self.options, *map(shown, self.wrong)] if self.choices is not None else map(shown, self.wrong)
+        told = (self.refute(run, one).misconception for one in given if not self.holds(one, right))
+        return {known.name for known in told if known is not None}
+
     def _is(self, given: str, key: Any, right: Any) -> bool:
         if self.choices is not None:
             return given.casefold() == shown(key).casefold()

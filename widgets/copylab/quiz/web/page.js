@@ -10,12 +10,12 @@ const COUNTED = [
 ].map((words) => words.split(" "));
 const JOINED = /以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\]])[와과]/gi;
 const GLUE = new Set(["and", "und", "et", "only", "both", "just"]);
-const MARKS = { "、": ",", "。": ".", "【": "[", "】": "]" };
+const MARKS = { "、": ",", "。": ".", "【": "[", "】": "]", "\u2212": "-" };
 
 const plain = (text) =>
-  text.slice(0, 2000).normalize("NFKC").replace(/[、。【】]/g, (mark) => MARKS[mark]).replace(/^[\s`]+|[\s`]+$/g, "");
+  text.slice(0, 2000).normalize("NFKC").replace(/[、。【】\u2212]/g, (mark) => MARKS[mark]).replace(/^[\s`]+|[\s`]+$/g, "");
 const bare = (text) => text.toLowerCase().replace(/\.+$/, "");
-const words = (text) => plain(text).replaceAll("`", "").replace(/^[<>]+|[<>]+$/g, "").split(/\s+/).join(" ").toLowerCase();
+const words = (text) => plain(text).replace(/^grad_fn\s*=\s*| object at \w+|[`'"<>]/g, "").trim().split(/\s+/).join(" ").toLowerCase();
 
 /** A number, a list or a text in quotes as Python writes it; undefined for anything else. */
 function literal(text) {
