@@ -218,7 +218,9 @@ def test_dot_on_the_path_stands_in_with_the_same_picture(tmp_path: Path, monkeyp
     drawn = graph(snap).svg
     cards, wires = build(changes(snap, None), shown(changes(snap, None)))
     # Stands in for dot: takes the source, checks how it was called, answers with the layout made before.
-    (tmp_path / "answer").write_text(layout.render(dot_for(cards, wires)))
+    sizes = {card.name: (card.width, card.height) for card in cards}
+    lines = [(wire.tail, wire.head) for wire in wires]
+    (tmp_path / "answer").write_text(layout.render(dot_for(sizes, lines)))
     (tmp_path / "dot").write_text(f'#!/bin/sh\n[ "$1" = -Tplain ] || exit 1\n/bin/cat "{tmp_path}/answer"\n')
     (tmp_path / "dot").chmod(0o755)
     monkeypatch.setattr(layout, "_wasm", lambda: None)

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from .catalogue import gettext
 
-SIZES = {"xs": 10.0, "s": 11.0, "l": 13.0}
+SIZES = {"s": 11.0, "l": 13.0}
 
 
 def clean(text: str) -> str:

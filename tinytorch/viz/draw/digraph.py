@@ -22,7 +22,7 @@ from ..read.records import Snapshot
 from ..text import graph_text
 from ..words import shown
 from . import layout
-from .graph import Card, Wire, build, draw, folded_in
+from .graph import Card, Sheet, Wire, build, draw, folded_in
 from .picture import FIXED, MISSING, Folded, Shown, convert
 from .style import PALETTE, THEMES, root_class, stylesheet
 
@@ -101,7 +101,7 @@ class GraphPicture(Shown, graphviz.Digraph):
         source = self.source
         if (source, theme) not in self._drawn:
             self._drawn[source, theme] = (
-                draw(self._changed, self._seen, self._cards, self._wires, theme)
+                draw(Sheet(self._changed, self._seen, self._cards, self._wires), theme=theme)
                 if self._changed is not None and source == self._as_made
                 # Someone added to the graph: then Graphviz draws it, and only the colours are ours.
                 else _restyled(layout.render(source, "svg", self.engine), theme)

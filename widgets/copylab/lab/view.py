@@ -30,6 +30,7 @@ from ..doc import (
     exact,
     inline,
 )
+from ..player.frames import wrong_gradient
 from ..run.capture import shown
 from ..ui.theme import style
 from .play import Result
@@ -145,11 +146,6 @@ def about(source: Source) -> str:
     said += [gettext("transposed")] if source.transposed else []
     said += [gettext("on {device}", device=source.device)] if source.device != "cpu" else []
     return f"x: {', '.join([*said, gettext(_KINDS[source.kind])])}"
-
-
-def wrong_gradient() -> str:
-    """The title over what explains a gradient that is wrong."""
-    return gettext("A wrong gradient, and no error")
 
 
 def one_line(code: str) -> str:
