@@ -32,7 +32,7 @@ TEXTS = """(root) => {
         for (const e of within.querySelectorAll('*')) {
             if (e.shadowRoot) look(e.shadowRoot);
             if (!e.checkVisibility({ visibilityProperty: true })) continue;
-            if (e.matches('img[src^="data:image/svg"]')) found.push([11 * e.width / e.naturalWidth, e.alt.slice(0, 20)]);
+            if (e.matches('img[src^="data:image/svg"]')) found.push([11 * e.width / e.naturalWidth, 'an image']);
             const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
             if (!own || e.closest('.cl-only-heard, style, script, title')) continue;
             const scale = e.ownerSVGElement ? e.getScreenCTM().d : 1;
