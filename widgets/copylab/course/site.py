@@ -29,6 +29,7 @@ from typing import Any
 import copylab
 import tinytorch
 from tinytorch.viz.catalogue import gettext, use
+from tinytorch.viz.catalogue import language as spoken
 
 from ..doc import element
 from ..quiz.page import page
@@ -77,12 +78,13 @@ def build(folder: Path, chosen: list[str] | None = None, tell: Callable[[str], N
                 )
             )
     _make_room(folder)
-    warnings = []
+    warnings, own = [], spoken()
     for language in wanted:
         tell(gettext("{language}: building", language=NAMES.get(language, language)))
         with tempfile.TemporaryDirectory() as work:
             source = Path(work) / "source"
             write_source(source, language)
+            use(own)
             warnings += _sphinx(source, folder / language, language)
     (folder / "index.html").write_text(_front(wanted), "utf-8")
     return warnings
