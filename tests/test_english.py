@@ -39,6 +39,7 @@ def test_a_pattern_is_found(sentence: str) -> None:
         "`x` stands in for your tensor; `x` stands for a number.",
         "Who shares the memory?",
         "It does what you ask for. If you rely on sharing, write `view`.",
+        "It says what changed for those who use it.",
         "`a.grad` is 2. The other way round it is 3.",
         "```python\nx = 1  # it shall stay, for it is none any more\n```",
     ],
