@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tinytorch import __version__
     from tinytorch.viz import explain, graph, memory, snapshot
 
     from .copying.comparison import Comparison, compare
@@ -101,6 +102,7 @@ _HOMES = {
     "steps": ".player.steps",
     "watch": ".watching.observer",
     "wrong": ".quiz.exercises",
+    "__version__": "tinytorch",  # one distribution, one literal, which pyproject.toml reads, too
 }
 
 
