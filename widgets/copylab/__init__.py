@@ -14,7 +14,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tinytorch import __version__
     from tinytorch.viz import explain, graph, memory, snapshot
 
     from .copying.comparison import Comparison, compare
