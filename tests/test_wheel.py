@@ -71,7 +71,7 @@ def test_the_index_shows_nothing_that_leads_nowhere(wheel: Path) -> None:
     links = re.findall(r"\]\(([^)]*)\)|(?:src|href|srcset)=", shown)
     assert [link for link in links if not link.startswith("https:")] == []
     assert 'pip install "copylab[course]"' in shown
-    assert "start.py" not in shown
+    assert not any(word in shown for word in ("start.py", "<!-- not", "In an environment of your own", "## How fast"))
     for heading in ("## Who it is for", "## Another tinytorch", "## What tinytorch has of PyTorch", "## 0.1.0"):
         assert heading in shown
 

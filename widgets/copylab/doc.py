@@ -349,7 +349,7 @@ class Picture(Part):
     def _image(self) -> str:
         data = base64.b64encode(self.drawn.svg.encode()).decode()
         alt = gettext("{title}, told in words below", title=self.title) if self.words else self.drawn.text
-        return element("img", alt=alt, src=f"data:image/svg+xml;base64,{data}")
+        return element("div", element("img", alt=alt, src=f"data:image/svg+xml;base64,{data}"), class_="cl-holder")
 
 
 class Choice(Part):

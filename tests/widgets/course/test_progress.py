@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import subprocess
@@ -138,6 +140,20 @@ def test_the_course_lesson_by_lesson() -> None:
     assert repr(seen) == f"Progress({seen.summary})"
     assert "&lt;b&gt;" in seen.html
     assert seen._repr_mimebundle_()["text/plain"] == seen.text
+
+
+def test_the_notes_as_a_table_for_a_spreadsheet() -> None:
+    note("exercises", "clone/both", {"state": "wrong", "hints": 2, "solution": True})
+    note("predictions", "clone/seven", {"right": 7, "of": 11, "answers": {}})
+    note("exercises", 'mine, "1"', {"state": "right", "hints": 0})
+    assert list(csv.DictReader(io.StringIO(progress().csv))) == [
+        dict(zip(("lesson", "key", "kind", "state", "right", "of", "hints", "solution"), row, strict=True))
+        for row in (
+            ("02_clone", "clone/seven", "prediction", "committed", "7", "11", "", ""),
+            ("02_clone", "clone/both", "exercise", "wrong", "", "", "2", "True"),
+            ("", 'mine, "1"', "exercise", "right", "", "", "0", ""),
+        )
+    ]
 
 
 @pytest.mark.parametrize("name", ["clone", "02_clone", "02"])

@@ -7,6 +7,8 @@ progress("clone")    # one lesson, at its end
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -123,6 +125,21 @@ class Progress(Told):
             return gettext("✔ {right} of {count} rows right", right=note.get("right", "?"), count=note.get("of", "?"))
         return _attempted(self.exercises[key]) if key in self.exercises else gettext("○ not yet")
 
+    @property
+    def csv(self) -> str:
+        """The notes as a table for a spreadsheet or a learning platform: a line for each question that was answered."""
+        columns = ("lesson", "key", "kind", "state", "right", "of", "hints", "solution")
+        homes = {key: one.name for one in self.lessons for key in one.asked}
+        text = io.StringIO()
+        table = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
+        table.writeheader()
+        for key, kind in (self._kinds | self._others).items():
+            note = {"predictions": self.predictions, "exercises": self.exercises}[kind].get(key)
+            if note is not None:
+                state = {"state": "committed"} if kind == "predictions" else {}
+                table.writerow({**note, **state, "lesson": homes.get(key, ""), "key": key, "kind": kind[:-1]})
+        return text.getvalue()
+
     def tree(self) -> Part:
         """The tables."""
         course = (gettext("Lesson"), gettext("Predictions committed"), gettext("Exercises solved"))
@@ -162,7 +179,9 @@ def progress(lesson: str | None = None) -> Progress:
     lesson: `"clone"`, `"02_clone"` or `"02"` shows what that lesson asks, by the titles in it; None shows the whole
     course, lesson by lesson. A misconception is settled when a later answer was right where it could have come again.
 
-    Returns a Progress: tables in a notebook, `.text` in words, the notes of the progress file as data. A file that
-    cannot be understood is set aside, with a warning. Raises ValueError if there is no such lesson.
+    Returns a Progress: tables in a notebook, `.text` in words, `.csv` for a spreadsheet, the notes of the progress file
+    as data. A file that cannot be understood is set aside, with a warning.
+
+    Raises ValueError if there is no such lesson.
     """
     return Progress(lesson)
