@@ -1,7 +1,7 @@
 """The patterns that are kept out of the English are found where they are, and nowhere else."""
 
 import pytest
-from english import NOT_YET, faults, found, texts
+from english import faults, found, texts
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,7 @@ def test_a_pattern_is_found(sentence: str) -> None:
         "`x` stands in for your tensor; `x` stands for a number.",
         "Who shares the memory?",
         "It does what you ask for. If you rely on sharing, write `view`.",
+        "It says what changed for those who use it.",
         "`a.grad` is 2. The other way round it is 3.",
         "```python\nx = 1  # it shall stay, for it is none any more\n```",
     ],
@@ -51,10 +52,11 @@ def test_what_people_read_has_none_of_them() -> None:
     assert faults(texts()) == []
 
 
-def test_every_place_that_is_let_through_is_read() -> None:
-    assert {place for place, _ in texts()} >= NOT_YET
+def test_lessons_widgets_and_docs_are_read() -> None:
+    places = {place for place, _ in texts()}
+    assert places >= {"notebooks/14_clinic.ipynb", "tinytorch/locale/copylab.pot", "README.md", "docs/widgets/steps.md"}
 
 
 def test_a_place_is_named_with_its_fault() -> None:
-    (fault,) = faults([("README.md", "It shall be."), ("other.md", "It shall be.")], frozenset({"other.md"}))
+    (fault,) = faults([("README.md", "It shall be."), ("other.md", "It should be.")])
     assert fault.startswith("README.md: ... It shall be.")

@@ -74,7 +74,10 @@ class Expected:
             added = self.since is not None and one.names and names_then.get(name) != one.key
             if new or added:
                 yield "new"
-        if any(size > most for size, most in zip((1, 1, *one.shape)[-2:], (4, 8), strict=True)) and len(one.shape) < 3:
+        if (
+            any(size > most for size, most in zip((1, 1, *(one.shape or ()))[-2:], (4, 8), strict=True))
+            and len(one.shape or ()) < 3
+        ):
             yield "…"
         yield f"{one.shape} stride {one.stride}" + (f" offset {one.offset}" if one.offset else "")
         standing = ["leaf, requires grad"] if one.requires_grad else []

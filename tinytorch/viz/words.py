@@ -178,7 +178,7 @@ _STATES += [gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadab
 """What a record calls the states of what nodes save, for the translator."""
 SAVED = 24
 """Of a node that saved more, or has more edges, the rest is counted."""
-_FLAGS = [gettext_noop("new"), gettext_noop("found")]
+_FLAGS = [gettext_noop("new"), gettext_noop("found"), gettext_noop("wrong")]
 """What stands above a name or a node in a picture, for the translator."""
 
 

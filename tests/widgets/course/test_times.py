@@ -80,7 +80,8 @@ def test_the_list_of_lessons_says_how_long_they_take() -> None:
     text = (NOTEBOOKS / "README.md").read_text("utf-8")
     *course, clinic = [measured(path).minutes for path in lessons()]
     assert f"{min(course)} to {max(course)} minutes" in text
-    assert f"about {round((sum(course) + clinic) / 60)} hours" in text
+    hours = (sum(course) + clinic) // 60
+    assert f"{hours} to {hours + 1} hours" in text
 
 
 def test_the_time_follows_from_the_counts() -> None:

@@ -46,13 +46,16 @@ NOTE = 760
 Point = tuple[float, float]
 
 
-def graphs_of(run: Iterable[Changes]) -> Iterator[tuple[tuple[Card | Wire, ...], Picture]]:
+def graphs_of(
+    run: Iterable[Changes], wrong: Iterable[frozenset[object]]
+) -> Iterator[tuple[tuple[Card | Wire, ...], Picture]]:
     """The graph pictures of the steps of a run; and what each shows, before it is laid out.
 
     Two that show the same look the same. A graph that is not too large is laid out once, so that what stays keeps its
-    place.
+    place. `wrong`: for each step, the keys of the nodes whose gradient is wrong.
     """
     sheets = [Sheet(changed, seen, *build(changed, seen)) for changed in run for seen in [shown(changed)]]
+    sheets = [_blamed(sheet, nodes) for sheet, nodes in zip(sheets, wrong, strict=True)]
     names: dict[object, str] = {}
     kept = [_renamed(sheet, names) for sheet in sheets]
     most = max((len(sheet.cards) for sheet in sheets), default=0)
@@ -87,6 +90,12 @@ class Sheet(NamedTuple):
     def marked(self) -> bool:
         """Whether something in it changed."""
         return any(mark == "was" for card in self.cards for _, _, mark in card.lines)
+
+
+def _blamed(sheet: Sheet, wrong: frozenset[object]) -> Sheet:
+    """The sheet with the nodes flagged whose gradient is wrong."""
+    bad = {node.id for node in sheet.changed.now.nodes if node.key in wrong}
+    return sheet._replace(cards=[replace(one, flag="wrong") if one.name in bad else one for one in sheet.cards])
 
 
 class Stage(NamedTuple):
@@ -153,7 +162,7 @@ class Card:
     lines: tuple[tuple[str, str, str], ...]
     whole: str = ""
     flag: str = ""
-    """"new" for what was not there at the earlier look, "found" for what was looked for."""
+    """"new" for what was not there at the earlier look, "found" for what was looked for, "wrong" for a wrong gradient."""
 
     @property
     def width(self) -> float:
@@ -491,14 +500,15 @@ def _card(canvas: Canvas, card: Card, x: float, y: float, size: tuple[float, flo
     ink = "m" if card.kind == "off" else "t"
     if card.flag:
         kind = f"{kind} fresh" if of else "new dash" if card.kind == "fold" else "new"
-    if any(mark == "cross" for _, _, mark in card.lines):
+    if card.flag == "wrong" or any(mark == "cross" for _, _, mark in card.lines):
         kind, of = "bad", ""
     canvas.rect(left, top, w, h, kind, 6 if card.kind in ("node", "fold") else 12, of)
     if card.flag:
-        flag = gettext(card.flag)
+        flag = ("✖ " * (card.flag == "wrong")) + gettext(card.flag)
         w = max(30.0, width(flag, "s b") + 9)
-        canvas.rect(left - 5, top - 11, w, 15, "new", 3)
-        canvas.text(left - 5 + w / 2, top, flag, "new-t s b c")
+        tone = "bad" if card.flag == "wrong" else "new"
+        canvas.rect(left - 5, top - 11, w, 15, tone, 3)
+        canvas.text(left - 5 + w / 2, top, flag, f"{tone}-t s b c")
     for k, (text, style, mark) in enumerate(card.lines):
         line_y = top + 17 + k * ROW + (3 if k else 0)
         tone = _tone(kind, mark, ink)

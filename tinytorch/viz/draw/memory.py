@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -326,6 +326,12 @@ def _kept(steps: Sequence[Iterable[str]]) -> list[list[str]]:
 
 def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
     """The sheets of a run, and the places of all that is on them."""
+    cells: dict[str, float] = {}
+    for band in (band for sheet in sheets for band in sheet.bands):
+        cells[band.id] = max(cells.get(band.id, 0), band.strip.cell_w)
+    for sheet in sheets:
+        wide = {one.id: replace(one, strip=one.strip.as_wide(cells[one.id])) for one in sheet.bands}
+        sheet.entries.update(wide)
     at = _columns([band for sheet in sheets for band in sheet.bands], [row for sheet in sheets for row in sheet.rows])
     lines = [one[0] for sheet in sheets for one in sheet.entries.values() if isinstance(one, tuple)]
     at = at._replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -53,6 +53,16 @@ class Strip:
     def width(self) -> float:
         """In px."""
         return sum(column.width for column in self.columns) or 60
+
+    @property
+    def cell_w(self) -> float:
+        """How wide a cell is."""
+        return max((column.width for column in self.columns if column.cell is not None), default=0.0)
+
+    def as_wide(self, cell_w: float) -> Strip:
+        """The same with cells so wide."""
+        columns = (one if one.cell is None else one._replace(width=cell_w) for one in self.columns)
+        return replace(self, columns=tuple(columns))
 
     def draw(self, canvas: Canvas, x: float, y: float) -> None:
         """The strip itself: cell numbers above, values inside, what they were below."""

@@ -14,8 +14,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import tinytorch
 from tinytorch.viz.catalogue import gettext
 
+from .cheatsheet import page
 from .folder import lessons
 from .lesson import digest, without_answers
 from .translation import FOLDER, translated_texts
@@ -109,9 +111,11 @@ def remembered(folder: Path) -> str | None:
 
 
 def _editions(language: str) -> dict[str, bytes]:
-    """The files of the course as they are laid out, by their names."""
+    """The files of the course as they are laid out, by their names; the cheat sheet in the words of the widgets."""
     source = lessons()
-    translated = {} if language == "en" else dict(translated_texts(source, language))
+    translated: dict[str, str] = {}
+    if language != "en":
+        translated = {**dict(translated_texts(source, language)), "cheat_sheet.html": page(tinytorch)}
     found = {}
     for file in sorted(source.rglob("*")):
         name = _name(source, file)

@@ -179,8 +179,9 @@ def progress(lesson: str | None = None) -> Progress:
     lesson: `"clone"`, `"02_clone"` or `"02"` shows what that lesson asks, by the titles in it; None shows the whole
     course, lesson by lesson. A misconception is settled when a later answer was right where it could have come again.
 
-    Returns a Progress: tables in a notebook, `.text` in words, `.csv` for a spreadsheet, the notes of the progress file as
-    data. A file that
-    cannot be understood is set aside, with a warning. Raises ValueError if there is no such lesson.
+    Returns a Progress: tables in a notebook, `.text` in words, `.csv` for a spreadsheet, the notes of the progress file
+    as data. A file that cannot be understood is set aside, with a warning.
+
+    Raises ValueError if there is no such lesson.
     """
     return Progress(lesson)

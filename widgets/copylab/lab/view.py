@@ -162,6 +162,7 @@ def _listing(result: Result) -> Listing:
     for line in result.lines:
         kinds = [f"cl-lab-{line.part}"]
         kinds += {"raised": ["cl-wrong"], "not run": ["cl-lab-skipped"], "ran": []}[line.state]
+        kinds += ["cl-wrong"] if result.explanation and line.number == result.explained and line.state == "ran" else []
         kinds += ["cl-here"] if line.number >= first and line.part == newest and line.state == "ran" else []
         note = gettext(_STATES[line.state]) if line.state in _STATES else ""
         lines.append(Line(shown(line.text), note, " ".join(kinds)))
@@ -177,7 +178,9 @@ def _strip(result: Result, old: Result | None) -> Part | None:
         was = _in_strip(old.facts, key, words) if old is not None and old.facts is not None else said
         changed = gettext("was: {verdict}", verdict=was) if was not in (said, "-") else ""
         mark = element("span", inline(exact(changed)), class_="cl-lab-was") if changed else ""
-        field = element("dt", inline(gettext(name))) + element("dd", inline(exact(said)) + mark)
+        # The name of a node may break, but not within a word.
+        shown_as = inline(exact(said)).replace("Backward", "<wbr>Backward")
+        field = element("dt", inline(gettext(name))) + element("dd", shown_as + mark)
         answer = result.facts[key].answer
         kind = "yes" if answer is True else "no" if answer is False else "other"
         fields.append(element("div", field, class_=f"cl-lab-{kind}", data_verdict=key))

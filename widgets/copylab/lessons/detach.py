@@ -114,7 +114,7 @@ keep_value = exercise(
     "only, so that after `y.backward()` `a.grad` is 3. (Call `backward` in your cell.)",
     check=_check_value,
     start="a = torch.tensor(3.0, requires_grad=True)\ny = a * a",
-    hints=["One factor counts as a bare number.", "Which call gives `a` as a bare number, with no way back?"],
+    hints=["One factor counts as a bare number.", "Which call gives `a` as a bare number, off the graph?"],
     solution="a = torch.tensor(3.0, requires_grad=True)\ny = a * a.detach()\ny.backward()",
     wrong={
         "y = a * a\ny.backward()": "a.grad is 6",

@@ -18,7 +18,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tinytorch import viz
-from tinytorch.viz.blame import Past, blame
+from tinytorch.viz.blame import Blame, Past, blame
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 from tinytorch.viz.diff import Changes, changes
 from tinytorch.viz.draw.graph import graphs_of
@@ -154,21 +154,26 @@ def _one_line(source: str) -> str:
 def make(run: Run) -> tuple[Frame, ...]:
     """The frames of a run."""
     looks = _looks(run)
-    pictures = _pictures({number: changed for number, (_, changed) in looks.items() if changed.now.tensors})
-    frames: list[Frame] = []
     past = [] if run.before is None else [Past(0, "", run.before.snapshot)]
     several = len(run.texts) > 1
+    found: dict[int, Blame] = {}
+    for number, (_, changed) in looks.items():
+        step = run.steps[number - 1]
+        found[number] = blame(past, step.site.source, step.error, changed.now)
+        past.append(Past(step.site.line, step.site.source, changed.now, step.site.text.name if several else ""))
+    pictures = _pictures(
+        {number: changed for number, (_, changed) in looks.items() if changed.now.tensors},
+        {number: one.nodes for number, one in found.items()},
+    )
+    frames: list[Frame] = []
     for number, step in enumerate(run.steps, 1):
-        site = step.site
-        place, code = site.place(several=several), run.texts.index(site.text)
+        place, code = step.site.place(several=several), run.texts.index(step.site.text)
         if number not in looks:
             frames.append(Frame(number, step, (), {}, place, code))
             continue
         before, changed = looks[number]
         said = (*_unseen(step), *describe(changed, before.plain, step.seen.plain))
-        found = blame(past, site.source, step.error, changed.now)
-        frames.append(Frame(number, step, said, pictures.get(number, {}), place, code, found))
-        past.append(Past(site.line, site.source, changed.now, site.text.name if several else ""))
+        frames.append(Frame(number, step, said, pictures.get(number, {}), place, code, found[number].sentences))
     return tuple(frames)
 
 
@@ -183,14 +188,16 @@ def _looks(run: Run) -> dict[int, tuple[Seen, Changes]]:
     return looks
 
 
-def _pictures(run: Mapping[int, Changes]) -> dict[int, dict[str, Picture]]:
+def _pictures(run: Mapping[int, Changes], wrong: Mapping[int, frozenset[object]]) -> dict[int, dict[str, Picture]]:
     """The pictures of each step, on one stage for all steps; what looks as before is the same picture."""
     known: dict[tuple[Any, ...], Picture] = {}
     made: dict[int, dict[str, Picture]] = {number: {} for number in run}
     for number, drawn in zip(run, memories_of(run.values()), strict=True):
         made[number]["memory"] = known.setdefault((drawn.svg, drawn.text), Picture(drawn.svg, drawn.text, number))
     graphs = {number: changed for number, changed in run.items() if changed.now.nodes}
-    for number, (shows, drawn) in zip(graphs, graphs_of(graphs.values()), strict=True):
+    for number, (shows, drawn) in zip(
+        graphs, graphs_of(graphs.values(), [wrong[number] for number in graphs]), strict=True
+    ):
         key = (shows, drawn.text)  # known before it is laid out, which is what takes its time
         if key not in known:
             try:

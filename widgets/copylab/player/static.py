@@ -44,6 +44,9 @@ ROOM = 400_000
 CODE = 300_000
 """And so many of the code itself, about."""
 
+NAMED = 40
+"""Names of a step whose tensors are told, so that the code can show them in their hues."""
+
 SHORT = 12
 """A loop or call of no more steps is open from the start."""
 
@@ -167,6 +170,15 @@ class _Way:
 
     pictures: _Pictures | None = None
     left: Left = None
+    names: str = ""
+    """Those of the step before."""
+
+    def named(self, frame: Frame) -> str | None:
+        """Which name stands for which tensor, `x:T1 y:T2`, where that is not as in the step before."""
+        seen = frame.step.seen
+        pairs = () if seen is None else seen.snapshot.names[:NAMED]
+        before, self.names = self.names, " ".join(f"{name}:{tid}" for name, tid in pairs if name.isidentifier())
+        return None if self.names == before else self.names
 
 
 def _flat(parts: Iterable[Group | Frame]) -> Iterator[Group | Frame]:
@@ -304,6 +316,7 @@ class _Step(Part):
             data_end=site.end_line,
             data_kind="wrong" if frame.wrong else frame.step.kind,
             data_calls=" ".join(frame.step.calls) or None,
+            data_names=self.way.named(frame),
             open=frame.number == 1,
         )
 

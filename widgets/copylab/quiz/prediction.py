@@ -417,4 +417,4 @@ class PredictionView(View):
                 self.children = [self.form]
             case {"do": "steps"} if self._prediction.reveal is not None and len(self.children) == 1:
                 self.children = [self.form, self._prediction.reveal.steps.live()]
-                self.form.says = gettext("The player of the run stands below.")
+                self.form.says = gettext("The player of the run is below.")

@@ -216,6 +216,7 @@ class Table {
     row.after(proof);
     button.setAttribute("aria-expanded", "true");
     this.shown = { proof, button };
+    proof.scrollIntoView({ block: "nearest" });
     const where = say("The program is shown below the row.");
     this.tell(` ${title.textContent}. ${printed.textContent} ${where}`);
   }

@@ -1,7 +1,9 @@
 // How a picture stands in the page: made once, then changed where the next one differs. The player's script begins
 // with this. A picture's SVG comes as tokens: its text cut between `>` and `<`.
 
-const SHEET = "<style>.sheet{overflow:hidden}svg{display:block}</style>";
+const SHEET =
+  "<style>.sheet{overflow:hidden}svg{display:block}.joined{stroke-width:3.5!important}" +
+  "@media(prefers-reduced-motion:no-preference){.fades{animation:fade .5s}}@keyframes fade{from{opacity:0}}</style>";
 const TALL = 640; // from so many px on it scrolls, so that the line that ran stays in sight
 const GROUP = 64;
 const BLOCK = /(?:.*\n){8}|[^]+/g;
@@ -58,6 +60,7 @@ function draw(pane, tokens) {
   drawn.page.replaceWith((drawn.page = made.firstChild));
   let at = start ? after(old.nodes[start - 1]) : drawn.page.nextSibling?.firstChild;
   nodes.forEach((node, index) => {
+    if (!node && pane.shown_once) made.firstChild.classList.add("fades");
     nodes[index] = node ??= made.firstChild;
     if (node === at) at = after(at);
     else put(drawn.svg, node, at);
@@ -65,6 +68,7 @@ function draw(pane, tokens) {
   drawn.nodes.splice(start, was.length, ...nodes);
   drawn.tokens = body;
   if (!drawn.styles.has(style)) drawn.svg.firstChild.textContent = [...drawn.styles.add(style)].map((one) => one.slice(7, -8)).join("");
+  pane.shown_once = true;
   fit(drawn.svg, made);
 }
 

@@ -9,6 +9,7 @@ const BUTTONS = [
   ["last", say("Last step"), say("Last ⇥")],
 ];
 
+const WORDS_OF_CODE = /("[^"]*"|'[^']*'|#.*|(?<![\w.])[A-Za-z_]\w*)/;
 const WRONG = ["error", "syntax", "wrong"];
 const MEASURED = 24; // so many of the longest steps are measured
 const MOST = 320; // px: words that take more scroll
@@ -39,6 +40,11 @@ function read(root) {
     outputs: [...details.querySelectorAll(":scope > :is(.cl-alarm, .cl-out)")],
     pictures: new Map([...details.querySelectorAll(".cl-picture")].map((p) => [p.dataset.picture, p])),
   }));
+  let names = {};
+  [...root.querySelectorAll("details.cl-step")].forEach(({ dataset }, at) => {
+    if (dataset.names !== undefined) names = Object.fromEntries(dataset.names.split(" ").map((pair) => pair.split(":")));
+    steps[at].names = names;
+  });
   const groups = [...root.querySelectorAll("details.cl-group")].map((details) => ({
     kind: details.dataset.kind,
     code: Number(details.dataset.code ?? 0),
@@ -135,7 +141,7 @@ function stops({ steps, groups }, ways) {
 
 class Player {
   constructor(data, { onStep = () => {}, label } = {}) {
-    Object.assign(this, data, { onStep, index: -1, ways: new Map(), here: [] });
+    Object.assign(this, data, { onStep, index: -1, ways: new Map(), here: [], names: [] });
     this.seen = stops(this, this.ways);
     const count = this.steps.length;
     this.buttons = new Map(
@@ -154,7 +160,7 @@ class Player {
     this.status = element("p", { class: "cl-status", role: "status", "aria-live": "polite" });
     this.code = element("ol", { class: "cl-listing", "aria-label": say("The code, the line of this step marked") });
     this.rows = this.codes.map(({ name, lines }) => {
-      const rows = lines.map((line, at) => element("li", { "data-line": at + 1 }, element("span", { class: "cl-text" }, line || " ")));
+      const rows = lines.map((line, at) => element("li", { "data-line": at + 1 }, element("span", { class: "cl-text" }, ...this.words_of(line))));
       this.code.append(...(this.codes.length > 1 ? [element("li", { class: "cl-of" }, name || say("The code"))] : []), ...rows);
       return rows;
     });
@@ -172,14 +178,37 @@ class Player {
     this.root.append(
       bar,
       ...this.folding(),
-      element("div", { class: "cl-line-of-status" }, this.status, element("p", { class: "cl-hint" }, say("Keys: ← → Home End"))),
+      element("div", { class: "cl-line-of-status" }, this.status, element("p", { class: "cl-hint" }, say("Click here for the keys ← → Home End"))),
       element("div", { class: "cl-halves cl-code-half" }, this.code, this.happened),
       element("div", { class: "cl-halves cl-pictures" }, ...[...this.panes.values()].map((pane) => pane.figure)),
       this.ending,
     );
+    for (const kind of ["pointerover", "pointerout", "focusin", "focusout"]) this.root.addEventListener(kind, (event) => this.join(event));
     this.root.addEventListener("copylab-key", (event) => this.act(event.detail));
     this.show(0);
     new ResizeObserver(() => this.settle()).observe(this.happened);
+  }
+
+  /** A line of the code, the names of tensors as elements; not where functions have names of their own. */
+  words_of(line) {
+    const known = this.codes.length === 1 && !this.steps.some(({ calls }) => calls.length);
+    return line.split(known ? WORDS_OF_CODE : /^$/).map((word) => {
+      if (!this.steps.some(({ names }) => names[word])) return word || "";
+      const made = element("span", { class: "cl-name", "data-name": word });
+      if (!this.names.some((one) => one.dataset.name === word)) made.tabIndex = 0; // each name can be reached once
+      this.names.push(made);
+      made.append(word);
+      return made;
+    });
+  }
+
+  /** Show which parts of code and pictures are of one tensor. */
+  join(event) {
+    const leaves = event.type === "pointerout" || event.type === "focusout";
+    const tensor = leaves ? null : event.composedPath().find((one) => one.dataset?.t)?.dataset.t;
+    for (const part of [this.root, ...[...this.panes.values()].map(({ shadow }) => shadow)]) {
+      for (const one of part.querySelectorAll("[data-t]")) one.classList.toggle("joined", one.dataset.t === tensor);
+    }
   }
 
   /** Make the place of the words as high as the longest of them need, so that nothing below it moves. */
@@ -295,6 +324,12 @@ class Player {
     for (const row of this.here) row.className = WRONG.includes(step.kind) ? "cl-here cl-wrong" : "cl-here";
     this.here[0]?.setAttribute("aria-current", "step");
     this.scrollTo(rows[step.line - 1]);
+    for (const one of this.names) {
+      const tensor = step.names[one.dataset.name];
+      one.className = tensor ? `cl-name cl-h${tensor.slice(1) % 6}` : "cl-name";
+      if (tensor) one.dataset.t = tensor;
+      else delete one.dataset.t;
+    }
     const told = this.told(index);
     this.words(told);
     // How it ended is no news before the end, unless something cut it short.
