@@ -17,8 +17,8 @@ from nbconvert.preprocessors import ExtractOutputPreprocessor
 from tinytorch.viz.draw.picture import convert
 from tinytorch.viz.draw.style import fixed
 
-_WIDGET = re.compile(r'class="(?:cl|copylab)-')  # whose words are shown: it has many pictures, or one of many states
-_PICTURE = re.compile(r'<img [^>]*src="data:image/svg\+xml;base64,([^"]+)"')
+_OTHERS = re.compile(r'class="(?:copylab|cl)-')  # widgets, whose words are their text
+_PICTURE = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
 
 
 class Pictures(ExtractOutputPreprocessor):
@@ -33,7 +33,7 @@ class Pictures(ExtractOutputPreprocessor):
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             html = data.get("text/html", "")
-            if (found := _PICTURE.search(html)) and not _WIDGET.search(html, 0, found.start()):
+            if not _OTHERS.search(html) and (found := _PICTURE.search(html)):
                 svg = fixed(base64.b64decode(found[1]).decode(), "print")
                 if latex:
                     data["application/pdf"] = base64.b64encode(convert(svg, "pdf")).decode()
