@@ -6,7 +6,7 @@ from typing import Any
 
 import copylab
 import pytest
-from make_catalogue import Found, write, written, wrong
+from make_catalogue import Found, renew, write, written, wrong
 
 import tinytorch
 from tinytorch.viz import catalogue
@@ -98,6 +98,48 @@ def test_a_template_holds_what_the_code_says(tmp_path: Path) -> None:
         "copylab.pot: no longer in the code: 'Memory'",
         "tinytorch/viz/a.py: not in copylab.pot: 'Storage'",
     ]
+
+
+PO = """
+msgid "Memory"
+msgstr "Speicher"
+
+msgid "Step {number}"
+msgstr "Schritt {nummer}"
+
+msgid "Run {nam}"
+msgstr "Führe {nam} aus"
+
+msgid "{number} step of {all}"
+msgid_plural "{number} steps of {all}"
+msgstr[0] "{number} Schritt von {all}"
+msgstr[1] "{number} Schritte von {all}"
+"""
+
+
+def test_what_is_not_translated_is_noticed(tmp_path: Path) -> None:
+    root, template = project(tmp_path), tmp_path / "tinytorch" / "locale" / "copylab.pot"
+    write(root, template)
+    path = template.parent / "de" / "LC_MESSAGES" / "copylab.po"
+    path.parent.mkdir(parents=True)
+    path.write_text(PO, encoding="utf-8")
+    assert "de: no longer in the code: 'Run {nam}'" in wrong(root, template)
+    assert "de: not there: 'inside'" in wrong(root, template)
+    renew(path)
+    assert wrong(root, template) == [
+        "de: holes differ: 'Schritt {nummer}', of 'Step {number}'",
+        "de: not translated: 'a pair {1, 2}'",
+        "de: not translated: 'in a text'",
+        "de: not translated: 'inside'",
+        "de: to be looked at: 'Run {name}'",
+    ]
+    text = (
+        path.read_text("utf-8").replace("{nummer}", "{number}").replace("{nam}", "{name}").replace("#, fuzzy, ", "#, ")
+    )
+    path.write_text(text.replace('msgstr ""\n\n', 'msgstr "so"\n\n').rstrip().removesuffix('""') + '"so"\n', "utf-8")
+    assert wrong(root, template) == ["de: copylab.mo is not made of copylab.po: run tests/make_catalogue.py"]
+    renew(path)
+    assert wrong(root, template) == []
 
 
 @pytest.mark.parametrize(

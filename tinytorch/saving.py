@@ -2,16 +2,21 @@
 
 A file is a zip archive: `data.pkl` describes the objects, `data/0`, `data/1` ... hold a storage each, so that tensors
 saved together keep what they share. Loading makes tensors and plain containers, and refuses everything else unless
-`weights_only=False` says that the file is to be trusted. Source: `torch.serialization`, `torch._utils`.
+`weights_only=False` says that the file is to be trusted. Whatever stands in a file, reading it calls nothing from it,
+ends, and takes a small multiple of the file in memory. Source: `torch.serialization`, `torch._utils`,
+`torch._weights_only_unpickler`.
 """
 
 from __future__ import annotations
 
 import io
 import pickle
+import struct
 import zipfile
+import zlib
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -20,10 +25,11 @@ import numpy as np
 from . import dtypes, nn
 from .autograd.hooks import warn_of_hooks
 from .devices import as_device, device
-from .errors import missing
+from .errors import HAS_NOT, type_name
 from .ops.copies import over_storage
-from .storage import UntypedStorage
-from .tensor import Size, Tensor
+from .random import Generator
+from .storage import UntypedStorage, reach
+from .tensor import Layout, Size, Tensor
 
 _Storage = tuple[UntypedStorage, dtypes.dtype]  # with the type of its elements, by which files name it
 
@@ -31,8 +37,11 @@ _Storage = tuple[UntypedStorage, dtypes.dtype]  # with the type of its elements,
 def rebuild_tensor(storage: _Storage, offset: int, size: tuple, stride: tuple, requires_grad: bool, *_: Any) -> Tensor:
     """A tensor that looks at a storage."""
     kind = storage[1].np
-    steps = tuple([k * kind.itemsize for k in stride])
-    return over_storage(storage[0], (kind, size, steps, offset * kind.itemsize), requires_grad)
+    n, steps = kind.itemsize, tuple([k * kind.itemsize for k in stride])
+    if min(0, offset, *size, *stride) < 0 or offset * n + reach(size, steps, n) > storage[0].nbytes():
+        raise RuntimeError("Trying to resize storage that is not resizable")
+    out = over_storage(storage[0], (kind, size, steps, offset * n), False)
+    return out.requires_grad_() if requires_grad else out
 
 
 def rebuild_parameter(data: Tensor, requires_grad: bool, hooks: Any, state: dict | None = None) -> Tensor:
@@ -49,6 +58,13 @@ def rebuild_from_type(make: Any, kind: type, args: tuple, state: dict) -> Any:
     return made
 
 
+def encode(text: str, encoding: str) -> bytes:
+    """Bytes, which pickle's second protocol has as text."""
+    if encoding not in ("latin1", "latin-1"):  # others take long for a long text
+        raise ValueError(f"bytes in {encoding}")
+    return text.encode("latin1")
+
+
 _FUNCTIONS: dict[Any, tuple[str, str]] = {
     rebuild_tensor: ("torch._utils", "_rebuild_tensor_v2"),
     rebuild_parameter: ("torch._utils", "_rebuild_parameter"),
@@ -63,8 +79,11 @@ _BY_NAME: dict[tuple[str, str], Any] = {
     **{("torch", kind.__name__): kind for kind in (Tensor, Size, device)},
     **{(kind.__module__, kind.__name__): kind for kind in (OrderedDict, Counter, set, complex, bytearray)},
     ("torch.nn.parameter", "Parameter"): nn.Parameter,
-    ("_codecs", "encode"): lambda text, encoding: text.encode(encoding),
+    ("_codecs", "encode"): encode,
 }
+_MADE_OF_TYPE = rebuild_tensor, rebuild_parameter
+_CALLED = (*_FUNCTIONS, encode, Size, device, OrderedDict, Counter, set, complex, bytearray)
+_OPCODES = b"\x80.cRb\x81aesu(t\x85\x86\x87N\x89\x88)]}\x8fJKMGXUQhjqr\x8a"  # those that PyTorch's reader knows
 
 
 class _Name(str):
@@ -83,6 +102,8 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, (dtypes.dtype, FunctionType, _Name)):
             return getattr(obj, "called", None) or getattr(obj, "__qualname__", obj)
+        if isinstance(obj, (Generator, UntypedStorage, Layout)):  # which PyTorch would not read from what pickle writes
+            raise TypeError(f"cannot pickle '{type_name(obj)}' object")
         if not isinstance(obj, Tensor):
             return NotImplemented
         state = dict(obj.__dict__)
@@ -132,16 +153,20 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) 
 _REFUSED = "Weights only load failed. This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you trust the source of the checkpoint\033[0m. \n\t(1) In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do it only if you got the file from a trusted source.\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the following error message.\n\tWeightsUnpickler error: Unsupported global: GLOBAL {0} was not an allowed global by default. Please use `torch.serialization.add_safe_globals([{0}])` or the `torch.serialization.safe_globals([{0}])` context manager to allowlist this global if you trust this class/function.\n\nCheck the documentation of torch.load to learn more about types accepted by default with weights_only https://pytorch.org/docs/stable/generated/torch.load.html."
 
 _NO_FILE_OF_OURS = "this is no file that torch.save wrote (PyTorch 1.6 or later, or tinytorch)"
+_NO_ZIP = (zipfile.BadZipFile, NotImplementedError, ValueError, ArithmeticError, struct.error)
+_DAMAGED = (*_NO_ZIP, LookupError, SystemError, AttributeError, TypeError, EOFError, zlib.error)
+_DEEP, _MANY = 100, 1_000_000  # tuples in a tuple: hashing what is nested may take for ever, or the stack
 
 
-class _Reader(pickle.Unpickler):
-    """Makes what a file names, and puts storages where `map_location` says."""
+class _Reader(pickle._Unpickler):  # type: ignore[name-defined]
+    """Makes whatever a file names, and puts storages where `map_location` says."""
 
-    def __init__(self, archive: zipfile.ZipFile, map_location: Any, weights_only: bool) -> None:
+    def __init__(self, archive: zipfile.ZipFile, map_location: Any) -> None:
         self.folder = archive.namelist()[0].partition("/")[0]
         super().__init__(io.BytesIO(archive.read(f"{self.folder}/data.pkl")))
-        self.archive, self.to, self.weights_only = archive, map_location, weights_only
+        self.archive, self.to = archive, map_location
         self.storages: dict[str, UntypedStorage] = {}
+        self.nested: dict[int, tuple[int, int, tuple]] = {}  # tuples by id: how deep, how many in it
 
     def find_class(self, module: str, name: str) -> Any:
         module, name = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))  # since Python 2
@@ -149,19 +174,62 @@ class _Reader(pickle.Unpickler):
         if found is not None:
             return found
         if module == "torch":  # a dtype that PyTorch alone has
-            raise missing("module 'torch' has no attribute '{}'", name)
-        if self.weights_only:
-            raise pickle.UnpicklingError(_REFUSED.format(name if module == "builtins" else f"{module}.{name}"))
+            raise pickle.UnpicklingError(f"module 'torch' has no attribute '{name}'. {HAS_NOT.format(name)}")
+        return self.foreign(module, name)
+
+    def foreign(self, module: str, name: str) -> Any:
         return getattr(nn, name) if module.startswith("torch.nn.") else super().find_class(module, name)
 
     def persistent_load(self, pid: Any) -> _Storage:
-        _, kind, key, where, _ = pid
+        _, kind, key, where, n = pid
+        if not (isinstance(key, str) and isinstance(where, str) and isinstance(n, int)):
+            raise pickle.UnpicklingError("Only persistent_load of storage is allowed")
         if key not in self.storages:
-            data = np.frombuffer(bytearray(self.archive.read(f"{self.folder}/data/{key}")), np.uint8)
+            content, size = bytearray(self.archive.read(f"{self.folder}/data/{key}")), n * kind.itemsize
+            if len(content) != size:
+                raise RuntimeError(f"record size ({len(content)} bytes) does not match expected size ({size} bytes = {size} elements * 1 bytes/element) for dtype Byte")  # fmt: skip
             moved = self.to is not None and not callable(self.to)
-            made = UntypedStorage(data, as_device(self.to if moved else where))
+            made = UntypedStorage(np.frombuffer(content, np.uint8), as_device(self.to if moved else where))
             self.storages[key] = (self.to(made, where) or made) if callable(self.to) else made
         return self.storages[key], kind
+
+
+class _ReaderOfWeights(_Reader):
+    """Makes tensors and plain containers, with the opcodes that these need; calls what makes them and nothing else."""
+
+    def foreign(self, module: str, name: str) -> Any:
+        raise pickle.UnpicklingError(_REFUSED.format(name if module == "builtins" else f"{module}.{name}"))
+
+    def load_reduce(self) -> None:
+        args, make = self.stack.pop(), self.stack.pop()
+        within = make is not rebuild_from_type or args[0] in _MADE_OF_TYPE
+        size = make is bytearray and args and not isinstance(args[0], (str, bytes))
+        if size or not within or not any(make is f for f in _CALLED):
+            raise pickle.UnpicklingError(f"Trying to call reduce for unrecognized function of type {type_name(make)}")
+        self.append(make(*args))
+
+    def load_build(self) -> None:
+        state, made = self.stack.pop(), self.stack[-1]
+        if type(made) is not OrderedDict:
+            raise pickle.UnpicklingError(f"Can only build OrderedDict, but got {type(made)}")
+        made.__dict__.update(state)
+
+    def load_nested(self, read: Any) -> None:
+        """Read a tuple, and count what is in it."""
+        read(self)
+        made = self.stack[-1]
+        inside = [self.nested[id(x)][:2] for x in made if id(x) in self.nested]
+        deep, many = 1 + max([d for d, _ in inside], default=0), 1 + sum([m for _, m in inside])
+        if deep > _DEEP or many > _MANY:
+            raise pickle.UnpicklingError(f"Too many tuples within a tuple: {many}, {deep} deep")
+        self.nested[id(made)] = deep, many, made  # kept, so that no other gets its id
+
+    dispatch = {
+        code: partial(within, read=read) if code in b"t\x85\x86\x87" else read
+        for within in (load_nested,)
+        for code, read in pickle._Unpickler.dispatch.items()  # type: ignore[attr-defined]
+        if code in _OPCODES
+    } | {ord("R"): load_reduce, 0x81: load_reduce, ord("b"): load_build}
 
 
 def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, **options: Any) -> Any:
@@ -172,7 +240,16 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, 
     """
     try:
         archive = zipfile.ZipFile(f)
-    except zipfile.BadZipFile:
+    except _NO_ZIP:
         raise pickle.UnpicklingError(_NO_FILE_OF_OURS) from None
     with archive:
-        return _Reader(archive, map_location, weights_only is None or weights_only).load()
+        parts = archive.infolist()
+        known = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} >= {p.compress_type for p in parts}
+        if not known or sum([p.file_size for p in parts]) > 8 * archive.start_dir + 1_000_000:
+            raise pickle.UnpicklingError("this file would take much more memory than it has bytes")
+        if not (weights_only is None or weights_only):
+            return _Reader(archive, map_location).load()
+        try:
+            return _ReaderOfWeights(archive, map_location).load()
+        except _DAMAGED as error:
+            raise pickle.UnpicklingError(f"this file cannot be read ({type_name(error)}: {error})") from error

@@ -204,32 +204,6 @@ def test_text_and_source_need_no_graphviz(monkeypatch: pytest.MonkeyPatch, engin
             picture.pipe(format=kind)
 
 
-def test_a_compile_cache_that_cannot_be_written_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    wasmtime = pytest.importorskip("wasmtime")
-    engines = []
-
-    class Refuses(wasmtime.Config):  # type: ignore[name-defined]
-        def __setattr__(self, name: str, value: object) -> None:
-            if name == "cache":
-                raise wasmtime.WasmtimeError("no home to write to")
-            super().__setattr__(name, value)
-
-    made = wasmtime.Engine
-    monkeypatch.setattr(wasmtime, "Config", Refuses)
-
-    def engine(*given: object) -> object:
-        engines.append(given)
-        return made(*given)
-
-    monkeypatch.setattr(wasmtime, "Engine", engine)
-    layout._wasm.cache_clear()
-    try:
-        assert layout.render("digraph{a->b}").startswith("graph ")
-        assert engines == [()]
-    finally:
-        layout._wasm.cache_clear()
-
-
 def test_what_graphviz_refuses_is_said_and_the_next_graph_works() -> None:
     with pytest.raises(LayoutError, match="Graphviz refused the graph"):
         layout.render("digraph{")

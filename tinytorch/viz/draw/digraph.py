@@ -24,7 +24,7 @@ from ..words import shown
 from . import layout
 from .graph import Card, Sheet, Wire, build, draw, folded_in
 from .picture import FIXED, MISSING, Folded, Shown, convert
-from .style import PALETTE, THEMES, root_class, stylesheet
+from .style import PALETTE, THEMES, lang, root_class, stylesheet
 
 _DOT_COLOURS = {
     "node": {"fillcolor": "#ffffff", "color": "#7c8590"},
@@ -200,7 +200,9 @@ def _restyled(svg: str, theme: str | None) -> str:
         rules = rules.replace(word, colour)
     rules = rules.replace(".tt-pic", f".{root_class(theme)}")
     label = escape(gettext("Autograd graph"))
-    head = f'<svg class="{root_class(theme)}" role="img" aria-label="{label}" style="max-width:100%;height:auto"'
+    head = (
+        f'<svg class="{root_class(theme)}" {lang()}role="img" aria-label="{label}" style="max-width:100%;height:auto"'
+    )
     body = body.replace("<svg", head, 1)
     at = body.index(">") + 1
     return f"{body[:at]}<style>{stylesheet(theme)}{rules}</style>{body[at:]}"

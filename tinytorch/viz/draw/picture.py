@@ -160,7 +160,9 @@ class Shown:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> dict[str, Any]:
         try:
-            return bundle(self.svg, self.text, self._folds())
+            made = bundle(self.svg, self.text, self._folds())
+            # Only where it is asked for: a notebook holds the picture once, and nbconvert needs Inkscape for an SVG.
+            return made | {"image/svg+xml": self.themed("light")} if "image/svg+xml" in (include or ()) else made
         except LayoutError as error:
             return {"text/plain": f"{self.text}\n\n({error})"}
 

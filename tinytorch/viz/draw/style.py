@@ -8,10 +8,12 @@ puts the SVG inline may set the variables; alone, as an <img>, the picture follo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from html import escape
 
+from ..catalogue import language
 from ..labels import clean, shorten, width
 
 # name: (light, dark, print). Each ink on its ground reaches a contrast of 4.5 or more.
@@ -144,6 +146,17 @@ def stylesheet(theme: str | None = None, used: frozenset[str] | None = None) -> 
     )
 
 
+def lang() -> str:
+    """The attribute by which a font with the right shapes is found: not needed for English."""
+    return f'lang="{language()}" ' if language() else ""
+
+
+def fixed(svg: str, theme: str) -> str:
+    """A picture that follows the page's theme, in one of `THEMES`: for what does not know variables of CSS."""
+    svg = re.sub(r"var\(--tt-([\w-]+),var\(--_[\w-]+\)\)", lambda found: PALETTE[found[1]][THEMES[theme]], svg)
+    return re.sub(r"@media[^{]*\{\.tt-pic\{--[^}]*\}\}|\.tt-pic\{--[^}]*\}", "", svg)
+
+
 def root_class(theme: str | None) -> str:
     """The class of a picture's <svg>, which all of its rules begin with."""
     return "tt-pic" if theme is None else f"tt-pic-{theme}"
@@ -229,7 +242,7 @@ class Canvas:
         """The whole document; what is larger than `LARGEST` is shown smaller, unless it is asked for as a `whole`."""
         w, h = round(w), round(h)
         scale = 1.0 if whole else min(1.0, LARGEST / max(w, h))
-        described = f'role="img" aria-label="{escape(clean(label))}"'
+        described = f'{lang()}role="img" aria-label="{escape(clean(label))}"'
         page = f'<rect class="page" width="{w}" height="{h}" rx="8"/>'
         drawn = page + "".join(self.parts)
         used = frozenset(name for kind in self.kinds for name in kind.split())

@@ -60,7 +60,7 @@ _EARLIER = "position = torch.tensor([1.0, 2.0])\n"
 
 earlier = exercise(
     "assignment/earlier",
-    "`before` shall still show `[1, 2]` when `position` has moved on to `[11, 12]`. Change the line that moves.",
+    "`before` should still show `[1, 2]` when `position` has moved on to `[11, 12]`. Change the line that moves.",
     check=_check_earlier,
     start=_EARLIER + "before = position\nposition += 10",
     hints=[
@@ -96,7 +96,7 @@ def _check_doubled(double, a, torch):
 
 doubled = exercise(
     "assignment/double",
-    "`double(t)` shall return the doubled numbers and leave the caller's tensor alone: afterwards `a` shows `[1, 2]`.",
+    "`double(t)` should return the doubled numbers and leave the caller's tensor alone: afterwards `a` shows `[1, 2]`.",
     check=_check_doubled,
     start="def double(t):\n    t *= 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])\nb = double(a)",
     hints=[

@@ -20,7 +20,7 @@ rows = predict(
     k = x.clone()
     d = x.detach()
     p = x.data
-    c = torch.empty(2)
+    c = torch.zeros(2)
     c.copy_(x)
     d += 10
     """,
@@ -115,7 +115,7 @@ _WORDS: dict[tuple[str, Answer], str] = {
     ("same_storage", False): gettext_noop("{wish}: with {name}, it looks at the cells of x."),
     ("same_storage", True): gettext_noop("{wish}: with {name}, its numbers are copied."),
     ("gradient_returns", True): gettext_noop("{wish}: with {name}, no gradient comes back."),
-    ("gradient_returns", False): gettext_noop("{wish}: with {name}, it keeps a way back."),
+    ("gradient_returns", False): gettext_noop("{wish}: with {name}, the gradient still flows back."),
     ("same_counter", True): gettext_noop("{wish}: with {name}, its writes are counted by nobody else."),
     ("same_tensor", False): gettext_noop("{wish}: with {name}, it is x itself."),
     ("warns", None): gettext_noop("{wish}: with {name}, it warns, each time."),
@@ -158,7 +158,7 @@ wishes = exercise(
     wrong={
         _choice("detach().clone()", None, None, None, None): "no gradient comes back",
         _choice("view", None, None, None, None): "it looks at the cells of x",
-        _choice("clone", "clone", None, None, None): "it keeps a way back",
+        _choice("clone", "clone", None, None, None): "the gradient still flows back",
         _choice("clone", "torch.tensor", None, None, None): "it warns, each time",
         _choice("clone", "detach().clone()", ".data", None, None): "counted by nobody else",
         _choice("clone", "detach().clone()", "detach", "=", None): "it is x itself",

@@ -139,7 +139,7 @@ for _ in range(3):
 
 readings = exercise(
     "clone/readings",
-    "A sensor is read three times, always into the same tensor. `kept` shall hold the three readings `[1, 1]`, `[2, 2]`, "
+    "A sensor is read three times, always into the same tensor. `kept` should hold the three readings `[1, 1]`, `[2, 2]`, "
     "`[3, 3]` as tensors. Run the cell, look at what it holds, and mend one line.",
     check=_check_readings,
     start=_KEEP.format("reading") + "print(kept)",
@@ -174,7 +174,7 @@ _GO = "\nout.backward()"
 
 both = exercise(
     "clone/both",
-    "`c` shall be a clone of `a`, and `out` shall be computed from `c` alone, so that after `out.backward()` both `a.grad` "
+    "`c` should be a clone of `a`, and `out` should be computed from `c` alone, so that after `out.backward()` both `a.grad` "
     "and `c.grad` can be read and both are 12. Replace what is `None`, and call `backward`.",
     check=_check_both,
     start="a = torch.tensor(2.0, requires_grad=True)\nc = None\nout = None",

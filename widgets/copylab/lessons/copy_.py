@@ -9,7 +9,7 @@ from tinytorch.viz.catalogue import gettext
 filled = predict(
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
-    y = torch.empty(2)
+    y = torch.zeros(2)
     y.copy_(x)
     x.data += 10
     y.sum().backward()

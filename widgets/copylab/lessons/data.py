@@ -49,7 +49,7 @@ def _check_counted(a, out, shown):
 
 counted = exercise(
     "data/display",
-    "`shown` shall hold `out` in percent, requiring no grad, and `out` shall stay as it is. Change one line.",
+    "`shown` should hold `out` in percent, without requiring grad, and `out` should stay as it is. Change one line.",
     check=_check_counted,
     start="a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nout = a.sigmoid()\nshown = out.data\nshown.mul_(100)",
     hints=["`mul_` writes. Into whose cells?", "Cut the graph, and copy: two calls."],
@@ -76,13 +76,13 @@ _UPDATE = "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\n"
 
 update = exercise(
     "data/update",
-    "The gradient of `w * w` at 4 is 8, and the program finds 6. `w` shall go from 4 to 3, `w.grad` shall be `[8]`, "
-    "and the write shall be counted.",
+    "The gradient of `w * w` at 4 is 8, and the program finds 6. `w` should go from 4 to 3, `w.grad` should be `[8]`, "
+    "and the write should be counted.",
     check=_check_update,
     start=_UPDATE + "w.data -= 1.0\nloss.backward()",
     hints=[
         "Which of the last two lines has to come first?",
-        "A write that is counted and not recorded: section 6 has one.",
+        "A write that is counted and not recorded: look for `no_grad` in this lesson.",
     ],
     solution=_UPDATE + "loss.backward()\nwith torch.no_grad():\n    w -= 1.0",
     wrong={

@@ -112,7 +112,7 @@ def _check_weights(weighted, torch):
 
 weights = exercise(
     "new_tensor/weights",
-    "`weighted(x)` should return a result with the dtype of `x`. Now, a `float16` `x` gives a `float32` result. "
+    "`weighted(x)` should return a result with the dtype of `x`. As it is, a `float16` `x` gives a `float32` result. "
     "Change the first line of the function.",
     check=_check_weights,
     start="def weighted(x):\n    factors = torch.tensor([1.0, 10.0])\n    return (x * factors).sum()",

@@ -1,4 +1,4 @@
-"""Stopping the gradient: which part learns, a frozen first part, a hidden state, a goal that is no road back."""
+"""Stopping the gradient: which part learns, a frozen first part, a hidden state, a goal that gets no gradient."""
 
 from copylab import Misconception, exercise, predict
 from copylab.looks import grad

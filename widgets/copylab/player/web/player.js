@@ -178,7 +178,7 @@ class Player {
     this.root.append(
       bar,
       ...this.folding(),
-      element("div", { class: "cl-line-of-status" }, this.status, element("p", { class: "cl-hint" }, say("Keys: ← → Home End"))),
+      element("div", { class: "cl-line-of-status" }, this.status, element("p", { class: "cl-hint" }, say("Click here for the keys ← → Home End"))),
       element("div", { class: "cl-halves cl-code-half" }, this.code, this.happened),
       element("div", { class: "cl-halves cl-pictures" }, ...[...this.panes.values()].map((pane) => pane.figure)),
       this.ending,
