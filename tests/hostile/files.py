@@ -26,7 +26,7 @@ SECONDS, MEMORY = 1.0, 20_000_000  # of a file of some thousand bytes
 CALLED: list[str] = []  # what a file had called
 
 
-def victim(*args: Any) -> str:
+def victim(*_: Any) -> str:
     """What a hostile file names in the hope that it is called."""
     CALLED.append("victim")
     return "called"
