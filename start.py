@@ -2,6 +2,7 @@
 
     python3 start.py                          open the course in JupyterLab
     python3 start.py --no-browser --port 8899 ... without opening a browser, on a port of your own
+    python3 start.py reset clone              lay that lesson out anew; yours is kept beside it
     python3 start.py test                     run all tests
     python3 start.py test lint unit           run some of them (--help lists them)
 
@@ -108,6 +109,8 @@ def set_up(*extras: str) -> None:
     uv = shutil.which("uv")
     if not (uv and works(uv, "pip", "install", "--python", str(PYTHON), "--editable", target)):
         do("install the packages", str(PYTHON), "-m", "pip", "install", "--quiet", "--no-user", "--editable", target)
+    # What draws the graphs is compiled now, for a second or two, and not in front of the first reader.
+    works(str(PYTHON), "-c", "from tinytorch.viz.draw.layout import render; render('digraph{}')")
     STAMP.write_text("\n".join([digest, *wanted]))
 
 
@@ -126,7 +129,7 @@ def main(arguments: list[str]) -> None:
         become(str(ROOT / "tests" / "run_all.py"), *arguments[1:])
     elif "-h" in arguments or "--help" in arguments:
         print(__doc__.strip())
-    elif arguments and not arguments[0].startswith("-"):
+    elif arguments and arguments[0] != "reset" and not arguments[0].startswith("-"):
         sys.exit(f"start.py does not know {arguments[0]!r}.\n\n{__doc__.strip()}")
     else:
         set_up("course")

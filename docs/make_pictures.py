@@ -49,7 +49,7 @@ CASES = (
         "loss = out.sum()",
         "a=a, out=out, c=c, loss=loss",
         ("memory", "graph"),
-        "The cross stands where backward will stop: saved at version 0, now at 1.",
+        "The cross is where backward will stop: saved at version 0, now at 1.",
     ),
     Case(
         "data",
@@ -62,7 +62,7 @@ CASES = (
         "loss = out.sum()",
         "a=a, out=out, c=c, loss=loss",
         ("memory", "graph"),
-        "Backward checks C2, which still stands at 0; C3 has counted the write. `a.grad` comes out as zeros.",
+        "Backward checks C2, which is still at 0; C3 has counted the write. `a.grad` comes out as zeros.",
     ),
     Case(
         "state_dict",
@@ -80,7 +80,7 @@ CASES = (
         "opt.zero_grad()",
         "net=net, best=best, kept=kept",
         ("memory",),
-        "`best` stands in the storages of `net`, `kept` in its own: that is where the weights of before the step are.",
+        "`best` is in the storages of `net`, `kept` in its own: only `kept` has the weights from before the step.",
     ),
     Case(
         "target",
@@ -110,7 +110,7 @@ CASES = (
         "x = torch.tensor([1.0, 2.0], requires_grad=True)\nout = x.exp()\nd = out.detach()",
         "x=x, out=out, d=d, z=z",
         ("memory", "graph"),
-        "A flag stands at what is new, a diamond at what changed: what was saved is stale now, and was live before.",
+        "A flag marks what is new, a diamond what changed: the saved tensor was live before, and is stale now.",
         then="z = out * 3\nd.mul_(2)",
     ),
     Case(
@@ -132,17 +132,17 @@ with 2.3, 2.6, 2.13 and 2.15) and on tinytorch's alike, and looking changes noth
 `python docs/make_pictures.py`.
 
 How to read a memory picture: a band is one storage, with its cells. Each row is a tensor that looks into it, with the
-index of its element under each cell that it covers; its names stand on the left. A box on the right is a version
-counter, joined to the tensors that share it. In a graph picture, backward follows the arrows; a tick stands beside what
-is, byte for byte, as it was at the earlier look, a dot beside what was not compared with one, a cross beside what was
-written since, and a triangle with what was or may have been written past its version counter.
+index of its element under each cell that it covers; its names are on the left. A box on the right is a version
+counter, joined to the tensors that share it. In a graph picture, backward follows the arrows; a tick marks what
+is, byte for byte, as it was at the earlier look, a dot what was not compared with one, a cross what was
+written since, and a triangle what was or may have been written past its version counter.
 
 What is large is folded: a graph of more than 40 nodes by module (noted with `modules(net)`, or else by whose tensors
 its nodes read) and by what is repeated, more than 30 tensors by module. What is in trouble, shared, named or new stays
-in view. In a notebook the folds open below the picture, without a kernel too. `graph(loss, find="layers.3")` unfolds
+visible. In a notebook the folds open below the picture, without a kernel too. `graph(loss, find="layers.3")` unfolds
 and marks what is called so, `fold=False` draws all of it; `memory` takes both. Names come from what you give: tensors,
 modules, optimizers, lists, generators, dataclasses, `params=net.named_parameters()`. With `values=False` the numbers
-are left out, for a picture that is to be the same in each run.
+are left out, so that the picture is the same in each run.
 """
 
 

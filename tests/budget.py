@@ -38,7 +38,7 @@ PARTS = (
         without=("viz", "nn", "optim.py", *(f"ops/{n}.py" for n in LISTS.split(","))),
     ),
     Part("pictures", "tinytorch/viz", 6_420),
-    Part("widgets", "widgets/copylab", 15_030, kinds=(".py", ".js", ".css")),
+    Part("widgets", "widgets/copylab", 15_100, kinds=(".py", ".js", ".css")),
 )
 
 

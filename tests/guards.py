@@ -218,7 +218,15 @@ def broken_links(markdown: str, folder: Path, *, notebook: bool = False) -> list
 
 # Notebooks
 
-TAGS = {"answer", "tinytorch-only", "raises-exception", "nbval-raises-exception", "hide-input", "remove-cell"}
+TAGS = {
+    "answer",
+    "questioned",
+    "tinytorch-only",
+    "raises-exception",
+    "nbval-raises-exception",
+    "hide-input",
+    "remove-cell",
+}
 _BANNED = re.compile(r"\b(?:Output|interact|interactive|interactive_output|clear_output)\(|display_id|update_display")
 _UNCHECKED = re.compile(r"NBVAL_(?:IGNORE_OUTPUT|SKIP)|NBVAL_VARIABLE_OUTPUT")
 

@@ -12,13 +12,11 @@ UNCOUNTED = "past the counter"
 NO_DIFFERENCE = "as it was at the start"  # the change has no effect on what can be seen
 
 _READ = "reading = torch.zeros(2)\nkept = []\nfor _ in range(3):\n"
-_FILM = "position = torch.zeros(1)\nhistory = []\nfor _ in range(3):\n"
 _LAYER = "layer = torch.nn.Linear(1, 1, bias=False)\nwith torch.no_grad():\n    layer.weight.fill_(1.0)\n"
 _TRAIN = "\nwith torch.no_grad():\n    layer.weight.fill_(99.0)"
 _SEVEN = "\nwith torch.no_grad():\n    layer.weight.fill_(7.0)"
 _SEED = "import copy\ntorch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1)\n"
 _BIAS = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
-_EMA = "for value in (2.0, 5.0):\n    with torch.no_grad():\n        layer.weight.fill_(value)\n        "
 _P = "position = torch.tensor([1.0, 2.0])\n"
 _D = "\na = torch.tensor([1.0, 2.0])\nb = double(a)"
 _S = "a = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)\nh = a.sigmoid()\n"
@@ -43,7 +41,6 @@ _VALUE = "value = torch.tensor([1.0, 2.0], requires_grad=True)\nreward = 1.0\n"
 _VLOSS = "\nloss = (value[0] - goal) ** 2\nloss.backward()"
 _STACK = "w = torch.tensor([1.0, 2.0], requires_grad=True)\nparts = [w[0] * 3, w[1] * 4]\n"
 _MASK = "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\n"
-_BIG = "x = torch.tensor([-2.0, 5.0, -1.0, 7.0])\n"
 _ROW = "row = torch.tensor([1.0, 2.0])\n"
 _ARRAY = "import numpy as np\narray = np.array([1.0, 2.0])\n"
 _OLD = "w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    w.grad = None\n    loss = (w * w).sum()\n"
@@ -51,6 +48,11 @@ _A = "a = torch.tensor([1.0, 2.0], requires_grad=True)\n"
 _LOSS = "w = torch.tensor([1.0], requires_grad=True)\ntotal = 0.0\n" + _IN + "    loss = ((w * x) ** 2).sum()\n"
 _FULL = "w = torch.full((3,), 0.5, requires_grad=True)\n"
 _STATE = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor _ in range(3):\n"
+_SQUARED = "\nloss = (w * w).sum()\nloss.backward()"
+_PARTS = "a = torch.tensor([3.0], requires_grad=True)\nb = torch.tensor([2.0], requires_grad=True)\nh = a * 4\n"
+_ROUNDS = "w = torch.tensor([1.0], requires_grad=True)\ngrads = []\n" + _IN
+_OPT = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nopt = torch.optim.SGD(layer.parameters(), lr=0.25)\n"
+_ROUND = "for _ in range(2):\n    opt.zero_grad()\n    loss = (layer.weight**2).sum()\n    loss.backward()\n"
 _SCORES = "scores = torch.tensor([0.1, 0.9], dtype=torch.float64, requires_grad=True)\n"
 
 MORE: dict[str, tuple[list[str], dict[str, str]]] = {
@@ -478,7 +480,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         {
             'choice = dict(zip(choice, ("clone", "detach", "detach", "view", "copy_")))': "it looks at the cells of x",
             'choice = dict(zip(choice, ("clone", "detach().clone()", ".data", "view", "copy_")))': "counted by nobody else",
-            'choice = dict(zip(choice, ("clone", "detach().clone()", "view", "view", "copy_")))': "it keeps a way back",
+            'choice = dict(zip(choice, ("clone", "detach().clone()", "view", "view", "copy_")))': "the gradient still flows back",
         },
     ),
     "choosing/leaf": (
@@ -508,70 +510,6 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _LAYER + "import copy\nbest = copy.copy(layer.state_dict())" + _TRAIN: NO_DIFFERENCE,
         },
     ),
-    "clinic/average": (
-        [
-            _LAYER + 'ema = {"weight": layer.weight.data.clone()}\n' + _EMA + 'ema["weight"].lerp_(layer.weight, 0.5)',
-            _LAYER
-            + "import copy\nema = copy.deepcopy(layer.state_dict())\n"
-            + _EMA
-            + 'ema["weight"].add_(layer.weight).div_(2)',
-            _LAYER
-            + 'ema = {"weight": torch.ones(1, 1)}\n'
-            + _EMA
-            + 'ema["weight"] = (ema["weight"] + layer.weight) / 2',
-        ],
-        {
-            _LAYER
-            + 'ema = {"weight": layer.weight.data}\n'
-            + _EMA
-            + 'ema["weight"].mul_(0.5).add_(0.5 * layer.weight)': SEEN_TWICE,
-            _LAYER
-            + 'ema = {"weight": layer.weight.detach()[:]}\n'
-            + _EMA
-            + 'ema["weight"].mul_(0.5).add_(0.5 * layer.weight)': SEEN_TWICE,
-            _LAYER
-            + "ema = layer.state_dict()\n"
-            + _EMA
-            + 'ema["weight"].mul_(0.5).add_(0.5 * layer.weight)': SEEN_TWICE,
-        },
-    ),
-    "clinic/history": (
-        [
-            _FILM + "    position = position + 1\n    history.append(position)",
-            _FILM + "    position += 1\n    history.append(position + 0)",
-            _FILM + "    position += 1\n    history.append(position.detach().clone())",
-        ],
-        {
-            _FILM + "    position += 1\n    history.append(position.data)": SEEN_TWICE,
-            _FILM + "    position += 1\n    history.append(position[:])": SEEN_TWICE,
-            _FILM
-            + "    position += 1\n    history.append(position if len(history) == 2 else position.clone())": "one write overwrites",
-        },
-    ),
-    "clinic/expand": (
-        [
-            _ROW + "wide = row.expand(3, 2).clone()\nwide[1] += 10",
-            _ROW + "wide = torch.stack([row, row, row])\nwide[1] += 10",
-            _ROW + "wide = row.expand(3, 2).contiguous()\nwide[1] += 10",
-        ],
-        {
-            _ROW + "wide = row.expand(3, 2).data\nwide[1] += 10": "the same two cells",
-            _ROW + "wide = row.view(1, 2).expand(3, -1)\nwide[1] += 10": NO_DIFFERENCE,
-            _ROW + "wide = row.expand(3, 2)[:]\nwide[1] += 10": NO_DIFFERENCE,
-        },
-    ),
-    "clinic/mask": (
-        [
-            _BIG + "x[(x > 0) & (x < 6)] = 0.0",
-            _BIG + "x = torch.where((x > 0) & (x < 6), torch.zeros(4), x)",
-            _BIG + "x.masked_fill_((x > 0) & (x < 6), 0.0)",
-        ],
-        {
-            _BIG + "x[x > 0].masked_fill_(x[x > 0] < 6, 0.0)": NO_DIFFERENCE,
-            _BIG + "y = x.clone()\ny[(x > 0) & (x < 6)] = 0.0": NO_DIFFERENCE,
-            _BIG + "x[x > 0][0] = 0.0": NO_DIFFERENCE,
-        },
-    ),
     "clinic/numpy": (
         [
             _ARRAY + "data = torch.from_numpy(array.copy())\narray[:] = 0.0",
@@ -582,6 +520,82 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _ARRAY + "data = torch.as_tensor(array)\narray[:] = 0.0": NO_DIFFERENCE,
             _ARRAY + "data = torch.from_numpy(array).detach()\narray[:] = 0.0": NO_DIFFERENCE,
             _ARRAY + "data = torch.from_numpy(array).view(2)\narray[:] = 0.0": "looks at the memory of array",
+        },
+    ),
+    "clinic/scaled": (
+        [
+            "w = torch.nn.Parameter(torch.tensor([3.0, 4.0]) * 0.1)" + _SQUARED,
+            "w = torch.tensor([3.0, 4.0]).mul_(0.1).requires_grad_()" + _SQUARED,
+            "w = torch.tensor([3.0, 4.0], requires_grad=True)\nwith torch.no_grad():\n    w *= 0.1" + _SQUARED,
+        ],
+        {
+            "w = (torch.tensor([3.0, 4.0], requires_grad=True) * 0.1).requires_grad_()" + _SQUARED: NO_DIFFERENCE,
+            "w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1\nw.retain_grad()" + _SQUARED: "is not a leaf",
+            "start = torch.tensor([3.0, 4.0], requires_grad=True)\nw = start * 0.1"
+            + _SQUARED
+            + "\nw = start": "w shows [3, 4]",
+        },
+    ),
+    "clinic/stacked": (
+        [
+            "loss = sum(errors) / 2\nloss.backward()",
+            "loss = (errors[0] + errors[1]).div(2)\nloss.backward()",
+            "loss = torch.stack([(w * x - 1) ** 2 for x in (1.0, 2.0)]).mean()\nloss.backward()",
+        ],
+        {
+            "loss = torch.tensor([e.item() for e in errors]).mean().requires_grad_()\nloss.backward()": "no node that leads to w",
+            "loss = torch.stack([e.detach() for e in errors]).mean().requires_grad_()\nloss.backward()\nw.grad = torch.tensor(7.0)": "no node that leads to w",
+            "loss = torch.stack(errors).mean()\nfor error in errors:\n    error.backward(retain_graph=True)": "w.grad is 14",
+        },
+    ),
+    "clinic/parts": (
+        [
+            _PARTS + "kept = h.detach().clone()\nloss = (h * b).sum()\nloss.backward()",
+            _PARTS + "kept = h.data\nloss = (h * b).sum()\nloss.backward()",
+            _PARTS + "loss = (h * b).sum()\nloss.backward()\nkept = torch.tensor(h.tolist())",
+        ],
+        {
+            _PARTS
+            + "kept = h\nloss = (kept * b).sum()\nloss.backward()": "kept requires grad: its node is MulBackward0",
+            _PARTS
+            + "kept = h.detach().requires_grad_()\nloss = (kept * b).sum()\nloss.backward()\na.grad = kept.grad * 4": "kept requires grad",
+            _PARTS
+            + "kept = h.detach()\nloss = (kept * b).sum()\nloss.backward()\na.grad = 4 * b.detach()": "leads to a",
+        },
+    ),
+    "clinic/rounds": (
+        [
+            _ROUNDS + "    (w * x).sum().backward()\n    grads.append(w.grad)\n    w.grad = None",
+            _ROUNDS + "    (w * x).sum().backward()\n    grads.append(w.grad.clone())\n    w.grad.zero_()",
+            _ROUNDS + "    grads += torch.autograd.grad((w * x).sum(), w)",
+        ],
+        {
+            _ROUNDS
+            + "    torch.optim.SGD([w]).zero_grad(set_to_none=False)\n    (w * x).sum().backward()\n    grads.append(w.grad)": "are one tensor",
+            _ROUNDS + "    (w * x).sum().backward()\n    grads.append(w.grad.detach())\n    w.grad.zero_()": SEEN_TWICE,
+            _ROUNDS
+            + "    (w * x).sum().backward()\n    grads.append(w.grad - len(grads))": "grads shows [[1], [2], [4]]",
+        },
+    ),
+    "clinic/optimizer": (
+        [
+            _OPT + "layer.load_state_dict({'weight': torch.tensor([[4.0]])})\n" + _ROUND + "    opt.step()",
+            _OPT + "layer.weight.data = torch.tensor([[4.0]])\n" + _ROUND + "    opt.step()",
+            "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nlayer.weight = torch.nn.Parameter(torch.tensor([[4.0]]))\n"
+            "opt = torch.optim.SGD(layer.parameters(), lr=0.25)\n" + _ROUND + "    opt.step()",
+        ],
+        {
+            _OPT
+            + "layer.load_state_dict({'weight': torch.tensor([[4.0]])}, assign=True)\n"
+            + _ROUND
+            + "    opt.step()": NO_DIFFERENCE,
+            _OPT
+            + "layer.weight = torch.nn.Parameter(torch.tensor([[4.0]]))\n"
+            + _ROUND
+            + "    with torch.no_grad():\n        layer.weight -= 0.25 * layer.weight.grad\n    layer.weight.grad = None": "opt holds another tensor",
+            _OPT
+            + "weight = torch.nn.Parameter(torch.tensor([[4.0]]))\nopt = torch.optim.SGD([weight], lr=0.25)\nlayer.weight = weight\n"
+            + _ROUND: "layer.weight shows [[4]]",
         },
     ),
     "clinic/write": (
@@ -609,18 +623,6 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
                 "    loss = (w * w).sum()\n",
                 "    with torch.no_grad():\n        w *= 0.8\n    (w * w).sum().backward()",
             ): "w.grad is [5.12]",
-        },
-    ),
-    "clinic/deepcopy": (
-        [
-            "kept = h.clone().detach()",
-            "import copy\nkept = copy.deepcopy(h.detach())",
-            "kept = h.data.clone()",
-        ],
-        {
-            "kept = h.data": SEEN_TWICE,
-            "kept = h.detach().view(2)": SEEN_TWICE,
-            "kept = h + 0": "its node is AddBackward0",
         },
     ),
     "clinic/running": (

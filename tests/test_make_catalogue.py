@@ -6,7 +6,7 @@ from typing import Any
 
 import copylab
 import pytest
-from make_catalogue import Found, write, written, wrong
+from make_catalogue import Found, renew, write, written, wrong
 
 import tinytorch
 from tinytorch.viz import catalogue
@@ -45,6 +45,46 @@ def test_all_texts_are_found(tmp_path: Path) -> None:
     assert found.texts["inside"] == {"widgets/copylab/player/web/a.js"}
 
 
+LESSON = """
+predict(CODE, [value("x", prompt="What now?", wrong={"1": "No.", "2": BELIEF})], title="One")
+Question("Which?", ("left", "right"), answer, {"left": "Not left."}, because="So it is.")
+exercise("a/b", "Do " "it.", check=check, hints=["One", "Think."], wrong={"x = 1": "x shows 1"}, right="well.")
+BELIEF = Misconception("x is y", "They are one.", lambda run: gettext("{n} of them", n=2))
+def check(x):
+    yield Fact(x, "", gettext("x is {x}.", x=x))
+"""
+SAID = (
+    "What now?|No.|One|Which?|left|right|Not left.|So it is.|Do it.|Think.|well.|x is y|They are one.|"
+    "{n} of them|x is {x}."
+)
+
+
+def lesson(root: Path, code: str) -> Found:
+    path = root / "widgets" / "copylab" / "lessons" / "one.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(code, encoding="utf-8")
+    return Found(root)
+
+
+def test_the_data_of_a_lesson_holds_texts(tmp_path: Path) -> None:
+    found = lesson(tmp_path, LESSON)
+    assert found.faults == []
+    assert set(found.texts) == set(SAID.split("|"))
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        ('exercise("a", f"Do {it}")', "1 is to be a text in quotes, or a function that says it"),
+        ('value("x", wrong={"1": "a" + b})', "wrong is to be a text in quotes, or a function that says it"),
+        ('Fact(x, "", "x is 1")', "Fact() is to be given what gettext says"),
+        ('fact.but(f"x is {x}")', "but() is to be given what gettext says"),
+    ],
+)
+def test_what_a_lesson_says_in_no_catalogue_is_noticed(tmp_path: Path, code: str, fault: str) -> None:
+    assert lesson(tmp_path, code).faults == [f"widgets/copylab/lessons/one.py:1: {fault}"]
+
+
 def test_a_template_holds_what_the_code_says(tmp_path: Path) -> None:
     root, template = project(tmp_path), tmp_path / "tinytorch" / "locale" / "copylab.pot"
     assert "is not there" in wrong(root, template)[0]
@@ -58,6 +98,48 @@ def test_a_template_holds_what_the_code_says(tmp_path: Path) -> None:
         "copylab.pot: no longer in the code: 'Memory'",
         "tinytorch/viz/a.py: not in copylab.pot: 'Storage'",
     ]
+
+
+PO = """
+msgid "Memory"
+msgstr "Speicher"
+
+msgid "Step {number}"
+msgstr "Schritt {nummer}"
+
+msgid "Run {nam}"
+msgstr "Führe {nam} aus"
+
+msgid "{number} step of {all}"
+msgid_plural "{number} steps of {all}"
+msgstr[0] "{number} Schritt von {all}"
+msgstr[1] "{number} Schritte von {all}"
+"""
+
+
+def test_what_is_not_translated_is_noticed(tmp_path: Path) -> None:
+    root, template = project(tmp_path), tmp_path / "tinytorch" / "locale" / "copylab.pot"
+    write(root, template)
+    path = template.parent / "de" / "LC_MESSAGES" / "copylab.po"
+    path.parent.mkdir(parents=True)
+    path.write_text(PO, encoding="utf-8")
+    assert "de: no longer in the code: 'Run {nam}'" in wrong(root, template)
+    assert "de: not there: 'inside'" in wrong(root, template)
+    renew(path)
+    assert wrong(root, template) == [
+        "de: holes differ: 'Schritt {nummer}', of 'Step {number}'",
+        "de: not translated: 'a pair {1, 2}'",
+        "de: not translated: 'in a text'",
+        "de: not translated: 'inside'",
+        "de: to be looked at: 'Run {name}'",
+    ]
+    text = (
+        path.read_text("utf-8").replace("{nummer}", "{number}").replace("{nam}", "{name}").replace("#, fuzzy, ", "#, ")
+    )
+    path.write_text(text.replace('msgstr ""\n\n', 'msgstr "so"\n\n').rstrip().removesuffix('""') + '"so"\n', "utf-8")
+    assert wrong(root, template) == ["de: copylab.mo is not made of copylab.po: run tests/make_catalogue.py"]
+    renew(path)
+    assert wrong(root, template) == []
 
 
 @pytest.mark.parametrize(

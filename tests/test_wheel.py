@@ -1,16 +1,20 @@
 """The package as users get it: built, unpacked and imported away from this folder."""
 
+import email
+import hashlib
 import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 from guards import ROOT
-from hatchling.build import build_wheel
+from hatchling.build import build_sdist, build_wheel
 
 
 @pytest.fixture
@@ -35,6 +39,63 @@ def test_wheel_holds_engine_widgets_and_lessons(wheel: Path) -> None:
     assert any(name.startswith("copylab/notebooks/") and name.endswith(".ipynb") for name in here)
     assert {name for name in names if ".dist-info/" not in name} == here
     assert {name.rpartition("/")[2] for name in names - here} >= {"METADATA", "LICENSE", "entry_points.txt"}
+
+
+def test_no_file_is_in_it_twice(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    by_digest: dict[str, list[str]] = {}
+    for name in archive.namelist():
+        if data := archive.read(name):
+            by_digest.setdefault(hashlib.sha256(data).hexdigest(), []).append(name)
+    assert [names for names in by_digest.values() if len(names) > 1] == []
+
+
+def test_the_source_distribution_makes_the_same_wheel(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / build_sdist(str(tmp_path))
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path, filter="data")
+    monkeypatch.chdir(tmp_path / source.name.removesuffix(".tar.gz"))
+    (tmp_path / "again").mkdir()
+    again = tmp_path / "again" / build_wheel(str(tmp_path / "again"))
+    assert again.read_bytes() == wheel.read_bytes()
+
+
+def test_the_index_shows_nothing_that_leads_nowhere(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    metadata = email.message_from_bytes(archive.read(name))
+    shown = metadata.get_payload()
+    assert isinstance(shown, str)
+    links = re.findall(r"\]\(([^)]*)\)|(?:src|href|srcset)=", shown)
+    assert [link for link in links if not link.startswith("https:")] == []
+    assert 'pip install "copylab[course]"' in shown
+    assert not any(word in shown for word in ("start.py", "<!-- not", "In an environment of your own", "## How fast"))
+    for heading in ("## Who it is for", "## Another tinytorch", "## What tinytorch has of PyTorch", "## 0.1.0"):
+        assert heading in shown
+
+
+def test_hooks_and_citation_name_the_versions_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    pinned = {one for one in project["optional-dependencies"]["test"] if one.startswith(("ruff==", "codespell=="))}
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text("utf-8")
+    assert set(re.findall(r"dependencies: \[(.*)\]", hooks)) == pinned
+    assert f"\nversion: {project['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\n## {project['version']}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("theirs", ["__version__ = '1'\n", "from .core import Tensor\n"])
+def test_another_tinytorch_is_told_plainly(theirs: str, tmp_path: Path) -> None:
+    other = tmp_path / "tinytorch" / "__init__.py"
+    other.parent.mkdir()
+    other.write_text(theirs, encoding="utf-8")
+    program = "import sys; sys.path[:0] = sys.argv[1:]; import copylab"
+    command = [sys.executable, "-c", program, str(tmp_path), str(ROOT / "widgets")]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    last = answer.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: copylab needs the tinytorch that comes with it")
+    assert str(other) in last
 
 
 def test_unpacked_wheel_imports_alone(wheel: Path, tmp_path: Path) -> None:

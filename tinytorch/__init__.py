@@ -31,6 +31,7 @@ from .random import Generator, default_generator, get_rng_state, initial_seed, m
 from .storage import UntypedStorage
 from .tensor import Layout as layout
 from .tensor import Size, Tensor, strided
+from .tracebacks import shorten as _shorten
 
 from .ops import copies as _copies  # isort: skip
 from .ops import creation, filling, indexing, memory, pointwise, reductions, views  # isort: skip
@@ -41,6 +42,7 @@ from . import _C, alias as _alias, autograd, cuda  # isort: skip
 from .autograd import api as _api  # isort: skip - which gives tensors their `backward`
 
 __version__ = "0.1.0"
+_shorten()
 
 del views, creation, filling, memory, indexing, _, pointwise, reductions
 globals().update(_FUNCTIONS)

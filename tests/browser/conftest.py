@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from copylab.course.layout import TRUST
 from needs import find_browser
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, expect
 
@@ -97,6 +98,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     command += [f"--ServerApp.port={lab.url.rpartition(':')[2]}", "--ServerApp.port_retries=0"]
     command += [f"--ServerApp.root_dir={folder}", "--LabApp.expose_app_in_browser=True"]
     command += ["--JupyterNotebookApp.expose_app_in_browser=True"]
+    trusted = folder / "course" / TRUST  # as the command `copylab` starts it
+    trusted.mkdir(parents=True)
+    command += [f"--NotebookNotary.data_dir={trusted}"]
     with (home / "log").open("w") as log:
         server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
     try:
@@ -167,20 +171,27 @@ class Watched:
         if not request.url.startswith(("http://127.0.0.1:", "file:", "data:", "blob:", "about:")):
             self.wrong.append(f"outside request: {request.url}")
 
-    def run_all(self, address: str) -> None:
-        """Open a notebook and run all its cells; comes back when they are done."""
+    def open(self, address: str) -> None:
+        """Open a notebook; comes back when its kernel is ready."""
         self.page.goto(address)
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=30_000)
         self.page.evaluate(
             """async () => {
-                const app = window.jupyterapp;
-                await app.restored;
-                const panel = app.shell.currentWidget;
+                await window.jupyterapp.restored;
+                const panel = window.jupyterapp.shell.currentWidget;
                 await panel.context.ready;
                 await panel.sessionContext.ready;
-                await app.commands.execute('notebook:run-all-cells');
             }"""
         )
+
+    def do(self, command: str) -> None:
+        """Have the page do one of its commands; comes back when it is done."""
+        self.page.evaluate("(command) => window.jupyterapp.commands.execute(command).then(() => {})", command)
+
+    def run_all(self, address: str) -> None:
+        """Open a notebook and run all its cells; comes back when they are done."""
+        self.open(address)
+        self.do("notebook:run-all-cells")
 
     def ask(self, code: str) -> str:
         """Run code in the kernel of the open notebook, after all messages on their way there; give what it prints."""

@@ -79,6 +79,8 @@ def by_keyboard(page: Page, table: Locator) -> None:
 
     page.keyboard.press("Tab")
     page.keyboard.type("backward")  # a select goes to what is typed
+    asks = "Choose an answer to filter by “backward after a write”."
+    expect(status).to_have_text(f"All {len(METHODS)} ways. {asks}")
     page.keyboard.press("Tab")
     page.keyboard.type("wrong")
     expect(status).to_have_text(f"3 of {len(METHODS)} ways.")

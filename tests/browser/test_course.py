@@ -1,14 +1,16 @@
 """Every lesson in JupyterLab as a learner takes it: run, fill in, commit, step, solve, check. Nothing may go wrong."""
 
 import ast
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser.conftest import Lab, Watched
 from browser.test_predict import fill
-from execute_notebooks import NOTEBOOKS, lessons, read
+from copylab.course.layout import lay_out
+from copylab.course.lesson import asked, digest
+from copylab.quiz.prediction import Prediction
+from execute_notebooks import lessons, read
 from make_solutions import FOLDER
 from playwright.sync_api import Page, expect
 
@@ -45,14 +47,36 @@ def solve(page: Page, cell: str, source: str) -> None:
     )
 
 
+@pytest.fixture(scope="session")
+def course(lab: Lab) -> Path:
+    """The course as the command `copylab` lays it out."""
+    folder = lab.folder / "course"
+    lay_out(folder)
+    return folder
+
+
+def before_anything_runs(page: Page, lesson: dict[str, Any]) -> None:
+    """No answer is seen: all that is asked has no output yet, no fold is open, and what can be stepped is live."""
+    things = asked(lesson)
+    for cell, shown in zip(lesson["cells"], page.locator(".jp-Notebook .jp-Cell").all(), strict=True):
+        if "".join(cell["source"]).removesuffix(".check()") in things or "answer" in cell["metadata"].get("tags", ()):
+            expect(shown.locator(".jp-OutputArea-output")).to_have_count(0)
+    expect(page.locator(".jp-MarkdownCell details[open], .cl-reveal, .cl-predict, .copylab-predict")).to_have_count(0)
+    programs = [thing.code.splitlines() for thing in things.values() if isinstance(thing, Prediction)]
+    for player in page.locator(".cl-player").all():
+        expect(player).to_have_attribute("data-step", "1")
+        assert player.locator(".cl-listing").first.locator("code").all_inner_texts() not in programs
+
+
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
-def test_a_lesson_as_a_learner_takes_it(watched: Watched, lab: Lab, path: Path) -> None:
-    folder = lab.folder / path.stem
-    folder.mkdir()
-    shutil.copy(path, folder)
-    shutil.copy(NOTEBOOKS / "cheat_sheet.html", folder)
+def test_a_lesson_as_a_learner_takes_it(watched: Watched, lab: Lab, course: Path, path: Path) -> None:
     page = watched.page
-    watched.run_all(lab.address(f"{path.stem}/{path.name}"))
+    watched.open(lab.address(f"course/{path.name}"))
+    before_anything_runs(page, read(path))
+    laid = digest((course / path.name).read_bytes())
+    watched.do("docmanager:save")
+    assert digest((course / path.name).read_bytes()) == laid, "who only opened a lesson changed nothing"
+    watched.do("notebook:run-all-cells")
     solved = sources(FOLDER / path.name)
 
     answers = [committed(source) for name, source in solved.items() if name.startswith("commit-")]
@@ -64,7 +88,7 @@ def test_a_lesson_as_a_learner_takes_it(watched: Watched, lab: Lab, path: Path) 
         expect(form.locator(".cl-headline")).to_have_text(f"All {len(given)} right.")
 
     for player in page.locator(".cl-player").all():
-        player.focus()
+        player.get_by_text("Click here for the keys").click()
         page.keyboard.press("End")
         expect(player).to_have_attribute("data-step", player.get_attribute("data-steps") or "")
 

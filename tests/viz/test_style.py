@@ -36,12 +36,18 @@ def ground(below: list[Mark], point: tuple[float, float]) -> str:
     """The class of the box on top of which something is drawn."""
     x, y = point
     return next(
-        box.kind.split()[0]
+        own(box.kind)
         for box in reversed(below)
         if box.tag == "rect"
         and box.box[0] <= x <= box.box[0] + box.box[2]
         and box.box[1] <= y <= box.box[1] + box.box[3]
     )
+
+
+def own(kind: str) -> str:
+    """The class that gives a box its colours: the hue of a tensor, if it has one."""
+    kinds = kind.split()
+    return next((one for one in kinds if re.fullmatch(r"h\d", one)), kinds[0])
 
 
 def pairs(svg: str) -> Iterator[tuple[str, str, float]]:
@@ -59,9 +65,13 @@ def pairs(svg: str) -> Iterator[tuple[str, str, float]]:
             on = ground(below, mark.points[0])
             yield kinds[0], on, contrast(given.get("stroke") or given["fill"], colour[on]["fill"]) / 3
         elif mark.tag == "rect":
-            if below and "stroke" in colour[kinds[0]]:
+            if below and "stroke" in colour[own(mark.kind)]:
                 on = ground(below, (mark.box[0], mark.box[1]))
-                yield f"edge of {kinds[0]}", on, contrast(colour[kinds[0]]["stroke"], colour[on]["fill"]) / 3
+                yield (
+                    f"edge of {own(mark.kind)}",
+                    on,
+                    contrast(colour[own(mark.kind)]["stroke"], colour[on]["fill"]) / 3,
+                )
             below.append(mark)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .catalogue import gettext
 from .causes import Finding, causes, reached
@@ -33,7 +34,14 @@ class Past:
         return gettext("line {line}, {source}", line=self.line, source=source)
 
 
-def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot) -> tuple[str, ...]:
+class Blame(NamedTuple):
+    """Which lines are to blame, in sentences, and the keys of the nodes that saved what they wrote to."""
+
+    sentences: tuple[str, ...] = ()
+    nodes: frozenset[object] = frozenset()
+
+
+def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot) -> Blame:
     """Sentences on what a step that ran backward owes to earlier lines; none for other steps.
 
     `past` ends with what the step found, `source` is its line, `error` what it raised, `after` what it left behind.
@@ -41,14 +49,15 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
     """
     snap = past[-1].snapshot if past else None
     if snap is None or not snap.nodes:
-        return ()
+        return Blame()
     versions = _ERROR.search(error or "")
     nodes = _named_in(snap, source)
     if error is None:
         nodes = _used_up(snap, after) or (nodes if "backward" in source else [])
     elif versions is None:
-        return ()
+        return Blame()
     lines: dict[str, None] = {}
+    blamed: set[object] = set()
     for finding in causes(snap, nodes):
         pairs = [(snap.node(node), saved) for node, saved in finding.saved]
         if versions is not None:
@@ -59,7 +68,8 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
         elif finding.kind == "stale":
             pairs = []
         lines |= dict.fromkeys(_blamed(past, finding, pairs))
-    return tuple(map(clean, lines))
+        blamed |= {pair[0].key for pair in pairs if any(_blamed(past, finding, [pair]))}
+    return Blame(tuple(map(clean, lines)), frozenset(blamed))
 
 
 def _named_in(snap: Snapshot, source: str) -> list[Node]:

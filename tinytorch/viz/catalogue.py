@@ -34,9 +34,14 @@ def _catalogue() -> standard.NullTranslations:
     return _chosen[0]
 
 
+def language() -> str | None:
+    """Return the chosen language as an attribute `lang` has it, `"zh"` for example; None for English."""
+    return _catalogue().info().get("language")
+
+
 def gettext(text: str, /, **values: Any) -> str:
     """Return `text` in the chosen language; `{name}` in it stands for the value of that name."""
-    said = _catalogue().gettext(text)
+    said = _catalogue().gettext(text) if text else ""  # of nothing, a file says who made it
     return said.format(**values) if values else said
 
 

@@ -264,7 +264,7 @@ def _other_bytes(snap: Snapshot, root: str, kept: list[_Kept], whose: object) ->
     node, saved = kept[0]
     what = gettext(
         "{node} saved {saved}. It does not hold the bytes of the earlier look, and its version counter has counted no "
-        "write: backward computes from what stands there now, without an error",
+        "write: backward computes from what is there now, without an error",
         node=short(node.name),
         saved=_which(snap, saved) + _and_more(kept),
     )

@@ -6,13 +6,18 @@ No font is ever measured: widths are computed from a table, so that a picture is
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from .catalogue import gettext
 
-SIZES = {"xs": 10.0, "s": 11.0, "l": 13.0}
+_BETWEEN = re.compile(
+    r"(?<=[\u3000-\u9fff\uff00-\uffef])(?<![\uff08\u201c])(?![\uff0c\u3002\uff1b\uff1a\u3001\uff09\u201d\uff01\uff1f])"
+)
+"""After an ideograph or full-width sign, where no opening sign stands before and no closing one after."""
+SIZES = {"s": 11.0, "l": 13.0}
 
 
 def clean(text: str) -> str:
@@ -57,13 +62,15 @@ def cut(text: str, limit: int) -> str:
 
 
 def wrap(text: str, columns: int, most: int) -> list[str]:
-    """`text` broken at spaces into lines of up to `columns`; what does not fit into `most` lines ends in an ellipsis."""
+    """`text` broken at spaces, or between ideographs, into lines of up to `columns`; what does not fit into `most` lines ends in an ellipsis."""
     lines: list[str] = []
     for word in text.split(" "):
-        if lines and _columns(f"{lines[-1]} {word}") <= columns:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(shorten(word, columns))
+        for place, piece in enumerate(_BETWEEN.split(word)):
+            longer = f"{lines[-1]}{'' if place else ' '}{piece}" if lines else piece
+            if lines and _columns(longer) <= columns:
+                lines[-1] = longer
+            else:
+                lines.append(shorten(piece, columns))
     if len(lines) > most:
         lines[most - 1 :] = [shorten(f"{lines[most - 1]} …", columns)]
     return lines

@@ -16,8 +16,12 @@ from .read.records import Node, Saved, Snapshot, Storage, Tensor
 # -- one record --------------------------------------------------------------------
 
 
-def title(snap: Snapshot, members: Sequence[Tensor]) -> str:
-    """`one storage, shared by a and b` or `storage of c alone`."""
+CELLS = 6
+"""More cells than this are counted in a picture, which may not show all of them."""
+
+
+def title(snap: Snapshot, members: Sequence[Tensor], *, usual: bool = False) -> str:
+    """`one storage, shared by a and b` or `storage of c alone`; `usual`: without what a reader takes for granted."""
     names = [snap.label(one.id) for one in members]
     arrays = snap.storage(members[0].storage).arrays if members[0].storage else ()
     names += [gettext("{name} (a NumPy array)", name=called(name)) for name in arrays]
@@ -26,7 +30,16 @@ def title(snap: Snapshot, members: Sequence[Tensor]) -> str:
     if len(members[0].names) > 1:
         count = len(members[0].names)
         return gettext("storage of one tensor with {number} names, {names}", number=count, names=names[0])
+    if usual:
+        return gettext("storage of {name}", name=names[0])
     return gettext("storage of {name} alone", name=names[0])
+
+
+def unusual(storage: Storage) -> list[str]:
+    """Of size, dtype and device of a storage what cannot be taken for granted: `10,000 cells`, `int64`, `on cuda`."""
+    found = [ngettext("{number} cell", "{number} cells", storage.cells)] if storage.cells > CELLS else []
+    found += [dtype(storage.dtype)] if dtype(storage.dtype) != "float32" and storage.cells else []
+    return found + ([gettext("on {device}", device=storage.device)] if storage.device != "cpu" else [])
 
 
 def size(storage: Storage) -> str:
@@ -67,6 +80,13 @@ def history(tensor: Tensor) -> str:
     if tensor.is_leaf:
         return gettext("leaf, requires grad") if tensor.requires_grad else gettext("leaf, needs no grad")
     return gettext("not a leaf, grad_fn {node}", node=short(tensor.grad_fn_name or "None"))
+
+
+def standing_of(tensor: Tensor) -> str:
+    """The same in a picture, where a leaf that needs no grad is the usual case: `grad_fn MulBackward0`."""
+    if tensor.is_leaf is False:
+        return gettext("grad_fn {node}", node=short(tensor.grad_fn_name or "None"))
+    return "" if tensor.is_leaf and not tensor.requires_grad else history(tensor)
 
 
 def stored(changed: Changes, find: str = "", fold: bool = True) -> Shelf:
@@ -158,7 +178,7 @@ _STATES += [gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadab
 """What a record calls the states of what nodes save, for the translator."""
 SAVED = 24
 """Of a node that saved more, or has more edges, the rest is counted."""
-_FLAGS = [gettext_noop("new"), gettext_noop("found")]
+_FLAGS = [gettext_noop("new"), gettext_noop("found"), gettext_noop("wrong")]
 """What stands above a name or a node in a picture, for the translator."""
 
 

@@ -10,6 +10,7 @@ names the lines that spoil a gradient. Nothing is loaded before it is used.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -101,6 +102,21 @@ _HOMES = {
     "watch": ".watching.observer",
     "wrong": ".quiz.exercises",
 }
+
+
+def _check_engine() -> None:
+    """Raise ImportError if `tinytorch` is another project's: its name is taken on the index, and in courses."""
+    found = find_spec("tinytorch")
+    source = getattr(found and found.loader, "get_source", lambda _: None)("tinytorch")
+    if source and "tinytorch.viz" not in source:
+        raise ImportError(
+            "copylab needs the tinytorch that comes with it, but `import tinytorch` finds another project of that "
+            f"name: {found and found.origin}. Use an environment for copylab alone. Or run `pip uninstall tinytorch`, "
+            "then `pip install --force-reinstall --no-deps copylab`."
+        )
+
+
+_check_engine()
 
 
 def load_ipython_extension(shell: Any) -> None:

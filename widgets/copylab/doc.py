@@ -16,13 +16,18 @@ from html import escape
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz.catalogue import gettext, language
 
 _MARKS = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
 _EXACT = {ord("*"): "\uf02a", ord("`"): "\uf060"}
 _MEANT = {ord(meant): chr(mark) for mark, meant in _EXACT.items()}
 _VOID = ("br", "img", "input")
 _FENCE = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
+
+
+def spoken(html: str) -> str:
+    """HTML with its language, by which a browser finds the font: not needed for English."""
+    return element("div", html, lang=language()) if language() else html
 
 
 class Drawn(Protocol):
@@ -116,7 +121,7 @@ class Told:
     @property
     def html(self) -> str:
         """The same as HTML that needs no script."""
-        return self.tree().html()
+        return spoken(self.tree().html())
 
     def _repr_mimebundle_(self, **_: object) -> Any:
         return {"text/plain": self.text, "text/html": self.html}
@@ -344,7 +349,7 @@ class Picture(Part):
     def _image(self) -> str:
         data = base64.b64encode(self.drawn.svg.encode()).decode()
         alt = gettext("{title}, told in words below", title=self.title) if self.words else self.drawn.text
-        return element("img", alt=alt, src=f"data:image/svg+xml;base64,{data}")
+        return element("div", element("img", alt=alt, src=f"data:image/svg+xml;base64,{data}"), class_="cl-holder")
 
 
 class Choice(Part):

@@ -1,5 +1,6 @@
 """Laying the course out: what a learner wrote is never lost."""
 
+import hashlib
 import json
 import os
 import re
@@ -7,22 +8,50 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
+import nbformat
 import pytest
-from copylab.course.command import lay_out, lay_out_in
+from copylab.course.command import main
 from copylab.course.folder import lessons
+from copylab.course.layout import TRUST, lay_out, remembered, reset
+from copylab.course.lesson import read
 from copylab.course.translation import digest
+from nbformat.sign import NotebookNotary
+
+import tinytorch
+
+
+def lesson(*sources: str, tags: Sequence[str] = ()) -> str:
+    """A notebook of code cells, each with an output as it is stored."""
+    cells = [
+        {
+            "cell_type": "code",
+            "id": f"c{number}",
+            "metadata": {"tags": list(tags)} if tags else {},
+            "source": source.splitlines(keepends=True),
+            "execution_count": number,
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": ["stored\n"]}],
+        }
+        for number, source in enumerate(sources)
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def outputs(notebook: Path) -> list[bool]:
+    """Whether each cell has an output."""
+    return [bool(cell["outputs"]) for cell in read(notebook)["cells"]]
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Path:
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "notebooks"
-    folder.mkdir()
-    (folder / "one.ipynb").write_text("edition 1", encoding="utf-8")
-    (folder / "pictures").mkdir()
-    (folder / "pictures" / "a.svg").write_text("<svg/>", encoding="utf-8")
-    (folder / ".hidden").write_text("", encoding="utf-8")
+    (folder / "pictures").mkdir(parents=True)
+    (folder / "01_one.ipynb").write_text(lesson("edition = 1"), "utf-8")
+    (folder / "pictures" / "a.svg").write_text("<svg/>", "utf-8")
+    (folder / ".hidden").write_text("", "utf-8")
+    monkeypatch.setattr("copylab.course.layout.lessons", lambda: folder)
     return folder
 
 
@@ -32,83 +61,252 @@ def folder(tmp_path: Path) -> Path:
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    """What a learner sees in the folder."""
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return sorted(name.as_posix() for name in found if not name.parts[0].startswith("."))
 
 
-def test_all_files_are_laid_out_once(source: Path, folder: Path) -> None:
-    assert lay_out(source, folder) == []
-    assert names(folder) == [".copylab.json", "one.ipynb", "pictures/a.svg"]
-    assert lay_out(source, folder) == []
-    assert names(folder) == [".copylab.json", "one.ipynb", "pictures/a.svg"]
+def edit(file: Path, text: str = "mine") -> str:
+    """Change a lesson as a learner does; gives what then stands in it."""
+    notebook = read(file)
+    notebook["cells"][0]["source"] = [text]
+    file.write_text(json.dumps(notebook), "utf-8")
+    return file.read_text("utf-8")
 
 
-def test_what_the_learner_wrote_stays(source: Path, folder: Path) -> None:
-    lay_out(source, folder)
-    (folder / "one.ipynb").write_text("my answers", encoding="utf-8")
-    assert lay_out(source, folder) == []
-    assert (folder / "one.ipynb").read_text(encoding="utf-8") == "my answers"
+@pytest.mark.usefixtures("source")
+def test_all_files_are_laid_out_once(folder: Path) -> None:
+    for _ in range(2):
+        assert lay_out(folder) == []
+        assert names(folder) == ["01_one.ipynb", "pictures/a.svg"]
+
+
+@pytest.mark.usefixtures("source")
+def test_what_the_learner_wrote_stays(folder: Path) -> None:
+    lay_out(folder)
+    mine = edit(folder / "01_one.ipynb")
+    assert lay_out(folder) == []
+    assert (folder / "01_one.ipynb").read_text("utf-8") == mine
 
 
 def test_a_new_edition_is_put_beside_what_the_learner_wrote(source: Path, folder: Path) -> None:
-    lay_out(source, folder)
-    (folder / "one.ipynb").write_text("my answers", encoding="utf-8")
-    (source / "one.ipynb").write_text("edition 2", encoding="utf-8")
-    (told,) = lay_out(source, folder)
-    assert "'one (new).ipynb'" in told
-    assert (folder / "one.ipynb").read_text(encoding="utf-8") == "my answers"
-    assert (folder / "one (new).ipynb").read_text(encoding="utf-8") == "edition 2"
-    assert lay_out(source, folder) == []
+    lay_out(folder)
+    mine = edit(folder / "01_one.ipynb")
+    for edition in (2, 3):
+        (source / "01_one.ipynb").write_text(lesson(f"edition = {edition}"), "utf-8")
+        (told,) = lay_out(folder)
+        assert "'01_one (new).ipynb'" in told
+        assert (folder / "01_one.ipynb").read_text("utf-8") == mine
+        assert f"edition = {edition}" in (folder / "01_one (new).ipynb").read_text("utf-8")
+        assert lay_out(folder) == []
 
-    (folder / "one (new).ipynb").write_text("my second answers", encoding="utf-8")
-    (source / "one.ipynb").write_text("edition 3", encoding="utf-8")
-    lay_out(source, folder)
-    assert (folder / "one (new).ipynb").read_text(encoding="utf-8") == "my second answers"
-    assert (folder / "one (new 2).ipynb").read_text(encoding="utf-8") == "edition 3"
+    second = edit(folder / "01_one (new).ipynb", "my second answers")
+    (source / "01_one.ipynb").write_text(lesson("edition = 4"), "utf-8")
+    lay_out(folder)
+    assert (folder / "01_one (new).ipynb").read_text("utf-8") == second
+    assert "edition = 4" in (folder / "01_one (new 2).ipynb").read_text("utf-8")
 
 
 def test_an_untouched_lesson_is_brought_up_to_date(source: Path, folder: Path) -> None:
-    lay_out(source, folder)
-    (source / "one.ipynb").write_text("edition 2", encoding="utf-8")
-    (told,) = lay_out(source, folder)
+    lay_out(folder)
+    (source / "01_one.ipynb").write_text(lesson("edition = 2"), "utf-8")
+    (told,) = lay_out(folder)
     assert "replaced" in told
-    assert (folder / "one.ipynb").read_text(encoding="utf-8") == "edition 2"
+    assert names(folder) == ["01_one.ipynb", "pictures/a.svg"]
+    assert "edition = 2" in (folder / "01_one.ipynb").read_text("utf-8")
+
+
+def test_what_jupyterlab_writes_anew_is_no_change(source: Path, folder: Path) -> None:
+    lay_out(folder)
+    notebook = read(folder / "01_one.ipynb")
+    (cell,) = notebook["cells"]
+    cell |= {"source": "".join(cell["source"]), "metadata": {"trusted": True}, "execution_count": 7}
+    (folder / "01_one.ipynb").write_text(json.dumps(notebook | {"metadata": {"kernelspec": {}}}), "utf-8")
+    (source / "01_one.ipynb").write_text(lesson("edition = 2"), "utf-8")
+    (told,) = lay_out(folder)
+    assert "replaced" in told
+
+    cell["outputs"][0]["text"] = ["what a run of my own said\n"]
+    (folder / "01_one.ipynb").write_text(json.dumps(notebook), "utf-8")
+    (source / "01_one.ipynb").write_text(lesson("edition = 3"), "utf-8")
+    assert "yours is kept" in lay_out(folder)[0]
 
 
 @pytest.mark.parametrize("state", [None, "no json", "[]"])
-def test_without_a_record_every_file_counts_as_the_learners(source: Path, folder: Path, state: str | None) -> None:
+@pytest.mark.usefixtures("source")
+def test_without_a_record_every_file_counts_as_the_learners(folder: Path, state: str | None) -> None:
     folder.mkdir()
-    (folder / "one.ipynb").write_text("mine", encoding="utf-8")
+    (folder / "01_one.ipynb").write_text("mine", "utf-8")
     if state is not None:
-        (folder / ".copylab.json").write_text(state, encoding="utf-8")
-    lay_out(source, folder)
-    assert (folder / "one.ipynb").read_text(encoding="utf-8") == "mine"
-    assert (folder / "one (new).ipynb").read_text(encoding="utf-8") == "edition 1"
+        (folder / ".copylab.json").write_text(state, "utf-8")
+    lay_out(folder)
+    assert (folder / "01_one.ipynb").read_text("utf-8") == "mine"
+    assert "edition = 1" in (folder / "01_one (new).ipynb").read_text("utf-8")
 
 
-def test_a_folder_that_is_a_file_is_an_error(source: Path, folder: Path) -> None:
+def test_a_lesson_that_has_another_number_now_moves(source: Path, folder: Path) -> None:
+    """With the record of the first release, which noted digests of whole files."""
+    folder.mkdir()
+    old = {name: lesson(name) for name in ("03_one.ipynb", "04_two.ipynb", "05_three.ipynb")}
+    for name, text in old.items():
+        (folder / name).write_text(text, "utf-8")
+    state = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in old.items()}
+    (folder / ".copylab.json").write_text(json.dumps(state), "utf-8")
+    mine = edit(folder / "04_two.ipynb")
+    (source / "02_two.ipynb").write_text(lesson("two"), "utf-8")
+    assert lay_out(folder) == [
+        "03_one.ipynb is now 01_one.ipynb.",
+        "04_two.ipynb is now 02_two.ipynb. Yours is kept under the old name.",
+        "05_three.ipynb is no longer part of the course.",
+    ]
+    assert names(folder) == ["01_one.ipynb", "02_two.ipynb", "04_two.ipynb", "pictures/a.svg"]
+    assert (folder / "04_two.ipynb").read_text("utf-8") == mine
+    assert lay_out(folder) == []
+
+
+@pytest.mark.parametrize("asked", ["01_one.ipynb", "01_one", "01", "one"])
+@pytest.mark.usefixtures("source")
+def test_a_lesson_is_reset_and_the_learners_kept(folder: Path, asked: str) -> None:
+    lay_out(folder)
+    reset(folder, asked)
+    assert names(folder) == ["01_one.ipynb", "pictures/a.svg"]
+    mine = edit(folder / "01_one.ipynb")
+    (told,) = reset(folder, asked)
+    assert "'01_one (yours).ipynb'" in told
+    assert (folder / "01_one (yours).ipynb").read_text("utf-8") == mine
+    assert "edition = 1" in (folder / "01_one.ipynb").read_text("utf-8")
+    assert lay_out(folder) == []
+    with pytest.raises(ValueError, match="no lesson 'two'"):
+        reset(folder, "two")
+
+
+@pytest.mark.usefixtures("source")
+def test_a_folder_that_is_a_file_is_an_error(folder: Path) -> None:
     folder.write_text("a file", encoding="utf-8")
     with pytest.raises(OSError, match="mine"):
-        lay_out(source, folder)
+        lay_out(folder)
 
 
 def test_the_lessons_are_found() -> None:
     assert (lessons() / "LICENSE").is_file()
 
 
-@pytest.mark.slow
-def test_another_language(source: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = {"id": "title", "cell_type": "markdown", "source": ["Two names."]}
-    (source / "one.ipynb").write_text(json.dumps({"cells": [text]}), encoding="utf-8")
-    catalogue = source / "translations" / "de" / "one.md"
-    catalogue.parent.mkdir(parents=True)
-    catalogue.write_text(f"<!-- cell title {digest('Two names.')} -->\nZwei Namen.\n", encoding="utf-8")
-    monkeypatch.setattr("copylab.course.command.lessons", lambda: source)
-    lay_out_in("de", folder)
-    assert "Zwei Namen." in (folder / "one.ipynb").read_text(encoding="utf-8")
-    assert (folder / "pictures" / "a.svg").is_file()
+@pytest.fixture
+def german(source: Path) -> Path:
+    for name in ("01_one", "02_two"):
+        text = {"id": "title", "cell_type": "markdown", "metadata": {}, "source": ["Two names."]}
+        notebook = json.loads(lesson("x = 1"))
+        notebook["cells"].append(text)
+        (source / f"{name}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+        catalogue = source / "translations" / "de" / f"{name}.md"
+        catalogue.parent.mkdir(parents=True, exist_ok=True)
+        catalogue.write_text(f"<!-- cell title {digest('Two names.')} -->\nZwei Namen.\n", encoding="utf-8")
+    return source
+
+
+@pytest.mark.usefixtures("german")
+def test_the_language_is_remembered(folder: Path) -> None:
+    lay_out(folder, "de")
     assert not (folder / "translations").exists(), "a learner has no use for the catalogues"
+    assert remembered(folder) == "de"
+    assert lay_out(folder) == []
+    assert "Zwei Namen." in (folder / "01_one.ipynb").read_text(encoding="utf-8")
+    assert (folder / "pictures" / "a.svg").is_file()
     with pytest.raises(ValueError, match="it is in: en, de"):
-        lay_out_in("fr", folder)
+        lay_out(folder, "fr")
+
+
+@pytest.mark.usefixtures("german")
+def test_another_language_replaces_what_is_untouched_and_piles_nothing_up(folder: Path) -> None:
+    lay_out(folder, "en")
+    mine = edit(folder / "02_two.ipynb")
+    for language, text in (("de", "Zwei Namen."), ("en", "Two names."), ("de", "Zwei Namen.")):
+        told = lay_out(folder, language)
+        assert text in (folder / "01_one.ipynb").read_text("utf-8")
+        assert (folder / "02_two.ipynb").read_text("utf-8") == mine
+        assert ["02_two.ipynb" in one for one in told] == ([True] if language == "de" else [])
+        assert lay_out(folder) == []
+    assert names(folder) == ["01_one.ipynb", "02_two.ipynb", "pictures/a.svg"]
+    reset(folder, "two")
+    assert "Zwei Namen." in (folder / "02_two.ipynb").read_text("utf-8")
+
+
+def test_outputs_that_answer_a_question_are_left_out(source: Path, folder: Path) -> None:
+    program = "a = torch.tensor(1.0, requires_grad=True)\ny = a**2\nb = a.clone()\nz = b * 3\n"
+    program += "y.backward()\nz.backward()\nb += 1\n"
+    cells = ("from copylab.lessons.clone import readings, seven", "seven", f'steps("""\n{program}""")', "readings")
+    more = ("readings.check()", "progress('clone')", "print(1)", 'steps("x = 1")')
+    (source / "02_two.ipynb").write_text(lesson(*cells, *more), "utf-8")
+    (source / "03_three.ipynb").write_text(lesson("print(1)", tags=["questioned"]), "utf-8")
+    (source / "04_four.ipynb").write_text(lesson("print(1)", tags=["answer"]), "utf-8")
+    (source / "solutions").mkdir()
+    (source / "solutions" / "02_two.ipynb").write_text(lesson(*cells), "utf-8")
+    lay_out(folder)
+    assert outputs(folder / "02_two.ipynb") == [True, False, False, False, False, False, True, True]
+    assert outputs(folder / "03_three.ipynb") == outputs(folder / "04_four.ipynb") == [False]
+    assert all(outputs(folder / "solutions" / "02_two.ipynb"))
+
+
+@pytest.mark.usefixtures("source")
+def test_what_was_laid_out_is_signed_in_the_course_folder_alone(folder: Path) -> None:
+    def trusted() -> bool:
+        with NotebookNotary(data_dir=str(folder / TRUST)) as notary:  # type: ignore[no-untyped-call]
+            notebook = nbformat.read(folder / "01_one.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+            return bool(notary.check_signature(notebook))
+
+    lay_out(folder)
+    assert trusted()
+    edit(folder / "01_one.ipynb", "what somebody else put there")
+    assert not trusted()
+
+
+def command(*arguments: str, **environment: str) -> tuple[int, str]:
+    """Run `copylab` and return its exit status and what it says."""
+    own = [sys.executable, "-m", "copylab.course", *arguments]
+    done = subprocess.run(own, env=os.environ | environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_the_command_lays_out_without_jupyter_and_says_what_it_did(folder: Path) -> None:
+    there = f"--folder={folder}"
+    assert command("--version") == (0, f"copylab {tinytorch.__version__}\n")
+    assert command(there, "--lay-out-only", "--language=zh") == (0, f"Your lessons are in {folder}.\n")
+    assert remembered(folder) == "zh"
+    edit(folder / "02_clone.ipynb")
+    status, said = command(there, "reset", "clone")
+    assert (status, "02_clone (yours).ipynb" in said) == (0, True)
+    assert [command(there, "reset", *rest)[0] for rest in ((), ("none",))] == [2, 1]
+
+
+@pytest.mark.slow
+def test_the_command_writes_assignments_and_says_what_a_site_lacks(tmp_path: Path) -> None:
+    status, said = command("nbgrader", str(tmp_path), "02_clone")
+    assert (status, said) == (0, f"{tmp_path / 'source' / '02_clone' / '02_clone.ipynb'}\n")
+    status, said = command("site", str(tmp_path), "--lite", str(tmp_path))
+    assert status == 1
+    assert len(said.splitlines()) == 1
+
+
+def test_without_jupyterlab_the_sentence_fits_every_installer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["copylab"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    for installer in ("pip install", "uvx", "pipx run"):
+        assert f"{installer} " in str(ended.value)
+
+
+@pytest.mark.slow
+def test_a_home_that_jupyter_cannot_write_is_a_sentence(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("", "utf-8")
+    keep = dict.fromkeys(name for name in os.environ if name.startswith("JUPYTER"))
+    home = {"HOME": str(file), **{name: str(file / "x") for name in keep}}
+    status, said = command(f"--folder={folder}", "--no-browser", **home)
+    assert status == 1
+    assert len(said.splitlines()) == 1
+    assert str(file) in said
 
 
 def test_jupyterlab_opens_the_first_lesson_and_asks_nothing(folder: Path, tmp_path: Path) -> None:

@@ -3,49 +3,23 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.prediction import Prediction
 from execute_notebooks import NOTEBOOKS, lessons, normalise, read
+from lesson_parts import code, defined, prose
 
 LESSONS = lessons()
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
 
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 MOST_LEFT_OUT = 1
-CLINIC = NOTEBOOKS / "14_clinic.ipynb"  # exercises from one end to the other
 GIVE_NONE = {"append", "backward", "extend", "filterwarnings", "simplefilter", "step", "zero_grad"}
-PARTS = (
-    "**The question.**",
-    "**What you need.**",
-    "**Time.**",
-    "Compare",
-    "Modify",
-    "Make",
-)
-
-
-def cells(path: Path, kind: str) -> list[SimpleNamespace]:
-    """Give the cells of one kind, sources and texts joined."""
-    return [
-        SimpleNamespace(**cell | {"source": "".join(cell["source"])})
-        for cell in read(path)["cells"]
-        if cell["cell_type"] == kind
-    ]
-
-
-def code(path: Path) -> list[SimpleNamespace]:
-    return cells(path, "code")
-
-
-def prose(path: Path) -> str:
-    return "\n".join(cell.source for cell in cells(path, "markdown"))
+PARTS = ("**The question.**", "**What you need.**", "**Time.**", "README.md", "https://docs.pytorch.org/")
 
 
 def data(output: dict[str, Any], kind: str) -> str:
@@ -119,10 +93,17 @@ def test_every_picture_has_alt_text(path: Path) -> None:
 @each_lesson
 def test_parts_of_the_template_are_there(path: Path) -> None:
     text = prose(path)
-    for part in PARTS[:3] if path == CLINIC else PARTS:
-        assert part in text, part
-    assert "README.md" in text
-    assert "https://docs.pytorch.org/" in text
+    assert [part for part in PARTS if part not in text] == []
+
+
+def misleading(headings: str) -> list[str]:
+    """Give the headings that a skimmer learns nothing from, or something false: numbered ones, unmarked quotes."""
+    return re.findall(r"^#{2,} (?:\d|[\"“]).*", headings, re.MULTILINE)
+
+
+@each_lesson
+def test_headings_can_be_read_alone(path: Path) -> None:
+    assert misleading(prose(path)) == []
 
 
 def test_every_lesson_is_listed() -> None:
@@ -133,16 +114,6 @@ def test_every_lesson_is_listed() -> None:
 
 
 # ---- predictions and exercises: what is shown is what the package defines and test_lesson_definitions.py verifies
-
-
-def defined(path: Path) -> dict[str, Any]:
-    """Give the predictions and exercises that a lesson imports from its own module, by name."""
-    names: dict[str, Any] = {}
-    for node in (n for c in code(path) for n in ast.walk(ast.parse(c.source)) if isinstance(n, ast.ImportFrom)):
-        if (node.module or "").startswith("copylab.lessons."):
-            module = importlib.import_module(str(node.module))
-            names |= {alias.asname or alias.name: getattr(module, alias.name) for alias in node.names}
-    return {name: thing for name, thing in names.items() if isinstance(thing, Prediction | Exercise)}
 
 
 @each_lesson
@@ -178,6 +149,11 @@ def test_stored_exercises_are_not_attempted_and_predictions_not_answered(path: P
 
 
 # ---- the tools above can fail
+
+
+def test_a_false_sentence_as_a_heading_needs_a_mark() -> None:
+    assert misleading('## Myth: "A clone is free."\n## Two names\n') == []
+    assert len(misleading('## 5. Compare\n### "A clone is free."\n')) == 2
 
 
 def test_the_stored_form_leaves_out_what_differs_between_two_runs() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import subprocess
@@ -11,7 +13,13 @@ from pathlib import Path
 
 import pytest
 from copylab.course.overview import course, progress
+from copylab.lessons.clone import seven
+from copylab.quiz.answers import shown
 from copylab.quiz.progress import load, note, path, recall
+
+import tinytorch
+
+EMPTY: dict[str, dict[str, object]] = {"predictions": {}, "exercises": {}, "misconceptions": {}}
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +35,7 @@ def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
 
 
 def test_looking_writes_nothing(file: Path) -> None:
-    assert load() == {"predictions": {}, "exercises": {}}
+    assert load() == EMPTY
     assert recall("exercises", "a/b") == {}
     assert progress().text.startswith("Progress: 0 of ")
     assert not file.parent.exists()
@@ -44,6 +52,7 @@ def test_notes_are_kept_and_updated(file: Path) -> None:
         "version": 1,
         "predictions": {"clone/read": {"right": 7, "of": 9}},
         "exercises": {"clone/one": {"state": "wrong", "hints": 2}},
+        "misconceptions": {},
     }
     assert [p.name for p in file.parent.iterdir()] == [file.name]
 
@@ -63,7 +72,7 @@ def test_bytes_that_are_no_text(file: Path) -> None:
     file.parent.mkdir()
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.warns(UserWarning, match=r"kept as kept\.json\.broken"):
-        assert load() == {"predictions": {}, "exercises": {}}
+        assert load() == EMPTY
     assert (file.parent / "kept.json.broken").read_bytes() == b"\xff\xfe\x00"
 
 
@@ -100,47 +109,94 @@ def test_two_kernels_lose_nothing_of_each_other() -> None:
 
 
 def test_the_course_is_in_its_order() -> None:
-    found = course()
-    assert [key for key in found if key.startswith(("start/", "clone/"))] == [
-        "start/shared",
-        "start/recorded",
-        "start/part",
-        "start/twelve",
-        "clone/seven",
-        "clone/rest",
-        "clone/readings",
-        "clone/both",
-    ]
-    assert found["clone/seven"] == "predictions"
-    assert found["clone/both"] == "exercises"
+    found = {lesson.name: lesson for lesson in course()}
+    assert list(found)[:3] == ["00_start", "01_assignment", "02_clone"]
+    clone = found["02_clone"]
+    assert clone.title == "clone: a copy that stays on the graph"
+    assert list(clone.asked) == ["clone/seven", "clone/rest", "clone/readings", "clone/both"]
+    assert clone.called("clone/both") == "Exercise 2"
 
 
-def test_the_table() -> None:
+def lines(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+def test_the_course_lesson_by_lesson() -> None:
     empty = progress()
-    count = len(empty.rows())
-    assert {how for _, _, how in empty.rows()} == {"not yet"}
     note("exercises", "clone/readings", {"state": "right", "hints": 1})
     note("exercises", "clone/both", {"state": "wrong", "hints": 0, "solution": True})
     note("predictions", "clone/seven", {"right": 7, "of": 11})
     note("predictions", "mine/<b>", {"right": 1, "of": 1})
-    note("predictions", "alone", {"right": 1, "of": 2})
+    note("exercises", "alone", {"state": "wrong"})
     seen = progress()
-    lines = [" ".join(line.split()) for line in seen.text.splitlines()]
-    for line in (
-        "clone seven ✔ predicted, 7 of 11 right",
-        "clone readings ✔ solved, 1 hint",
-        "clone both … begun, not solved yet, solution seen",
-        "start part not yet",
-    ):
-        assert line in lines
-    assert lines[-2:] == ["alone ✔ predicted, 1 of 2 right", "mine <b> ✔ predicted, 1 of 1 right"]
-    assert len(seen.rows()) == count + 2
-    kinds = list(course().values())
-    assert seen.summary == (
-        f"3 of {kinds.count('predictions') + 2} predictions committed, 1 of {kinds.count('exercises')} exercises solved"
-    )
-    assert seen.summary in lines[0]
+    assert "clone: a copy that stays on the graph 1 of 2 1 of 2" in lines(seen.text)
+    assert len(seen.rows()) == len(course()) + 2 == len(empty.rows()) + 2
+    others = ["alone … begun, not solved yet", "mine/<b> ✔ 1 of 1 rows right", "", "No misconception was met so far."]
+    assert lines(seen.text)[-4:] == others
+    kinds = [type(thing).__name__ for lesson in course() for thing in lesson.asked.values()]
+    predictions, exercises = (kinds.count(kind) + 1 for kind in ("Prediction", "Exercise"))
+    assert seen.summary == f"2 of {predictions} predictions committed, 1 of {exercises} exercises solved"
+    assert seen.summary in lines(seen.text)[0]
     assert repr(seen) == f"Progress({seen.summary})"
     assert "&lt;b&gt;" in seen.html
-    assert seen.html.count('<th scope="row">') == count + 2
     assert seen._repr_mimebundle_()["text/plain"] == seen.text
+
+
+def test_the_notes_as_a_table_for_a_spreadsheet() -> None:
+    note("exercises", "clone/both", {"state": "wrong", "hints": 2, "solution": True})
+    note("predictions", "clone/seven", {"right": 7, "of": 11, "answers": {}})
+    note("exercises", 'mine, "1"', {"state": "right", "hints": 0})
+    assert list(csv.DictReader(io.StringIO(progress().csv))) == [
+        dict(zip(("lesson", "key", "kind", "state", "right", "of", "hints", "solution"), row, strict=True))
+        for row in (
+            ("02_clone", "clone/seven", "prediction", "committed", "7", "11", "", ""),
+            ("02_clone", "clone/both", "exercise", "wrong", "", "", "2", "True"),
+            ("", 'mine, "1"', "exercise", "right", "", "", "0", ""),
+        )
+    ]
+
+
+@pytest.mark.parametrize("name", ["clone", "02_clone", "02"])
+def test_one_lesson_by_the_titles_in_it(name: str) -> None:
+    note("exercises", "clone/readings", {"state": "right", "hints": 1})
+    note("predictions", "alone", {"right": 1, "of": 2})
+    assert lines(progress(name).text) == [
+        "Progress: 0 of 2 predictions committed, 1 of 2 exercises solved.",
+        "What So far",
+        "A clone, two gradients, one write ○ not yet",
+        "Four more things that are said about clones ○ not yet",
+        "Exercise 1 ✔ solved, 1 hint",
+        "Exercise 2 ○ not yet",
+        "",
+        "No misconception was met so far.",
+    ]
+    with pytest.raises(ValueError, match="no lesson 'cloned'"):
+        progress("cloned")
+
+
+def test_titles_are_in_the_language_of_the_course(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COPYLAB_LANGUAGE", "zh")
+    assert [lesson.title for lesson in course()][2] != "clone: a copy that stays on the graph"
+
+
+def test_a_misconception_is_met_and_settled() -> None:
+    right = [shown(question.right(seven.run(tinytorch))) for question in seven.questions]
+    wrong = ["yes" if right[0] == "no" else "no", *right[1:]]
+    seven.reset()
+    (name,) = seven.commit(wrong).misconceptions
+    assert recall("misconceptions", name) == {"state": "met", "in": "clone/seven"}
+    assert "○ not settled yet" in progress("clone").text
+    assert "No misconception" in progress("detach").text
+    seven.reset()
+    seven.commit(right)
+    assert "✔ settled: a later answer avoided it" in progress("clone").text
+    seven.reset()
+    seven.commit(wrong)
+    assert "○ not settled yet" in progress().text, "met again"
+    seven.reset()
+
+
+def test_a_misconception_of_a_teachers_own_goes_by_its_name() -> None:
+    note("misconceptions", "mine <b>", {"state": "met", "in": "x"})
+    assert "“mine <b>” ○ not settled yet" in lines(progress().text)
+    assert "“mine &lt;b&gt;”" in progress().html

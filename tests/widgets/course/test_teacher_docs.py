@@ -60,7 +60,7 @@ def test_the_page_on_exercises(names: dict[str, Any]) -> None:
     said = repr(part.verify())
     assert f"    {said}\n" in (PAGES / "exercise.md").read_text("utf-8")
     told = run(f"{overview}\ntold = progress().text", names)["told"]
-    assert "my-course part" in " ".join(told.split())
+    assert "my-course/part" in " ".join(told.split())
 
 
 @pytest.mark.parametrize("of", ["predict.md", "exercise.md"])

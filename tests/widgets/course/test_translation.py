@@ -11,8 +11,10 @@ from copylab.course.translation import (
     Entry,
     digest,
     faults,
+    files,
     languages,
     main,
+    opened,
     read,
     renew,
     translate,
@@ -92,7 +94,8 @@ def test_a_translator_starts_with_the_english_texts(
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_stored_translations_are_complete_and_up_to_date(path: Path) -> None:
-    lesson = json.loads((NOTEBOOKS / f"{path.stem}.ipynb").read_text("utf-8"))
+    (original,) = files(NOTEBOOKS, path.stem)
+    lesson = opened(original)
     entries = read(path.read_text("utf-8"))
     assert faults(lesson, entries) == [], f"python -m copylab.course.translation {path.parent.name} {path.stem}"
     made = translate(lesson, entries)

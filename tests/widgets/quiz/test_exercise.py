@@ -435,6 +435,11 @@ def test_the_twins_are_the_task_and_never_the_solution() -> None:
     assert (part.text, part.html) == before
 
 
+def test_a_teacher_can_switch_solutions_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COPYLAB_SOLUTIONS", "off")
+    assert make().solution().text() == "Solutions are not shown here."
+
+
 def test_help_is_short(capsys: pytest.CaptureFixture[str]) -> None:
     make().help()
     assert "check()" in capsys.readouterr().out
@@ -443,10 +448,10 @@ def test_help_is_short(capsys: pytest.CaptureFixture[str]) -> None:
 # ---- with buttons
 
 
-def press(view: Any, name: str) -> str:
-    (button,) = [b for b in view.children[1].children if b.description == name]
-    button.click()
-    return str(view.children[2].says)
+def press(view: Any, what: str) -> str:
+    assert f'data-do="{what}"' in view.card.html
+    view._asked(None, {"do": what}, [])
+    return str(view.card.says)
 
 
 def test_the_live_view_does_the_same(monkeypatch: pytest.MonkeyPatch, engine: ModuleType) -> None:
@@ -454,20 +459,37 @@ def test_the_live_view_does_the_same(monkeypatch: pytest.MonkeyPatch, engine: Mo
     monkeypatch.setattr("copylab.quiz.exercises.notebook_names", lambda: names)
     part = make(title="One <more>", engine=engine)
     view = part.live()
+    assert part.live() is view
     states = []
     view.observe(lambda change: states.append(change.new), "state")
-    assert press(view, "Check") == "Not attempted: there is no variable x yet. Run your cell first."
+    assert "○ Not attempted" in view.card.html
+    assert press(view, "check") == "Not attempted: there is no variable x yet. Run your cell first."
     names |= {"x": engine.arange(6), "t": engine.ones(1)}
-    assert press(view, "Check") == "Not yet: t shows [1.0]."
-    assert press(view, "Hint") == "Hint 1 of 2: A slice picks a part."
-    assert press(view, "Hint") == "Hint 2 of 2: What `copies` a view?"
-    assert "x[2:4].clone()" in press(view, "Solution")
+    assert press(view, "check") == "Not yet: t shows [1.0]."
+    assert "✖ Not yet</span>" in view.card.html
+    assert press(view, "hint") == "Hint 1 of 2: A slice picks a part."
+    assert press(view, "hint") == "Hint 2 of 2: What `copies` a view?"
+    assert "x[2:4].clone()" in press(view, "solution")
+    assert "✖ Not yet</span>" in view.card.html
     names["t"] = names["x"][2:4].clone()
-    assert press(view, "Check") == "Right: that is what was asked for."
+    assert part.check(names), "asked for in a cell, and shown on the card"
+    assert "that is what" not in view.card.html, "the cell says it"
     assert states == ["wrong", "right"]
-    assert "✔" in view.children[2].html
-    assert "One &lt;more&gt;" in view.children[0].html
+    assert "✔ Solved</span>" in view.card.html
+    assert "One &lt;more&gt;" in view.card.html
     assert (view.text, view.html, repr(view)) == (part.text, part.html, repr(part))
     view.close()
     assert view.comm is None
-    assert make(hints=()).live().children[1].children[1].disabled
+    assert part.live().comm is not None
+    assert 'data-do="hint"' not in make(hints=()).live().card.html
+
+
+def test_a_verdict_is_told_by_a_sign_and_a_word() -> None:
+    signs = {"not attempted": "○", "wrong": "✖", "right": "✔"}
+    for state, sign in signs.items():
+        verdict = Verdict(state, "`a**2 * b**2` <b>")
+        bundle = verdict._repr_mimebundle_()
+        assert bundle["text/plain"] == repr(verdict)
+        assert f"<strong>{sign}</strong>" in bundle["text/html"]
+        assert "<code>a**2 * b**2</code> &lt;b&gt;" in bundle["text/html"]
+    assert len({Verdict(state, "").html for state in signs}) == 3

@@ -70,7 +70,7 @@ def test_it_has_what_a_lesson_needs(lesson: str, name: str) -> None:
         assert thing.solution.__doc__
         assert thing.code.strip()
     else:
-        assert len(thing.questions) >= 3
+        assert len(thing.questions) >= 2
         assert any(question.wrong or question.suspect for question in thing.questions)
 
 

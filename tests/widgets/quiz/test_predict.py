@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 import pytest
-from copylab import questions
+from copylab import questions, steps
 from copylab.questions import (
     Question,
     count,
@@ -483,6 +483,13 @@ def test_the_reveal_has_the_run_to_step_through() -> None:
     assert "Memory: 5 tensors in 5 storages." in reveal.text
     assert "data:image/svg+xml" in reveal.html
     assert reveal.rows[0].right == "1"
+
+
+def test_a_prediction_can_be_stepped_through_before_it_is_answered(engine: ModuleType) -> None:
+    p = predict(CLONE, engine=engine)
+    assert p.steps().text == steps(CLONE, engine=engine).text
+    assert not p.committed
+    assert p.steps() is p.steps(engine) is p.commit(["no"] * 8).steps
 
 
 def test_help_is_short_and_the_same(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ import asyncio
 import gc
 import itertools
 import os
+import random
 import re
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import warnings
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import copylab
 import pytest
@@ -65,9 +66,9 @@ class TestSamples:
         order: list[Lane] = []
         take = Timings._take
 
-        def note(self: Timings, lane: Lane) -> None:
+        def note(self: Timings, lane: Lane, chance: random.Random) -> None:
             order.append(lane)
-            take(self, lane)
+            take(self, lane, chance)
 
         monkeypatch.setattr(Timings, "_take", note)
         plan = planned(["clone", "detach", "="], [1, 5], "plain", tinytorch, rounds=3, seconds=60)
@@ -144,6 +145,84 @@ class TestSamples:
         assert one.quartiles == pytest.approx((2e-6, 4e-6))
         with pytest.raises(ValueError, match="no samples"):
             _ = Timing(Lane("torch", "clone", 1)).median
+
+
+class Heap:
+    """A machine on which only the place of the result decides how long a copy takes: half of all places are slow.
+
+    Its heap gives the lowest place that is free, as real ones do: what asks for the same in turn gets the same places.
+    """
+
+    def __init__(self) -> None:
+        self.used: dict[int, int] = {}
+        self.now = 0.0
+        self.slow = 0
+        heap = self
+
+        class Tensor:
+            def __init__(self, size: int) -> None:
+                ends = [0, *(at + used for at, used in heap.used.items())]
+                self.at = min(end for end in ends if heap.free(end, size))
+                heap.used[self.at] = size
+
+            def __del__(self) -> None:
+                del heap.used[self.at]
+
+            def clone(self) -> "Tensor":
+                made = Tensor(heap.used[self.at])
+                heap.now += (2.07e-4 if made.at // 64 % 2 else 1e-4) * (1000 if heap.slow else 1)
+                heap.slow = max(0, heap.slow - 1)
+                return made
+
+        self.engine = ModuleType("simulated")
+        own = {"Tensor": Tensor, "empty": Tensor, "ones": lambda size, **_: Tensor(size)}
+        vars(self.engine).update(vars(tinytorch) | own)
+
+    def free(self, start: int, size: int) -> bool:
+        return all(start + size <= at or at + used <= start for at, used in self.used.items())
+
+    def clock(self) -> float:
+        return self.now
+
+
+class TestOffsets:
+    """What holds for a whole race and is none of the code's doing must not decide it."""
+
+    @pytest.fixture
+    def heap(self, monkeypatch: pytest.MonkeyPatch) -> Heap:
+        heap = Heap()
+        monkeypatch.setattr("copylab.timing.clock.time.perf_counter", heap.clock)
+        return heap
+
+    METHODS: ClassVar = {"a": "y = x.clone()", "b": "z = torch.empty(64)\ny = x.clone()"}
+
+    def test_where_memory_lies_decides_nothing(self, heap: Heap) -> None:
+        made = race(self.METHODS, [1000], source="plain", engine=heap.engine, seconds=1e9).run()
+        assert made.ended == "finished"
+        assert {round(sample * 1e6) > 110 for one in made.results for sample in one.samples} == {True, False}
+        assert "At 1,000 elements, a and b cannot be told apart" in made.report
+
+    def test_memory_that_stays_where_it_is_would(self, heap: Heap, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("copylab.timing.clock.scattered", lambda *_: [])
+        made = race(self.METHODS, [1000], source="plain", engine=heap.engine, seconds=1e9).run()
+        assert " is the quickest: " in made.report
+
+    def test_one_slow_moment_does_not_make_all_samples_short(self, heap: Heap) -> None:
+        clocked = Clocked(copylab.Method("clone", "y = x.clone()"), heap.engine)
+        heap.slow = 2
+        first, second = (clocked.sample(heap.engine.ones(64)) for _ in range(2))
+        assert first > 100 * second
+        assert clocked.repeats > 1
+
+    @pytest.mark.parametrize("size", [1, 1000, 1_000_000])
+    def test_each_round_has_its_data_elsewhere(self, engine: ModuleType, size: int) -> None:
+        places: set[int] = set()
+        vars(engine)["seen"] = places.add
+        try:
+            race({"look": "torch.seen(x.data_ptr())"}, [size], engine=engine).run()
+        finally:
+            del vars(engine)["seen"]
+        assert len(places) > 5
 
 
 class TestCertainty:

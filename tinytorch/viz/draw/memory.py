@@ -8,9 +8,9 @@ tensors that share it. So what shares memory stands in one band, and no line cro
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 from ..catalogue import gettext, ngettext
@@ -21,18 +21,17 @@ from ..labels import called, columns_in, cut, shape, shorten, width, wrap
 from ..read.records import Snapshot, Tensor
 from ..read.snapshot import read
 from ..text import memory_text, pack_text
-from ..words import IN_MEMORY, below_memory, facts, history, pack_line, rebound, size, stored, title
+from ..words import IN_MEMORY, below_memory, facts, pack_line, rebound, standing_of, stored, title, unusual
 from .picture import Folded, Picture
 from .strip import ARCS, Lane, Strip, strip_of
 from .style import Canvas
 
 GAP, PAD, ARROW = 12, 14, 30
-TITLE = 400
-HEAD_EDGE = 40
-"""What a title beside the cells needs besides its own width, the badge with the storage's id apart."""
 ROW, LINE, PILL = 44, 15, 22
 NAME_COLUMNS = 30
-TITLE_ROW, TITLE_ROWS = 17, 3
+TITLE_ROW, TITLE_ROWS = 17, 2
+GRID, SQUARE = (4, 8), 8
+"""So many rows and columns of a tensor are drawn, and how large an element of it is."""
 GEOMETRY, REMARK, HISTORY = 60, 100, 80
 COUNT_W = 104
 PACK, LINE_W = 36, 900
@@ -61,12 +60,19 @@ def memory(
 
 def memory_of(changed: Changes, find: str = "", fold: bool = True) -> Picture:
     """The memory picture of a snapshot that was compared with an earlier one."""
-    seen = stored(changed, find, fold)
-    return Picture(
-        lambda theme: _draw(changed, seen, theme),
-        lambda: memory_text(changed, seen),
-        lambda: _folds(changed, seen.entries, troubles(changed.now)),
-    )
+    return next(memories_of([changed], find, fold))
+
+
+def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> Iterator[Picture]:
+    """The memory pictures of the steps of a run: as large as each other, and what stays keeps its place."""
+    looks = [(changed, stored(changed, find, fold)) for changed in run]
+    made = cache(lambda: _staged([_sheet(changed, seen) for changed, seen in looks]))
+    for step, (changed, seen) in enumerate(looks):
+        yield Picture(
+            partial(lambda step, theme: _draw(made()[0][step], made()[1], theme), step),
+            partial(memory_text, changed, seen),
+            partial(lambda changed, seen: _folds(changed, seen.entries, troubles(changed.now)), changed, seen),
+        )
 
 
 def _folds(changed: Changes, entries: Sequence[Band | Pack], bad: dict[str, tuple[str, ...]]) -> list[Folded]:
@@ -83,6 +89,7 @@ class Columns(NamedTuple):
     names_w: float
     card_x: float
     card_w: float
+    grid_w: float
     strip_x: float
     count_x: float
 
@@ -91,6 +98,7 @@ class Columns(NamedTuple):
 class Row:
     """One tensor: its names, its card, the remarks under the card, its lane below the cells."""
 
+    id: str
     pills: tuple[tuple[str, str], ...]
     """Its names, each with "new", "found" or nothing to say of it."""
     named: bool
@@ -99,6 +107,8 @@ class Row:
     ink: str
     remarks: tuple[tuple[str, str], ...]
     lane: Lane | None
+    grid: tuple[int, int]
+    """Its rows and columns; none where it has more than two dimensions, or no elements."""
 
     @property
     def step(self) -> int:
@@ -115,7 +125,8 @@ class Row:
     @property
     def card_w(self) -> float:
         """How wide the card has to be."""
-        return max(width(cut(self.geometry, GEOMETRY), "mono s"), width(shorten(self.standing, HISTORY), "s b")) + 16
+        geometry, standing = cut(self.geometry, GEOMETRY), shorten(self.standing, HISTORY)
+        return max(width(geometry, "mono s"), width(standing, self.ink)) + 16
 
     def draw(self, canvas: Canvas, at: Columns, middle: float) -> None:
         """Names, arrow, card and remarks."""
@@ -125,26 +136,47 @@ class Row:
             y = middle + k * self.step
             w = _pill_width(name)
             x = right - w
-            canvas.rect(x, y - PILL / 2, w, PILL, ("new" if flag else "name") + dashed, 11)
-            ink = ("new-t" if flag else "name-t") + " mono b c"
-            canvas.text(x + w / 2, y + 4, cut(name, NAME_COLUMNS), ink, whole=name)
+            canvas.rect(x, y - PILL / 2, w, PILL, "name" + " fresh" * bool(flag) + dashed, 11, self.id)
+            canvas.text(x + w / 2, y + 4, cut(name, NAME_COLUMNS), "t mono b c", whole=name)
             if flag:
-                canvas.text(x + w / 2, y - PILL / 2 - 3, gettext(flag), "new-t xs b c")
+                canvas.text(x + w / 2, y - PILL / 2 - 3, gettext(flag), "new-t s b c")
             if k == 0:
                 canvas.arrow(right, y, at.card_x - 2, y)
             else:
                 bend = right + ARROW / 2
                 canvas.line([(right, y), (bend, y), (bend, middle)], "arrow")
         canvas.rect(at.card_x, middle - 18, at.card_w, 36, "card" + dashed, 5)
+        self._grid(canvas, at.card_x + 8, middle)
+        x = at.card_x + at.grid_w + 8
         # The offset, which may be all that tells views apart, stands at the end and is kept.
-        canvas.text(at.card_x + 8, middle - 4, cut(self.geometry, GEOMETRY), "t mono s", whole=self.geometry)
-        canvas.text(at.card_x + 8, middle + 11, self.standing, self.ink, HISTORY)
+        y = middle - 4 if self.standing else middle + 4
+        canvas.text(x, y, cut(self.geometry, GEOMETRY), "t mono s", whole=self.geometry)
+        if self.standing:
+            canvas.text(x, middle + 11, self.standing, self.ink, HISTORY)
         for k, (text, kind) in enumerate(self.remarks):
             y = middle + 31 + k * LINE
             bad = kind.startswith("bad")
             if bad:
                 canvas.mark("cross", at.card_x + 6, y - 4)
             canvas.text(at.card_x + (16 if bad else 8), y, text, kind, REMARK)
+
+    @property
+    def grid_w(self) -> float:
+        """How wide its elements are, drawn as rows and columns."""
+        rows, columns = self.grid
+        return (
+            min(columns, GRID[1]) * SQUARE + (14 if (rows, columns) > GRID or columns > GRID[1] else 8) if rows else 0
+        )
+
+    def _grid(self, canvas: Canvas, x: float, middle: float) -> None:
+        """Its elements as rows and columns; of many the first, and dots."""
+        rows, columns = (min(of, most) for of, most in zip(self.grid, GRID, strict=True))
+        top = middle - rows * SQUARE / 2
+        for k in range(rows * columns):
+            row, column = divmod(k, columns)
+            canvas.rect(x + column * SQUARE, top + row * SQUARE, SQUARE - 1, SQUARE - 1, "view", 1, self.id)
+        if (rows, columns) != self.grid:
+            canvas.text(x + columns * SQUARE + 1, middle + 14, "…", "m s")
 
 
 class Count(NamedTuple):
@@ -170,13 +202,13 @@ class Count(NamedTuple):
             known = self.version is not None
             first = gettext("version {version}", version=self.version) if known else gettext("no counter")
             canvas.text(x + 20, middle - 3, first, "t s")
-            canvas.text(x + 20, middle + 11, gettext("shared? not known") if known else gettext("inference"), "m xs")
+            canvas.text(x + 20, middle + 11, gettext("shared? not known") if known else gettext("inference"), "m s")
             return
         below = gettext("version") if self.was is None else gettext("was {value}", value=self.was)
         # The version stands in a window of its own, like the digit of a mileage counter.
         window = max(20.0, width(str(self.version), "mono b l") + 10)
         canvas.text(x + 20, middle - 4, self.id, f"{ink} s b")
-        canvas.text(x + 20, middle + 9, below, f"{ink} xs")
+        canvas.text(x + 20, middle + 9, below, f"{ink} s")
         canvas.rect(x + COUNT_W - window - 6, middle - 12, window, 24, "card", 3)
         canvas.text(x + COUNT_W - window / 2 - 6, middle + 5, str(self.version), f"{ink} mono b l c")
 
@@ -192,20 +224,19 @@ class Drawn:
     rows: tuple[Row, ...]
     counters: tuple[Count, ...]
 
-    @property
-    def head_w(self) -> float:
-        """How wide title and note are."""
-        return max(width(self.title, "b l"), width(self.note, "s"))
+    def above(self, at: Columns) -> float:
+        """How high is what stands above its rows: title, note and cells."""
+        heads, notes = self._head(at)
+        return TITLE_ROW * len(heads) + 10 + max(self.strip.height, LINE * len(notes)) + 6
 
-    def draw(self, canvas: Canvas, at: Columns, y: float) -> float:
-        """Draw the band with its upper edge at y; returns the lower one."""
+    def draw(self, canvas: Canvas, at: Columns, y: float, rows: Sequence[float]) -> None:
+        """Draw the band with its upper edge at y, and its rows so far below that."""
         badge = width(self.id, "mono b") + 14
         text_x = PAD + badge + 16
-        heads, notes, beside = self._head(at, text_x)
-        low = y + 6 + (0 if beside else TITLE_ROW * len(heads) + 4)
-        rows_y = low + max(self.strip.height, 40, LINE * len(notes) + 6) + 6
-        bottom = rows_y + sum(row.height for row in self.rows) + 4
-        canvas.rect(PAD, y, at.count_x + COUNT_W, bottom - y, "band", 8)
+        heads, notes = self._head(at)
+        low = y + TITLE_ROW * len(heads) + 10
+        bottom = max(start + row.height for start, row in zip(rows, self.rows, strict=True)) + 4
+        canvas.rect(PAD, y, at.count_x + COUNT_W, bottom, "band", 8)
         canvas.rect(PAD + 8, y + 8, badge, 18, "cell", 4)
         canvas.text(PAD + 8 + badge / 2, y + 21, self.id, "t mono b c")
         for k, line in enumerate(heads):
@@ -213,96 +244,183 @@ class Drawn:
             whole = self.title if " ".join(heads) != self.title else ""
             canvas.text(text_x, y + 21 + k * TITLE_ROW, line, "t b l", whole=whole)
         for k, line in enumerate(notes):
-            canvas.text(text_x, y + 21 + len(heads) * TITLE_ROW + k * LINE - 1, line, "m s")
+            canvas.text(text_x, low + 12 + k * LINE, line, "m s")
         self.strip.draw(canvas, at.strip_x, low)
-        middles = []
-        for row, lane in zip(self.rows, self.strip.lanes, strict=True):
-            middle = rows_y + ROW / 2 - 2
+        middles = [y + start + ROW / 2 - 2 for start in rows]
+        for row, lane, middle in zip(self.rows, self.strip.lanes, middles, strict=True):
             row.draw(canvas, at, middle)
             canvas.arrow(at.card_x + at.card_w, middle, at.strip_x - 4, middle)
-            self.strip.draw_lane(canvas, at.strip_x, rows_y + 4, lane)
-            middles.append(middle)
-            rows_y += row.height
+            self.strip.draw_lane(canvas, at.strip_x, middle - ROW / 2 + 6, lane, row.id)
         for counter in self.counters:
             counter.draw(
                 canvas, at.count_x, [middles[k] for k in counter.rows], at.strip_x + max(self.strip.width, 82) + 6
             )
-        return bottom
 
-    def _head(self, at: Columns, x: float) -> tuple[list[str], list[str], bool]:
-        """The lines of a band's title and of the note below it; whether both stand beside the cells, or above."""
-        room, all_of_it = at.strip_x - x - 10, PAD + at.count_x + COUNT_W - x - 10
-        if width(self.title, "b l") <= room and width(self.note, "s") <= room:
-            return [self.title], [self.note], True
-        heads = wrap(self.title, columns_in(all_of_it, "b l"), TITLE_ROWS)
-        return heads, wrap(self.note, columns_in(room, "s"), 4), False
+    def _head(self, at: Columns) -> tuple[list[str], list[str]]:
+        """The lines of a band's title, above the cells, and of the note, beside them."""
+        x = 2 * PAD + width(self.id, "mono b") + 16
+        heads = wrap(self.title, columns_in(PAD + at.count_x + COUNT_W - x - 10, "b l"), TITLE_ROWS)
+        return heads, wrap(self.note, columns_in(at.strip_x - x - 10, "s"), 4) if self.note else []
+
+
+class Sheet(NamedTuple):
+    """What one picture shows, before anything in it has a place: its entries, each under the name that it keeps."""
+
+    entries: dict[str, Drawn | Row | tuple[str, bool]]
+    """A storage, a tensor without one, or a line for several storages and whether one of them is in trouble."""
+    notes: list[str]
+    whole: bool
+
+    @property
+    def bands(self) -> list[Drawn]:
+        """The storages."""
+        return [one for one in self.entries.values() if isinstance(one, Drawn)]
+
+    @property
+    def rows(self) -> list[Row]:
+        """All tensors."""
+        loose = [one for one in self.entries.values() if isinstance(one, Row)]
+        return [*(row for band in self.bands for row in band.rows), *loose]
+
+
+class Stage(NamedTuple):
+    """Where things stand in all pictures of a run, and how large these are."""
+
+    at: Columns
+    places: Mapping[str, float]
+    """The upper edge of each entry; for a tensor in a storage, how far its row is below that of the storage."""
+    foot: float
+    size: tuple[float, float]
+
+
+def _sheet(changed: Changes, seen: Shelf) -> Sheet:
+    snap, bad = changed.now, troubles(changed.now)
+    entries: dict[str, Drawn | Row | tuple[str, bool]] = {}
+    for k, one in enumerate(seen.entries):
+        if isinstance(one, Band):
+            entries[one.storage.id] = _band(changed, one, bad, seen.found)
+        else:
+            entries[f"pack {k}"] = pack_line(changed, one, bad), any(tensor.id in bad for tensor in one.tensors)
+    loose = [tensor for tensor in snap.named if tensor.storage is None]
+    entries |= {tensor.id: _row(changed, tensor, bad, None, seen.found) for tensor in loose}
+    shown = snap.shown | {tensor.id for tensor in loose}
+    notes = below_memory(changed, shown, seen) if shown else [gettext("no tensors to show")]
+    return Sheet(entries, notes, seen.whole)
+
+
+def _kept(steps: Sequence[Iterable[str]]) -> list[list[str]]:
+    """Who stands where in turn: each keeps its place as long as it is shown, then the next one may take it."""
+    last = {name: step for step, names in enumerate(steps) for name in names}
+    places: list[list[str]] = []
+    known: set[str] = set()
+    for step, names in enumerate(steps):
+        for name in names:
+            if name not in known:
+                free = next((place for place in places if last[place[-1]] < step), None)
+                if free is None:
+                    places.append(free := [])
+                free.append(name)
+                known.add(name)
+    return places
+
+
+def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
+    """The sheets of a run, and the places of all that is on them."""
+    cells: dict[str, float] = {}
+    for band in (band for sheet in sheets for band in sheet.bands):
+        cells[band.id] = max(cells.get(band.id, 0), band.strip.cell_w)
+    for sheet in sheets:
+        wide = {one.id: replace(one, strip=one.strip.as_wide(cells[one.id])) for one in sheet.bands}
+        sheet.entries.update(wide)
+    at = _columns([band for sheet in sheets for band in sheet.bands], [row for sheet in sheets for row in sheet.rows])
+    lines = [one[0] for sheet in sheets for one in sheet.entries.values() if isinstance(one, tuple)]
+    at = at._replace(
+        count_x=max(at.count_x, min(max((width(one, "s b") + 50 for one in lines), default=0.0), LINE_W) - COUNT_W)
+    )
+    places: dict[str, float] = {}
+    heights: dict[str, float] = {}
+    for sheet in sheets:
+        for name, one in sheet.entries.items():
+            high = PACK if isinstance(one, tuple) else one.height + 8 if isinstance(one, Row) else one.above(at)
+            heights[name] = max(heights.get(name, 0), high)
+    heights |= _rows_placed([band for sheet in sheets for band in sheet.bands], heights, places)
+    y = PAD + (24.0 if heights else 0)
+    for names in _kept([sheet.entries for sheet in sheets]):
+        places |= dict.fromkeys(names, y)
+        y += max(heights[name] for name in names) + GAP
+    notes = [note for sheet in sheets for note in sheet.notes]
+    right = at.count_x + COUNT_W + 2 * PAD if heights else 0
+    least = max((width(note) for note in notes), default=0) + 2 * PAD
+    high = y + 18 * max((len(sheet.notes) for sheet in sheets), default=0) + PAD - GAP + 4
+    return sheets, Stage(at, places, y, (max(right, min(least, 760), 320), high))
+
+
+def _rows_placed(bands: list[Drawn], above: Mapping[str, float], places: dict[str, float]) -> dict[str, float]:
+    """Put the rows of each storage into `places`; gives back how high each storage is."""
+    steps: dict[str, list[Drawn]] = {}
+    for band in bands:
+        steps.setdefault(band.id, []).append(band)
+    bottoms = {}
+    for sid, looks in steps.items():
+        tall: dict[str, float] = {}
+        for row in (row for band in looks for row in band.rows):
+            tall[row.id] = max(tall.get(row.id, 0), row.height)
+        y = above[sid]
+        for rows in _kept([[row.id for row in band.rows] for band in looks]):
+            places |= {f"{sid} {row}": y for row in rows}
+            y += max(tall[row] for row in rows)
+        bottoms[sid] = y + 4
+    return bottoms
 
 
 @lru_cache(maxsize=1024)
-def _drawn(band: Drawn, at: Columns, y: float) -> tuple[str, frozenset[str], float]:
-    """A band's elements, their kinds and its lower edge: from step to step of a program most bands stay as they are."""
+def _drawn(band: Drawn, at: Columns, y: float, rows: tuple[float, ...]) -> tuple[str, frozenset[str]]:
+    """A band's elements and their kinds: from step to step of a program most bands stay as they are."""
     canvas = Canvas()
-    bottom = band.draw(canvas, at, y)
-    return "".join(canvas.parts), frozenset(canvas.kinds), bottom
+    band.draw(canvas, at, y, rows)
+    return "".join(canvas.parts), frozenset(canvas.kinds)
 
 
-def _draw(changed: Changes, seen: Shelf, theme: str | None) -> str:
-    snap, bad = changed.now, troubles(changed.now)
-    drawn = [
-        pack_line(changed, one, bad) if isinstance(one, Pack) else _band(changed, one, bad, seen.found)
-        for one in seen.entries
-    ]
-    bands = [one for one in drawn if isinstance(one, Drawn)]
-    loose = [tensor for tensor in snap.named if tensor.storage is None]
-    rows = [_row(changed, tensor, bad, None, seen.found) for tensor in loose]
-    at = _columns(bands, [*(row for band in bands for row in band.rows), *rows])
-    lines = max((width(one, "s b") + 50 for one in drawn if isinstance(one, str)), default=0.0)
-    at = at._replace(count_x=max(at.count_x, min(lines, LINE_W) - COUNT_W))
-    canvas, y = Canvas(), float(PAD)
-    if drawn or rows:
+def _draw(sheet: Sheet, stage: Stage, theme: str | None) -> str:
+    canvas, at = Canvas(), stage.at
+    if sheet.entries:
         headings = gettext("names"), gettext("tensors"), gettext("storage (cells)"), gettext("version counter")
         for x, word in zip((at.names_x, at.card_x, at.strip_x, at.count_x + 14), headings, strict=True):
-            canvas.text(x, y + 12, word, "m")
-        y += 24
-    for one, band in zip(seen.entries, drawn, strict=True):
-        if isinstance(band, str):
-            wrong = isinstance(one, Pack) and any(tensor.id in bad for tensor in one.tensors)
-            canvas.rect(PAD, y, at.count_x + COUNT_W, PACK, "bad" if wrong else "card dash", 8)
-            if wrong:
-                canvas.mark("cross", PAD + 16, y + 18)
-            room = columns_in(at.count_x + COUNT_W - 50, "s")
-            canvas.text(PAD + 28, y + 22, band, "bad-t s b" if wrong else "t s", room)
-            y += PACK + GAP
-            continue
-        parts, kinds, bottom = _drawn(band, at, y)
-        canvas.parts.append(parts)
-        canvas.kinds |= kinds
-        y = bottom + GAP
-    for row in rows:
-        bottom = y + row.height + 8
-        canvas.rect(PAD, y, at.count_x + COUNT_W, bottom - y, "band dash", 8)
-        row.draw(canvas, at, y + 4 + ROW / 2)
-        y = bottom + GAP
-    shown = snap.shown | {tensor.id for tensor in loose}
-    notes = below_memory(changed, shown, seen) if shown else [gettext("no tensors to show")]
-    for note in notes:
-        canvas.text(PAD, y + 12, note, "m", 110)
-        y += 18
-    right = at.count_x + COUNT_W + 2 * PAD
-    least = max((width(note) for note in notes), default=0) + 2 * PAD
-    summary = gettext(
-        "Memory: {storages}", storages="; ".join(one if isinstance(one, str) else one.title for one in drawn)
-    )
-    summary = summary if drawn else gettext("Memory picture without tensors")
-    return canvas.svg(max(right if drawn else 0, min(least, 760), 320), y + PAD - GAP + 4, summary, theme, seen.whole)
+            canvas.text(x, PAD + 12, word, "m")
+    for name, one in sheet.entries.items():
+        y = stage.places[name]
+        if isinstance(one, Drawn):
+            parts, kinds = _drawn(one, at, y, tuple(stage.places[f"{name} {row.id}"] for row in one.rows))
+            canvas.parts.append(parts)
+            canvas.kinds |= kinds
+        elif isinstance(one, Row):
+            canvas.rect(PAD, y, at.count_x + COUNT_W, one.height + 8, "band dash", 8)
+            one.draw(canvas, at, y + 4 + ROW / 2)
+        else:
+            _line(canvas, at, y, *one)
+    for k, note in enumerate(sheet.notes):
+        canvas.text(PAD, stage.foot + 18 * k + 12, note, "m", 110)
+    said = [
+        one.title if isinstance(one, Drawn) else one[0] for one in sheet.entries.values() if not isinstance(one, Row)
+    ]
+    summary = gettext("Memory: {storages}", storages="; ".join(said))
+    return canvas.svg(*stage.size, summary if said else gettext("Memory picture without tensors"), theme, sheet.whole)
+
+
+def _line(canvas: Canvas, at: Columns, y: float, said: str, wrong: bool) -> None:
+    """A line that stands for several storages."""
+    canvas.rect(PAD, y, at.count_x + COUNT_W, PACK, "bad" if wrong else "card dash", 8)
+    if wrong:
+        canvas.mark("cross", PAD + 16, y + 18)
+    room = columns_in(at.count_x + COUNT_W - 50, "s")
+    canvas.text(PAD + 28, y + 22, said, "bad-t s b" if wrong else "t s", room)
 
 
 def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:
     names_w = max((_pill_width(name) for row in rows for name, _ in row.pills), default=40)
     card_w = max((row.card_w for row in rows), default=100.0)
-    # Titles stand above names and cards, beside the cells: room for all but the longest, which go above the cells.
-    beside = min(max((band.head_w for band in bands), default=0.0), TITLE) + HEAD_EDGE
-    card_w = max(card_w, beside - names_w - ARROW)
+    grid_w = max((row.grid_w for row in rows), default=0.0)
+    card_w += grid_w
     strip_w = max(90.0, *(band.strip.width for band in bands), 0)
     # Remarks stand under a card and may run on below the cells, up to the version counters.
     remarks = max((width(shorten(text, REMARK), kind) for row in rows for text, kind in row.remarks), default=0.0)
@@ -310,7 +428,7 @@ def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:
     names_x = 2 * PAD
     card_x = names_x + names_w + ARROW
     strip_x = card_x + card_w + ARROW
-    return Columns(names_x, names_w, card_x, card_w, strip_x, strip_x + strip_w + 18)
+    return Columns(names_x, names_w, card_x, card_w, grid_w, strip_x, strip_x + strip_w + 18)
 
 
 def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: frozenset[str]) -> Drawn:
@@ -332,8 +450,8 @@ def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: 
     more = [ngettext("and {number} tensor more", "and {number} tensors more", band.more)] if band.more else []
     return Drawn(
         storage.id,
-        title(snap, members),
-        ", ".join([size(storage), *objects, *storage.notes, *more]),
+        title(snap, members, usual=True),
+        ", ".join([*unusual(storage), *objects, *storage.notes, *more]),
         strip,
         tuple(_row(changed, one, bad, lane, found) for one, lane in zip(members, strip.lanes, strict=True)),
         tuple(counters.values()),
@@ -347,21 +465,28 @@ def _row(
     flag = "found" if tensor.id in found else ""
     renamed = set(map(called, changed.rebound | changed.added))
     pills = tuple(map(called, tensor.names)) or (snap.label(tensor.id),)
-    geometry = gettext("shape {shape} stride {stride}", shape=shape(tensor.shape), stride=shape(tensor.stride))
+    geometry = gettext("{shape} stride {stride}", shape=shape(tensor.shape), stride=shape(tensor.stride))
     if tensor.offset:
         geometry += " " + gettext("offset {offset}", offset=tensor.offset)
-    standing = history(tensor)
-    if tensor.base is not None:
-        standing += ", " + gettext("view of {base}", base=cut(snap.label(tensor.base), NAME_COLUMNS))
+    base = "" if tensor.base is None else cut(snap.label(tensor.base), NAME_COLUMNS)
+    standing = [standing_of(tensor)] + [gettext("view of {base}", base=base)] * bool(base)
     return Row(
+        tensor.id,
         pills=tuple((name, "new" if new or name in renamed else flag) for name in pills),
         named=bool(tensor.names),
         geometry=geometry,
-        standing=standing,
+        standing=", ".join(filter(None, standing)),
         ink="leaf-t s b" if tensor.is_leaf and tensor.requires_grad else "t s" if tensor.requires_grad else "m s",
         remarks=tuple(_remarks(changed, tensor, bad)),
         lane=lane,
+        grid=_grid(tensor),
     )
+
+
+def _grid(tensor: Tensor) -> tuple[int, int]:
+    sizes = tensor.shape or ()
+    known = tensor.shape is not None and len(sizes) < 3 and tensor.numel
+    return (1, 1, *sizes)[-2:] if known else (0, 0)  # type: ignore[return-value]
 
 
 def _remarks(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:

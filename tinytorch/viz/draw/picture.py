@@ -21,6 +21,7 @@ from .layout import LayoutError
 from .style import THEMES
 
 WIDE = 1_400
+"""In px: what is wider or higher has a choice of sizes. All others scroll where they do not fit: shrunk, none can be read."""
 LARGEST = 300_000
 """So many characters a notebook is given of a picture with folds."""
 FRAME = 200
@@ -106,9 +107,10 @@ def _image(svg: str, text: str) -> str:
 def _zoomed(html: str, width: int, height: int) -> str:
     """A large picture in a box that scrolls, with a choice of sizes above it, which needs no script."""
     if max(width, height) <= WIDE:
-        return html
-    # Shrunk to the page a wide one could not be read: it keeps most of its size.
-    full = width * 3 // 4 if width > WIDE else width
+        html = html.replace("max-width:100%", "max-width:none")
+        return f'<div style="overflow-x:auto" tabindex="0">{html}</div>'
+    # Shrunk to the page a wide one could not be read.
+    full = width
     name = f"tt-{zlib.crc32(html.encode()):x}"
     sizes = {"fit": "100%", "full": f"{full}px", "twice": f"{2 * full}px"}
     rules = "".join(f".{name}:has([value={key}]:checked) img{{width:{size}!important}}" for key, size in sizes.items())
@@ -158,7 +160,9 @@ class Shown:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> dict[str, Any]:
         try:
-            return bundle(self.svg, self.text, self._folds())
+            made = bundle(self.svg, self.text, self._folds())
+            # Only where it is asked for: a notebook holds the picture once, and nbconvert needs Inkscape for an SVG.
+            return made | {"image/svg+xml": self.themed("light")} if "image/svg+xml" in (include or ()) else made
         except LayoutError as error:
             return {"text/plain": f"{self.text}\n\n({error})"}
 

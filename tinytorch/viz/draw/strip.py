@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -54,6 +54,16 @@ class Strip:
         """In px."""
         return sum(column.width for column in self.columns) or 60
 
+    @property
+    def cell_w(self) -> float:
+        """How wide a cell is."""
+        return max((column.width for column in self.columns if column.cell is not None), default=0.0)
+
+    def as_wide(self, cell_w: float) -> Strip:
+        """The same with cells so wide."""
+        columns = (one if one.cell is None else one._replace(width=cell_w) for one in self.columns)
+        return replace(self, columns=tuple(columns))
+
     def draw(self, canvas: Canvas, x: float, y: float) -> None:
         """The strip itself: cell numbers above, values inside, what they were below."""
         if not self.columns:
@@ -64,20 +74,20 @@ class Strip:
             if cell is None:
                 canvas.text(middle, base, "...", "m b c")
             else:
-                canvas.text(middle, y + 9, str(cell), "m xs c")
+                canvas.text(middle, y + 9, str(cell), "m s c")
                 canvas.rect(x, y + 14, w, CELL_H, "new" if was else "cell")
                 canvas.text(middle, base, value, "new-t b mono c" if was else "t mono c")
                 if was:
-                    canvas.text(middle, y + 14 + CELL_H + 12, was, "new-t xs c")
+                    canvas.text(middle, y + 14 + CELL_H + 12, was, "new-t s c")
             x += w
 
-    def draw_lane(self, canvas: Canvas, x: float, y: float, lane: Lane) -> None:
+    def draw_lane(self, canvas: Canvas, x: float, y: float, lane: Lane, of: str) -> None:
         """Under each cell that a tensor covers, the index of its element there."""
         middles, left = [], x
         for column, text in zip(self.columns, lane.texts, strict=True):
             if text:
-                canvas.rect(left + 2, y + 4, column.width - 4, 24, "view", 4)
-                canvas.text(left + column.width / 2, y + 20, text, "view-t mono xs c")
+                canvas.rect(left + 2, y + 4, column.width - 4, 24, "view", 4, of)
+                canvas.text(left + column.width / 2, y + 20, text, "view-t mono s c")
             middles.append(left + column.width / 2)
             left += column.width
         if lane.remark:
@@ -102,8 +112,8 @@ def strip_of(storage: Storage, members: list[Tensor], was: Mapping[int, object])
     before = {cell: gettext("was {value}", value=show(value)) for cell, value in was.items() if cell in values}
     indices = [_indices(storage, one, cells) for one in members]
     widths = [width(value, "mono") for value in values.values()]
-    widths += [width(text, "mono xs") - 2 for texts in indices for text in texts.values()]
-    widths += [width(text, "xs") for text in before.values()]
+    widths += [width(text, "mono s") - 2 for texts in indices for text in texts.values()]
+    widths += [width(text, "s") for text in before.values()]
     cell_w = max(NARROW, round(max(widths, default=0.0) + 12))
     columns: list[Column] = []
     expected = 0

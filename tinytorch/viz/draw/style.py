@@ -8,10 +8,12 @@ puts the SVG inline may set the variables; alone, as an <img>, the picture follo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from html import escape
 
+from ..catalogue import language
 from ..labels import clean, shorten, width
 
 # name: (light, dark, print). Each ink on its ground reaches a contrast of 4.5 or more.
@@ -37,10 +39,24 @@ PALETTE: dict[str, tuple[str, str, str]] = {
     "new-bg": ("#fff3bf", "#4a3800", "#ffffff"),
     "new-line": ("#946200", "#e0ab2a", "#000000"),
     "new-ink": ("#5c3d00", "#ffe08a", "#000000"),
+    "h0-bg": ("#dcecff", "#11315a", "#ffffff"),
+    "h0-line": ("#1f6fd0", "#5aa2f7", "#000000"),
+    "h1-bg": ("#ffe8d1", "#4d2b0a", "#ffffff"),
+    "h1-line": ("#b35900", "#f0a050", "#000000"),
+    "h2-bg": ("#d3f2ec", "#0c3d36", "#ffffff"),
+    "h2-line": ("#0b7a6b", "#4fc3b0", "#000000"),
+    "h3-bg": ("#fbe0ee", "#4d1836", "#ffffff"),
+    "h3-line": ("#a8326f", "#ee86b8", "#000000"),
+    "h4-bg": ("#eef0c8", "#3a3d0c", "#ffffff"),
+    "h4-line": ("#6b7000", "#c3c94e", "#000000"),
+    "h5-bg": ("#e3e1fa", "#2a2660", "#ffffff"),
+    "h5-line": ("#4a3fb0", "#a59df5", "#000000"),
     "bad-bg": ("#ffe4e1", "#5a1512", "#ffffff"),
     "bad-line": ("#c4231c", "#ff7b72", "#000000"),
     "bad-ink": ("#8a0f0a", "#ffd6d2", "#000000"),
 }
+HUES = 6
+"""Each tensor has one of so many hues, by its number: people who see few colours can still tell most of them apart."""
 LARGEST = 4_000
 """In px: so wide or high a picture is at most."""
 THEMES = {"light": 0, "dark": 1, "print": 2}
@@ -77,17 +93,18 @@ _RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "bad": (("fill", "bad-bg"), ("stroke", "bad-line")),
     "bad-l": (("stroke", "bad-line"),),
     "bad-t": (("fill", "bad-ink"),),
+    # After all others, whose colours they replace.
+    **{f"h{n}": (("fill", f"h{n}-bg"), ("stroke", f"h{n}-line")) for n in range(HUES)},
 }
 # (classes, declarations): what is no colour; rules without a class hold for every picture.
 _SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("arrow", "thin", "count-l", "leaf-l", "bad-l"), "fill:none;stroke-width:1.5"),
     (("thin",), "stroke-width:1"),
     (("dash",), "stroke-dasharray:4 3"),
-    (("new", "bad"), "stroke-width:2"),
+    (("new", "bad", "fresh"), "stroke-width:2"),
     ((), f".tt-pic text{{font-family:{SANS};font-size:12px;white-space:pre}}"),
     (("mono",), f"font-family:{MONO}"),
     (("s",), "font-size:11px"),
-    (("xs",), "font-size:10px"),
     (("l",), "font-size:13px"),
     (("b",), "font-weight:600"),
     (("c",), "text-anchor:middle"),
@@ -129,6 +146,17 @@ def stylesheet(theme: str | None = None, used: frozenset[str] | None = None) -> 
     )
 
 
+def lang() -> str:
+    """The attribute by which a font with the right shapes is found: not needed for English."""
+    return f'lang="{language()}" ' if language() else ""
+
+
+def fixed(svg: str, theme: str) -> str:
+    """A picture that follows the page's theme, in one of `THEMES`: for what does not know variables of CSS."""
+    svg = re.sub(r"var\(--tt-([\w-]+),var\(--_[\w-]+\)\)", lambda found: PALETTE[found[1]][THEMES[theme]], svg)
+    return re.sub(r"@media[^{]*\{\.tt-pic\{--[^}]*\}\}|\.tt-pic\{--[^}]*\}", "", svg)
+
+
 def root_class(theme: str | None) -> str:
     """The class of a picture's <svg>, which all of its rules begin with."""
     return "tt-pic" if theme is None else f"tt-pic-{theme}"
@@ -166,12 +194,14 @@ class Canvas:
         self.parts: list[str] = []
         self.kinds = {"page"}
 
-    def rect(self, x: float, y: float, w: float, h: float, kind: str, radius: float = 0) -> None:
-        """A box with its upper left corner at x, y."""
+    def rect(self, x: float, y: float, w: float, h: float, kind: str, radius: float = 0, of: str = "") -> None:
+        """A box with its upper left corner at x, y; in the hue of the tensor that it is part `of`."""
+        whose = f' data-t="{of}"' if of else ""
+        kind += f" h{int(of[1:]) % HUES}" if of else ""
         self.kinds.add(kind)
         rx = f' rx="{number(radius)}"' if radius else ""
         place = f'x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"'
-        self.parts.append(f'<rect class="{kind}" {place}{rx}/>')
+        self.parts.append(f'<rect class="{kind}" {place}{rx}{whose}/>')
 
     def path(self, d: str, kind: str) -> None:
         """A path in SVG's own notation."""
@@ -212,7 +242,7 @@ class Canvas:
         """The whole document; what is larger than `LARGEST` is shown smaller, unless it is asked for as a `whole`."""
         w, h = round(w), round(h)
         scale = 1.0 if whole else min(1.0, LARGEST / max(w, h))
-        described = f'role="img" aria-label="{escape(clean(label))}"'
+        described = f'{lang()}role="img" aria-label="{escape(clean(label))}"'
         page = f'<rect class="page" width="{w}" height="{h}" rx="8"/>'
         drawn = page + "".join(self.parts)
         used = frozenset(name for kind in self.kinds for name in kind.split())

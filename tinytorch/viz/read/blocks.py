@@ -275,8 +275,8 @@ def _unread(tensor: Any, error: Exception) -> str:
 
 
 _BITS = {
-    "is_conj": gettext_noop("its conjugate bit is set: what lies in memory is conjugated as it is read"),
-    "is_neg": gettext_noop("its negative bit is set: what lies in memory is negated as it is read"),
+    "is_conj": gettext_noop("its conjugate bit is set: what is in memory is conjugated as it is read"),
+    "is_neg": gettext_noop("its negative bit is set: what is in memory is negated as it is read"),
 }
 
 

@@ -46,7 +46,14 @@ def tree(source: Source, found: Mapping[str, Facts]) -> Box:
 
 
 def _head(question: CopyQuestion) -> Cell:
-    return Cell(gettext(question.column), hidden=not question.main, data_key=question.key, title=question.text)
+    decisive = "cl-decisive" if question.key == "after_write" else None
+    return Cell(
+        gettext(question.column),
+        hidden=not question.main,
+        data_key=question.key,
+        title=question.text,
+        class_=decisive,
+    )
 
 
 def on_one_line(how: Method) -> str:
@@ -59,7 +66,12 @@ def cell(fact: Fact, **attributes: Any) -> Cell:
     short = fact.said
     if len(short) > _WIDE:
         short = gettext("yes") if fact.key in ("warns", "raises") else f"{short[:_WIDE]}…"
-    return Cell(exact(fact.said), short=exact(short), class_=kind(fact), **attributes)
+    return Cell(
+        exact(fact.said),
+        short=exact(short),
+        class_=f"{kind(fact)}{' cl-decisive' * (fact.key == 'after_write')}",
+        **attributes,
+    )
 
 
 def kind(fact: Fact) -> str:

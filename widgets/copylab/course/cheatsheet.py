@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from types import ModuleType
 
-from tinytorch.viz.catalogue import gettext, gettext_noop
+from tinytorch.viz.catalogue import gettext, gettext_noop, language
 
 from ..copying.facts import QUESTIONS, Answer, Facts, facts
 from ..copying.methods import METHODS
@@ -107,7 +107,7 @@ def page(engine: ModuleType | None = None) -> str:
     title = escape(gettext("Copying tensors: the cheat sheet"))
     # A row to a line, so that a change of one answer is a change of one line.
     return (
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="{language() or "en"}">\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n"
         f"{sheet.inside()}\n</html>\n".replace("<tr>", "\n<tr>").replace("<d", "\n<d")

@@ -1,99 +1,50 @@
-"""The command `copylab`: lay the lessons out in a folder of the learner's own and open them in JupyterLab.
-
-What learners wrote is never overwritten. Of each lesson the hash of the edition that was laid out is kept; a lesson
-that has changed since is theirs, and a newer edition is then put beside it.
-"""
+"""The command `copylab`: lay the lessons out in a folder of the learner's own and open them in JupyterLab."""
 
 import argparse
-import hashlib
 import importlib.util
-import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch import __version__
+from tinytorch.viz.catalogue import gettext, use
 
 from .folder import lessons
-from .translation import FOLDER, translated_texts
+from .grading import assign
+from .layout import TRUST, lay_out, remembered, reset
+from .lite import build_lite
+from .translation import languages
 
 _HERE = Path(__file__).resolve().parent
-_STATE = ".copylab.json"
+_LANGUAGE = "COPYLAB_LANGUAGE"
 
 
-def lay_out(source: Path, folder: Path, translated: Mapping[str, str] | None = None) -> list[str]:
-    """Copy the files of `source` that are missing or outdated into `folder` and return what is worth telling.
-
-    A file that the learner changed stays as it is; a newer edition is written beside it as `NAME (new).ipynb`.
-    `translated` are texts by the names of files, in place of what those hold. Raises OSError if the folder cannot be
-    written.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    known = _read_state(folder)
-    told = []
-    for file in sorted(source.rglob("*")):
-        name = file.relative_to(source)
-        if not file.is_file() or any(part.startswith((".", "__")) or part == FOLDER for part in name.parts):
-            continue
-        text = (translated or {}).get(name.as_posix())
-        data = file.read_bytes() if text is None else text.encode()
-        mine, edition, before = folder / name, _digest(data), known.get(name.as_posix())
-        known[name.as_posix()] = edition
-        now = _digest(mine.read_bytes()) if mine.exists() else None
-        if now is None:
-            _write(data, mine)
-        elif edition in (now, before):
-            continue
-        elif now == before:
-            _write(data, mine)
-            told.append(gettext("{name} has a new edition; you had not changed yours, so it was replaced.", name=name))
-        else:
-            beside = _free_name(mine)
-            _write(data, beside)
-            kept = gettext(
-                "{name} has a new edition; yours is kept, the new one is {beside!r}.", name=name, beside=beside.name
-            )
-            told.append(kept)
-    (folder / _STATE).write_text(json.dumps(known, indent=1), encoding="utf-8")
-    return told
-
-
-def lay_out_in(language: str, folder: Path) -> list[str]:
-    """Lay the course out in a language, as `lay_out` does; "en" is the one that it is written in.
-
-    Raises ValueError if it is not there in that language, OSError if the folder cannot be written.
-    """
-    return lay_out(lessons(), folder, {} if language == "en" else dict(translated_texts(lessons(), language)))
-
-
-def _read_state(folder: Path) -> dict[str, str]:
-    """Return the hashes of the editions laid out before; without them every file counts as the learner's own."""
-    try:
-        state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return state if isinstance(state, dict) else {}
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def _write(data: bytes, to: Path) -> None:
-    """Write a file so that, whenever this is cut short, `to` is there whole or not at all."""
-    to.parent.mkdir(parents=True, exist_ok=True)
-    part = to.with_name(to.name + ".part")
-    part.write_bytes(data)
-    part.replace(to)
-
-
-def _free_name(file: Path) -> Path:
-    number = 1
-    while (beside := file.with_stem(f"{file.stem} (new{'' if number == 1 else f' {number}'})")).exists():
-        number += 1
-    return beside
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="copylab", description=gettext("Lay the lessons out and open them in JupyterLab.")
+    )
+    where = gettext("where to lay them out")
+    parser.add_argument("--folder", type=Path, default=Path("copylab-course"), help=where)
+    parser.add_argument("--lay-out-only", action="store_true", help=gettext("lay them out and start nothing"))
+    parser.add_argument("--port", type=int, help=gettext("the port of JupyterLab (its own choice if not given)"))
+    parser.add_argument("--no-browser", action="store_true", help=gettext("print the address instead of opening it"))
+    parser.add_argument(
+        "--language",
+        help=gettext("for example zh or ko; it is remembered, and what is not translated yet stays English"),
+    )
+    parser.add_argument("--version", action="version", version=f"copylab {__version__}")
+    more = parser.add_subparsers(dest="do", metavar="")
+    anew = more.add_parser("reset", help=gettext("lay one lesson out anew; yours is kept beside it"))
+    anew.add_argument("lesson", help=gettext("for example clone, or 02_clone"))
+    anew.add_argument("--folder", type=Path, default=argparse.SUPPRESS, help=where)
+    site = more.add_parser("site", help=gettext("make pages of the course, for any web server or none"))
+    site.add_argument("to", type=Path)
+    site.add_argument("--lite", type=Path, metavar="WHEELS", help=gettext("a JupyterLite instead, with these wheels"))
+    grading = more.add_parser("nbgrader", help=gettext("write the lessons as assignments for nbgrader"))
+    grading.add_argument("to", type=Path)
+    grading.add_argument("lessons", nargs="*")
+    return parser
 
 
 def _command(folder: Path, arguments: argparse.Namespace) -> list[str]:
@@ -102,6 +53,7 @@ def _command(folder: Path, arguments: argparse.Namespace) -> list[str]:
     options = [
         f"--ServerApp.root_dir={folder}",
         f"--LabApp.default_url=/lab/tree/{first}",
+        f"--NotebookNotary.data_dir={folder / TRUST}",
         "--ServerApp.log_level=ERROR",
         "--LabApp.log_level=ERROR",
     ]
@@ -114,32 +66,82 @@ def _command(folder: Path, arguments: argparse.Namespace) -> list[str]:
     return [sys.executable, "-P", "-m", "jupyterlab", *options]
 
 
+def _check_jupyter() -> None:
+    """End with a sentence if JupyterLab is not there or could not start."""
+    if importlib.util.find_spec("jupyterlab") is None:
+        said = gettext(
+            "JupyterLab is not installed beside copylab. Install both, with the tool that you use:\n"
+            '  pip install "copylab[course]"\n'
+            '  uvx --from "copylab[course]" copylab\n'
+            '  pipx run --spec "copylab[course]" copylab\n'
+            "Or take `copylab --lay-out-only` and open the lessons in a Jupyter of your own."
+        )
+        sys.exit(said)
+    from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_runtime_dir
+
+    for folder in map(Path, (jupyter_config_dir(), jupyter_data_dir(), jupyter_runtime_dir())):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            writable = os.access(folder, os.W_OK)
+        except OSError:
+            writable = False
+        if not writable:
+            said = gettext(
+                "Jupyter keeps notes in {folder} and cannot write there. "
+                "Set the variable HOME to a folder that you may write to.",
+                folder=folder,
+            )
+            sys.exit(said)
+
+
+def _do(folder: Path, arguments: argparse.Namespace) -> list[str]:
+    """Do what the command line says, but for starting JupyterLab, and return what is worth telling."""
+    match arguments.do:
+        case "reset":
+            return reset(folder, arguments.lesson)
+        case "site" if arguments.lite:
+            build_lite(arguments.to, arguments.lite)
+        case "site":
+            from .site import build  # it reads the reference out of all modules
+
+            return build(arguments.to)
+        case "nbgrader":
+            return [str(path) for path in assign(arguments.to, arguments.lessons)]
+        case _:
+            return [*lay_out(folder, arguments.language), gettext("Your lessons are in {folder}.", folder=folder)]
+    return []
+
+
 def main() -> None:
     """Lay the lessons out and become JupyterLab."""
-    parser = argparse.ArgumentParser(
-        prog="copylab", description=gettext("Lay the lessons out and open them in JupyterLab.")
-    )
-    default = Path("copylab-course")
-    parser.add_argument("--folder", type=Path, default=default, help=gettext("where to lay them out"))
-    parser.add_argument("--port", type=int, help=gettext("the port of JupyterLab (its own choice if not given)"))
-    parser.add_argument("--no-browser", action="store_true", help=gettext("print the address instead of opening it"))
-    parser.add_argument("--language", help=gettext("for example zh or ko; what is not translated yet stays English"))
-    arguments = parser.parse_args()
-    if importlib.util.find_spec("jupyterlab") is None:
-        sys.exit(gettext("JupyterLab is not installed here. Install it with: pip install jupyterlab"))
+    arguments = _parser().parse_args()
     folder = arguments.folder.expanduser().resolve()
+    wished = os.environ.get(_LANGUAGE)
+    arguments.language = (
+        arguments.language or remembered(folder) or (wished if wished in languages(lessons()) else "en")
+    )
+    use(arguments.language)
+    opens = not (arguments.do or arguments.lay_out_only)
+    if opens:
+        _check_jupyter()
     try:
-        told = lay_out_in(arguments.language or "en", folder)
-    except ValueError as error:
+        told = _do(folder, arguments)
+    except (ValueError, RuntimeError) as error:
         sys.exit(str(error))
     except OSError as error:
-        sys.exit(gettext("The lessons could not be laid out in {folder}: {error}", folder=folder, error=error))
-    ready = gettext("Your lessons are in {folder}. Stop JupyterLab with Ctrl-C and y.", folder=folder)
-    print(*told, ready, sep="\n", flush=True)
-    command = _command(folder, arguments)
+        sys.exit(gettext("{folder} could not be written: {error}", folder=arguments.folder, error=error))
+    if opens:
+        told.append(gettext("Stop JupyterLab with Ctrl-C and y."))
+    for line in told:
+        print(line, flush=True)
+    if opens:
+        _open(_command(folder, arguments), arguments.language)
+
+
+def _open(command: list[str], language: str) -> None:
     # labconfig/ beside this file: no request to the outside, and no question about it on the first start.
     paths = [str(_HERE), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
-    environment = os.environ | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    environment = os.environ | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths), _LANGUAGE: language}
     if os.name == "nt":
         sys.exit(subprocess.run(command, env=environment, check=False).returncode)
     os.execve(sys.executable, command, environment)

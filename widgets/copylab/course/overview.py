@@ -1,47 +1,88 @@
-"""What has been predicted and solved, and what of the course is left.
+"""What has been predicted and solved, what of the course is left, and which misconceptions were met.
 
 from copylab import progress
-progress()
+progress()           # lesson by lesson
+progress("clone")    # one lesson, at its end
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import csv
+import io
+import os
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tinytorch.viz.catalogue import gettext, ngettext
 
-from ..doc import Cell, Part, Table, Told
+from ..doc import Box, Paragraph, Part, Table, Told, exact
 from ..quiz.exercises import Exercise
+from ..quiz.misconceptions import MISCONCEPTIONS
 from ..quiz.prediction import Prediction
 from ..quiz.progress import load
+from . import lesson as notebooks
+from . import translation
 from .folder import lessons
 
+_KINDS = ("predictions", "exercises")
 
-def course() -> dict[str, str]:
-    """Every key of the course with its kind, "predictions" or "exercises", in the order of the lessons."""
-    package = importlib.import_module("copylab.lessons")
-    order = [path.stem.partition("_")[2] for path in sorted(lessons().glob("*.ipynb"))]
-    names = [module.name for module in pkgutil.iter_modules(package.__path__)]
-    names.sort(key=lambda name: order.index(name) if name in order else len(order))
-    found = {}
-    for name in names:
-        for thing in vars(importlib.import_module(f"copylab.lessons.{name}")).values():
-            if isinstance(thing, Prediction | Exercise) and thing.key:
-                found[thing.key] = "predictions" if isinstance(thing, Prediction) else "exercises"
-    return found
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson: the name of its file, its heading, and what it asks, by key."""
+
+    name: str
+    title: str
+    asked: Mapping[str, Prediction | Exercise]
+
+    def called(self, key: str) -> str:
+        """The title above a question; one without a title of its own is numbered."""
+        thing = self.asked[key]
+        untitled = [key for key, one in self.asked.items() if not one.named]
+        return thing.title if thing.named else gettext("Prediction {number}", number=untitled.index(key) + 1)
+
+
+def course() -> list[Lesson]:
+    """Return the lessons in their order."""
+    return [_lesson(path) for path in sorted(lessons().glob("*.ipynb"))]
+
+
+def _lesson(path: Path) -> Lesson:
+    notebook = notebooks.read(path)
+    prose = path.parent / translation.FOLDER / os.environ.get("COPYLAB_LANGUAGE", "") / f"{path.stem}.md"
+    if prose.is_file():
+        notebook = translation.translate(notebook, translation.read(prose.read_text("utf-8")))
+    asked = notebooks.asked(notebook).values()
+    return Lesson(path.stem, notebooks.title(notebook), {str(one.key): one for one in asked if one.key})
 
 
 class Progress(Told):
-    """What is noted, as a table: `.predictions` and `.exercises` by key, `.text`, and HTML in a notebook."""
+    """What is noted, as tables: `.predictions`, `.exercises`, `.misconceptions` by key, `.text`, HTML in a notebook."""
 
-    def __init__(self) -> None:
+    def __init__(self, lesson: str | None = None) -> None:
         known = load()
         self.predictions: dict[str, dict[str, Any]] = known["predictions"]
         self.exercises: dict[str, dict[str, Any]] = known["exercises"]
-        self._course = course()
+        self.misconceptions: dict[str, dict[str, Any]] = known["misconceptions"]
+        self.lessons = course()
+        if lesson is not None:
+            there = ", ".join(one.name for one in self.lessons)
+            self.lessons = [one for one in self.lessons if lesson in (one.name, *one.name.split("_", 1))]
+            if not self.lessons:
+                raise ValueError(
+                    gettext("There is no lesson {lesson!r}. There are: {there}", lesson=lesson, there=there)
+                )
+        things = [(key, thing) for one in self.lessons for key, thing in one.asked.items()]
+        self._kinds = {key: _KINDS[isinstance(thing, Exercise)] for key, thing in things}
+        self._others = {} if lesson else self._outside(known)
+        self._one = lesson is not None
+
+    def _outside(self, known: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+        """What is noted of questions that are not of the course: their kinds by key."""
+        found = {key: kind for kind in _KINDS for key in known[kind] if key not in self._kinds}
+        return dict(sorted(found.items()))
 
     def __repr__(self) -> str:
         return f"Progress({self.summary})"
@@ -49,36 +90,78 @@ class Progress(Told):
     @property
     def summary(self) -> str:
         """How much there is, and how much is done."""
-        predictions = self.predictions.keys() | {key for key, kind in self._course.items() if kind == "predictions"}
-        exercises = self.exercises.keys() | {key for key, kind in self._course.items() if kind == "exercises"}
+        kinds = self._kinds | self._others
+        committed, predictions = self._counted(kinds, "predictions")
+        solved, exercises = self._counted(kinds, "exercises")
         return gettext(
             "{committed} of {predictions} predictions committed, {solved} of {exercises} exercises solved",
-            committed=len(self.predictions),
-            predictions=len(predictions),
-            solved=sum(note.get("state") == "right" for note in self.exercises.values()),
-            exercises=len(exercises),
+            committed=committed,
+            predictions=predictions,
+            solved=solved,
+            exercises=exercises,
         )
 
-    def rows(self) -> list[tuple[str, str, str]]:
-        """(lesson or "", name, how it went): the course in its order, then what is not of it."""
-        told = {key: _predicted(note) for key, note in self.predictions.items()}
-        told |= {key: _attempted(note) for key, note in self.exercises.items()}
-        keys = [*self._course, *sorted(key for key in told if key not in self._course)]
-        parts = [key.partition("/") if "/" in key else ("", "", key) for key in keys]
-        return [
-            (lesson, name, told.get(key, gettext("not yet")))
-            for key, (lesson, _, name) in zip(keys, parts, strict=True)
-        ]
+    def _counted(self, kinds: Mapping[str, str], kind: str) -> tuple[int, int]:
+        """How many of a kind are done, and how many there are."""
+        keys = [key for key, one in kinds.items() if one == kind]
+        done = self.predictions.keys() | {key for key, note in self.exercises.items() if note.get("state") == "right"}
+        return sum(key in done for key in keys), len(keys)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """What one lesson asks, and how it went; or the lessons with what is done, then what is not of the course."""
+        if self._one:
+            return [(one.called(key), self._told(key)) for one in self.lessons for key in one.asked]
+        found: list[tuple[str, ...]] = []
+        for one in self.lessons:
+            counts = (self._counted({key: self._kinds[key] for key in one.asked}, kind) for kind in _KINDS)
+            found.append((one.title, *(gettext("{done} of {count}", done=done, count=count) for done, count in counts)))
+        for key, kind in self._others.items():
+            found.append((exact(key), *(self._told(key) if kind == one else "" for one in _KINDS)))
+        return found
+
+    def _told(self, key: str) -> str:
+        if key in self.predictions:
+            note = self.predictions[key]
+            return gettext("✔ {right} of {count} rows right", right=note.get("right", "?"), count=note.get("of", "?"))
+        return _attempted(self.exercises[key]) if key in self.exercises else gettext("○ not yet")
+
+    @property
+    def csv(self) -> str:
+        """The notes as a table for a spreadsheet or a learning platform: a line for each question that was answered."""
+        columns = ("lesson", "key", "kind", "state", "right", "of", "hints", "solution")
+        homes = {key: one.name for one in self.lessons for key in one.asked}
+        text = io.StringIO()
+        table = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
+        table.writeheader()
+        for key, kind in (self._kinds | self._others).items():
+            note = {"predictions": self.predictions, "exercises": self.exercises}[kind].get(key)
+            if note is not None:
+                state = {"state": "committed"} if kind == "predictions" else {}
+                table.writerow({**note, **state, "lesson": homes.get(key, ""), "key": key, "kind": kind[:-1]})
+        return text.getvalue()
 
     def tree(self) -> Part:
-        """The table."""
-        rows = ((Cell(lesson), Cell(name, head=True), how) for lesson, name, how in self.rows())
+        """The tables."""
+        course = (gettext("Lesson"), gettext("Predictions committed"), gettext("Exercises solved"))
+        head = (gettext("What"), gettext("So far")) if self._one else course
         caption = gettext("Progress: {summary}.", summary=self.summary)
-        return Table((gettext("Lesson"), gettext("What"), gettext("So far")), rows, caption=caption)
+        return Box(Table(head, self.rows(), caption=caption), self._beliefs(), apart=True)
+
+    def _beliefs(self) -> Part:
+        """The misconceptions that were met, in these lessons or anywhere, and whether they came again."""
+        keys = self._kinds if self._one else None
+        met = {name: it for name, it in self.misconceptions.items() if keys is None or it.get("in") in keys}
+        if not met:
+            return Paragraph(gettext("No misconception was met so far."))
+        states = {"met": gettext("○ not settled yet"), "settled": gettext("✔ settled: a later answer avoided it")}
+        rows = [(f"“{_belief(name)}”", states.get(it.get("state", ""), "?")) for name, it in sorted(met.items())]
+        caption = gettext("What you believed, and the run refuted:")
+        return Table((gettext("Misconception"), gettext("Now")), rows, caption=caption)
 
 
-def _predicted(note: Mapping[str, Any]) -> str:
-    return gettext("✔ predicted, {right} of {count} right", right=note.get("right", "?"), count=note.get("of", "?"))
+def _belief(name: str) -> str:
+    """What its owner would say; one of a teacher's own is known by its name alone."""
+    return gettext(MISCONCEPTIONS[name].says) if name in MISCONCEPTIONS else exact(name)
 
 
 def _attempted(note: Mapping[str, Any]) -> str:
@@ -90,10 +173,15 @@ def _attempted(note: Mapping[str, Any]) -> str:
     return ", ".join(how)
 
 
-def progress() -> Progress:
-    """Show what has been predicted and solved so far, and what of the course is left, from the progress file.
+def progress(lesson: str | None = None) -> Progress:
+    """Show what has been predicted and solved so far, what is left, and which misconceptions were met and settled.
 
-    Returns a Progress: a table in a notebook, `.text` in words, `.predictions` and `.exercises` as data. A file that
-    cannot be understood is set aside, with a warning. Raises nothing.
+    lesson: `"clone"`, `"02_clone"` or `"02"` shows what that lesson asks, by the titles in it; None shows the whole
+    course, lesson by lesson. A misconception is settled when a later answer was right where it could have come again.
+
+    Returns a Progress: tables in a notebook, `.text` in words, `.csv` for a spreadsheet, the notes of the progress file
+    as data. A file that cannot be understood is set aside, with a warning.
+
+    Raises ValueError if there is no such lesson.
     """
-    return Progress()
+    return Progress(lesson)

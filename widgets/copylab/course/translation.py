@@ -2,7 +2,7 @@
 
 For each language there is a folder `translations/LANGUAGE` beside the lessons, with one Markdown file per lesson. A
 line `<!-- cell ID DIGEST -->` begins the translation of the Markdown cell with that id; DIGEST stands for the English
-text that was translated, so that a text which has changed since is noticed.
+text that was translated, so that a text which has changed since is noticed. A page, such as the glossary, is one cell.
 
     python -m copylab.course.translation zh 02_clone      write the file for a translator, or bring it up to date
     python -m copylab.course.translation zh               say what is missing or out of date in that language
@@ -65,6 +65,20 @@ def write(entries: dict[str, Entry]) -> str:
     return "\n".join(f"<!-- cell {name} {entry.digest} -->\n{entry.text}\n" for name, entry in entries.items())
 
 
+def opened(path: Path) -> dict[str, Any]:
+    """Return a lesson; a page of Markdown is one with a single cell."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".md":
+        return {"cells": [{"id": "page", "cell_type": "markdown", "source": [text]}]}
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def files(folder: Path, name: str = "*") -> list[Path]:
+    """Return what can be translated: the lessons, and the pages beside them."""
+    return sorted([*folder.glob(f"{name}.ipynb"), *folder.glob(f"{name}.md")])
+
+
 def prose(notebook: dict[str, Any]) -> dict[str, str]:
     """Return the Markdown texts of a notebook by the ids of their cells."""
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
@@ -116,7 +130,7 @@ def translated_texts(folder: Path, language: str) -> Iterable[tuple[str, str]]:
         raise ValueError(
             gettext("the course is not there in {language!r}; it is in: {there}", language=language, there=there)
         )
-    for path in sorted(folder.glob("*.ipynb")):
+    for path in files(folder):
         catalogue = folder / FOLDER / language / f"{path.stem}.md"
         if not catalogue.is_file():
             continue
@@ -124,8 +138,11 @@ def translated_texts(folder: Path, language: str) -> Iterable[tuple[str, str]]:
             entries = read(catalogue.read_text("utf-8"))
         except ValueError as error:
             raise ValueError(f"{catalogue.name}: {error}") from error
-        lesson = translate(json.loads(path.read_text("utf-8")), entries)
-        yield path.name, json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+        lesson = translate(opened(path), entries)
+        if path.suffix == ".md":
+            yield path.name, "".join(prose(lesson).values()).rstrip("\n") + "\n"
+        else:
+            yield path.name, json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -134,11 +151,11 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m copylab.course.translation", description="Catalogues for translators."
     )
     parser.add_argument("language", help="its code, for example zh or ko")
-    parser.add_argument("lesson", nargs="?", help="for example 02_clone; without it every lesson is looked at")
+    parser.add_argument("lesson", nargs="?", help="for example 02_clone or glossary; without it all are looked at")
     options = parser.parse_args(arguments)
     status = 0
-    for path in sorted(lessons().glob(f"{options.lesson or '*'}.ipynb")):
-        notebook = json.loads(path.read_text("utf-8"))
+    for path in files(lessons(), options.lesson or "*"):
+        notebook = opened(path)
         catalogue = lessons() / FOLDER / options.language / f"{path.stem}.md"
         entries = read(catalogue.read_text("utf-8")) if catalogue.is_file() else {}
         if options.lesson:

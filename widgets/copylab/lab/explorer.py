@@ -16,6 +16,7 @@ from ..copying.methods import METHODS, Method
 from ..copying.methods import method as find
 from ..copying.sources import Source
 from ..doc import Box
+from ..player.frames import wrong_gradient
 from ..run.capture import cut, describe_error
 from ..run.engines import checked, engine_for
 from ..run.program import compiled
@@ -238,7 +239,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         if made.error:
             told = gettext("Error on line {number}. {error}", number=made.error_line, error=made.error)
         elif made.explanation:
-            told = f"{view.wrong_gradient()}. {told}"
+            told = f"{wrong_gradient()}. {told}"
         self._show(f"{self._notice or self._message} {view.headline(made)} {told}", old)
         self._proofs.html = view.proofs(made).html()
 

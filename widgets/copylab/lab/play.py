@@ -57,6 +57,8 @@ class Result:
     error: str
     error_line: int
     explanation: tuple[str, ...]
+    explained: int
+    """The number of the line that failed, or computed a wrong gradient, and is explained; 0 for none."""
     output: tuple[tuple[str, str], ...]
     changes: tuple[str, ...]
     before: Snapshot | None
@@ -99,6 +101,7 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
     lines = tuple(_lines(parts, at if failed else count, part if failed else len(parts)))
     before, after = _around(made.steps, made.before, firsts[part])
     stopped = made.ended not in ("finished", "error")
+    explained, explanation = _explained(made.steps, made.before)
     return Result(
         source=source,
         method=method,
@@ -108,7 +111,8 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
         ended=made.ended,
         error=_error(made.ended, last) if failed else "",
         error_line=at if failed else 0,
-        explanation=_explained(made.steps, made.before),
+        explanation=explanation,
+        explained=explained,
         output=tuple(pair for step in made.steps if step.site.line >= firsts[part] for pair in step.output),
         changes=describe(changes(after.snapshot, before.snapshot), before.plain, after.plain)
         if before and after
@@ -148,14 +152,14 @@ def _error(ended: str, last: Step | None) -> str:
     return (last.error if last else None) or gettext("It was stopped.")
 
 
-def _explained(steps: Sequence[Step], start: Seen | None) -> tuple[str, ...]:
-    """Which earlier line made the last one fail, or made a gradient wrong that has not been cleared since."""
+def _explained(steps: Sequence[Step], start: Seen | None) -> tuple[int, tuple[str, ...]]:
+    """Which earlier line made the last one fail, or made a gradient wrong that was not cleared since; and that line."""
     if start is None or any(step.seen is None for step in steps):
-        return ()
+        return 0, ()
     past = [Past(0, "", start.snapshot)]
     past += [Past(step.site.line, step.site.source, step.seen.snapshot) for step in steps]
     for n in range(len(steps) - 1, -1, -1):
-        found = blame(past[: n + 1], steps[n].site.source, steps[n].error, past[n + 1].snapshot)
+        found = blame(past[: n + 1], steps[n].site.source, steps[n].error, past[n + 1].snapshot).sentences
         if found or steps[n].site.source.endswith(".grad = None"):
-            return found
-    return ()
+            return steps[n].site.line, found
+    return 0, ()

@@ -30,6 +30,7 @@ from ..doc import (
     exact,
     inline,
 )
+from ..player.frames import wrong_gradient
 from ..run.capture import shown
 from ..ui.theme import style
 from .play import Result
@@ -147,11 +148,6 @@ def about(source: Source) -> str:
     return f"x: {', '.join([*said, gettext(_KINDS[source.kind])])}"
 
 
-def wrong_gradient() -> str:
-    """The title over what explains a gradient that is wrong."""
-    return gettext("A wrong gradient, and no error")
-
-
 def one_line(code: str) -> str:
     """The first line of code, and a mark that there are more."""
     first, _, rest = shown(code).partition("\n")
@@ -166,6 +162,7 @@ def _listing(result: Result) -> Listing:
     for line in result.lines:
         kinds = [f"cl-lab-{line.part}"]
         kinds += {"raised": ["cl-wrong"], "not run": ["cl-lab-skipped"], "ran": []}[line.state]
+        kinds += ["cl-wrong"] if result.explanation and line.number == result.explained and line.state == "ran" else []
         kinds += ["cl-here"] if line.number >= first and line.part == newest and line.state == "ran" else []
         note = gettext(_STATES[line.state]) if line.state in _STATES else ""
         lines.append(Line(shown(line.text), note, " ".join(kinds)))
@@ -181,7 +178,9 @@ def _strip(result: Result, old: Result | None) -> Part | None:
         was = _in_strip(old.facts, key, words) if old is not None and old.facts is not None else said
         changed = gettext("was: {verdict}", verdict=was) if was not in (said, "-") else ""
         mark = element("span", inline(exact(changed)), class_="cl-lab-was") if changed else ""
-        field = element("dt", inline(gettext(name))) + element("dd", inline(exact(said)) + mark)
+        # The name of a node may break, but not within a word.
+        shown_as = inline(exact(said)).replace("Backward", "<wbr>Backward")
+        field = element("dt", inline(gettext(name))) + element("dd", shown_as + mark)
         answer = result.facts[key].answer
         kind = "yes" if answer is True else "no" if answer is False else "other"
         fields.append(element("div", field, class_=f"cl-lab-{kind}", data_verdict=key))

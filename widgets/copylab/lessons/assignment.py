@@ -4,6 +4,7 @@ from copylab import Misconception, exercise, predict
 from copylab.looks import values
 from copylab.questions import count, same_tensor, value, version
 from copylab.quiz.seen import apart, each, shows, tensor_list, tensors
+from tinytorch.viz.catalogue import gettext
 
 FOLLOWS = Misconception(
     "a name follows a name",
@@ -59,7 +60,7 @@ _EARLIER = "position = torch.tensor([1.0, 2.0])\n"
 
 earlier = exercise(
     "assignment/earlier",
-    "`before` shall still show `[1, 2]` when `position` has moved on to `[11, 12]`. Change the line that moves.",
+    "`before` should still show `[1, 2]` when `position` has moved on to `[11, 12]`. Change the line that moves.",
     check=_check_earlier,
     start=_EARLIER + "before = position\nposition += 10",
     hints=[
@@ -83,15 +84,19 @@ def _check_doubled(double, a, torch):
     t = torch.tensor([3.0, 5.0])
     result = {"double(t)": double(t)}
     yield tensors(**result)
-    yield shows([3, 5], t=t).but(f"after the call of double(t), t shows {values(t)}: the function writes into it.")
+    yield shows([3, 5], t=t).but(
+        gettext("after the call of double(t), t shows {value}: the function writes into it.", value=values(t))
+    )
     yield apart(t=t, **result)
     yield shows([6, 10], **result)
-    yield shows([1, 2], a=a).but(f"double is right now, but a shows {values(a)}. Run the whole cell again.")
+    yield shows([1, 2], a=a).but(
+        gettext("double is right now, but a shows {value}. Run the whole cell again.", value=values(a))
+    )
 
 
 doubled = exercise(
     "assignment/double",
-    "`double(t)` shall return the doubled numbers and leave the caller's tensor alone: afterwards `a` shows `[1, 2]`.",
+    "`double(t)` should return the doubled numbers and leave the caller's tensor alone: afterwards `a` shows `[1, 2]`.",
     check=_check_doubled,
     start="def double(t):\n    t *= 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])\nb = double(a)",
     hints=[

@@ -5,6 +5,7 @@ from copylab.looks import values
 from copylab.questions import count, same_tensor, value, version
 from copylab.questions import same_storage as shared
 from copylab.quiz.seen import Fact, apart, each, needs_no_grad, shows, tensors, written
+from tinytorch.viz.catalogue import gettext
 
 families = predict(
     """
@@ -35,8 +36,14 @@ def _check_scaled(to_percent, torch):
         got = to_percent(x)
         result = {"to_percent(x)": got}
         yield tensors(**result)
-        yield shows([0.5, 0.25], x=x).but(f"given a tensor of {dtype}, it changes the caller's numbers.")
-        yield Fact(got.dtype == torch.float32, "", f"it returns {got.dtype}, and torch.float32 is asked for.")
+        yield shows([0.5, 0.25], x=x).but(
+            gettext("given a tensor of {dtype}, it changes the caller's numbers.", dtype=dtype)
+        )
+        yield Fact(
+            got.dtype == torch.float32,
+            "",
+            gettext("it returns {dtype}, and torch.float32 is asked for.", dtype=got.dtype),
+        )
         yield shows([50, 25], **result)
         yield apart(x=x, **result)
 
@@ -86,7 +93,9 @@ picked = exercise(
 
 def _check_deep(layer, best):
     yield Fact(
-        isinstance(best, dict) and set(best) == {"weight", "bias"}, "", "best has to be a dict with weight and bias."
+        isinstance(best, dict) and set(best) == {"weight", "bias"},
+        "",
+        gettext("best has to be a dict with weight and bias."),
     )
     weight, bias = {"layer.weight": layer.weight}, {"layer.bias": layer.bias}
     yield tensors(**each(best=best))

@@ -11,6 +11,7 @@ from copylab.copying.methods import METHODS, Method, method
 from copylab.questions import count, gets_gradient, node, same_counter, value, version
 from copylab.questions import same_storage as shared
 from copylab.quiz.seen import apart, leads, leaf, shows, tensors
+from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
 rows = predict(
     """
@@ -19,7 +20,7 @@ rows = predict(
     k = x.clone()
     d = x.detach()
     p = x.data
-    c = torch.empty(2)
+    c = torch.zeros(2)
     c.copy_(x)
     d += 10
     """,
@@ -54,16 +55,26 @@ def _named(name: str) -> Method:
 
 
 def _check_dangerous(names, torch):
-    assert isinstance(names, list | tuple | set), 'names has to be a list of names, such as ["clone", "view"].'
-    assert names, "the list is empty, but there are such methods."
+    if not isinstance(names, list | tuple | set):
+        wrong(gettext('names has to be a list of names, such as ["clone", "view"].'))
+    if not names:
+        wrong(gettext("the list is empty, but there are such methods."))
     right = _that(torch, {"after_write": "wrong, and no error"})
     given = {_named(name).name for name in names}
     for extra in sorted(given - right):
-        what = facts(extra, "result", torch)["after_write"].answer
-        wrong(f"{extra!r} is not one of them: after a write through its y, backward through x gives {what}.")
-    missing = len(right - given)
-    are = "is" if missing == 1 else "are"
-    assert not missing, f"{missing} more {are} missing. Filter the table by the column about backward."
+        said = gettext(
+            "{name} is not one of them: after a write through its y, backward through x gives {what}.",
+            name=repr(extra),
+            what=facts(extra, "result", torch)["after_write"].said,
+        )
+        wrong(said)
+    if missing := len(right - given):
+        said = ngettext(
+            "{number} more is missing. Filter the table by the column about backward.",
+            "{number} more are missing. Filter the table by the column about backward.",
+            missing,
+        )
+        wrong(said)
 
 
 dangerous = exercise(
@@ -101,29 +112,31 @@ WISHES: dict[str, dict[str, Answer]] = {
     "the numbers go into a tensor that is there": {"grad_fn": "CopyBackwards"},
 }
 _WORDS: dict[tuple[str, Answer], str] = {
-    ("same_storage", False): "it looks at the cells of x",
-    ("same_storage", True): "its numbers are copied",
-    ("gradient_returns", True): "no gradient comes back",
-    ("gradient_returns", False): "it keeps a way back",
-    ("same_counter", True): "its writes are counted by nobody else",
-    ("same_tensor", False): "it is x itself",
-    ("warns", None): "it warns, each time",
-    ("grad_fn", "CopyBackwards"): "it makes a new tensor, or none",
+    ("same_storage", False): gettext_noop("{wish}: with {name}, it looks at the cells of x."),
+    ("same_storage", True): gettext_noop("{wish}: with {name}, its numbers are copied."),
+    ("gradient_returns", True): gettext_noop("{wish}: with {name}, no gradient comes back."),
+    ("gradient_returns", False): gettext_noop("{wish}: with {name}, the gradient still flows back."),
+    ("same_counter", True): gettext_noop("{wish}: with {name}, its writes are counted by nobody else."),
+    ("same_tensor", False): gettext_noop("{wish}: with {name}, it is x itself."),
+    ("warns", None): gettext_noop("{wish}: with {name}, it warns, each time."),
+    ("grad_fn", "CopyBackwards"): gettext_noop("{wish}: with {name}, it makes a new tensor, or none."),
 }
 
 
 def _check_wishes(choice, torch):
-    asked = isinstance(choice, dict) and set(choice) == set(WISHES)
-    assert asked, "choice has to be the dict with its five keys, as it was."
+    if not isinstance(choice, dict) or set(choice) != set(WISHES):
+        wrong(gettext("choice has to be the dict with its five keys, as it was."))
     for wish, wanted in WISHES.items():
         given = choice[wish]
-        assert given is not None, f"still open: {wish}."
+        if given is None:
+            wrong(gettext("still open: {wish}.", wish=wish))
         try:
             found = facts(method(given), "result", torch)
         except (TypeError, ValueError) as error:
-            wrong(f"{wish}: {str(error).partition(' There are')[0]}.")
+            wrong(gettext("{wish}: {error}.", wish=wish, error=str(error).partition(" There are")[0]))
         for key, answer in wanted.items():
-            assert found[key].answer == answer, f"{wish}: with {method(given).name!r}, {_WORDS[key, answer]}."
+            if found[key].answer != answer:
+                wrong(gettext(_WORDS[key, answer], wish=wish, name=repr(method(given).name)))
 
 
 def _choice(*names: str | None) -> str:
@@ -145,7 +158,7 @@ wishes = exercise(
     wrong={
         _choice("detach().clone()", None, None, None, None): "no gradient comes back",
         _choice("view", None, None, None, None): "it looks at the cells of x",
-        _choice("clone", "clone", None, None, None): "it keeps a way back",
+        _choice("clone", "clone", None, None, None): "the gradient still flows back",
         _choice("clone", "torch.tensor", None, None, None): "it warns, each time",
         _choice("clone", "detach().clone()", ".data", None, None): "counted by nobody else",
         _choice("clone", "detach().clone()", "detach", "=", None): "it is x itself",

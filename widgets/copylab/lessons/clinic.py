@@ -1,14 +1,13 @@
-"""The clinic, first half: six programs with memory shared where it should not be, or copied where it should be shared."""
+"""The clinic, first half: numbers that change by themselves, and gradients that are missing or too large."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from copylab import Exercise, exercise, predict
+from copylab import exercise, predict
 from copylab.questions import ENDS, gradient, outcome, value, version
-from copylab.quiz.seen import Fact, apart, each, kept_from, needs_no_grad, shows, tensor_list, tensors
+from copylab.quiz.seen import Fact, apart, each, has_grad, leads, leaf, needs_no_grad, shows, tensor_list, tensors
+from tinytorch.viz.catalogue import gettext
 
 _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith torch.no_grad():\n    layer.weight.fill_(1.0)\n"
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"
@@ -37,13 +36,8 @@ triage = predict(
 )
 
 
-def patient(number: int, name: str, task: str, check: Any, **rest: Any) -> Exercise:
-    """Make a broken program an exercise; the arguments are those of `exercise`."""
-    return exercise(f"clinic/{name}", task, check=check, title=f"Patient {number}", **rest)
-
-
 def _check_best(layer, best):
-    yield Fact(isinstance(best, dict) and "weight" in best, "", "best has to be a state dict, with a weight.")
+    yield Fact(isinstance(best, dict) and "weight" in best, "", gettext("best has to be a state dict, with a weight."))
     kept, own = {"best['weight']": best["weight"]}, {"layer.weight": layer.weight}
     yield tensors(**kept)
     yield shows([[99]], **own)
@@ -52,12 +46,12 @@ def _check_best(layer, best):
     yield shows([[1]], **kept)
 
 
-best_weights = patient(
-    1,
-    "best",
+best_weights = exercise(
+    "clinic/best",
     "After training, somebody wanted to reload the best weights. They turn out to be the last ones. `best` should "
     "hold the 1, as a dict of tensors without a graph.",
-    _check_best,
+    check=_check_best,
+    title="Patient 1",
     start=_LAYER + "best = layer.state_dict()\n" + _TRAIN,
     hints=["What do `best['weight']` and `layer.weight` share?", "Copy the tensors, not only the dict."],
     solution=_LAYER + "best = {name: t.clone() for name, t in layer.state_dict().items()}\n" + _TRAIN,
@@ -74,145 +68,20 @@ best_weights = patient(
 )
 
 
-_EMA = "for value in (2.0, 5.0):\n    with torch.no_grad():\n        layer.weight.fill_(value)\n"
-
-
-def _check_average(layer, ema):
-    yield Fact(isinstance(ema, dict) and "weight" in ema, "", "ema has to be a dict with a weight.")
-    kept, own = {"ema['weight']": ema["weight"]}, {"layer.weight": layer.weight}
-    yield tensors(**kept)
-    yield apart(**kept, **own)
-    yield shows([[3.25]], **kept)
-    yield needs_no_grad(**kept)
-    yield shows([[5]], **own)
-
-
-average = patient(
-    2,
-    "average",
-    "A running average of the weights, half old and half new, always equals the weights, and the layer doesn't hold "
-    "what was written into it. `ema` should be 3.25, and the weight of `layer` 5.",
-    _check_average,
-    start=_LAYER
-    + "ema = {name: p.detach() for name, p in layer.named_parameters()}\n"
-    + _EMA
-    + '        ema["weight"].mul_(0.5).add_(0.5 * layer.weight)',
-    hints=["`detach` copies nothing.", "`detach().clone()` when you make the average."],
-    solution=_LAYER
-    + "ema = {name: p.detach().clone() for name, p in layer.named_parameters()}\n"
-    + _EMA
-    + '        ema["weight"].mul_(0.5).add_(0.5 * layer.weight)',
-    wrong={
-        _LAYER
-        + "ema = {n: p.data for n, p in layer.named_parameters()}\n"
-        + _EMA
-        + '        ema["weight"].mul_(1.0)': "ema['weight'] and layer.weight look at the same cells",
-        _LAYER
-        + "ema = {n: p.clone() for n, p in layer.named_parameters()}\n"
-        + _EMA
-        + '    ema["weight"] = 0.5 * ema["weight"] + 0.5 * layer.weight': "ema['weight'] requires grad: its node is AddBackward0",
-        _LAYER
-        + "ema = {n: p.detach().clone() for n, p in layer.named_parameters()}\n"
-        + _EMA
-        + '        ema["weight"].mul_(0.5).add_(layer.weight)': "ema['weight'] shows [[6.25]]",
-        _LAYER
-        + "ema = {n: p.detach().clone() for n, p in layer.named_parameters()}\n"
-        + _EMA
-        + '        ema["weight"].mul_(0.5).add_(0.5 * layer.weight)\n'
-        + 'with torch.no_grad():\n    layer.weight.copy_(ema["weight"])': "layer.weight shows [[3.25]]",
-        "ema = 3.25": "a dict with a weight",
-    },
-)
-
-
-def _check_history(history, position):
-    yield tensor_list(3, history=history)
-    yield apart(**each(history=history))
-    yield kept_from(history=history, position=position)
-    yield shows([[1], [2], [3]], history=history)
-
-
-_STEPS = "position = torch.zeros(1)\nhistory = []\nfor _ in range(3):\n    position += 1\n    "
-film = patient(
-    3,
-    "history",
-    "A film of a moving point shows the same picture in every frame. `history` should show `[1]`, `[2]`, `[3]`.",
-    _check_history,
-    start=_STEPS + "history.append(position)",
-    hints=["How many tensors are in the list?", "Append numbers of their own."],
-    solution=_STEPS + "history.append(position.clone())",
-    wrong={
-        _STEPS + "history.append(position.detach())": "history[0] and history[1] look at the same cells",
-        _STEPS + "history.append(position)\nhistory[2] = position.clone()": "history[0] and history[1] are one tensor",
-        _STEPS + "history.append(position.item())": "history[0] is of the type float",
-        _STEPS + "history.append(position.clone() * 2)": "history shows [[2], [4], [6]]",
-    },
-)
-
-
-def _check_wide(row, wide):
-    yield tensors(wide=wide)
-    yield Fact(0 not in wide.stride(), "", "the three rows of wide are still the same two cells.")
-    yield shows([1, 2], row=row)
-    yield apart(wide=wide, row=row)
-    yield shows([[1, 2], [11, 12], [1, 2]], wide=wide)
-
-
-_ROW = "row = torch.tensor([1.0, 2.0])\n"
-wide_rows = patient(
-    4,
-    "expand",
-    "The program adds 10 to the middle row of `wide`, but all three rows change, and `row` too.",
-    _check_wide,
-    start=_ROW + "wide = row.expand(3, 2)\nwide[1] += 10",
-    hints=["Look at `wide.stride()`.", "`expand` repeats the reading, `repeat` the numbers."],
-    solution=_ROW + "wide = row.repeat(3, 1)\nwide[1] += 10",
-    wrong={
-        _ROW + "wide = row.expand(3, 2).detach()\nwide[1] += 0": "still the same two cells",
-        _ROW + "wide = row.repeat(3, 1)\nwide += 10": "wide shows [[11, 12], [11, 12], [11, 12]]",
-        _ROW + "row += 10\nwide = row.repeat(3, 1)": "row shows [11, 12]",
-        _ROW + "wide = row.repeat(3)\nwide[1] += 10": "wide shows [1, 12, 1, 2, 1, 2]",
-    },
-)
-
-
-def _check_mask(x):
-    yield tensors(x=x)
-    yield shows([-2, 0, -1, 7], x=x)
-
-
-_X = "x = torch.tensor([-2.0, 5.0, -1.0, 7.0])\n"
-chained = patient(
-    5,
-    "mask",
-    "Of the positive numbers, those below 6 should become 0. No error, but nothing happens.",
-    _check_mask,
-    start=_X + "positive = x > 0\nx[positive][x[positive] < 6] = 0.0",
-    hints=["The first pair of brackets makes a copy.", "One mask made of two: `(x > 0) & (x < 6)`."],
-    solution=_X + "positive = x > 0\nx[positive & (x < 6)] = 0.0",
-    wrong={
-        _X + "positive = x > 0\nsmall = x[positive]\nsmall[small < 6] = 0.0\nx[0] += 0": "x shows [-2, 5, -1, 7]",
-        _X + "x[x < 6] = 0.0": "x shows [0, 0, 0, 7]",
-        _X + "x[x > 0] = 0.0": "x shows [-2, 0, -1, 0]",
-        "x = [-2.0, 0.0, -1.0, 7.0]": "x is of the type list",
-    },
-)
-
-
 def _check_array(data, array):
     yield tensors(data=data)
     yield shows([0, 0], array=array.tolist())
     together = np.shares_memory(data.detach().numpy(), array)
-    yield Fact(not together, "data and array share no memory.", "data looks at the memory of array.")
+    yield Fact(not together, gettext("data and array share no memory."), gettext("data looks at the memory of array."))
     yield shows([1, 2], data=data)
 
 
 _ARRAY = "import numpy as np\n\narray = np.array([1.0, 2.0])\n"
-numpy_buffer = patient(
-    6,
-    "numpy",
+numpy_buffer = exercise(
+    "clinic/numpy",
     "A buffer is reused for the next file, and the data that was read before is gone. `data` should stay `[1, 2]`.",
-    _check_array,
+    check=_check_array,
+    title="Patient 2",
     start=_ARRAY + "data = torch.from_numpy(array)\narray[:] = 0.0",
     hints=["Who else looks at that memory?", "`torch.tensor(array)` copies. So does `array.copy()`."],
     solution=_ARRAY + "data = torch.tensor(array)\narray[:] = 0.0",
@@ -221,5 +90,123 @@ numpy_buffer = patient(
         _ARRAY + "data = torch.tensor(array)": "array shows [1, 2]",
         _ARRAY + "array[:] = 0.0\ndata = torch.ones(2)": "data shows [1, 1]",
         _ARRAY + "data = array.copy()\narray[:] = 0.0": "data is of the type ndarray",
+    },
+)
+
+
+def _check_scaled(w):
+    yield tensors(w=w)
+    yield leaf(w=w)
+    yield shows([0.3, 0.4], w=w)
+    yield has_grad([0.6, 0.8], w=w)
+
+
+_BACK = "\nloss = (w * w).sum()\nloss.backward()"
+scaled = exercise(
+    "clinic/scaled",
+    "After `backward`, `w.grad` is None. `w` should show `[0.3, 0.4]`, `w.grad` `[0.6, 0.8]`, and an optimizer should be "
+    "able to take `w`. Change the first line.",
+    check=_check_scaled,
+    title="Patient 3",
+    start="w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1" + _BACK,
+    hints=[
+        "Print `w`, and look at the end of the line.",
+        "First compute, then ask for a gradient: `requires_grad_()`.",
+    ],
+    solution="w = (torch.tensor([3.0, 4.0]) * 0.1).requires_grad_()" + _BACK,
+    wrong={
+        "w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1\nw.retain_grad()" + _BACK: "w is not a leaf",
+        "w = torch.tensor([3.0, 4.0]) * 0.1\nloss = (w * w).sum()": "w requires no grad",
+        "w = torch.tensor([3.0, 4.0], requires_grad=True)" + _BACK: "w shows [3, 4]",
+        "w = torch.tensor([0.3, 0.4], requires_grad=True)\nloss = (w * w).sum()": "w.grad is None",
+    },
+)
+
+
+def _check_stacked(w, loss):
+    yield tensors(loss=loss)
+    yield leads(loss=loss, w=w)
+    yield shows(5, loss=loss)
+    yield has_grad(7, w=w)
+
+
+_ERRORS = "w = torch.tensor(2.0, requires_grad=True)\nerrors = [(w * x - 1) ** 2 for x in (1.0, 2.0)]\n"
+_NUMBERS = "torch.tensor([error.item() for error in errors]"
+stacked = exercise(
+    "clinic/stacked",
+    "`loss.backward()` raises 'element 0 of tensors does not require grad and does not have a grad_fn'. `loss` should "
+    "be 5. Call `backward` in your cell; `w.grad` should be 7.",
+    check=_check_stacked,
+    title="Patient 4",
+    start=_ERRORS + f"loss = {_NUMBERS}).mean()  # then: loss.backward(), which raises the error",
+    hints=["What does `item()` give, and what does it leave behind?", "`torch.stack` makes one tensor of several."],
+    solution=_ERRORS + "loss = torch.stack(errors).mean()\nloss.backward()",
+    wrong={
+        f"loss = {_NUMBERS}, requires_grad=True).mean()\nloss.backward()": "loss has no node that leads to w",
+        "loss = torch.stack(errors).sum().detach()": "loss requires no grad",
+        "loss = torch.stack(errors).mean()": "w.grad is None",
+        "loss = torch.stack(errors).sum()\nloss.backward()": "loss shows 10",
+        "loss = sum(error.item() for error in errors) / 2": "loss is of the type float",
+    },
+)
+
+
+def _check_parts(a, b, kept, loss):
+    yield tensors(kept=kept, loss=loss)
+    yield needs_no_grad(kept=kept)
+    yield shows([12], kept=kept)
+    yield leads(loss=loss, a=a)
+    yield has_grad([8], a=a)
+    yield has_grad([12], b=b)
+
+
+_PARTS = "a = torch.tensor([3.0], requires_grad=True)\nb = torch.tensor([2.0], requires_grad=True)\nh = a * 4\n"
+_LEARN = "\nloss.backward()"
+parts = exercise(
+    "clinic/parts",
+    "Two parts are trained together. `b` learns, `a` never does: its `.grad` is None. `a.grad` should be 8, `b.grad` 12. "
+    "`kept` is for a plot: it should show 12 and require no grad.",
+    check=_check_parts,
+    title="Patient 5",
+    start=_PARTS + "kept = h.detach()\nloss = (kept * b).sum()" + _LEARN,
+    hints=["Draw `graph(loss)`. Where does it end?", "What is computed from `kept` has no node for `a`. And from `h`?"],
+    solution=_PARTS + "kept = h.detach()\nloss = (h * b).sum()" + _LEARN,
+    wrong={
+        _PARTS + "kept = h.detach().requires_grad_()\nloss = (kept * b).sum()" + _LEARN: "kept requires grad.",
+        _PARTS + "kept = h.clone()\nloss = (kept * b).sum()" + _LEARN: "its node is CloneBackward0",
+        _PARTS + "kept = h.detach()\nloss = (kept * b).sum()" + _LEARN + "\na.grad = b * 4": "no node that leads to a",
+        _PARTS + "kept = h.detach()\nloss = (h * b).sum()": "a.grad is None",
+        _PARTS + "kept = a.detach()\nloss = (h * b).sum()" + _LEARN: "kept shows [3]",
+        _PARTS + "kept = h.detach()\nloss = (h * b.detach()).sum()" + _LEARN: "b.grad is None",
+    },
+)
+
+
+def _check_rounds(w, grads):
+    yield tensor_list(3, grads=grads)
+    yield apart(**each(grads=grads))
+    yield shows([[1], [2], [3]], grads=grads)
+    yield leaf(w=w)
+
+
+_ROUNDS = "w = torch.tensor([1.0], requires_grad=True)\ngrads = []\nfor x in (1.0, 2.0, 3.0):\n"
+rounds = exercise(
+    "clinic/rounds",
+    "The gradient grows from round to round, and `grads` shows `[6]` three times. It should show `[1]`, `[2]`, `[3]`, the "
+    "gradient of each round.",
+    check=_check_rounds,
+    title="Patient 6",
+    start=_ROUNDS + "    (w * x).sum().backward()\n    grads.append(w.grad)",
+    hints=[
+        "What does `backward` do with a gradient that is there already?",
+        "`w.grad = None` at the start of a round.",
+    ],
+    solution=_ROUNDS + "    w.grad = None\n    (w * x).sum().backward()\n    grads.append(w.grad)",
+    wrong={
+        _ROUNDS + "    (w * x).sum().backward()\n    grads.append(w.grad.clone())": "grads shows [[1], [3], [6]]",
+        _ROUNDS + "    (w * x).sum().backward()\n    grads.append(w.grad)\n    w.grad.zero_()": "are one tensor",
+        _ROUNDS
+        + "    w.grad = None\n    (w * x).sum().backward()\n    grads.append(w.grad.item())": "of the type float",
+        _ROUNDS + "    w.grad = None\n    (w * x).sum().backward()\ngrads = [w.grad]": "The length of grads is 1",
     },
 )

@@ -1,9 +1,10 @@
-"""The clinic, second half: six programs that lose a gradient, spoil one, or keep a graph too long."""
+"""The clinic, second half: writes that spoil a gradient, weights that do not move, graphs that are kept too long."""
 
-from copylab.lessons.clinic import patient
+from copylab import exercise
 from copylab.looks import grad
 from copylab.quiz.answers import number
-from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, tensors, written
+from copylab.quiz.seen import Fact, has_grad, leads, leaf, needs_no_grad, shows, tensors, written
+from tinytorch.viz.catalogue import gettext
 
 
 def _check_write(a, h):
@@ -14,12 +15,12 @@ def _check_write(a, h):
 
 
 _A = "a = torch.tensor([1.0, 2.0], requires_grad=True)\n"
-write_before = patient(
-    7,
-    "write",
+write_before = exercise(
+    "clinic/write",
     "`h.sum().backward()` raises 'modified by an inplace operation'. `h` should be `exp(a) + 1`, `a.grad` `[2.72, 7.39]`. "
     "Call `backward` in your cell.",
-    _check_write,
+    check=_check_write,
+    title="Patient 7",
     start=_A + "h = a.exp()\nh += 1",
     hints=["`exp` has saved its result.", "Compute instead of writing: `h = h + 1`."],
     solution=_A + "h = a.exp()\nh = h + 1\nh.sum().backward()",
@@ -39,17 +40,19 @@ def _check_update(w):
     yield Fact(
         grad(w) is None or has_grad([6.4], w=w).holds,
         "",
-        f"w.grad is {number(grad(w))}, and the second step begins at 3.2, where the gradient is [6.4].",
+        gettext(
+            "w.grad is {value}, and the second step begins at 3.2, where the gradient is [6.4].", value=number(grad(w))
+        ),
     )
 
 
 _W = "w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    w.grad = None\n"
-data_update = patient(
-    8,
-    "update",
-    "An old program updates its parameter through `.data`, and in the wrong place: before `backward`. `w` should be "
-    "2.56 after two rounds, with every write counted.",
-    _check_update,
+data_update = exercise(
+    "clinic/update",
+    "After two rounds `w` is 2.56, as it should be. But `w.grad` is 5.12, and for the second round 6.4 would be right. "
+    "Mend it so that `w._version` counts both updates, too.",
+    check=_check_update,
+    title="Patient 8",
     start=_W + "    loss = (w * w).sum()\n    w.data -= 0.1 * 2 * w.data\n    loss.backward()",
     hints=["First `backward`, then the update with `w.grad`.", "Inside `with torch.no_grad():`."],
     solution=_W + "    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0.1 * w.grad",
@@ -63,29 +66,41 @@ data_update = patient(
 )
 
 
-def _check_copy(a, h, kept):
-    yield tensors(h=h, kept=kept)
-    yield needs_no_grad(kept=kept)
-    yield leads(h=h, a=a)
-    yield apart(kept=kept, h=h)
-    yield shows([2, 4], h=h)
-    yield shows([2, 4], kept=kept)
+def _check_optimizer(layer, opt, loss):
+    weight = {"layer.weight": layer.weight}
+    yield tensors(**weight)
+    held = any(one is layer.weight for group in opt.param_groups for one in group["params"])
+    yield Fact(held, gettext("opt holds layer.weight."), gettext("opt holds another tensor, and not layer.weight."))
+    yield shows([[1]], **weight)
+    yield shows(4, loss=loss)
 
 
-deep_result = patient(
-    9,
-    "deepcopy",
-    "'Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol.' `kept` should hold "
-    "the numbers of `h` in its own cells, without a graph, while `h` keeps its graph.",
-    _check_copy,
-    start=_A + "h = a * 2\nkept = None  # was: copy.deepcopy(h), which raises the error",
-    hints=["`h` was computed. A graph cannot be copied.", "Cut, then copy."],
-    solution=_A + "h = a * 2\nkept = h.detach().clone()",
+_LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
+_SGD = "opt = torch.optim.SGD(layer.parameters(), lr=0.25)\n"
+_LOADED = "layer.weight = torch.nn.Parameter(torch.tensor([[4.0]]))  # weights from a file\n"
+_LOSS_OF_LAYER = "for _ in range(2):\n    opt.zero_grad()\n    loss = (layer.weight**2).sum()\n    loss.backward()\n"
+_TRAIN = _LOSS_OF_LAYER + "    opt.step()"
+optimizer = exercise(
+    "clinic/optimizer",
+    "Training runs, and the loss stays at 16. After two rounds `layer.weight` should be 1; the `loss` of the second "
+    "round should be 4.",
+    check=_check_optimizer,
+    title="Patient 9",
+    start=_LAYER + _SGD + _LOADED + _TRAIN,
+    hints=[
+        "Which tensors are in `opt.param_groups[0]['params']`?",
+        "Write into the tensor that is there, or make the optimizer later.",
+    ],
+    solution=_LAYER + _SGD + "with torch.no_grad():\n    layer.weight.fill_(4.0)\n" + _TRAIN,
     wrong={
-        _A + "h = a * 2\nkept = h.clone()": "its node is CloneBackward0",
-        _A + "h = a * 2\nkept = h.detach()": "kept and h look at the same cells",
-        _A + "import copy\n\nh = (a * 2).detach()\nkept = copy.deepcopy(h)": "h requires no grad",
-        _A + "import copy\n\nh = a * 2\nkept = copy.deepcopy(a).detach()": "kept shows [1, 2]",
+        _LAYER
+        + _SGD
+        + _LOADED
+        + _LOSS_OF_LAYER
+        + "    with torch.no_grad():\n        layer.weight -= 0.25 * layer.weight.grad\n    layer.zero_grad()": "opt holds another tensor",
+        _LAYER + _LOADED + "opt = torch.optim.SGD(layer.parameters(), lr=0.5)\n" + _TRAIN: "layer.weight shows [[0]]",
+        _LAYER + _LOADED + _SGD + _TRAIN + "\nloss = loss + 1": "loss shows 5",
+        _LAYER + _LOADED + _SGD + _LOSS_OF_LAYER: "layer.weight shows [[4]]",
     },
 )
 
@@ -97,11 +112,11 @@ def _check_running(w, total):
 
 
 _LOSS = "w = torch.tensor([1.0], requires_grad=True)\ntotal = 0.0\nfor x in (1.0, 2.0, 3.0):\n"
-running_loss = patient(
-    10,
-    "running",
-    "Memory grows with every round. The sum of the losses, which is only printed, keeps all graphs alive.",
-    _check_running,
+running_loss = exercise(
+    "clinic/running",
+    "Memory grows with every round. `total`, the sum of the losses, is only printed. It should show 14; `w.grad` should be 28.",
+    check=_check_running,
+    title="Patient 10",
     start=_LOSS + "    loss = ((w * x) ** 2).sum()\n    loss.backward(retain_graph=True)\n    total = total + loss",
     hints=["What is computed from `loss` has a node.", "`loss.item()` or `loss.detach()`."],
     solution=_LOSS + "    loss = ((w * x) ** 2).sum()\n    loss.backward()\n    total = total + loss.item()",
@@ -122,12 +137,12 @@ def _check_leaf(w):
 
 
 _FULL = "w = torch.full((3,), 0.5, requires_grad=True)\n"
-leaf_view = patient(
-    11,
-    "leaf",
+leaf_view = exercise(
+    "clinic/leaf",
     "'A view of a leaf Variable that requires grad is being used in an in-place operation.' The first number of the "
     "parameter should become 1.",
-    _check_leaf,
+    check=_check_leaf,
+    title="Patient 11",
     start=_FULL + "first = w[0]  # then: first.fill_(1.0), which raises the error",
     hints=["The write would be recorded, and `w` is a leaf.", "Inside `no_grad` it isn't recorded."],
     solution=_FULL + "with torch.no_grad():\n    w[0] = 1.0",
@@ -147,12 +162,12 @@ def _check_state(w, h):
 
 
 _STATE = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor _ in range(3):\n"
-hidden_state = patient(
-    12,
-    "state",
+hidden_state = exercise(
+    "clinic/state",
     "'Trying to backward through the graph a second time.' The advice was `retain_graph=True`; since then each round is "
-    "slower than the last. Let `h` keep its number but not its past, and retain no graph.",
-    _check_state,
+    "slower than the last. A round should send its gradient through its own step alone: `h` 0.125, `w.grad` 1.75.",
+    check=_check_state,
+    title="Patient 12",
     start=_STATE + "    h = h * w\n    h.backward(retain_graph=True)",
     hints=["The second round goes back through the first.", "`h = h.detach() * w`."],
     solution=_STATE + "    h = h.detach() * w\n    h.backward()",

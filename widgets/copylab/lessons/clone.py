@@ -17,6 +17,7 @@ from copylab.questions import (
 from copylab.questions import same_storage as shared
 from copylab.quiz.runs import Run
 from copylab.quiz.seen import apart, each, has_grad, kept_from, leads, shows, tensor_list, tensors
+from tinytorch.viz.catalogue import gettext
 
 seven = predict(
     """
@@ -52,18 +53,25 @@ seven = predict(
     title="A clone, two gradients, one write",
 )
 
+
+def _some_do(run: Run) -> str:
+    calls = [step for step in run.trace.steps if step.site.source.split("(")[0].endswith("_")]
+    ends = [
+        gettext("`{call}` raises", call=step.site.source)
+        if step.error
+        else gettext("`{call}` runs", call=step.site.source)
+        for step in calls
+    ]
+    return gettext(
+        "Some do. Here {calls}: a call that `backward` can go back through is recorded like any other operation.",
+        calls=", ".join(ends),
+    )
+
+
 NEVER_IN_PLACE = Misconception(
     "in place fails on a clone",
     "Calls that change a tensor in place always fail on a clone.",
-    lambda run: (
-        "Some do. Here "
-        + ", ".join(
-            f"`{step.site.source}` {'raises' if step.error else 'runs'}"
-            for step in run.trace.steps
-            if step.site.source.split("(")[0].endswith("_")
-        )
-        + ": a call that `backward` can go back through is recorded like any other operation."
-    ),
+    _some_do,
 )
 
 
@@ -72,7 +80,8 @@ def _added(run: Run) -> int:
 
 
 def _added_because(run: Run) -> str:
-    return f"There are {len(run.snapshot(3).nodes)} nodes before line 4, and {len(run.snapshot(4).nodes)} after it."
+    before, after = len(run.snapshot(3).nodes), len(run.snapshot(4).nodes)
+    return gettext("There are {before} nodes before line 4, and {after} after it.", before=before, after=after)
 
 
 rest = predict(
@@ -130,7 +139,7 @@ for _ in range(3):
 
 readings = exercise(
     "clone/readings",
-    "A sensor is read three times, always into the same tensor. `kept` shall hold the three readings `[1, 1]`, `[2, 2]`, "
+    "A sensor is read three times, always into the same tensor. `kept` should hold the three readings `[1, 1]`, `[2, 2]`, "
     "`[3, 3]` as tensors. Run the cell, look at what it holds, and mend one line.",
     check=_check_readings,
     start=_KEEP.format("reading") + "print(kept)",
@@ -165,7 +174,7 @@ _GO = "\nout.backward()"
 
 both = exercise(
     "clone/both",
-    "`c` shall be a clone of `a`, and `out` shall be computed from `c` alone, so that after `out.backward()` both `a.grad` "
+    "`c` should be a clone of `a`, and `out` should be computed from `c` alone, so that after `out.backward()` both `a.grad` "
     "and `c.grad` can be read and both are 12. Replace what is `None`, and call `backward`.",
     check=_check_both,
     start="a = torch.tensor(2.0, requires_grad=True)\nc = None\nout = None",

@@ -4,11 +4,12 @@ from copylab import exercise, predict
 from copylab.questions import gradient, is_leaf, node, requires_grad, same_counter, value, version
 from copylab.questions import same_storage as shared
 from copylab.quiz.seen import Fact, apart, leaf, shows, tensors, written
+from tinytorch.viz.catalogue import gettext
 
 filled = predict(
     """
     x = torch.tensor([1.0, 2.0], requires_grad=True)
-    y = torch.empty(2)
+    y = torch.zeros(2)
     y.copy_(x)
     x.data += 10
     y.sum().backward()
@@ -30,12 +31,15 @@ filled = predict(
 def _check_ring(buffer, screen):
     yield tensors(buffer=buffer, screen=screen)
     yield shows([2, 2, 2], screen=screen)
-    yield Fact(screen is buffer, "screen is buffer.", "screen is not the tensor buffer any more.")
+    yield Fact(screen is buffer, gettext("screen is buffer."), gettext("screen is not the tensor buffer any more."))
     yield written(3, screen=screen)
     yield Fact(
         screen._version == 3,
         "",
-        f"screen._version is {screen._version}, and three frames take three writes: in between it may show no whole one.",
+        gettext(
+            "screen._version is {version}, and three frames take three writes: in between it may show no whole one.",
+            version=screen._version,
+        ),
     )
 
 
@@ -67,8 +71,8 @@ ring = exercise(
 def _check_loaded(layer, weight, new):
     yield Fact(
         layer.weight is weight,
-        "layer.weight is the same parameter as before.",
-        "the layer has another parameter now: an optimizer that holds the old one would train the old one.",
+        gettext("layer.weight is the same parameter as before."),
+        gettext("the layer has another parameter now: an optimizer that holds the old one would train the old one."),
     )
     yield leaf(weight=weight)
     yield shows([[5, 6]], weight=weight)

@@ -13,6 +13,7 @@ from copylab.questions import (
 )
 from copylab.questions import same_storage as shared
 from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, tensors, written
+from tinytorch.viz.catalogue import gettext
 
 past = predict(
     """
@@ -48,7 +49,7 @@ def _check_counted(a, out, shown):
 
 counted = exercise(
     "data/display",
-    "`shown` shall hold `out` in percent, requiring no grad, and `out` shall stay as it is. Change one line.",
+    "`shown` should hold `out` in percent, without requiring grad, and `out` should stay as it is. Change one line.",
     check=_check_counted,
     start="a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nout = a.sigmoid()\nshown = out.data\nshown.mul_(100)",
     hints=["`mul_` writes. Into whose cells?", "Cut the graph, and copy: two calls."],
@@ -75,13 +76,13 @@ _UPDATE = "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\n"
 
 update = exercise(
     "data/update",
-    "The gradient of `w * w` at 4 is 8, and the program finds 6. `w` shall go from 4 to 3, `w.grad` shall be `[8]`, "
-    "and the write shall be counted.",
+    "The gradient of `w * w` at 4 is 8, and the program finds 6. `w` should go from 4 to 3, `w.grad` should be `[8]`, "
+    "and the write should be counted.",
     check=_check_update,
     start=_UPDATE + "w.data -= 1.0\nloss.backward()",
     hints=[
         "Which of the last two lines has to come first?",
-        "A write that is counted and not recorded: section 6 has one.",
+        "A write that is counted and not recorded: look for `no_grad` in this lesson.",
     ],
     solution=_UPDATE + "loss.backward()\nwith torch.no_grad():\n    w -= 1.0",
     wrong={
@@ -99,12 +100,15 @@ def _check_silent(x, y):
     yield tensors(x=x, y=y)
     yield shows(9, y=y)
     yield leads(y=y, x=x)
-    yield Fact(grad(x) != [6], "", "x.grad is [6], which is right. Do some harm.")
+    yield Fact(grad(x) != [6], "", gettext("x.grad is [6], which is right. Do some harm."))
     yield has_grad([200], x=x)
     yield Fact(
         values(x) == [100],
-        f"x shows [100], and x._version is {x._version}.",
-        f"x shows {values(x)}, and at that value the gradient of x * x is not [200]: nothing shows that backward made it.",
+        gettext("x shows [100], and x._version is {version}.", version=x._version),
+        gettext(
+            "x shows {value}, and at that value the gradient of x * x is not [200]: nothing shows that backward made it.",
+            value=values(x),
+        ),
     )
 
 

@@ -49,7 +49,7 @@ def _check_monitor(a, loss, total):
 
 monitor = exercise(
     "detach/monitor",
-    "A running sum of losses shall be a plain tensor that keeps no graph alive: `total` is 75 and requires no grad, "
+    "A running sum of losses should be a plain tensor that keeps no graph alive: `total` is 75 and requires no grad, "
     "while `loss` can still go `backward`. Change the line of the loop.",
     check=_check_monitor,
     start="a = torch.tensor([3.0, 4.0], requires_grad=True)\nloss = (a * a).sum()\ntotal = 0.0\n"
@@ -114,7 +114,7 @@ keep_value = exercise(
     "only, so that after `y.backward()` `a.grad` is 3. (Call `backward` in your cell.)",
     check=_check_value,
     start="a = torch.tensor(3.0, requires_grad=True)\ny = a * a",
-    hints=["One factor counts as a bare number.", "Which call gives `a` as a bare number, with no way back?"],
+    hints=["One factor counts as a bare number.", "Which call gives `a` as a bare number, off the graph?"],
     solution="a = torch.tensor(3.0, requires_grad=True)\ny = a * a.detach()\ny.backward()",
     wrong={
         "y = a * a\ny.backward()": "a.grad is 6",

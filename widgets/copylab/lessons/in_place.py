@@ -8,6 +8,7 @@ from copylab.questions import node, version
 from copylab.quiz.answers import number
 from copylab.quiz.runs import Run
 from copylab.quiz.seen import Fact, has_grad, leads, leaf, nodes, shows, tensors, written
+from tinytorch.viz.catalogue import gettext
 
 ALWAYS = Misconception(
     "every write breaks backward",
@@ -38,15 +39,16 @@ def _raises(name: str, wrong: str, belief: Misconception) -> Question:
     def because(run: Run) -> str:
         found = _stale(run, name)
         if found is None:
-            return f"No node behind `{name}` has saved anything that was written over."
-        return f"The node {found} has saved `{name}` as it was before the write."
+            return gettext("No node behind `{name}` has saved anything that was written over.", name=name)
+        return gettext("The node {node} has saved `{name}` as it was before the write.", node=found, name=name)
 
     return Question(
-        f"Does `{name}.sum().backward()` raise an error?",
+        lambda: gettext("Does `{name}.sum().backward()` raise an error?", name=name),
         ("yes", "no"),
         answer=stale,
         wrong={wrong: belief},
         because=because,
+        name=f"Does `{name}.sum().backward()` raise an error?",
     )
 
 
@@ -94,7 +96,10 @@ def _check_activation(a, h, loss):
     yield Fact(
         not only_sigmoid or shows([0.2689, 0.6225, 0.8808], h=h).holds,
         "",
-        f"h shows {number(values(h))}, and no node behind it makes a 0: a write past the counter changed what sigmoid has saved.",
+        gettext(
+            "h shows {value}, and no node behind it makes a 0: a write past the counter changed what sigmoid has saved.",
+            value=number(values(h)),
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from copylab import Misconception, Question, exercise, predict
 from copylab.questions import requires_grad, value
 from copylab.questions import same_storage as shared
 from copylab.quiz.seen import Fact, apart, has_grad, leads, needs_no_grad, shows, tensors
+from tinytorch.viz.catalogue import gettext
 
 DATA = Misconception(
     "the data decides the dtype",
@@ -22,11 +23,14 @@ DTYPES = ("torch.float32", "torch.float64", "torch.int64")
 
 def _dtype(name: str, wrong: str) -> Question:
     return Question(
-        f"What is `{name}.dtype`?",
+        lambda: gettext("What is `{name}.dtype`?", name=name),
         DTYPES,
         answer=lambda run: f"torch.{run.tensor(name).dtype}".replace("torch.torch.", "torch."),
         wrong={wrong: DATA},
-        because=lambda run: f"`{name}` is a tensor of the dtype `{run.tensor(name).dtype}`.",
+        because=lambda run: gettext(
+            "`{name}` is a tensor of the dtype `{dtype}`.", name=name, dtype=run.tensor(name).dtype
+        ),
+        name=f"What is `{name}.dtype`?",
     )
 
 
@@ -58,8 +62,14 @@ def _check_targets(scores, target):
     yield shows([0, 1], target=target)
     yield Fact(
         (target.dtype, target.device) == (scores.dtype, scores.device),
-        f"target and scores are of the dtype {scores.dtype}, on one device.",
-        f"target is of the dtype {target.dtype} on {target.device}, scores of {scores.dtype} on {scores.device}.",
+        gettext("target and scores are of the dtype {dtype}, on one device.", dtype=scores.dtype),
+        gettext(
+            "target is of the dtype {dtype} on {device}, scores of {right} on {there}.",
+            dtype=target.dtype,
+            device=target.device,
+            right=scores.dtype,
+            there=scores.device,
+        ),
     )
 
 
@@ -92,8 +102,8 @@ def _check_weights(weighted, torch):
         yield shows(21, **result)
         yield Fact(
             got.dtype == dtype,
-            "Its dtype is that of x, for float32, float64 and float16.",
-            f"given {dtype}, it returns {got.dtype}.",
+            gettext("Its dtype is that of x, for float32, float64 and float16."),
+            gettext("given {dtype}, it returns {other}.", dtype=dtype, other=got.dtype),
         )
         yield leads(**result, x=x)
         got.backward()
@@ -102,7 +112,7 @@ def _check_weights(weighted, torch):
 
 weights = exercise(
     "new_tensor/weights",
-    "`weighted(x)` should return a result with the dtype of `x`. Now, a `float16` `x` gives a `float32` result. "
+    "`weighted(x)` should return a result with the dtype of `x`. As it is, a `float16` `x` gives a `float32` result. "
     "Change the first line of the function.",
     check=_check_weights,
     start="def weighted(x):\n    factors = torch.tensor([1.0, 10.0])\n    return (x * factors).sum()",

@@ -1,8 +1,28 @@
-"""Start: names, tensors, storages, counters and nodes; what a node needs, and a gradient of one's own."""
+"""Start: a bet; names, tensors, storages, counters and nodes; a view, and a gradient of one's own."""
 
 from copylab import exercise, predict
 from copylab.questions import count, gradient, names_showing, names_that, value, version
 from copylab.quiz.seen import has_grad, leads, shares, shows, tensors
+
+bet = predict(
+    """
+    w = torch.tensor(1.0, requires_grad=True)
+    lowest = 100.0
+    for step in range(3):
+        error = (w.item() - 3) ** 2
+        if error < lowest:
+            lowest = error
+            best = w.detach()
+        loss = (w - 5) ** 2
+        loss.backward()
+        with torch.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+    """,
+    [value("lowest"), value("best", wrong={"3": "detach copies"})],
+    key="start/bet",
+    title="Train, and keep the best weight",
+)
 
 shared = predict(
     """
@@ -62,12 +82,12 @@ def _check_part(x, t):
 
 part = exercise(
     "start/part",
-    "Replace `None`: `t` shall be a tensor of shape `(2,)` that shows `[2., 3.]`, without copying a number, so that a "
+    "Replace `None`: `t` should be a tensor of shape `(2,)` that shows `[2., 3.]`, without copying a number, so that a "
     "write into `t` is seen in `x`.",
     check=_check_part,
     start="x = torch.tensor([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])\nt = None",
     hints=[
-        "Section 3 made a tensor that begins at the second cell of `x`.",
+        "`x[1:]` is a view that begins at the second cell of `x`.",
         "A slice has an end as well: `x[begin:end]`, where the element at `end` is not included.",
     ],
     solution="t = x[2:4]",

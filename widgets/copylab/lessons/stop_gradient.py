@@ -1,9 +1,10 @@
-"""Stopping the gradient: which part learns, a frozen first part, a hidden state, a goal that is no road back."""
+"""Stopping the gradient: which part learns, a frozen first part, a hidden state, a goal that gets no gradient."""
 
 from copylab import Misconception, exercise, predict
 from copylab.looks import grad
 from copylab.questions import gradient, on_graph, requires_grad, value
 from copylab.quiz.seen import Fact, has_grad, leads, shows, tensors
+from tinytorch.viz.catalogue import gettext
 
 ZERO = Misconception(
     "no gradient is a zero",
@@ -44,25 +45,25 @@ def _check_frozen(A, B, loss):  # noqa: N803
     yield tensors(loss=loss)
     yield Fact(
         all(p.grad is None for p in own),
-        "The parameters of A have no gradients.",
-        "A parameter of A has a gradient.",
+        gettext("The parameters of A have no gradients."),
+        gettext("A parameter of A has a gradient."),
     )
     yield Fact(
         all(p.grad is not None for p in others),
-        "Those of B have.",
-        "A parameter of B has no gradient: it cannot learn.",
+        gettext("Those of B have."),
+        gettext("A parameter of B has no gradient: it cannot learn."),
     )
     yield Fact(
         all(p.requires_grad for p in own),
-        "A can still be trained.",
-        "A is frozen for good: its parameters no longer require grad. Stop the gradient here only.",
+        gettext("A can still be trained."),
+        gettext("A is frozen for good: its parameters no longer require grad. Stop the gradient here only."),
     )
     yield Fact(
         not any(leads(loss=loss, p=p).holds for p in own),
         "",
-        "loss leads back to A: its gradients were computed, and then thrown away.",
+        gettext("loss leads back to A: its gradients were computed, and then thrown away."),
     )
-    yield shows(_loss(A, B), loss=loss).but("loss is not what B makes of A.")
+    yield shows(_loss(A, B), loss=loss).but(gettext("loss is not what B makes of A."))
 
 
 def _loss(first, second):
@@ -95,7 +96,9 @@ frozen = exercise(
 def _check_hidden(w, h):
     yield tensors(h=h)
     yield shows(4.375, h=h)
-    yield Fact(grad(w) != 46.8125, "", "w.grad is 46.8125: the gradients through the earlier rounds are still in it.")
+    yield Fact(
+        grad(w) != 46.8125, "", gettext("w.grad is 46.8125: the gradients through the earlier rounds are still in it.")
+    )
     yield has_grad(35.3125, w=w)
 
 

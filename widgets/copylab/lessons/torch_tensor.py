@@ -74,7 +74,7 @@ rebuilt = exercise(
     start="trained = torch.tensor([1.0, 2.0], requires_grad=True) * 2\nstart = trained",
     hints=[
         "It needs three things: no history, its own cells, and to require grad.",
-        "The warning in section 5 shows the whole call.",
+        "The warning of `torch.tensor(t)` shows the whole call.",
     ],
     solution="trained = torch.tensor([1.0, 2.0], requires_grad=True) * 2\n"
     "start = trained.detach().clone().requires_grad_(True)",

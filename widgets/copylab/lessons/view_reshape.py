@@ -4,6 +4,7 @@ from copylab import exercise, predict
 from copylab.questions import count, same_tensor, value, version
 from copylab.questions import same_storage as shared
 from copylab.quiz.seen import Fact, apart, shares, shows, tensors
+from tinytorch.viz.catalogue import gettext
 
 shapes = predict(
     """
@@ -82,7 +83,11 @@ independent = exercise(
 
 def _check_stretched(row, table):
     yield tensors(table=table)
-    yield Fact(0 not in table.stride(), "", f"table has the stride {table.stride()}: its rows are the same cells.")
+    yield Fact(
+        0 not in table.stride(),
+        "",
+        gettext("table has the stride {stride}: its rows are the same cells.", stride=table.stride()),
+    )
     yield apart(table=table, row=row)
     yield shows([1, 2], row=row)
     yield shows([[101, 102], [1, 2], [1, 2]], table=table)

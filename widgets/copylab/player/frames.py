@@ -18,11 +18,11 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tinytorch import viz
-from tinytorch.viz.blame import Past, blame
+from tinytorch.viz.blame import Blame, Past, blame
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 from tinytorch.viz.diff import Changes, changes
-from tinytorch.viz.draw.graph import graph_of
-from tinytorch.viz.draw.memory import memory_of
+from tinytorch.viz.draw.graph import graphs_of
+from tinytorch.viz.draw.memory import memories_of
 from tinytorch.viz.labels import few
 from tinytorch.viz.read.records import Snapshot
 from tinytorch.viz.words import describe
@@ -101,6 +101,11 @@ class Frame:
         return gettext("<step {number}, {title}>", number=self.number, title=self.title)
 
     @property
+    def wrong(self) -> bool:
+        """Whether it computed a wrong gradient and no error said so."""
+        return bool(self.explanation) and self.step.error is None
+
+    @property
     def line(self) -> int:
         """The line of the code that ran."""
         return self.step.site.line
@@ -127,6 +132,11 @@ class Frame:
         return f"{self.place}: {_one_line(shown(self.source))}" + (f"  ({gettext(note)})" if note else "")
 
 
+def wrong_gradient() -> str:
+    """The title over what explains a gradient that is wrong."""
+    return gettext("A wrong gradient, and no error")
+
+
 _NOTES = {
     "call": gettext_noop("calls a function, which begins"),
     "back": gettext_noop("the function has come back"),
@@ -143,30 +153,59 @@ def _one_line(source: str) -> str:
 
 def make(run: Run) -> tuple[Frame, ...]:
     """The frames of a run."""
-    frames: list[Frame] = []
-    known: dict[tuple[Any, ...], Picture] = {}
-    before: Seen | None = run.before
-    past = [] if before is None else [Past(0, "", before.snapshot)]
+    looks = _looks(run)
+    past = [] if run.before is None else [Past(0, "", run.before.snapshot)]
     several = len(run.texts) > 1
+    found: dict[int, Blame] = {}
+    for number, (_, changed) in looks.items():
+        step = run.steps[number - 1]
+        found[number] = blame(past, step.site.source, step.error, changed.now)
+        past.append(Past(step.site.line, step.site.source, changed.now, step.site.text.name if several else ""))
+    pictures = _pictures(
+        {number: changed for number, (_, changed) in looks.items() if changed.now.tensors},
+        {number: one.nodes for number, one in found.items()},
+    )
+    frames: list[Frame] = []
     for number, step in enumerate(run.steps, 1):
-        seen: Seen | None = step.seen
-        site = step.site
-        place, code = site.place(several=several), run.texts.index(site.text)
-        if seen is None or before is None:
+        place, code = step.site.place(several=several), run.texts.index(step.site.text)
+        if number not in looks:
             frames.append(Frame(number, step, (), {}, place, code))
             continue
-        changed = changes(seen.snapshot, before.snapshot)
-        said = (*_unseen(step), *describe(changed, before.plain, seen.plain))
-        pictures = {}
-        if seen.snapshot.tensors:
-            pictures["memory"] = _memory(changed, number, known)
-        if seen.snapshot.nodes:
-            pictures["graph"] = _graph(changed, number, known)
-        found = blame(past, site.source, step.error, seen.snapshot)
-        frames.append(Frame(number, step, said, pictures, place, code, found))
-        past.append(Past(site.line, site.source, seen.snapshot, site.text.name if several else ""))
-        before = seen
+        before, changed = looks[number]
+        said = (*_unseen(step), *describe(changed, before.plain, step.seen.plain))
+        frames.append(Frame(number, step, said, pictures.get(number, {}), place, code, found[number].sentences))
     return tuple(frames)
+
+
+def _looks(run: Run) -> dict[int, tuple[Seen, Changes]]:
+    """For each step at which the run was looked at what the look before saw, and what changed since."""
+    looks: dict[int, tuple[Seen, Changes]] = {}
+    before: Seen | None = run.before
+    for number, step in enumerate(run.steps, 1):
+        if step.seen is not None and before is not None:
+            looks[number] = before, changes(step.seen.snapshot, before.snapshot)
+            before = step.seen
+    return looks
+
+
+def _pictures(run: Mapping[int, Changes], wrong: Mapping[int, frozenset[object]]) -> dict[int, dict[str, Picture]]:
+    """The pictures of each step, on one stage for all steps; what looks as before is the same picture."""
+    known: dict[tuple[Any, ...], Picture] = {}
+    made: dict[int, dict[str, Picture]] = {number: {} for number in run}
+    for number, drawn in zip(run, memories_of(run.values()), strict=True):
+        made[number]["memory"] = known.setdefault((drawn.svg, drawn.text), Picture(drawn.svg, drawn.text, number))
+    graphs = {number: changed for number, changed in run.items() if changed.now.nodes}
+    for number, (shows, drawn) in zip(
+        graphs, graphs_of(graphs.values(), [wrong[number] for number in graphs]), strict=True
+    ):
+        key = (shows, drawn.text)  # known before it is laid out, which is what takes its time
+        if key not in known:
+            try:
+                known[key] = Picture(drawn.svg, drawn.text, number)
+            except viz.LayoutError as error:  # the words need no Graphviz
+                known[key] = Picture("", drawn.text, number, str(error))
+        made[number]["graph"] = known[key]
+    return made
 
 
 def _unseen(step: Step) -> tuple[str, ...]:
@@ -179,22 +218,6 @@ def _unseen(step: Step) -> tuple[str, ...]:
             step.folded,
         ),
     )
-
-
-def _memory(changed: Changes, number: int, known: dict[tuple[Any, ...], Picture]) -> Picture:
-    drawn = memory_of(changed)
-    return known.setdefault(("memory", drawn.svg, drawn.text), Picture(drawn.svg, drawn.text, number))
-
-
-def _graph(changed: Changes, number: int, known: dict[tuple[Any, ...], Picture]) -> Picture:
-    shows, drawn = graph_of(changed)
-    key = ("graph", shows, drawn.text)  # known before it is laid out, which is what takes its time
-    if key not in known:
-        try:
-            known[key] = Picture(drawn.svg, drawn.text, number)
-        except viz.LayoutError as error:  # the words need no Graphviz
-            known[key] = Picture("", drawn.text, number, str(error))
-    return known[key]
 
 
 @dataclass(frozen=True)

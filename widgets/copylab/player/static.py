@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -19,11 +20,11 @@ from typing import Any
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
-from ..doc import Box, Part, element, indented, unbroken
+from ..doc import Alarm, Box, Items, Part, element, exact, indented, unbroken
 from ..run.capture import cut, shown
 from ..run.program import Text
 from ..ui.theme import style, web
-from .frames import Frame, Group, Picture
+from .frames import Frame, Group, Picture, wrong_gradient
 from .packing import Pack
 
 Parts = Sequence[Group | Frame]
@@ -42,6 +43,9 @@ ROOM = 400_000
 
 CODE = 300_000
 """And so many of the code itself, about."""
+
+NAMED = 40
+"""Names of a step whose tensors are told, so that the code can show them in their hues."""
 
 SHORT = 12
 """A loop or call of no more steps is open from the start."""
@@ -82,14 +86,14 @@ class Sheet:
 
     def form(self) -> str:
         """The static form without style and script: what the live form carries."""
-        pictures = _Pictures()
+        pictures, sizes = _Pictures(), _sizes(self.parts)
         inside = self._tree(pictures=pictures).html()
         if pictures.pack is not None:
-            made = element("div", inside, class_="copylab-steps", aria_label=self.summary)
+            made = element("div", inside, class_="copylab-steps", aria_label=self.summary, **sizes)
             without = self._tree(left=None).text()
             room = LEVEL - WORDS - sum(map(stored_size, (made, web(*SCRIPTS), style(*SHEETS), without)))
             inside += f'<script type="application/json">{pictures.pack.json(room * 24 // 25, _SPARE)}</script>'
-        return element("div", inside, class_="copylab-steps", aria_label=self.summary)
+        return element("div", inside, class_="copylab-steps", aria_label=self.summary, **sizes)
 
     def page(self) -> str:
         """The static form with the script that turns it into the player."""
@@ -131,7 +135,7 @@ class Sheet:
         return shown
 
     def _tree(self, *, pictures: _Pictures | None = None, left: Left = frozenset(), more: str = "") -> Box:
-        way = _Way(_last(self.parts), pictures, left)
+        way = _Way(pictures, left)
         end = " ".join(filter(None, [self.end, more]))
         listings = [_Listing(text, several=len(self.texts) > 1) for text in self.texts]
         head = Box(_Line(self.summary, strong=True), *_fitting(listings))
@@ -143,22 +147,38 @@ class Sheet:
         )
 
 
+def _sizes(parts: Parts) -> dict[str, str]:
+    """How large the largest picture of each kind is: the room that the player keeps for it."""
+    most: dict[str, tuple[int, int]] = {}
+    for frame in (part for part in _flat(parts) if isinstance(part, Frame)):
+        for kind, picture in frame.pictures.items():
+            if found := _SIZE.search(picture.svg) if picture.step == frame.number else None:
+                wide, high = most.get(kind, (0, 0))
+                most[kind] = max(wide, int(found[1])), max(high, int(found[2]))
+    return {f"data_{kind}": f"{wide} {high}" for kind, (wide, high) in most.items()}
+
+
+_SIZE = re.compile(r' viewBox="0 0 (\d+) (\d+)"')
+
 Left = frozenset[tuple[int, str]] | None
 """Steps and kinds of pictures whose words are left out; None for all."""
 
 
 @dataclass
 class _Way:
-    """How a form is made: the number of the last step, the pictures of a page, what is left out of a text."""
+    """How a form is made: the pictures of a page, what is left out of a text."""
 
-    count: int = 0
     pictures: _Pictures | None = None
     left: Left = None
+    names: str = ""
+    """Those of the step before."""
 
-
-def _last(parts: Parts) -> int:
-    last = parts[-1] if parts else None
-    return last.last if isinstance(last, Group) else last.number if last is not None else 0
+    def named(self, frame: Frame) -> str | None:
+        """Which name stands for which tensor, `x:T1 y:T2`, where that is not as in the step before."""
+        seen = frame.step.seen
+        pairs = () if seen is None else seen.snapshot.names[:NAMED]
+        before, self.names = self.names, " ".join(f"{name}:{tid}" for name, tid in pairs if name.isidentifier())
+        return None if self.names == before else self.names
 
 
 def _flat(parts: Iterable[Group | Frame]) -> Iterator[Group | Frame]:
@@ -261,23 +281,29 @@ class _Step(Part):
     def __init__(self, frame: Frame, way: _Way) -> None:
         self.frame, self.way = frame, way
         self.title = gettext("Step {number}, {title}", number=frame.number, title=frame.title)
-        self.says: tuple[str, ...] = (_nothing(),)
-        if frame.changes or frame.explanation:
-            self.says = tuple(cut(one, 500).replace("\n", " ") for one in (*frame.changes, *frame.explanation))
-        elif frame.step.error is not None:
-            self.says = ()
+        told, why = (
+            tuple(cut(one, 500).replace("\n", " ") for one in said) for said in (frame.changes, frame.explanation)
+        )
+        self.alarm = (
+            Alarm(wrong_gradient(), Items(map(exact, why), kind="cl-why"), kind="wrong") if frame.wrong else None
+        )
+        self.says = told if frame.wrong else told + why
+        if not self.says and frame.step.error is None:
+            self.says = (_nothing(),)
         self.outputs = [_Output(kind, text.rstrip("\n")) for kind, text in frame.step.output]
         if frame.step.error is not None:
             self.outputs.append(_Output("raised" if frame.step.caught else "error", frame.step.error))
 
     def text(self) -> str:
         pictures = (_told(picture, kind, self.frame, self.way.left) for kind, picture in self.frame.pictures.items())
-        says = (f"  - {one}" for one in self.says)
+        says = [f"  - {one}" for one in self.says]
+        says += [indented(self.alarm.text())] if self.alarm else []
         return "\n".join([self.title, *says, *(output.text() for output in self.outputs), *pictures])
 
     def html(self) -> str:
         frame, site = self.frame, self.frame.step.site
         inside = element("summary", escape(self.title)) + _listed(self.says)
+        inside += self.alarm.html() if self.alarm else ""
         inside += "".join(output.html() for output in self.outputs)
         if self.way.pictures is not None:
             inside += "".join(self.way.pictures.put(kind, one, frame) for kind, one in frame.pictures.items())
@@ -288,9 +314,10 @@ class _Step(Part):
             data_code=frame.code or None,
             data_line=site.line,
             data_end=site.end_line,
-            data_kind=frame.step.kind,
+            data_kind="wrong" if frame.wrong else frame.step.kind,
             data_calls=" ".join(frame.step.calls) or None,
-            open=frame.number == self.way.count,  # the last step shows where it led
+            data_names=self.way.named(frame),
+            open=frame.number == 1,
         )
 
 

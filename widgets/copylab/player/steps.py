@@ -12,10 +12,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, overload
 
-from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
+from tinytorch.viz.catalogue import gettext, gettext_noop, language, ngettext
 from tinytorch.viz.diff import written
 from tinytorch.viz.labels import few
 
+from ..doc import spoken
 from ..run.engines import checked, engine_for
 from ..run.functions import Thing, from_function
 from ..run.program import Into, Program, tidy
@@ -210,7 +211,7 @@ class Steps(Sequence[Frame]):
     @cached_property
     def html(self) -> str:
         """The static form, which turns itself into the player where scripts run."""
-        return self.shown.page()
+        return spoken(self.shown.page())
 
     @property
     def _all(self) -> Sheet:
@@ -254,9 +255,8 @@ class Steps(Sequence[Frame]):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a page of its own that needs no network: UTF-8 HTML. An existing file is replaced."""
-        head = (
-            '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        )
+        head = f'<!doctype html><html lang="{language() or "en"}"><meta charset="utf-8">'
+        head += '<meta name="viewport" content="width=device-width">'
         title = gettext("Step-through")
         Path(path).write_text(f"{head}<title>{title}</title>\n<body>{self.html}</body></html>\n", "utf-8")
 

@@ -23,7 +23,8 @@ _WORD = re.compile(r"[^\W\d]\w*(?:\.\w+|\[\d+\])*")
 _LINE = re.compile(r"line (\d+) raises an error")
 _GLUE = {"and", "und", "et", "only", "both", "just"}
 _JOINED = re.compile("以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\\]])[와과]", re.IGNORECASE)
-_MARKS = str.maketrans("、。【】", ",.[]")
+_MARKS = str.maketrans("、。【】\N{MINUS SIGN}", ",.[]-")
+_AROUND = re.compile(r"^grad_fn\s*=\s*| object at \w+|[`'\"<>]")  # of a node, as it is printed
 _COUNTED = (
     "zero one two three four five six seven eight nine ten",
     "零 一 二 三 四 五 六 七 八 九 十",
@@ -110,7 +111,7 @@ def number(value: Any) -> str:
 
 
 def _words(text: str) -> str:
-    return " ".join(_plain(text).replace("`", "").strip("<>").split()).casefold()
+    return " ".join(_AROUND.sub("", _plain(text)).split()).casefold()
 
 
 def _equal(given: Any, right: Any) -> bool:

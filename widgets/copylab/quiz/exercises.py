@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
-import ipywidgets
 import traitlets
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
-from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, Told, paragraphs
+from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, Told, element, paragraphs
 from ..run.capture import describe_error, steady
 from ..run.engines import engine_for, meant, notebook_names
 from ..run.program import compiled
@@ -26,10 +27,25 @@ from .seen import Fact
 from .verify import Verification, mutations
 from .view import View
 
-_VERDICTS = {
-    "not attempted": ("○", gettext_noop("Not attempted: {why}")),
-    "wrong": ("✖", gettext_noop("Not yet: {why}")),
-    "right": ("✔", gettext_noop("Right: {why}")),
+
+class _State(NamedTuple):
+    """How an exercise stands: a sign and a word, for colour alone says nothing, and what a verdict is told in."""
+
+    sign: str
+    word: str
+    verdict: str
+    colour: str
+
+
+_STATES = {
+    "not attempted": _State("○", gettext_noop("Not attempted"), gettext_noop("Not attempted: {why}"), "new"),
+    "wrong": _State("✖", gettext_noop("Not yet"), gettext_noop("Not yet: {why}"), "bad"),
+    "right": _State("✔", gettext_noop("Solved"), gettext_noop("Right: {why}"), "leaf"),
+}
+_ELSEWHERE = {
+    "new": "--jp-warn-color1, #946200",
+    "bad": "--jp-error-color1, #c4231c",
+    "leaf": "--jp-success-color1, #1b7a38",
 }
 
 
@@ -46,7 +62,7 @@ class Wrong:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Told):
     """What a check found. state: "not attempted", "wrong" or "right"; says: why, in a sentence. Prints as both.
 
     True if the answer is right, so that `assert part.check()` holds for no other.
@@ -56,8 +72,7 @@ class Verdict:
     says: str
 
     def __repr__(self) -> str:
-        said = _VERDICTS[self.state][1]
-        return gettext(said, why=self.says)
+        return gettext(_STATES[self.state].verdict, why=self.says)
 
     def __bool__(self) -> bool:
         return self.is_right
@@ -66,6 +81,17 @@ class Verdict:
     def is_right(self) -> bool:
         """Whether the exercise is solved."""
         return self.state == "right"
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        return repr(self)
+
+    def tree(self) -> Part:
+        """The sentence with its sign, and a line in its colour."""
+        sign, *_, colour = _STATES[self.state]
+        line = f"border-left: 4px solid var(--tt-{colour}-line, var({_ELSEWHERE[colour]})); padding-left: 10px"
+        return Paragraph(repr(self), mark=sign, style=line)
 
 
 class _ObjectionError(Exception):
@@ -138,8 +164,8 @@ class Exercise(Told):
     ) -> None:
         if isinstance(names, str) or (names is not None and not names):
             raise TypeError("names must be a list of variables that the check looks at, such as ('x', 'y')")
-        self.key, self.task, self._title = key, textwrap.dedent(task).strip(), title
-        self.hints, self.also = ((one,) if isinstance(one, str) else tuple(one) for one in (hints, also))
+        self.key, self._task, self._title = key, task, title
+        self._hints, self.also = ((one,) if isinstance(one, str) else tuple(one) for one in (hints, also))
         listed = [Wrong(*one) for one in wrong.items()] if isinstance(wrong, Mapping) else wrong
         if not all(isinstance(one, Wrong) for one in listed):
             raise TypeError("wrong must be a dict, {code: what is said to it}, or a list of Wrong(code, says)")
@@ -147,13 +173,29 @@ class Exercise(Told):
         self.start, self.code = textwrap.dedent(start).strip("\n"), textwrap.dedent(solution).strip("\n")
         self._check, self.names, self._wants_torch = _callable(check, names)
         self._right, self._engine, self._hinted = right, engine, 0
+        self._view: ExerciseView | None = None
         for code in (self.start, self.code, *self.also, *(one.code for one in self.wrong)):
             compiled(textwrap.dedent(code))
 
     @property
+    def named(self) -> bool:
+        """Whether it has a title of its own."""
+        return bool(self._title)
+
+    @property
     def title(self) -> str:
         """What stands above the task."""
-        return self._title or gettext("Exercise")
+        return gettext(self._title) if self._title else gettext("Exercise")
+
+    @property
+    def task(self) -> str:
+        """What to do."""
+        return textwrap.dedent(gettext(self._task)).strip()
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """The hints, the gentlest first."""
+        return tuple(map(gettext, self._hints))
 
     def __repr__(self) -> str:
         return f"Exercise({self.key!r}, {len(self.hints)} hints)"
@@ -176,6 +218,8 @@ class Exercise(Told):
             verdict = self._judge(look(found, self.names), engine)
         except KeyboardInterrupt:
             return Verdict("not attempted", gettext("the check was interrupted before it had an answer."))
+        if self._view is not None:
+            self._view.state = verdict.state
         if verdict.state != "not attempted":
             note("exercises", self.key, {"state": self._best(verdict)})
         return verdict
@@ -237,12 +281,12 @@ class Exercise(Told):
             if not fact.holds:
                 return Verdict("wrong", steady(fact.no))
             seen[fact.yes] = None
-        return Verdict("right", " ".join(filter(None, [*seen, self._right])) or self.right)
+        return Verdict("right", " ".join(filter(None, [*seen, gettext(self._right)])) or self.right)
 
     @property
     def right(self) -> str:
         """What is said to who has solved it."""
-        return self._right or gettext("that is what was asked for.")
+        return gettext(self._right) if self._right else gettext("that is what was asked for.")
 
     def hint(self, number: int | None = None) -> Part:
         """Show the next hint, or hint `number` (from 1). ValueError if there is no hint of that number."""
@@ -260,7 +304,9 @@ class Exercise(Told):
         return paragraphs(said)
 
     def solution(self) -> Part:
-        """Show code that solves it."""
+        """Show code that solves it, unless the environment says COPYLAB_SOLUTIONS=off."""
+        if os.environ.get("COPYLAB_SOLUTIONS") == "off":
+            return Paragraph(gettext("Solutions are not shown here."))
         self._note(solution=True)
         return Box(Paragraph(gettext("One solution:")), Code(self.code, by=""), apart=True)
 
@@ -345,43 +391,75 @@ class Exercise(Told):
             ask = gettext("(solution() gives the solution, check() looks at yours.)")
         hints = (Fold(gettext("Hint {number}", number=n), paragraphs(hint)) for n, hint in enumerate(self.hints, 1))
         words = InText(Paragraph(f"{self.title}: {self.task}"), Paragraph(ask))
-        return Box(words, self.page(), *map(InPage, hints), kind="copylab-exercise")
-
-    def page(self) -> Part:
-        """Title and task, for a page that has the hints elsewhere."""
-        return InPage(Box(Paragraph("", mark=self.title), paragraphs(self.task)))
+        # An image, a page or an editor without a kernel shows this: a card that needs no style sheet.
+        card = "border: 1px solid; border-radius: 8px; padding: 6px 12px; max-width: 76rem"
+        kernel = gettext("Check, Hint and Solution need a kernel: where one runs, run this cell.")
+        title = Paragraph("", mark=self.title)
+        inside = (title, paragraphs(self.task), *hints, Paragraph(kernel))
+        return Box(words, InPage(Box(*inside, kind="copylab-exercise", style=card)))
 
     def live(self) -> ExerciseView:
-        """The task with buttons for check, hint and solution, as a widget: its trait `state` can be observed."""
-        return ExerciseView(self)
+        """The task as a card with buttons, as a widget, the same one each time: observe its trait `state`."""
+        if self._view is None or self._view.comm is None:
+            self._view = ExerciseView(self)
+        return self._view
+
+    def _ipython_display_(self) -> None:
+        self.live()._ipython_display_()
 
 
 exercise = Exercise
 
 
-class ExerciseView(View):
-    """The task, three buttons, and what they say. Observe `state`: "not attempted", "wrong" or "right"."""
+class Card(Panel):
+    """The place of a card, with its style."""
 
-    state = traitlets.Enum(tuple(_VERDICTS), "not attempted", help="What the last check found.")
+    SHEETS = ("quiz/exercise.css",)
+
+
+class ExerciseView(View):
+    """A card: the task, how it stands, three buttons, and what they say. Observe `state`."""
+
+    state = traitlets.Enum(tuple(_STATES), "not attempted", help="What the last check found.")
 
     def __init__(self, exercise: Exercise) -> None:
         self._exercise = exercise
-        self._answer = Panel(label=gettext("What the check and the hints say"))
-        names = (gettext("Check"), gettext("Hint"), gettext("Solution"))
-        buttons = [ipywidgets.Button(description=name) for name in names]
-        for button, act in zip(buttons, (self._check, exercise.hint, exercise.solution), strict=True):
-            button.on_click(lambda _, act=act: self._say(act()))
-        buttons[1].disabled = not exercise.hints
-        super().__init__(exercise, [Panel(html=exercise.page().html()), ipywidgets.HBox(buttons), self._answer])
+        self.card = Card(label=exercise.title)
+        self.card.on_msg(self._asked)
+        self._say()
+        super().__init__(exercise, [self.card])
 
-    def _check(self) -> Part:
-        verdict = self._exercise.check(notebook_names())
-        self.state = verdict.state
-        return Box(InText(Paragraph(repr(verdict))), InPage(Paragraph(repr(verdict), mark=_VERDICTS[verdict.state][0])))
+    def _asked(self, _widget: object, content: Any, _buffers: object) -> None:
+        match content:
+            case {"do": "check"}:
+                verdict = self._exercise.check(notebook_names())
+                self._say(verdict.tree(), verdict.text)
+            case {"do": "hint"}:
+                self._say(self._exercise.hint())
+            case {"do": "solution"}:
+                self._say(self._exercise.solution())
 
-    def _say(self, what: Part) -> None:
-        self._answer.says = ""  # the same words again are said again
-        self._answer.html, self._answer.says = what.html(), what.text()
+    @traitlets.observe("state")
+    def _follow(self, _: object) -> None:
+        self._say()
+
+    def _say(self, what: Part | None = None, says: str = "") -> None:
+        inside = [self._head(), paragraphs(self._exercise.task).html(), self._bar()]
+        if what is not None:
+            inside.append(element("div", what.html(), class_="cl-said"))
+        self.card.show(element("div", "".join(inside), class_="cl-card"), says or (what.text() if what else ""))
+
+    def _head(self) -> str:
+        sign, word, *_, colour = _STATES[self.state]
+        status = element("span", escape(f"{sign} {gettext(word)}"), class_=f"cl-status cl-{colour}")
+        return element("p", element("strong", escape(self._exercise.title)) + status, class_="cl-title")
+
+    def _bar(self) -> str:
+        names = {"check": gettext("Check"), "hint": gettext("Hint"), "solution": gettext("Solution")}
+        if not self._exercise.hints:
+            del names["hint"]
+        made = (element("button", name, type="button", data_do=do, data_keep=do) for do, name in names.items())
+        return element("div", "".join(made), class_="cl-bar")
 
 
 def _callable(

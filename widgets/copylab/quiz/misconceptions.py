@@ -118,9 +118,9 @@ _SAID = {
         ),
     ),
     gettext_noop("grad is not inherited"): (
-        gettext_noop("It does not require grad, for nobody asked for it."),
+        gettext_noop("It does not require grad, because nobody asked for it."),
         gettext_noop(
-            "What is computed from a tensor that requires grad requires it too, or the way back would be cut."
+            "What is computed from a tensor that requires grad requires it too, so that the gradient can flow back."
         ),
     ),
     gettext_noop("requires_grad is copied"): (
@@ -182,7 +182,7 @@ _SAID = {
         gettext_noop("A version counter belongs to all tensors that share it, whichever of them was written through."),
     ),
     gettext_noop("shared memory, shared counter"): (
-        gettext_noop("Who shares the storage shares the version counter."),
+        gettext_noop("Tensors that share a storage share a version counter."),
         gettext_noop(
             "Storage and counter are two things. `.data` and NumPy give a tensor that shares the one and not the other."
         ),
@@ -228,7 +228,7 @@ _SAID = {
         gettext_noop("Where dtype and device are right already, `to` gives back the very same tensor."),
     ),
     gettext_noop("indexing is a view"): (
-        gettext_noop("Whatever stands in brackets gives a view."),
+        gettext_noop("Whatever is in the brackets, the result is a view."),
         gettext_noop("Slices and single numbers give a view. A list or a mask picks elements and copies them."),
     ),
     gettext_noop("a shallow copy is a copy"): (

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import traitlets
@@ -24,12 +24,15 @@ from ..run.engines import checked, meant, named
 from ..run.program import tidy
 from ..ui.exhibit import Live
 from .answers import label
-from .progress import note, recall
+from .progress import load, note, recall
 from .question import Question
 from .reveal import Reveal, UnreadError, judge
 from .runs import Run
 from .verify import Verification
 from .view import View
+
+if TYPE_CHECKING:
+    from ..player.steps import Steps
 
 
 def predict(
@@ -111,9 +114,14 @@ class Prediction(Told, traitlets.HasTraits):
         return f"Prediction({named}{len(self.questions)} questions)"
 
     @property
+    def named(self) -> bool:
+        """Whether it has a title of its own."""
+        return bool(self._title)
+
+    @property
     def title(self) -> str:
         """The line above the code."""
-        return self._title or gettext("Predict, then run")
+        return gettext(self._title) if self._title else gettext("Predict, then run")
 
     # -- answering
 
@@ -147,7 +155,18 @@ class Prediction(Told, traitlets.HasTraits):
         reveal = self._judge(texts, meant(engine, self._engine))
         kept = {"answers": texts, "right": reveal.right, "of": len(self.questions)}
         note("predictions", self.key, {**kept, "misconceptions": list(reveal.misconceptions)})
+        self._note_beliefs(reveal)
         return reveal
+
+    def _note_beliefs(self, reveal: Reveal) -> None:
+        """Note what was met, and as settled what was met before and could have come again here, and did not."""
+        if self.key is None:
+            return
+        for name in reveal.misconceptions:
+            note("misconceptions", name, {"state": "met", "in": self.key})
+        before = {name for name, known in load()["misconceptions"].items() if known.get("state") == "met"}
+        for name in before and before & reveal.avoided:  # to find what was avoided takes a while
+            note("misconceptions", name, {"state": "settled"})
 
     def _judge(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
         run = self.run(engine)
@@ -191,6 +210,10 @@ class Prediction(Told, traitlets.HasTraits):
         module = meant(engine, self._engine)
         return self._runs.setdefault(module.__name__, Run(self.code, module))
 
+    def steps(self, engine: ModuleType | None = None) -> Steps:
+        """The program, to step through: what `copylab.steps` shows of it, whether the answers are committed or not."""
+        return self.run(meant(engine, self._engine)).steps
+
     def restore(self, engine: ModuleType | None = None) -> bool:
         """Take the answers from the progress file, if there are any for these very questions. Say whether it did."""
         kept = recall("predictions", self.key).get("answers")
@@ -227,7 +250,7 @@ class Prediction(Told, traitlets.HasTraits):
                 "2. Commit. Only then the code is run, and each row is compared with the run.\n"
                 "3. Read what speaks against the rows that turned out wrong, and look at the memory.\n"
                 'From Python: p.commit(["yes", "no", 2]), one answer for each row; '
-                "p.reveal.steps steps through the run; p.reset()."
+                "p.steps() steps through the run; p.reset()."
             )
         )
 
@@ -262,6 +285,12 @@ class Prediction(Told, traitlets.HasTraits):
             InPage(Table([Cell(name, **left) for name in names], rows)),
         )
 
+    def form(self, ident: str) -> str:
+        """The rows to fill in, as a form whose fields have ids that begin with `ident`."""
+        commit = element("button", gettext("Commit"), type="submit", class_="cl-commit")
+        bar = element("div", commit + element("span", class_="cl-count"), class_="cl-bar")
+        return element("form", self.rows(ident).html() + bar, aria_label=self.title, novalidate=True)
+
     def live(self) -> PredictionView:
         """The table to fill in, as a widget: the same one each time, with the answers of last time if they are kept."""
         if self._view is None or self._view.comm is None:
@@ -271,6 +300,10 @@ class Prediction(Told, traitlets.HasTraits):
 
     def _ipython_display_(self) -> None:
         self.live()._ipython_display_()
+
+    def _display_(self) -> PredictionForm:
+        """What marimo shows, which knows the widgets of anywidget, but no boxes of them."""
+        return self.live().form
 
 
 def _default(tree: ast.Module) -> list[Question]:
@@ -322,15 +355,12 @@ class PredictionForm(Live):
     @traitlets.default("page")
     def _shown(self) -> str:
         told = self._prediction.reveal
-        return self._prediction.program().html() + (self._form if told is None else _result(told))
+        return self._prediction.program().html() + (self._form if told is None else result(told))
 
     @cached_property
     def _form(self) -> str:
-        commit = element("button", gettext("Commit"), type="submit", class_="cl-commit")
-        bar = element("div", commit + element("span", class_="cl-count"), class_="cl-bar")
         # The ids are of this form alone: another notebook on the page has forms as well.
-        rows = self._prediction.rows(fields=f"cl-{uuid4().hex}")
-        return element("form", rows.html() + bar, aria_label=self._prediction.title, novalidate=True)
+        return self._prediction.form(f"cl-{uuid4().hex}")
 
     @traitlets.observe("answers")
     def _filled(self, _: object) -> None:
@@ -357,8 +387,8 @@ class PredictionForm(Live):
         super().close()
 
 
-def _result(told: Reveal) -> str:
-    """What the run says, and what can be done then."""
+def result(told: Reveal) -> str:
+    """What the run says, and what can be done then, as HTML."""
     headline = element("p", inline(told.headline), class_="cl-headline", tabindex=-1)
     buttons = (("steps", gettext("Step through the run")), ("reset", gettext("Start again")))
     bar = "".join(element("button", said, type="button", data_do=do) for do, said in buttons)
@@ -387,4 +417,4 @@ class PredictionView(View):
                 self.children = [self.form]
             case {"do": "steps"} if self._prediction.reveal is not None and len(self.children) == 1:
                 self.children = [self.form, self._prediction.reveal.steps.live()]
-                self.form.says = gettext("The player of the run stands below.")
+                self.form.says = gettext("The player of the run is below.")

@@ -18,7 +18,7 @@ from typing import Any
 
 VARIABLE = "COPYLAB_PROGRESS"
 NAME = "copylab-progress.json"
-_KINDS = ("predictions", "exercises")
+_KINDS = ("predictions", "exercises", "misconceptions")
 _STALE = 10.0  # seconds after which a lock was left by a process that is gone
 
 
@@ -28,7 +28,7 @@ def path() -> Path:
 
 
 def load() -> dict[str, dict[str, Any]]:
-    """Everything noted so far: {"predictions": {key: ...}, "exercises": {key: ...}}; both empty without a file.
+    """Everything noted so far, by kind and key: predictions, exercises, misconceptions; all empty without a file.
 
     A file that cannot be understood is set aside as `NAME.broken` and a warning says so. Nothing in it is lost.
     """
@@ -55,8 +55,8 @@ def load() -> dict[str, dict[str, Any]]:
 def note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
     """Note `entry` under `key`; what was noted there before is updated. Without a key nothing is noted.
 
-    kind: "predictions" or "exercises". A file that cannot be written is a warning and no error: answers are not lost
-    for it, they are only not kept.
+    kind: "predictions", "exercises" or "misconceptions". A file that cannot be written is a warning and no error:
+    answers are not lost for it, they are only not kept.
     """
     if key is None:
         return

@@ -70,7 +70,7 @@ class Question:
     @property
     def asks(self) -> str:
         """The question, as it is asked."""
-        return self.prompt() if callable(self.prompt) else self.prompt
+        return self.prompt() if callable(self.prompt) else gettext(self.prompt)
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class Question:
         made = None if choices is None else tuple(str(choice) for choice in choices)
         if made is not None and (len(made) < 2 or len({c.casefold() for c in made}) < len(made)):
             raise ValueError(f"the question {self.asks!r} needs at least two choices, all different, not {list(made)}")
-        return replace(self, choices=made, name=self.name or self.asks)
+        return replace(self, choices=made, name=self.name or (self.asks if callable(self.prompt) else self.prompt))
 
     def read(self, given: Any) -> str:
         """An answer as it is kept: the choice it means, or the text as written. ValueError for none and a wrong choice.
@@ -127,10 +127,13 @@ class Question:
         """Whether `given`, as `read` keeps it, is the right answer."""
         return given == shown(right) if self.choices is not None else same(given, right)
 
+    def facts(self, run: Run) -> str:
+        """The facts of the run that decide it."""
+        return self.because(run) if callable(self.because) else gettext(self.because)
+
     def refute(self, run: Run, given: str) -> Refutation:
         """What speaks against `given`, which is wrong."""
-        right = self.right(run)
-        facts = self.because(run) if callable(self.because) else self.because
+        right, facts = self.right(run), self.facts(run)
         told = next((wrong for key, wrong in self.wrong.items() if self._is(given, key, right)), None)
         if told is None and self.suspect is not None:
             told = self.suspect(run, given)
@@ -138,8 +141,15 @@ class Question:
             told = told(run)
         known = MISCONCEPTIONS.get(told) if isinstance(told, str) else told
         if known is None:
-            return Refutation(facts, None, told if isinstance(told, str) else "")
+            return Refutation(facts, None, gettext(told) if isinstance(told, str) else "")
         return Refutation(facts, known, known.against(run))
+
+    def beliefs(self, run: Run) -> set[str]:
+        """The names of the misconceptions that wrong answers to this question would show, those that are foreseen."""
+        right = self.right(run)
+        given = [*self.options, *map(shown, self.wrong)] if self.choices is not None else map(shown, self.wrong)
+        told = (self.refute(run, one).misconception for one in given if not self.holds(one, right))
+        return {known.name for known in told if known is not None}
 
     def _is(self, given: str, key: Any, right: Any) -> bool:
         if self.choices is not None:

@@ -47,11 +47,12 @@ class Row:
         )
         return [asked, *(f"   {plain(sentence)}" for sentence in (verdict, *against))]
 
-    def cells(self, against: Sequence[str]) -> list[list[Cell]]:
+    def cells(self, number: int, against: Sequence[str]) -> list[list[Cell]]:
         """The row in a table; below it, over all columns, what speaks against the answer."""
         kind = "cl-right" if self.is_right else "cl-wrong"
         verdict = gettext("✔ right") if self.is_right else gettext("✖ not so")
         row = [
+            Cell(str(number), class_=f"{kind} cl-number"),
             Cell(self.question.asks, head=True, class_=kind),
             Cell(label(self.given), class_=kind),
             Cell(label(self.right), class_=kind),
@@ -59,6 +60,15 @@ class Row:
         ]
         below = Box(*map(Paragraph, against))
         return [row] if self.is_right else [row, [Cell("", part=below, class_="cl-against", colspan=len(row))]]
+
+
+def headline(right: int | str, count: int) -> str:
+    """How many rows are right, in a sentence; what stands for a number that is not known yet may be a text."""
+    if right == count:
+        return ngettext("Right.", "All {number} right.", count)
+    return gettext(
+        "{right} of {count} right. A row that turned out wrong is one you can learn from.", right=right, count=count
+    )
 
 
 def judge(questions: Iterable[Question], answers: Iterable[str], run: Run) -> tuple[Row, ...]:
@@ -113,16 +123,15 @@ class Reveal(Told):
         return tuple(dict.fromkeys(one.name for one in known if one is not None))
 
     @property
+    def avoided(self) -> set[str]:
+        """The names of the misconceptions that a right row could have shown, and no row did."""
+        foreseen = (row.question.beliefs(self._run) for row in self.rows if row.is_right)
+        return set().union(*foreseen) - set(self.misconceptions)
+
+    @property
     def headline(self) -> str:
         """How many rows are right, in a sentence."""
-        count = len(self.rows)
-        if self.right == count:
-            return ngettext("Right.", "All {number} right.", count)
-        return gettext(
-            "{right} of {count} right. A row that turned out wrong is one you can learn from.",
-            right=self.right,
-            count=count,
-        )
+        return headline(self.right, len(self.rows))
 
     def tree(self) -> Part:
         """The rows, what speaks against the wrong ones, the memory at the end."""
@@ -131,9 +140,10 @@ class Reveal(Told):
     def found(self, *, live: bool) -> Part:
         """What stands below the headline; `live`: in a page that sets the colours of pictures."""
         against = self._against()
-        words = ["\n".join(row.told(n, said)) for n, (row, said) in enumerate(zip(self.rows, against, strict=True), 1)]
-        head = (gettext("Question"), gettext("You wrote"), gettext("The run says"), gettext("Verdict"))
-        cells = [line for row, said in zip(self.rows, against, strict=True) for line in row.cells(said)]
+        rows = [(n, row, said) for n, (row, said) in enumerate(zip(self.rows, against, strict=True), 1)]
+        words = ["\n".join(row.told(n, said)) for n, row, said in rows]
+        head = ("", gettext("Question"), gettext("You wrote"), gettext("The run says"), gettext("Verdict"))
+        cells = [line for n, row, said in rows for line in row.cells(n, said)]
         ending = [*([stopped(self._run)] if self._run.endless else []), *self._run.aftermath]
         return Box(
             InText(Code("\n\n".join(words), by="")),

@@ -45,7 +45,8 @@ class Watch:
             signal.signal(signal.SIGINT, self._handle)
             self._timer = threading.Timer(self._seconds, self._ring)
             self._timer.daemon = True
-            self._timer.start()
+            with suppress(RuntimeError):  # Python in a browser has no threads: there the limits hold between steps
+                self._timer.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:

@@ -2,6 +2,7 @@
 
 What else a machine does comes and goes over seconds. So the pieces take turns: in every round each is timed once, in
 another order, and two pieces are compared within the same round. That is more than two separate timings can tell.
+In each round their data lies elsewhere: a place in memory that suits one of them is gone a round later.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ RUNS = 5
 """A sample is the quickest of so many runs, one right after another: whatever disturbs a run only makes it longer."""
 LONG = 0.02
 """Seconds after which a sample makes do with the runs that it has: two at least."""
+APART = 1 << 20
+"""The most elements by which memory is moved from round to round: 4 MB, beyond what any cache or page repeats."""
 
 
 class Clocked:
@@ -47,26 +50,25 @@ class Clocked:
         names = execute(loop, engine, {"print": lambda *_, **__: None})
         self._timed: Callable[..., float] = names["timed"]
         self._engine = engine
-        self.repeats = 0
-        """How often the code runs in one sample; 0 until it was tried out."""
-
-    def try_out(self, x: object) -> None:
-        """Find how often the code has to run for `PORTION` seconds; raises what the code raises."""
-        repeats = 1
-        self.run(repeats, x)
-        while (took := self.run(repeats, x)) < PORTION:
-            repeats = min(repeats * 10, int(repeats * PORTION / max(took, 1e-9)) + 1)
-        self.repeats = repeats
+        self.repeats = 1
+        """How often the code runs between two looks at the clock."""
 
     def sample(self, x: object) -> float:
-        """Seconds for one run of the code, from the quickest of `RUNS` loops; what it warns of is left unsaid."""
-        if not self.repeats:
-            self.try_out(x)
+        """Seconds for one run of the code, from the quickest of `RUNS` loops; what it warns of is left unsaid.
+
+        Raises what the code raises. A loop that turns out to be too short is made longer, in whichever round that
+        shows: were its length found once, a busy moment would make all samples of a race too short, and so slower.
+        """
+        while (took := self._quickest(x)) < PORTION / 2:
+            self.repeats = min(self.repeats * 10, int(self.repeats * PORTION / max(took, 1e-9)) + 1)
+        return took / self.repeats
+
+    def _quickest(self, x: object) -> float:
         start = time.perf_counter()
         times = [self.run(self.repeats, x), self.run(self.repeats, x)]
         while len(times) < RUNS and time.perf_counter() - start < LONG:
             times.append(self.run(self.repeats, x))
-        return min(times) / self.repeats
+        return min(times)
 
     def run(self, repeats: int, x: object) -> float:
         """Seconds for the code so many times over."""
@@ -104,6 +106,16 @@ def keep_memory(engine: ModuleType, size: int) -> None:
     engine.empty(min(4 * size, 1 << 23))  # glibc takes no more than 32 MB for an example
 
 
+def scattered(engine: ModuleType, size: int, chance: random.Random) -> list[object]:
+    """Memory that, as long as it is held, makes what is made next lie elsewhere than the last time.
+
+    Blocks of the size itself, for the C library gives a block that was freed to the next that asks for its size; and
+    one of any size, which moves all that comes after it.
+    """
+    same = [size] * chance.randrange(1 + min(31, 3 * APART // size))
+    return [engine.empty(one) for one in (*same, chance.randrange(1, min(size + 1024, APART) + 1))]
+
+
 class Timings:
     """The timings of a plan, lane by lane; `take()` takes the samples, and yields after each of them."""
 
@@ -129,19 +141,23 @@ class Timings:
             keep_memory(engine, max(self._plan.sizes))
         lanes = list(self._samples)
         for number in range(self._plan.rounds):
-            random.Random(number).shuffle(lanes)
+            chance = random.Random(number)
+            chance.shuffle(lanes)
             for at, lane in enumerate(lanes, 1):
                 if lane not in self._errors:
-                    self._take(lane)
+                    self._take(lane, chance)
                 yield (number + at / len(lanes)) / self._plan.rounds
 
-    def _take(self, lane: Lane) -> None:
+    def _take(self, lane: Lane, chance: random.Random) -> None:
         method, engine = self._asked[lane]
         try:
             if lane not in self._clocks:
                 self._clocks[lane] = Clocked(method, engine)
+            held = scattered(engine, lane.size, chance)
             # A new x each time: one that is kept lies well or badly in memory, which made 7 % between equal methods.
-            self._samples[lane].append(self._clocks[lane].sample(self._plan.x(engine, lane.size)))
+            x = self._plan.x(engine, lane.size)
+            held += scattered(engine, lane.size, chance)
+            self._samples[lane].append(self._clocks[lane].sample(x))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - any error of the code is a result to show
             self._errors[lane] = describe_error(error)
             self._samples[lane].clear()

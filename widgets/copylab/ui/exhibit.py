@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import anywidget
 import traitlets
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz.catalogue import gettext, language
 
 from ..doc import Told
 from .theme import style, web
@@ -85,7 +85,7 @@ class Live(anywidget.AnyWidget):
 
     @traitlets.default("_esm")
     def _script(self) -> str:
-        return web(*self.SCRIPTS, "ui/live.js")
+        return web(*self.SCRIPTS, "ui/live.js").replace('lang = ""', f'lang = "{language() or ""}"')
 
     @traitlets.default("_css")
     def _style(self) -> str:

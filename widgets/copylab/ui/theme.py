@@ -11,9 +11,23 @@ from tinytorch.viz.catalogue import gettext, known
 from tinytorch.viz.draw.style import PALETTE
 
 _KIND = "[data-vscode-theme-kind=vscode-high-contrast{}]"
+_PAGE = ":is(html,body):is([theme={0}],[data-theme={0}],.{0},.quarto-{0})"  # Colab, Sphinx, marimo and MyST, Quarto
+_VIEW = ":host [data-theme={}]"  # in a shadow tree; see live.js
 _HOSTS = {
-    "light": ("[data-jp-theme-light=true]", ".vscode-light", _KIND.format("-light"), "html[theme=light]"),
-    "dark": ("[data-jp-theme-light=false]", ".vscode-dark", _KIND.format(""), "html[theme=dark]"),
+    "light": (
+        "[data-jp-theme-light=true]",
+        ".vscode-light",
+        _KIND.format("-light"),
+        _PAGE.format("light"),
+        _VIEW.format("light"),
+    ),
+    "dark": (
+        "[data-jp-theme-light=false]",
+        ".vscode-dark",
+        _KIND.format(""),
+        _PAGE.format("dark"),
+        _VIEW.format("dark"),
+    ),
 }
 
 
@@ -50,7 +64,7 @@ def style(*names: str) -> str:
 def colours(root: str) -> str:
     """Return the style that defines `--tt-NAME` for every colour below the selector `root`.
 
-    A page that says which theme it has (JupyterLab, VS Code, Colab) is believed, any other follows the system.
+    A page that says which theme it has is believed, any other follows the system.
     """
     light, dark = _shades(0), _shades(1)
     said = {theme: ",".join(f"{host} {root}" for host in hosts) for theme, hosts in _HOSTS.items()}

@@ -191,7 +191,7 @@ def _plan(func: Any) -> tuple[tuple[int | None, str], ...] | None:
 
 def _mode(told: Torch) -> Any:
     """A dispatch mode that tells of what operations write to."""
-    plans: dict[Any, Any] = {}
+    plans: dict[int, tuple[Any, Any, Any]] = {}  # by `id`, since an operation's own hash takes as long as the rest
     sequence, wrote = told.sequence, told.watch.wrote
 
     class Watching(import_module("torch.utils._python_dispatch").TorchDispatchMode):  # type: ignore[misc]
@@ -205,9 +205,10 @@ def _mode(told: Torch) -> Any:
 
         def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
             try:
-                plan = plans[func]
+                plan, call, _ = plans[id(func)]
             except KeyError:
-                plan = plans[func] = _plan(func)
+                plan, call = _plan(func), getattr(func, "_op", func)
+                plans[id(func)] = plan, call, func
             if plan is None:
                 told.target = None
             elif plan is _SELF:
@@ -216,6 +217,6 @@ def _mode(told: Torch) -> Any:
             else:
                 told.writes(func, plan, args, kwargs or {})
             told.at = sequence()
-            return func(*args, **kwargs) if kwargs else func(*args)
+            return call(*args, **kwargs) if kwargs else call(*args)
 
     return Watching()

@@ -144,7 +144,9 @@ class Table {
     const [shown, all] = [this.rows.filter((row) => !row.hidden).length, this.rows.length];
     const rows = shown === all ? say("All {all} ways.", { all }) : say("{shown} of {all} ways.", { shown, all });
     const sorted = say("Sorted by {column}.", { column: this.heads[this.sorted].textContent });
-    const told = this.direction === "none" ? rows : `${rows} ${sorted}`;
+    const { value: property, selectedOptions } = this.property;
+    const idle = say("Choose an answer to filter by “{column}”.", { column: selectedOptions[0].textContent });
+    const told = [rows, this.direction !== "none" && sorted, property && !this.answer.value && idle].filter(Boolean).join(" ");
     this.status.replaceChildren(told, element("span", { class: "cl-only-heard" }, heard));
   }
 
@@ -214,6 +216,7 @@ class Table {
     row.after(proof);
     button.setAttribute("aria-expanded", "true");
     this.shown = { proof, button };
+    proof.scrollIntoView({ block: "nearest" });
     const where = say("The program is shown below the row.");
     this.tell(` ${title.textContent}. ${printed.textContent} ${where}`);
   }

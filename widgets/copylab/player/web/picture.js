@@ -1,7 +1,9 @@
 // How a picture stands in the page: made once, then changed where the next one differs. The player's script begins
 // with this. A picture's SVG comes as tokens: its text cut between `>` and `<`.
 
-const SHEET = "<style>.sheet{overflow:hidden}svg{display:block}</style>";
+const SHEET =
+  "<style>.sheet{overflow:hidden}svg{display:block}.joined{stroke-width:3.5!important}" +
+  "@media(prefers-reduced-motion:no-preference){.fades{animation:fade .5s}}@keyframes fade{from{opacity:0}}</style>";
 const TALL = 640; // from so many px on it scrolls, so that the line that ran stays in sight
 const GROUP = 64;
 const BLOCK = /(?:.*\n){8}|[^]+/g;
@@ -41,7 +43,7 @@ function draw(pane, tokens) {
   const now = elements(body, first, body.length - last);
   if (!now || !page?.startsWith("<rect")) {
     pane.drawn = null; // not one of ours
-    pane.shadow.innerHTML = SHEET + tokens.join("");
+    pane.sheet.innerHTML = tokens.join("");
     return;
   }
   let start = 0;
@@ -58,6 +60,7 @@ function draw(pane, tokens) {
   drawn.page.replaceWith((drawn.page = made.firstChild));
   let at = start ? after(old.nodes[start - 1]) : drawn.page.nextSibling?.firstChild;
   nodes.forEach((node, index) => {
+    if (!node && pane.shown_once) made.firstChild.classList.add("fades");
     nodes[index] = node ??= made.firstChild;
     if (node === at) at = after(at);
     else put(drawn.svg, node, at);
@@ -65,7 +68,8 @@ function draw(pane, tokens) {
   drawn.nodes.splice(start, was.length, ...nodes);
   drawn.tokens = body;
   if (!drawn.styles.has(style)) drawn.svg.firstChild.textContent = [...drawn.styles.add(style)].map((one) => one.slice(7, -8)).join("");
-  fit(pane, made);
+  pane.shown_once = true;
+  fit(drawn.svg, made);
 }
 
 // The elements stand in groups: where one changes, the browser looks through its group and not through all.
@@ -88,30 +92,33 @@ function put(svg, node, at) {
 
 /** Put an empty picture into a pane. */
 function stand(pane, like) {
-  const [svg, sheet] = [like.cloneNode(false), document.createElement("div")];
-  sheet.className = "sheet";
+  const svg = like.cloneNode(false);
   for (const name of ["width", "height"]) svg.removeAttribute(name);
   const page = document.createElementNS(svg.namespaceURI, "rect");
   svg.append(document.createElementNS(svg.namespaceURI, "style"), page);
-  sheet.append(svg);
-  pane.shadow.innerHTML = SHEET;
-  pane.shadow.append(sheet);
-  pane.drawn = { svg, sheet, page, nodes: [], tokens: [], styles: new Set() };
+  pane.sheet.replaceChildren(svg);
+  pane.drawn = { svg, page, nodes: [], tokens: [], styles: new Set() };
   return pane.drawn;
 }
 
-/** Give a picture its size: it shrinks with the room there is, but not below six tenths. */
-function fit({ figure, drawn: { svg, sheet } }, like) {
-  const [width, height] = ["width", "height"].map((name) => Number(like.getAttribute(name)));
+/** Give a picture its own size: what is too large for its place scrolls there, for smaller it could not be read. */
+function fit(svg, like) {
+  const { width, height } = like.viewBox.baseVal;
   const [wide, high] = [roomy(width), roomy(height)];
   const set = (name, value) => svg.getAttribute(name) !== value && svg.setAttribute(name, value);
   set("aria-label", like.getAttribute("aria-label"));
   set("viewBox", `0 0 ${wide} ${high}`);
-  set("style", `width:${(wide / width) * 100}%;height:auto`);
-  const room = height > TALL ? "round(down,100%,32px)" : "100%"; // not another scale for each px of room
-  sheet.style.cssText = `width:${width}px;width:min(${width}px,max(${room},${width * 0.6}px));aspect-ratio:${width}/${height}`;
-  figure.style.setProperty("--cl-wide", `${width + 2}px`);
-  figure.classList.toggle("cl-tall", height > TALL);
+  set("style", `width:${wide}px;height:${high}px`);
+}
+
+/** The place of all pictures of a kind: a sheet as large as the largest of them, which keeps its size. */
+function reserve(pane, [width, height]) {
+  pane.shadow.innerHTML = SHEET;
+  pane.sheet = document.createElement("div");
+  pane.sheet.className = "sheet";
+  pane.sheet.style.cssText = `width:${width}px;height:${height}px`;
+  pane.shadow.append(pane.sheet);
+  pane.figure.classList.toggle("cl-tall", height > TALL);
 }
 
 /** Put a text into its place, in blocks: those that cannot be seen are not laid out. */
@@ -126,7 +133,7 @@ function tell(place, text) {
 
 /** Scroll a picture, or a text in place of one, and never the page, to what is new. */
 function reveal({ figure, holder, words, drawn, title }) {
-  if (figure.hidden) return;
+  if (figure.classList.contains("cl-away")) return;
   if (holder.hidden) {
     const block = [...words.children].find((one) => /\(new\)|changed:/i.test(one.textContent));
     const go = () => (words.scrollTop += block.getBoundingClientRect().top - words.getBoundingClientRect().top);

@@ -9,6 +9,11 @@ const BUTTONS = [
   ["last", say("Last step"), say("Last ⇥")],
 ];
 
+const WORDS_OF_CODE = /("[^"]*"|'[^']*'|#.*|(?<![\w.])[A-Za-z_]\w*)/;
+const WRONG = ["error", "syntax", "wrong"];
+const MEASURED = 24; // so many of the longest steps are measured
+const MOST = 320; // px: words that take more scroll
+
 const SWAP = { '"': "`", "`": '"', "<": "~", "~": "<" }; // exchanged where they are written
 
 function element(tag, attributes = {}, ...children) {
@@ -32,9 +37,14 @@ function read(root) {
     calls: details.dataset.calls?.split(" ") ?? [],
     title: details.querySelector("summary").textContent,
     says: [...details.querySelectorAll(".cl-says > li")],
-    outputs: [...details.querySelectorAll(":scope > .cl-out")],
+    outputs: [...details.querySelectorAll(":scope > :is(.cl-alarm, .cl-out)")],
     pictures: new Map([...details.querySelectorAll(".cl-picture")].map((p) => [p.dataset.picture, p])),
   }));
+  let names = {};
+  [...root.querySelectorAll("details.cl-step")].forEach(({ dataset }, at) => {
+    if (dataset.names !== undefined) names = Object.fromEntries(dataset.names.split(" ").map((pair) => pair.split(":")));
+    steps[at].names = names;
+  });
   const groups = [...root.querySelectorAll("details.cl-group")].map((details) => ({
     kind: details.dataset.kind,
     code: Number(details.dataset.code ?? 0),
@@ -53,7 +63,8 @@ function read(root) {
     }
   }
   const end = root.querySelector(".cl-end");
-  return { codes, steps, groups, end: end?.textContent ?? "", cut: "cut" in (end?.dataset ?? {}) };
+  const sizes = Object.fromEntries(["memory", "graph"].map((kind) => [kind, root.dataset[kind]?.split(" ") ?? [0, 0]]));
+  return { codes, steps, groups, sizes, end: end?.textContent ?? "", cut: "cut" in (end?.dataset ?? {}) };
 }
 
 /** The texts in the table of parts: what a text has of the one before it is a stretch of that, [start, count]. */
@@ -130,7 +141,7 @@ function stops({ steps, groups }, ways) {
 
 class Player {
   constructor(data, { onStep = () => {}, label } = {}) {
-    Object.assign(this, data, { onStep, index: -1, ways: new Map(), here: [] });
+    Object.assign(this, data, { onStep, index: -1, ways: new Map(), here: [], names: [] });
     this.seen = stops(this, this.ways);
     const count = this.steps.length;
     this.buttons = new Map(
@@ -149,7 +160,7 @@ class Player {
     this.status = element("p", { class: "cl-status", role: "status", "aria-live": "polite" });
     this.code = element("ol", { class: "cl-listing", "aria-label": say("The code, the line of this step marked") });
     this.rows = this.codes.map(({ name, lines }) => {
-      const rows = lines.map((line, at) => element("li", { "data-line": at + 1 }, element("span", { class: "cl-text" }, line || " ")));
+      const rows = lines.map((line, at) => element("li", { "data-line": at + 1 }, element("span", { class: "cl-text" }, ...this.words_of(line))));
       this.code.append(...(this.codes.length > 1 ? [element("li", { class: "cl-of" }, name || say("The code"))] : []), ...rows);
       return rows;
     });
@@ -161,19 +172,65 @@ class Player {
     this.ending = element("p", { class: "cl-end" }, this.end);
     const bar = element("div", { class: "cl-bar" }, ...this.buttons.values(), this.slider);
     this.did = element("p", { class: "cl-title" });
-    const happened = element("div", { class: "cl-happened" }, this.did, this.says, this.outputs);
+    this.happened = element("div", { class: "cl-happened", tabindex: 0, role: "region", "aria-label": say("What happened") }, this.did, this.outputs, this.says);
     this.root = element("div", { class: "cl-panel cl-player", role: "group", tabindex: 0, "data-steps": count });
     this.root.setAttribute("aria-label", say("{label}. Arrow keys left and right go a step back and on, Home and End to the ends.", { label }));
     this.root.append(
       bar,
       ...this.folding(),
-      element("div", { class: "cl-line-of-status" }, this.status, element("p", { class: "cl-hint" }, say("Keys: ← → Home End"))),
-      element("div", { class: "cl-halves cl-code-half" }, this.code, happened),
+      element("div", { class: "cl-line-of-status" }, this.status, element("p", { class: "cl-hint" }, say("Click here for the keys ← → Home End"))),
+      element("div", { class: "cl-halves cl-code-half" }, this.code, this.happened),
       element("div", { class: "cl-halves cl-pictures" }, ...[...this.panes.values()].map((pane) => pane.figure)),
       this.ending,
     );
+    for (const kind of ["pointerover", "pointerout", "focusin", "focusout"]) this.root.addEventListener(kind, (event) => this.join(event));
     this.root.addEventListener("copylab-key", (event) => this.act(event.detail));
     this.show(0);
+    new ResizeObserver(() => this.settle()).observe(this.happened);
+  }
+
+  /** A line of the code, the names of tensors as elements; not where functions have names of their own. */
+  words_of(line) {
+    const known = this.codes.length === 1 && !this.steps.some(({ calls }) => calls.length);
+    return line.split(known ? WORDS_OF_CODE : /^$/).map((word) => {
+      if (!this.steps.some(({ names }) => names[word])) return word || "";
+      const made = element("span", { class: "cl-name", "data-name": word });
+      if (!this.names.some((one) => one.dataset.name === word)) made.tabIndex = 0; // each name can be reached once
+      this.names.push(made);
+      made.append(word);
+      return made;
+    });
+  }
+
+  /** Show which parts of code and pictures are of one tensor. */
+  join(event) {
+    const leaves = event.type === "pointerout" || event.type === "focusout";
+    const tensor = leaves ? null : event.composedPath().find((one) => one.dataset?.t)?.dataset.t;
+    for (const part of [this.root, ...[...this.panes.values()].map(({ shadow }) => shadow)]) {
+      for (const one of part.querySelectorAll("[data-t]")) one.classList.toggle("joined", one.dataset.t === tensor);
+    }
+  }
+
+  /** Make the place of the words as high as the longest of them need, so that nothing below it moves. */
+  settle() {
+    const { happened, index } = this;
+    const wide = happened.clientWidth;
+    if (!wide || wide === this.wide) return;
+    this.wide = wide;
+    const length = (at) => this.steps[at].says.length * 20 + [...this.steps[at].says, ...this.steps[at].outputs].reduce((sum, one) => sum + one.textContent.length, 0);
+    const longest = [...this.steps.keys()].sort((a, b) => length(b) - length(a)).slice(0, MEASURED);
+    happened.style.height = "0";
+    const high = longest.map((at) => (this.words(this.told(at)), happened.scrollHeight));
+    happened.style.height = `${Math.min(Math.max(...high), MOST)}px`;
+    this.words(this.told(index));
+  }
+
+  /** Put down what a stop did. */
+  words(told) {
+    this.did.textContent = told.did;
+    this.says.replaceChildren(...told.says.map((item) => item.cloneNode(true)));
+    this.outputs.replaceChildren(...told.outputs.map((output) => output.cloneNode(true)));
+    this.happened.scrollTop = 0;
   }
 
   /** A choice for each loop and function; folded away itself where they are many. */
@@ -214,7 +271,10 @@ class Player {
     const left = element("p", { class: "cl-left", hidden: "" });
     figure.append(element("figcaption", {}, title), holder, left, details);
     // A shadow root keeps the styles and ids of one picture out of all others; the theme's variables still reach it.
-    return { figure, title, holder, left, details, words, shadow: holder.attachShadow({ mode: "open" }), shown: null };
+    const pane = { figure, title, holder, left, details, words, shadow: holder.attachShadow({ mode: "open" }), shown: null };
+    figure.hidden = !this.steps.some(({ pictures }) => pictures.has(kind));
+    reserve(pane, this.sizes[kind]);
+    return pane;
   }
 
   act(action) {
@@ -261,15 +321,20 @@ class Player {
     }
     const rows = this.rows[step.code];
     this.here = rows.slice(step.line - 1, step.end);
-    for (const row of this.here) row.className = step.kind === "error" || step.kind === "syntax" ? "cl-here cl-wrong" : "cl-here";
+    for (const row of this.here) row.className = WRONG.includes(step.kind) ? "cl-here cl-wrong" : "cl-here";
     this.here[0]?.setAttribute("aria-current", "step");
     this.scrollTo(rows[step.line - 1]);
+    for (const one of this.names) {
+      const tensor = step.names[one.dataset.name];
+      one.className = tensor ? `cl-name cl-h${tensor.slice(1) % 6}` : "cl-name";
+      if (tensor) one.dataset.t = tensor;
+      else delete one.dataset.t;
+    }
     const told = this.told(index);
-    this.did.textContent = told.did;
-    this.says.replaceChildren(...told.says.map((item) => item.cloneNode(true)));
-    this.outputs.replaceChildren(...told.outputs.map((output) => output.cloneNode(true)));
+    this.words(told);
     // How it ended is no news before the end, unless something cut it short.
-    this.ending.hidden = !this.end || (index < count - 1 && !this.cut);
+    this.ending.hidden = !this.end;
+    this.ending.classList.toggle("cl-away", index < count - 1 && !this.cut);
     for (const [kind, pane] of this.panes) this.draw(pane, step.pictures.get(kind));
     const said = [...told.says, ...told.outputs, ...(this.end && index === count - 1 ? [this.ending] : [])];
     this.status.replaceChildren(
@@ -292,7 +357,7 @@ class Player {
   }
 
   draw(pane, picture) {
-    pane.figure.hidden = !picture;
+    pane.figure.classList.toggle("cl-away", !picture);
     if (!picture || pane.shown === picture) return;
     pane.shown = picture;
     const tokens = picture.tokens();
@@ -310,7 +375,16 @@ function upgrade(root, options = {}) {
   root.dataset.ready = "true";
   const player = new Player(read(root), { label: root.getAttribute("aria-label") ?? say("Step-through"), ...options });
   const style = root.querySelector(":scope > style");
+  const form = element("div", { class: "cl-on-paper" }, ...root.childNodes);
   root.replaceChildren(...(style ? [style] : []), player.root);
+  // On paper nobody steps: there stand all steps, one below the other.
+  const print = () => {
+    if (!root.isConnected) return window.removeEventListener("beforeprint", print);
+    for (const details of form.querySelectorAll("details")) details.open = true;
+    root.append(form);
+    window.addEventListener("afterprint", () => form.remove(), { once: true });
+  };
+  window.addEventListener("beforeprint", print);
   return player;
 }
 

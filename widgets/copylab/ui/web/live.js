@@ -2,6 +2,10 @@
 export default {
   render(given) {
     const { model, el } = given;
+    const lang = "";
+    if (lang) el.lang = lang;
+    // A view in a shadow tree (marimo) sees nothing of what the page says of its theme.
+    el.dataset.theme = getComputedStyle(document.body).colorScheme;
     // ipywidgets marks its own views so, but not those of anywidget; `this` is the view.
     model.on("comm_live_update", function () {
       el.classList.toggle("jupyter-widgets-disconnected", this?.model?.comm_live === false);

@@ -35,6 +35,7 @@ function render({ model, el }) {
   says.setAttribute("role", "status");
   says.setAttribute("aria-live", "polite");
   root.append(body, says);
+  root.addEventListener("click", ({ target }) => target.dataset.do && model.send({ do: target.dataset.do }));
   el.append(root);
   const shows = {
     html(html) {

@@ -1,0 +1,85 @@
+"""A prediction on a page without a kernel: filled in by keyboard, it reads answers as Python does, and refutes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser.conftest import Watched
+from copylab import predict
+from copylab.lessons.clone import seven
+from copylab.quiz.page import page
+from copylab.ui.theme import web
+from playwright.sync_api import expect
+from written import KNOWN, MEANT, READ
+
+import tinytorch
+
+pytestmark = pytest.mark.browser
+
+JUDGE = "cases => cases.map(([given, row]) => [same(given, row.right, row), readable(given, row)])"
+
+
+def row(right: Any) -> dict[str, Any]:
+    """What a page knows of a row with this answer."""
+    kind = "names" if isinstance(right, frozenset) else "text" if isinstance(right, str) else "value"
+    plain = sorted(right) if isinstance(right, frozenset) else right
+    return {
+        "kind": kind,
+        "right": plain,
+        "near": "." in str(right),
+        "names": sorted({*KNOWN, *plain} if kind == "names" else ()),
+    }
+
+
+def test_answers_are_read_as_python_reads_them(watched: Watched) -> None:
+    here = (str, int, float, list, frozenset, type(None))  # not what is chosen from a menu, nor nan, which JSON lacks
+    ask = [one for one in MEANT if isinstance(one[0], str) and type(one[1]) in here and one[1] == one[1]]
+    watched.page.add_script_tag(content="function render() {}\n" + web("quiz/page.js"))
+    judged = watched.page.evaluate(JUDGE, [(given, row(right)) for given, right, _ in [*ask, *READ]])
+    for (given, right, fits), (same, _) in zip(ask, judged, strict=False):
+        assert same is fits, (given, right)
+    for (given, right, can), (_, readable) in zip(READ, judged[len(ask) :], strict=True):
+        assert readable is can, (given, right)
+
+
+def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(f'<!doctype html><html lang="en"><title>t</title><main>{page(seven)}', "utf-8")
+    view = watched.page
+    view.goto((tmp_path / "page.html").as_uri())
+    expect(view.get_by_text("0 of 11 rows filled in")).to_be_visible()
+    view.get_by_label("Are a and b the same tensor?").focus()
+    for given in ("no", "yes", "no", "CloneBackward", "no", "yes", "2", "three;", "None", "1", "<b>2"):
+        view.keyboard.type(given)
+        view.keyboard.press("Tab")
+    view.get_by_role("button", name="Commit").press("Enter")
+    expect(view.get_by_role("alert")).to_contain_text("Row 8: “three;” cannot be read")
+    view.get_by_label("After line 6: what is a.grad?").fill("5.")
+    view.get_by_label("What is b?").fill("tensor(2.)")
+    view.keyboard.press("Enter")
+    expect(view.locator(".cl-headline")).to_have_text(
+        "9 of 11 right. A row that turned out wrong is one you can learn from."
+    )
+    expect(view.locator(".cl-headline")).to_be_focused()
+    expect(view.locator(".cl-against")).to_have_count(2)
+    expect(view.get_by_text("Older texts show")).to_be_visible()
+    results = Axe().run(view, ".cl-predict")
+    assert results.violations_count == 0, results.generate_report()
+    view.get_by_role("button", name="Start again").click()
+    expect(view.get_by_text("0 of 11 rows filled in")).to_be_visible()
+
+
+def test_what_is_written_runs_nothing(watched: Watched, tmp_path: Path) -> None:
+    asked = predict("x = torch.ones(2)\ny = x.view(2)")
+    (tmp_path / "page.html").write_text(f"<!doctype html><title>t</title><main>{page(asked, tinytorch)}", "utf-8")
+    view = watched.page
+    view.goto((tmp_path / "page.html").as_uri())
+    for menu in view.locator("select").all():
+        menu.select_option(index=1)
+    for field in view.locator("input").all():
+        field.fill("'<img src=x onerror=document.title=1>'")
+    view.get_by_role("button", name="Commit").click()
+    expect(view.locator(".cl-headline, .cl-problem:not([hidden])")).to_have_count(1)
+    assert view.title() == "t"

@@ -1,0 +1,79 @@
+"""The site from the disk: a lesson is taken through, both themes, narrow and wide, by keyboard, without the network."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser.conftest import Watched
+from copylab.course import site
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site") / "made"
+    assert site.build(folder, tell=lambda _: None) == []
+    return folder
+
+
+def test_a_lesson_from_the_front_page_to_the_next_one(watched: Watched, pages: Path) -> None:
+    view = watched.page
+    view.goto((pages / "index.html").as_uri())
+    view.get_by_role("link", name="English").press("Enter")
+    view.get_by_role("link", name=re.compile("^clone: ")).first.click()
+    form = view.locator(".cl-predict").first
+    for menu in form.locator("select").all():
+        menu.select_option(index=1)
+    for field in form.locator("input").all():
+        field.fill("2")
+    form.get_by_role("button", name="Commit").press("Enter")
+    expect(form.locator(".cl-headline")).to_contain_text(" right")
+    expect(form.locator(".cl-against").first).to_be_visible()
+    player = view.locator(".cl-player").first
+    player.get_by_role("button", name="Next").first.press("Enter")
+    expect(player).to_contain_text("Step 2")
+    view.get_by_role("link", name=re.compile("Next.*detach", re.DOTALL)).first.click()
+    expect(view.get_by_role("heading", level=1)).to_contain_text("detach")
+
+
+def test_the_search_works_from_the_disk(watched: Watched, pages: Path) -> None:
+    view = watched.page
+    view.goto((pages / "en/index.html").as_uri())
+    view.get_by_role("textbox", name="Search").fill("retain_grad")
+    view.keyboard.press("Enter")
+    expect(view.locator("#search-results li a").first).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [360, 800, 1300])
+def test_nothing_runs_over_the_edge(watched: Watched, pages: Path, width: int) -> None:
+    view = watched.page
+    view.set_viewport_size({"width": width, "height": 800})
+    for page in ("en/gallery", "en/reference", "en/02_clone", "zh/04_data", "ko/glossary"):
+        view.goto((pages / f"{page}.html").as_uri())
+        assert view.evaluate("document.documentElement.scrollWidth") <= width, page
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pages_are_accessible_in_both_themes(watched: Watched, pages: Path, theme: str) -> None:
+    view = watched.page
+    view.add_init_script(f"localStorage.setItem('theme', '{theme}')")
+    for page in ("en/02_clone", "en/gallery", "en/reference", "zh/index"):
+        view.goto((pages / f"{page}.html").as_uri())
+        results = Axe().run(view, options={"preload": False})  # a page from the disk may not fetch its sheets
+        assert results.violations_count == 0, (page, results.generate_report())
+
+
+def test_a_picture_follows_the_switch_of_the_page(watched: Watched, pages: Path) -> None:
+    view = watched.page
+    view.goto((pages / "en/gallery.html").as_uri())
+    for theme in ("light", "dark"):
+        view.evaluate("theme => document.body.dataset.theme = theme", theme)
+        assert view.evaluate("getComputedStyle(document.querySelector('.output img')).colorScheme") == theme
+        panel = view.locator(".cl-panel").first
+        lightness = panel.evaluate("panel => getComputedStyle(panel).getPropertyValue('--tt-bg')")
+        assert (int(lightness.strip().lstrip("#")[:2], 16) > 128) == (theme == "light")

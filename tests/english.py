@@ -1,0 +1,82 @@
+"""Patterns of English that this project keeps out of what people read, each with what to write instead.
+
+    python tests/english.py             says where one is, and ends with 1 if there is any
+
+They are correct words in an order that no good technical author would choose: "shall", "for" in place of "because",
+"stands" in place of "is". What is read: the lessons, the catalogue (texts of widgets, tasks of lessons), README,
+CONTRIBUTING and docs. Code is left out.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from babel.messages.pofile import read_po
+from guards import ROOT, prose
+
+VERBS = "is|are|was|were|has|have|had|does|do|did|can|cannot|could|may|might|must|will|would|shares?|needs?|stays?"
+PLACES = "in(?! for)|on|at|there|here|beside|between|below|above|behind|under|around|outside|inside|with|for itself"
+BECAUSE = "because, or a sentence of its own"
+PATTERNS = {
+    r"\bshall\b": "should, must or will",
+    rf"[,:;] for (?!example|instance)(?:[^\s,.;:]+ ){{1,5}}?(?:{VERBS})\b": BECAUSE,
+    r", for (?:it|they|there|nobody|nothing|nowhere|everybody|both|otherwise|then|what)\b": BECAUSE,
+    r"\bnone any more\b": "no longer a ...",
+    r"\b(?:the|a|no) way back\b": "the gradient flows back to ...",
+    r"\bthe other way\b(?! a?round)": "say which way",
+    r"(?:^|[.;] )Who [^?]*?[.;]|\bwho (?:is|are|has) \w+ (?:is|are|has|gets|sees)\b": "whoever ..., or: if you ...",
+    r"\b(?:he|she|the one) who\b": "whoever ..., or: if you ...",
+    rf"\b(?:stands?|stood) (?:{PLACES})\b": "is",
+    r"\b(?:lies?|lay) (?:in|on|at|beside|below|above|behind)\b": "is",
+    r"\b\w+'s (?:\w+ )?\w+'s\b": "one of the two with of",
+    r"\bnumbers of time\b": "timings",
+    r"\b(?:has|have) not(?:[.,;:]|$)": "name what it doesn't have",
+    r"\band still:": "say what happens",
+    r"\bsections? \d": "name it: headings have no numbers",
+    r"\b(?:[Tt]he|[Aa]n)other thing each time\b": "something else each time",
+    r"(?:^|[.;:] )(?:In|On|At|Below|Above|Behind|To) [^.,;:]{2,40} (?:stands?|lies?|leads?) (?:an?|the|what|no)\b": (
+        "subject, verb, object"
+    ),
+}
+
+
+def texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
+    """Yield what people read, with the name of its place."""
+    for path in sorted((root / "notebooks").glob("*.ipynb")):
+        yield path.relative_to(root).as_posix(), prose(path)
+    for path in sorted([*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("notebooks/*.md")]):
+        yield path.relative_to(root).as_posix(), path.read_text("utf-8")
+    template = root / "tinytorch" / "locale" / "copylab.pot"
+    with template.open("rb") as file:
+        said = [
+            form for message in read_po(file) for form in ([message.id] if isinstance(message.id, str) else message.id)
+        ]
+    yield template.relative_to(root).as_posix(), "\n\n".join(said)
+
+
+def without_code(text: str) -> str:
+    """Leave out what is code: blocks, comments, what is between backticks; a word stands for it in a sentence."""
+    text = re.sub(r"^```.*?^```$|<!--.*?-->|^    .*?$", "\n", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`|<code>.*?</code>|\]\([^)]*\)", "X", text)
+
+
+def found(text: str) -> Iterator[str]:
+    """Yield the patterns in a text, each with words around it and what to write instead."""
+    for paragraph in re.split(r"\n\s*\n|\n(?=[|#>*\-\d])", without_code(text)):
+        line = " ".join(paragraph.split()).lstrip("|#>*- ")
+        for pattern, instead in PATTERNS.items():
+            for match in re.finditer(pattern, line):
+                around = line[max(0, match.start() - 30) : match.end() + 30]
+                yield f"... {around} ...  (write: {instead})"
+
+
+def faults(places: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a line for each pattern in these places."""
+    return [f"{place}: {fault}" for place, text in places for fault in found(text)]
+
+
+if __name__ == "__main__":
+    said = faults(texts())
+    print("\n".join(said) or "no such pattern")
+    sys.exit(bool(said))

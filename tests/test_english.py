@@ -1,0 +1,62 @@
+"""The patterns that are kept out of the English are found where they are, and nowhere else."""
+
+import pytest
+from english import faults, found, texts
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "`t` shall show `[2, 3]`.",
+        "Nobody sees it, for the numbers stay where they are.",
+        "The right gradient is 6, for\n`x` was 3 then.",
+        "The tensor that was a leaf is none any more.",
+        "After `detach` there is no way back to the layer.",
+        "The way is the other way.",
+        "It is copied. Who relies on sharing writes `view`.",
+        "It says so; who is right is told what was seen.",
+        "There is no difference for the one who has them.",
+        "The solutions stand in a folder.",
+        "Your copies lie in `course/`.",
+        "It is one of the tensor's storage's cells.",
+        "This differs, for numbers of time differ.",
+        "A node it has not.",
+        "It lies on no device, and still:",
+        "The error of section 4 comes again.",
+        "What `empty` shows is another thing each time.",
+        "In the third line stands an attribute, no call.",
+    ],
+)
+def test_a_pattern_is_found(sentence: str) -> None:
+    assert list(found(f"All is well.\n\n{sentence}\n"))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Print it, for example with `print`.",
+        "There is one storage for `a`, one for `x`, and two more.",
+        "`x` stands in for your tensor; `x` stands for a number.",
+        "Who shares the memory?",
+        "It does what you ask for. If you rely on sharing, write `view`.",
+        "It says what changed for those who use it.",
+        "`a.grad` is 2. The other way round it is 3.",
+        "```python\nx = 1  # it shall stay, for it is none any more\n```",
+    ],
+)
+def test_good_english_and_code_are_left_alone(sentence: str) -> None:
+    assert list(found(sentence)) == []
+
+
+def test_what_people_read_has_none_of_them() -> None:
+    assert faults(texts()) == []
+
+
+def test_lessons_widgets_and_docs_are_read() -> None:
+    places = {place for place, _ in texts()}
+    assert places >= {"notebooks/14_clinic.ipynb", "tinytorch/locale/copylab.pot", "README.md", "docs/widgets/steps.md"}
+
+
+def test_a_place_is_named_with_its_fault() -> None:
+    (fault,) = faults([("README.md", "It shall be."), ("other.md", "It should be.")])
+    assert fault.startswith("README.md: ... It shall be.")

@@ -1,0 +1,101 @@
+"""Where Graphviz comes from: what was compiled is kept, and each way gives way to the next where it is missing."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import wasmtime
+from guards import ROOT
+
+from tinytorch.viz.draw import layout
+
+PROGRAM = """
+import tinytorch as torch
+from tinytorch.viz import graph
+x = torch.ones(2, requires_grad=True)
+print(*graph((x * x).sum())._repr_mimebundle_())
+"""
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An environment in which nothing is kept yet; returns where it will be."""
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    layout._wasm.cache_clear()
+    yield tmp_path / "share" / "copylab"
+    layout._wasm.cache_clear()
+
+
+@pytest.fixture
+def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home that cannot be written."""
+
+    class Refuses(wasmtime.Config):
+        def __setattr__(self, name: str, value: object) -> None:
+            if name == "cache":
+                raise wasmtime.WasmtimeError("no home to write to")
+            super().__setattr__(name, value)
+
+    monkeypatch.setattr(wasmtime, "Config", Refuses)
+
+
+def _render_anew() -> str:
+    layout._wasm.cache_clear()
+    return layout.render("digraph{a->b}")
+
+
+@pytest.mark.usefixtures("no_home")
+def test_the_next_process_does_not_compile_without_a_home_either(
+    environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = _render_anew()
+    assert [file.suffix for file in environment.iterdir()] == [".bin"]
+    monkeypatch.setattr(wasmtime.Module, "from_file", None)
+    assert _render_anew() == made
+
+
+@pytest.mark.usefixtures("no_home")
+def test_what_was_kept_for_another_machine_is_made_anew(environment: Path) -> None:
+    made = _render_anew()
+    (kept,) = environment.iterdir()
+    whole = kept.stat().st_size
+    kept.write_bytes(b"for another processor")
+    assert _render_anew() == made
+    assert [file.stat().st_size for file in environment.iterdir()] == [whole]
+
+
+@pytest.mark.usefixtures("no_home")
+def test_where_nothing_can_be_written_it_is_compiled_each_time(environment: Path) -> None:
+    environment.parent.write_text("a file, no folder")
+    assert _render_anew().startswith("graph ")
+    assert _render_anew().startswith("graph ")
+
+
+@pytest.mark.parametrize("error", ["ImportError", "RuntimeError", "OSError"])
+def test_a_wasmtime_that_does_not_fit_the_machine_is_as_good_as_none(error: str, tmp_path: Path) -> None:
+    (tmp_path / "wasmtime.py").write_text(f"raise {error}('unsupported platform')\n", encoding="utf-8")
+    env = os.environ | {"PATH": "", "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, env=env)
+    assert (done.stdout, done.stderr) == ("text/plain\n", "")
+
+
+def test_a_dot_that_cannot_be_started_is_as_good_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "dot").write_bytes(b"\x7fELF for another processor")
+    (tmp_path / "dot").chmod(0o755)
+    monkeypatch.setattr(layout, "_wasm", lambda: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(layout.LayoutError, match="none was found"):
+        layout.render("digraph{a}")
+
+
+def test_everything_works_in_a_browsers_kernel() -> None:
+    command = [sys.executable, str(ROOT / "tests" / "browser_kernel.py")]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "widgets")])}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    assert done.stderr == ""
+    assert "FAIL" not in done.stdout
+    assert done.stdout.count("ok ") >= 16
+    assert done.returncode == 0

@@ -1,0 +1,74 @@
+"""Pictures in what nbconvert makes of a notebook where no HTML can be shown."""
+
+import base64
+from typing import Any
+
+import nbconvert
+import nbformat
+import pytest
+from copylab import memory
+from copylab.course.export import Pictures
+from traitlets.config import Config
+
+import tinytorch as torch
+from tinytorch.viz import graph
+from tinytorch.viz.draw.style import fixed
+
+# They come without types.
+cells: Any = nbformat.v4
+exporters: Any = nbconvert
+
+x = torch.ones(3, requires_grad=True)
+y = (x.clone() * 2).sum()
+SHOWN = {"memory": memory(x, y), "graph": graph(y), "large": memory(*(torch.ones(9) for _ in range(40)))}
+
+
+@pytest.fixture
+def notebook() -> Any:
+    outputs = [
+        cells.new_output("execute_result", picture._repr_mimebundle_(), execution_count=at)
+        for at, picture in enumerate(SHOWN.values(), 1)
+    ]
+    other = cells.new_output("display_data", {"text/html": '<p>no <img src="data:x">', "text/plain": "no"})
+    made = [cells.new_code_cell("x", outputs=[output]) for output in [*outputs, other]]
+    return cells.new_notebook(cells=made)
+
+
+def test_latex_has_the_pictures_without_inkscape(notebook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    config = Config(LatexExporter={"preprocessors": [Pictures]})
+    tex, resources = exporters.LatexExporter(config=config).from_notebook_node(notebook)
+    files = {name: data for name, data in resources["outputs"].items() if name.endswith(".pdf")}
+    assert len(files) == len(SHOWN)
+    assert all(data.startswith(b"%PDF") for data in files.values())
+    assert all(name in tex for name in files)
+
+
+@pytest.mark.parametrize(("name", "mark"), [("RSTExporter", ".. image::"), ("MarkdownExporter", "![svg](")])
+def test_other_pages_have_them_as_files_in_the_colours_of_print(name: str, mark: str, notebook: Any) -> None:
+    config = Config({name: {"preprocessors": [Pictures]}})
+    page, resources = getattr(exporters, name)(config=config).from_notebook_node(notebook)
+    assert page.count(mark) == len(resources["outputs"]) == len(SHOWN)
+    assert all(b"var(--" not in data for data in resources["outputs"].values())
+
+
+def test_markdown_keeps_them_as_they_are(notebook: Any) -> None:
+    markdown, _ = exporters.MarkdownExporter().from_notebook_node(notebook)
+    lines = [line for line in markdown.splitlines() if "<img alt=" in line]
+    assert len(lines) == len(SHOWN), "a picture that is broken over lines would end where one of them is blank"
+    assert all(line.count("<") == line.count(">") for line in lines)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_fixed_picture_is_the_one_drawn_in_that_theme(name: str) -> None:
+    for theme in ("print", "dark"):
+        drawn = SHOWN[name].themed(theme)
+        assert fixed(SHOWN[name].svg, theme) == drawn.replace(f"tt-pic-{theme}", "tt-pic")
+
+
+def test_a_page_that_asks_for_svg_is_given_it() -> None:
+    asked = SHOWN["graph"]._repr_mimebundle_(include=["image/svg+xml"])
+    assert asked["image/svg+xml"] == SHOWN["graph"].themed("light")
+    assert "image/svg+xml" not in SHOWN["graph"]._repr_mimebundle_()
+    html = SHOWN["graph"]._repr_mimebundle_()["text/html"]
+    assert base64.b64encode(SHOWN["graph"].svg.encode()).decode() in html

@@ -1,0 +1,52 @@
+"""Lessons as assignments: what nbgrader is given, and what it makes of answers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from copylab.course.grading import assign
+from nbclient import NotebookClient
+
+
+def test_each_exercise_is_an_answer_and_a_check(tmp_path: Path) -> None:
+    (path,) = assign(tmp_path, ["02_clone"], points=3)
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    nbformat.validate(notebook)
+    marked = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
+    answers = [cell for cell in marked if cell.metadata.nbgrader.solution]
+    checks = [cell for cell in marked if cell.metadata.nbgrader.grade]
+    assert [cell.source for cell in checks] == ["assert readings.check()", "assert both.check()"]
+    assert all(cell.metadata.nbgrader.points == 3 and cell.metadata.nbgrader.locked for cell in checks)
+    assert all("### BEGIN SOLUTION" in cell.source for cell in answers)
+    assert len(answers) == len(checks)
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+
+
+def test_all_lessons_with_exercises_and_a_config_that_is_kept(tmp_path: Path) -> None:
+    assert len(assign(tmp_path)) > 10
+    config = tmp_path / "nbgrader_config.py"
+    config.write_text("# mine")
+    assign(tmp_path)
+    assert config.read_text() == "# mine"
+
+
+def test_a_lesson_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"no lesson '99_none'; there are: 00_start, "):
+        assign(tmp_path, ["99_none"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solved", [False, True])
+def test_what_is_not_solved_fails_its_cell_and_what_is_solved_does_not(tmp_path: Path, solved: bool) -> None:
+    (path,) = assign(tmp_path, ["02_clone"])
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    for cell in notebook.cells:
+        if not solved:  # what nbgrader takes out
+            cell.source = re.sub(r"### BEGIN SOLUTION\n.*### END SOLUTION", "", cell.source, flags=re.DOTALL)
+    NotebookClient(notebook, allow_errors=True, kernel_name="python3").execute()
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade"):
+            assert any(output.output_type == "error" for output in cell.outputs) != solved

@@ -1,0 +1,60 @@
+"""A prediction on a page without a kernel: what the page knows, and that it does not show it."""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import copylab.lessons
+import pytest
+from copylab import Prediction, predict
+from copylab.questions import same_storage, value
+from copylab.quiz.page import page
+
+import tinytorch
+
+LESSONS = [path.stem for path in sorted(Path(copylab.lessons.__file__).parent.glob("[a-z]*.py"))]
+CODE = "x = torch.tensor([1.0, 2.0])\ny = x.clone()\ny += 1"
+
+
+def told(html: str) -> dict[str, Any]:
+    """What travels in a page."""
+    found = re.search(r'data-told="([^"]+)"', html)
+    assert found
+    return dict(json.loads(base64.b64decode(found[1])))
+
+
+def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
+    asked = predict(CODE, [same_storage("x", "y"), value("y", wrong={"[1, 2]": "a copy shares memory"})])
+    html = page(asked, tinytorch)
+    first, second = told(html)["rows"]
+    assert (first["kind"], first["right"], [given for given, _ in first["no"]]) == ("choice", "no", ["yes"])
+    assert (second["kind"], second["right"], second["near"]) == ("value", [2.0, 3.0], False)
+    assert "What is written into the one" in second["no"][0][1]
+    assert second["other"]
+    shown = re.sub(r'data-told="[^"]+"', "", html)
+    for secret in ("The run says", "What is written into the one", "[2.0, 3.0]"):
+        assert secret not in shown
+    assert "Do not run it. Fill in every row" in shown  # without scripts it is the task
+
+
+def test_it_is_neither_committed_nor_noted() -> None:
+    asked = predict(CODE)
+    page(asked, tinytorch)
+    assert not asked.committed
+    assert not asked.answers
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_each_prediction_of_the_course_can_stand_on_a_page(lesson: str) -> None:
+    definitions = vars(importlib.import_module(f"copylab.lessons.{lesson}"))
+    for asked in [one for one in definitions.values() if isinstance(one, Prediction)]:
+        rows = told(page(asked, tinytorch))["rows"]
+        assert [row["name"] for row in rows] == [question.name for question in asked.questions]
+        for row, question in zip(rows, asked.questions, strict=True):
+            assert row["yes"]
+            assert len(row["no"]) + 1 >= len(question.options)  # each choice has its words

@@ -1,0 +1,81 @@
+"""Lessons as assignments for nbgrader: the learner's cells are graded by the checks that stand below them.
+
+The teacher's notebook has the solutions, which `nbgrader generate_assignment` takes out; what is collected is graded by
+`nbgrader autograde`: a check that is not right fails its cell. Predictions and what is only read bring no points.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tinytorch.viz.catalogue import gettext
+
+from ..quiz.exercises import Exercise
+from .folder import lessons
+
+_CHECK = re.compile(r"(\w+)\.check\(\)\s*")
+CONFIG = """# Learners see this where the solution was; the program to mend stays above it.
+c = get_config()
+c.ClearSolutions.code_stub = {"python": "# Your answer: mend what is above, or write on."}
+"""
+
+
+def assign(folder: Path, chosen: list[str] | None = None, points: int = 1) -> list[Path]:
+    """Write lessons into `folder`/source as nbgrader has them, one assignment each, and return the notebooks.
+
+    chosen: names such as "02_clone"; by default all that have exercises. points: for each exercise. An existing
+    nbgrader_config.py is left as it is. Raises ValueError for a lesson that is not there or has no exercise, OSError if
+    the folder cannot be written.
+    """
+    there = {path.stem: path for path in sorted(lessons().glob("*.ipynb"))}
+    written = []
+    for name in chosen or there:
+        if name not in there:
+            known = ", ".join(there)
+            raise ValueError(gettext("there is no lesson {name!r}; there are: {known}", name=name, known=known))
+        notebook = graded(json.loads(there[name].read_text("utf-8")), name, points)
+        if notebook is None and not chosen:
+            continue
+        if notebook is None:
+            raise ValueError(gettext("the lesson {name} has no exercise to grade", name=name))
+        path = folder / "source" / name / f"{name}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        written.append(path)
+    config = folder / "nbgrader_config.py"
+    if not config.exists():
+        config.write_text(CONFIG, "utf-8")
+    return written
+
+
+def graded(notebook: dict[str, Any], name: str, points: int) -> dict[str, Any] | None:
+    """Return a lesson with nbgrader's marks and without outputs; None if there is nothing to grade in it."""
+    definitions = vars(import_module(f"copylab.lessons.{name[3:]}"))
+    found, answer = 0, None
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+        if "answer" in cell["metadata"].get("tags", ()):
+            answer = cell
+        check = _CHECK.fullmatch(source)
+        exercise = definitions.get(check[1]) if check else None
+        if isinstance(exercise, Exercise) and answer is not None:
+            start = "".join(answer["source"])
+            answer["source"] = f"{start}\n### BEGIN SOLUTION\n{exercise.code}\n### END SOLUTION"
+            answer["metadata"]["nbgrader"] = _mark(answer["id"], solution=True)
+            cell["source"] = f"assert {source.strip()}"
+            cell["metadata"]["nbgrader"] = _mark(cell["id"], points=points)
+            found, answer = found + 1, None
+    return notebook if found else None
+
+
+def _mark(ident: str, *, solution: bool = False, points: int | None = None) -> dict[str, Any]:
+    """What nbgrader keeps of a cell: one to answer in, or one that gives points and cannot be changed."""
+    graded = {} if points is None else {"points": points}
+    mark = {"grade": points is not None, "locked": points is not None, "solution": solution, "task": False}
+    return {"grade_id": ident, "schema_version": 3, **mark, **graded}

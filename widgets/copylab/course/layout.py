@@ -1,0 +1,215 @@
+"""Laying the lessons out in a folder of the learner's own.
+
+What learners wrote is never overwritten. Of each file the digest of the edition that was laid out is kept; a file that
+has changed since is theirs, and a newer edition is then put beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import tinytorch
+from tinytorch.viz.catalogue import gettext
+
+from .cheatsheet import page
+from .folder import lessons
+from .lesson import digest, without_answers
+from .translation import FOLDER, translated_texts
+
+STATE = ".copylab.json"
+TRUST = ".copylab"
+"""The folder, in that of the course, with the key and the signatures of what was laid out there."""
+
+
+def lay_out(folder: Path, language: str | None = None) -> list[str]:
+    """Copy what of the course is missing or outdated into `folder` and return what is worth telling.
+
+    A lesson that the learner changed stays as it is; a newer edition is written beside it as `NAME (new).ipynb`.
+    language: by default that of the last time, and English at first. What the learner has begun in another language
+    stays in that one. Raises ValueError if the course is not there in the language, OSError if the folder cannot be
+    written.
+    """
+    state = _read_state(folder)
+    switched = language not in (None, state["language"])
+    state["language"] = language = language or state["language"]
+    editions = _editions(language)
+    told, begun, written = [], [], []
+    for name, data in editions.items():
+        mine, new = folder / name, {"language": language, "digest": digest(data)}
+        now = mine.read_bytes() if mine.exists() else None
+        known = state["files"].get(name)
+        same_language = known is not None and known["language"] == language
+        if now is not None and digest(now) == new["digest"]:
+            pass
+        elif now is None or _untouched(now, known):
+            written.append(_write(data, mine))
+            if now is not None and same_language:
+                told.append(
+                    gettext("{name} has a new edition; you had not changed yours, so it was replaced.", name=name)
+                )
+        elif known == new:
+            continue
+        elif known is None or same_language:
+            beside = _beside(folder, name, state["beside"])
+            state["beside"][_name(folder, beside)] = new | {"of": name}
+            written.append(_write(data, beside))
+            told.append(
+                gettext(
+                    "{name} has a new edition; yours is kept, the new one is {beside!r}.", name=name, beside=beside.name
+                )
+            )
+        else:
+            begun.append(name)
+            continue
+        state["files"][name] = new
+    told += _gone(folder, state["files"], editions)
+    if begun and switched:
+        told.append(
+            gettext(
+                "What you have begun stays in its language: {names}. `copylab reset LESSON` gives a lesson in the new "
+                "one and keeps yours beside it.",
+                names=", ".join(begun),
+            )
+        )
+    _keep(folder, state, written)
+    return told
+
+
+def reset(folder: Path, lesson: str) -> list[str]:
+    """Lay one lesson out anew, and keep the learner's file beside it. Return what is worth telling.
+
+    lesson: `02_clone`, `clone`, `02`. Raises ValueError if there is no such lesson, OSError if the folder cannot be
+    written.
+    """
+    state = _read_state(folder)
+    editions = _editions(state["language"])
+    wanted = lesson.removesuffix(".ipynb")
+    names = [name for name in editions if "/" not in name and name.endswith(".ipynb")]
+    found = [name for name in names if wanted in (stem := Path(name).stem, *stem.split("_", 1))]
+    if len(found) != 1:
+        there = ", ".join(Path(name).stem for name in names)
+        raise ValueError(gettext("There is no lesson {lesson!r}. There are: {there}", lesson=lesson, there=there))
+    (name,) = found
+    mine, told = folder / name, gettext("{name} is as it was at first.", name=name)
+    if mine.exists() and not _untouched(mine.read_bytes(), state["files"].get(name)):
+        kept = mine.rename(_free(mine, "yours"))
+        told = gettext("{name} is as it was at first; yours is kept as {kept!r}.", name=name, kept=kept.name)
+    state["files"][name] = {"language": state["language"], "digest": digest(editions[name])}
+    _keep(folder, state, [_write(editions[name], mine)])
+    return [told]
+
+
+def remembered(folder: Path) -> str | None:
+    """Return the language in which the course was laid out in a folder; None if it was not."""
+    return _read_state(folder)["language"] if (folder / STATE).exists() else None
+
+
+def _editions(language: str) -> dict[str, bytes]:
+    """The files of the course as they are laid out, by their names; the cheat sheet in the words of the widgets."""
+    source = lessons()
+    translated: dict[str, str] = {}
+    if language != "en":
+        translated = {**dict(translated_texts(source, language)), "cheat_sheet.html": page(tinytorch)}
+    found = {}
+    for file in sorted(source.rglob("*")):
+        name = _name(source, file)
+        if not file.is_file() or any(part.startswith((".", "__")) or part == FOLDER for part in name.split("/")):
+            continue
+        text = translated.get(name)
+        data = file.read_bytes() if text is None else text.encode()
+        if file.suffix == ".ipynb" and file.parent == source:
+            lesson = without_answers(json.loads(data))
+            data = (json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+        found[name] = data
+    return found
+
+
+def _gone(folder: Path, files: dict[str, dict[str, str]], editions: Iterable[str]) -> list[str]:
+    """Tell what was laid out under another name before; what of it the learner has not changed is removed."""
+    now = {_unnumbered(name): name for name in editions}
+    told = []
+    for name in sorted(files.keys() - set(editions)):
+        mine, known = folder / name, files.pop(name)
+        if not mine.exists():
+            continue
+        said = gettext("{name} is no longer part of the course.", name=name)
+        if _unnumbered(name) in now:
+            said = gettext("{name} is now {new}.", name=name, new=now[_unnumbered(name)])
+        if _untouched(mine.read_bytes(), known):
+            mine.unlink()
+        else:
+            said += " " + gettext("Yours is kept under the old name.")
+        told.append(said)
+    return told
+
+
+def _name(folder: Path, path: Path) -> str:
+    return path.relative_to(folder).as_posix()
+
+
+def _unnumbered(name: str) -> str:
+    return re.sub(r"(^|/)\d+_", r"\1", name)
+
+
+def _read_state(folder: Path) -> dict[str, Any]:
+    """Return the language and the editions laid out before; without them every file counts as the learner's own."""
+    state: dict[str, Any] = {"language": "en", "files": {}, "beside": {}}
+    try:
+        read = json.loads((folder / STATE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return state
+    if not isinstance(read, dict):
+        return state
+    if "files" not in read:  # of the first release: names and digests of whole files, in whatever language
+        return state | {"files": {name: {"language": "en", "digest": one} for name, one in read.items()}}
+    return state | read
+
+
+def _keep(folder: Path, state: dict[str, Any], written: list[Path]) -> None:
+    """Note what was laid out, and sign what of it was written, so that JupyterLab shows its outputs as they are."""
+    (folder / STATE).write_text(json.dumps(state, indent=1), encoding="utf-8")
+    notebooks = [path for path in written if path.suffix == ".ipynb"]
+    if not notebooks or importlib.util.find_spec("nbformat") is None:
+        return
+    import nbformat
+    from nbformat.sign import NotebookNotary
+
+    place = folder / TRUST
+    place.mkdir(exist_ok=True)
+    with NotebookNotary(data_dir=str(place)) as notary:  # type: ignore[no-untyped-call]
+        for path in notebooks:
+            notary.sign(nbformat.read(path, as_version=4))  # type: ignore[no-untyped-call]
+
+
+def _untouched(data: bytes, known: dict[str, str] | None) -> bool:
+    """Whether a file is what was laid out; the first release noted the digests of whole files."""
+    return known is not None and known["digest"] in (digest(data), hashlib.sha256(data).hexdigest())
+
+
+def _write(data: bytes, to: Path) -> Path:
+    """Write a file so that, whenever this is cut short, `to` is there whole or not at all."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    part = to.with_name(to.name + ".part")
+    part.write_bytes(data)
+    part.replace(to)
+    return to
+
+
+def _beside(folder: Path, name: str, laid: dict[str, dict[str, str]]) -> Path:
+    """Where a newer edition goes: over one that was put beside before, if nobody changed that."""
+    old = (folder / path for path, known in laid.items() if known["of"] == name)
+    known = (path for path in old if path.exists() and _untouched(path.read_bytes(), laid[_name(folder, path)]))
+    return next(known, _free(folder / name, "new"))
+
+
+def _free(file: Path, word: str) -> Path:
+    number = 1
+    while (beside := file.with_stem(f"{file.stem} ({word}{'' if number == 1 else f' {number}'})")).exists():
+        number += 1
+    return beside

@@ -1,0 +1,253 @@
+"""The course as a site: static pages, for any host or for a folder that is opened from the disk.
+
+    copylab site FOLDER
+
+The lessons in each language as they are stored, glossary and cheat sheet; a gallery, the reference of all public names
+with examples, which are run for it, and guides for teachers. Sphinx with MyST-NB makes the pages: it knows notebooks,
+search without a server and languages, and nothing of it has to be written here. The theme is Furo: it has a switch
+between light and dark, works on narrow screens and by keyboard, and asks nothing of the network.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import copylab
+import tinytorch
+from tinytorch.viz.catalogue import gettext, use
+
+from ..doc import element
+from ..quiz.page import page
+from ..quiz.prediction import Prediction
+from .folder import lessons
+from .translation import languages, translated_texts
+
+PAGES = Path(__file__).resolve().parent / "pages"
+NAMES = {"en": "English", "zh": "中文", "ko": "한국어"}
+_SPHINX = {"zh": "zh_CN"}
+_MISSING = "the site is made with Sphinx, which is not installed here. Install it with: pip install 'copylab[site]'"
+FRONT = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>copylab</title><meta name="viewport" content="width=device-width">
+<style>
+  :root {{ color-scheme: light dark }}
+  body {{ font: 1.1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem }}
+</style></head>
+<body><main><h1>copylab</h1>
+<p>See what copying a PyTorch tensor does to memory and to gradients.</p><ul>{links}</ul>
+</main></body></html>
+"""
+_PARTS = ("gallery", "reference", "teaching", "checking")
+_LIVE = "application/vnd.jupyter.widget-view+json"
+_MEMBER = re.compile(r"^(\w+(?:, \w+)*): ", re.MULTILINE)
+_ASKED = re.compile(r"^\{names\} (.*)$", re.MULTILINE)
+
+
+def build(folder: Path, chosen: list[str] | None = None, tell: Callable[[str], None] = print) -> list[str]:
+    """Build the site into `folder`, in the `chosen` languages or all there are, and return Sphinx's warnings.
+
+    An existing folder must be empty or a site that this has built. Raises RuntimeError where Sphinx is not installed,
+    ValueError for a language that the course is not there in, OSError if the folder cannot be written or holds
+    something else.
+    """
+    if any(importlib.util.find_spec(name) is None for name in ("sphinx", "myst_nb", "furo")):
+        raise RuntimeError(gettext(_MISSING))
+    there = ["en", *languages(lessons())]
+    wanted = chosen or there
+    for language in wanted:
+        if language not in there:
+            raise ValueError(
+                gettext(
+                    "the course is not there in {language!r}; it is in: {there}",
+                    language=language,
+                    there=", ".join(there),
+                )
+            )
+    _make_room(folder)
+    warnings = []
+    for language in wanted:
+        tell(gettext("{language}: building", language=NAMES.get(language, language)))
+        with tempfile.TemporaryDirectory() as work:
+            source = Path(work) / "source"
+            write_source(source, language)
+            warnings += _sphinx(source, folder / language, language)
+    (folder / "index.html").write_text(_front(wanted), "utf-8")
+    return warnings
+
+
+def _make_room(folder: Path) -> None:
+    """Take away what was built there before; leave alone what was not."""
+    mark = folder / ".copylab-site"
+    if folder.exists() and any(folder.iterdir()) and not mark.exists():
+        raise FileExistsError(gettext("{folder} is not empty, and not a site of copylab's", folder=folder))
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    mark.touch()
+
+
+# -- what Sphinx is given -----------------------------------------------------------
+
+
+def write_source(source: Path, language: str) -> None:
+    """Write what Sphinx is given: the lessons in a language, what stands beside them, and the first page's contents."""
+    use(None if language == "en" else language)
+    translated = {} if language == "en" else dict(translated_texts(lessons(), language))
+    source.mkdir(parents=True)
+    names = []
+    for path in sorted(lessons().glob("*.ipynb")):
+        names.append(path.stem)
+        text = translated.get(path.name) or path.read_text("utf-8")
+        lesson = _lesson(json.loads(text), import_module(f"copylab.lessons.{path.stem[3:]}"))
+        (source / path.name).write_text(json.dumps(lesson), "utf-8")
+    for name in ("README.md", "glossary.md"):
+        text = translated.get(name) or (lessons() / name).read_text("utf-8")
+        (source / name.replace("README", "index")).write_text(_linked(text), "utf-8")
+    (source / "extra").mkdir()
+    sheet = translated.get("cheat_sheet.html") or (lessons() / "cheat_sheet.html").read_text("utf-8")
+    (source / "extra" / "cheat_sheet.html").write_text(sheet, "utf-8")
+    parts = [name for name in _PARTS if language == "en"]
+    for name in parts:
+        (source / f"{name}.md").write_text(_described((PAGES / f"{name}.md").read_text("utf-8")), "utf-8")
+    with (source / "index.md").open("a", encoding="utf-8") as index:
+        index.write(_contents(names, parts))
+
+
+def _lesson(notebook: dict[str, Any], definitions: ModuleType) -> dict[str, Any]:
+    """A lesson as a page: predictions judge themselves, other widgets show their static form.
+
+    What a question asks for is folded.
+    """
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            cell["source"] = _linked(source)
+            continue
+        asked = getattr(definitions, source.strip(), None)
+        if isinstance(asked, Prediction):
+            cell["outputs"] = [_output(page(asked, tinytorch))]
+        elif any(_is_twin(output) for output in cell["outputs"]):
+            cell["outputs"] = [output for output in cell["outputs"] if _is_twin(output)]
+        if "questioned" in cell["metadata"].get("tags", ()):
+            cell["metadata"]["tags"].append("hide-output")
+    return notebook
+
+
+def _is_twin(output: Mapping[str, Any]) -> bool:
+    return "copylab-twin" in "".join(output.get("data", {}).get("text/html", ""))
+
+
+def _output(html: str) -> dict[str, Any]:
+    return {"output_type": "display_data", "metadata": {}, "data": {"text/html": html}}
+
+
+def _linked(text: str) -> str:
+    """Links as the site has them: the README is its first page, what is no page is a file."""
+    text = re.sub(r"\]\((?:\.\./)?README\.md", "](index.md", text)
+    text = re.sub(r"\[([^]]+)\]\(solutions/[^)]*\)", r"\1", text)
+    return re.sub(r"\[([^]]+)\]\(((?:cheat_sheet\.html|LICENSE)[^)]*)\)", r'<a href="\2">\1</a>', text)
+
+
+def _contents(lessons: list[str], parts: list[str]) -> str:
+    groups = ((gettext("Lessons"), lessons), (gettext("Look up"), ["glossary", *parts]))
+    return "".join(
+        f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(pages) + "\n```\n"
+        for caption, pages in groups
+    )
+
+
+def _described(text: str) -> str:
+    """Put what the names say of themselves where a page asks for it: `{names} steps Steps`."""
+    return _ASKED.sub(lambda asked: "\n".join(map(_entry, asked[1].split())), text)
+
+
+def _entry(name: str) -> str:
+    thing = getattr(copylab, name)
+    if not callable(thing):
+        return f"### {name}\n\n{', '.join(f'`{one}`' for one in thing)}\n"
+    said = inspect.getdoc(thing) or ""
+    kind = "class " if inspect.isclass(thing) else ""
+    return f"### {name}\n\n```python\n{kind}{name}{_signature(thing)}\n```\n\n{_markdown(said)}\n"
+
+
+def _signature(thing: Any) -> str:
+    try:
+        return str(inspect.signature(thing)).replace("'", "")
+    except ValueError:  # of an exception
+        return "(...)"
+
+
+def _markdown(said: str) -> str:
+    """A docstring as Markdown: its arguments as a list, its examples as code."""
+    said = re.sub(r"(?m)^>>> (?:.*\n?)+?(?=\n|\Z)", lambda code: f"```python\n{code[0]}\n```\n", said)
+    return re.sub(r"\n    +(?=\S)(?<!\n\n    )", "\n  ", _MEMBER.sub(r"- **\1**: ", said))
+
+
+# -- Sphinx ---------------------------------------------------------------------------
+
+
+def settings(language: str) -> dict[str, Any]:
+    """Return what Sphinx is told for a language: the content of its conf.py."""
+    return {
+        "project": "copylab",
+        "extensions": ["myst_nb"],
+        "language": _SPHINX.get(language, language),
+        "html_theme": "furo",
+        "html_title": "copylab",
+        "html_extra_path": ["extra"],
+        "html_static_path": [str(PAGES.parent / "web")],
+        "html_css_files": ["site.css"],
+        "html_js_files": ["site.js"],
+        "html_show_search_summary": False,  # a page from the disk may not fetch others
+        "html_copy_source": False,
+        "html_show_sphinx": False,
+        "pygments_dark_style": "monokai",
+        "nb_execution_excludepatterns": ["[0-9]*"],  # lessons show what is stored
+        "nb_execution_raise_on_error": True,
+        "nb_execution_timeout": 120,
+        "nb_mime_priority_overrides": [("*", _LIVE, None), ("html", "text/html", 0)],
+        "nb_ipywidgets_js": {},  # which would come from the network
+        "myst_heading_anchors": 3,
+        "myst_heading_slug_func": "copylab.course.site.slug",
+        "suppress_warnings": ["myst.header", "misc.highlighting_failure"],
+    }
+
+
+def slug(heading: str) -> str:
+    """Return the anchor of a heading as Jupyter names it: lessons link to their own in that way."""
+    return heading.replace(" ", "-")
+
+
+def _sphinx(source: Path, out: Path, language: str) -> list[str]:
+    """Build one language, in a process of its own, for Sphinx speaks one in each; return what it warns of.
+
+    Raises RuntimeError, with the end of what it said, where it fails.
+    """
+    conf = f"from copylab.course.site import settings\nglobals().update(settings({language!r}))\n"
+    (source / "conf.py").write_text(conf, "utf-8")
+    command = [sys.executable, "-m", "sphinx", "-q", "--no-color", str(source), str(source.parent / "site")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip()[-2000:])
+    shutil.move(source.parent / "site", out)
+    return [line for line in done.stderr.splitlines() if "WARNING:" in line and "IPKernelApp" not in line]
+
+
+def _front(wanted: list[str]) -> str:
+    """The page that leads to the languages."""
+    links = (element("a", escape(NAMES.get(one, one)), lang=one, href=f"{one}/index.html") for one in wanted)
+    return FRONT.format(links="".join(element("li", link) for link in links))
