@@ -181,11 +181,11 @@ class _Reader(pickle._Unpickler):  # type: ignore[name-defined]
         if not (isinstance(key, str) and isinstance(where, str) and isinstance(n, int)):
             raise pickle.UnpicklingError("Only persistent_load of storage is allowed")
         if key not in self.storages:
-            content, size = bytearray(self.archive.read(f"{self.folder}/data/{key}")), n * kind.itemsize
+            content, size = self.archive.read(f"{self.folder}/data/{key}"), n * kind.itemsize
             if len(content) != size:
                 raise RuntimeError(f"record size ({len(content)} bytes) does not match expected size ({size} bytes = {size} elements * 1 bytes/element) for dtype Byte")  # fmt: skip
             moved = self.to is not None and not callable(self.to)
-            made = UntypedStorage(np.frombuffer(content, np.uint8), as_device(self.to if moved else where))
+            made = UntypedStorage(np.frombuffer(content, np.uint8).copy(), as_device(self.to if moved else where))
             self.storages[key] = (self.to(made, where) or made) if callable(self.to) else made
         return self.storages[key], kind
 
@@ -219,7 +219,7 @@ class _ReaderOfWeights(_Reader):
         self.nested[id(made)] = deep, many, made  # kept, so that no other gets its id
 
     dispatch = {code: pickle._Unpickler.dispatch[code] for code in _OPCODES}  # type: ignore[attr-defined]
-    dispatch |= {ord("R"): load_reduce, 0x81: load_reduce, ord("b"): load_build}
+    dispatch |= {ord("R"): load_reduce, 0x81: load_reduce, ord("b"): load_build}  # type: ignore[dict-item]
 
 
 for _code in b"t\x85\x86\x87":
