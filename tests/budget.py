@@ -37,13 +37,8 @@ PARTS = (
         6_575,  # on its way to 5,500
         without=("viz", "nn", "optim.py", *(f"ops/{n}.py" for n in LISTS.split(","))),
     ),
-<<<<<<< HEAD
-    Part("pictures", "tinytorch/viz", 6_420),
-    Part("widgets", "widgets/copylab", 15_580, kinds=(".py", ".js", ".css")),
-=======
     Part("pictures", "tinytorch/viz", 6_490),
     Part("widgets", "widgets/copylab", 15_190, kinds=(".py", ".js", ".css")),
->>>>>>> pack
 )
 
 

@@ -91,7 +91,7 @@ class Generator(metaclass=ShownAs):
         state["next"], state["left"] = (0, 1) if unused else (position, _WORDS - position + 1)
         if self.spare_normal is not None:
             state["normal_y"], state["normal_is_valid"] = self.spare_normal, 1
-        return fresh(np.frombuffer(bytearray(state.tobytes()), np.uint8))
+        return fresh(np.frombuffer(state.tobytes(), np.uint8).copy())
 
     def set_state(self, new_state: Any) -> Generator:
         """Continue from a state that `get_state` returned, of torch's generator as well; return the generator."""

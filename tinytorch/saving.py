@@ -46,23 +46,20 @@ def rebuild_tensor(storage: _Storage, offset: int, size: tuple, stride: tuple, r
 
 def rebuild_parameter(data: Tensor, requires_grad: bool, hooks: Any, state: dict | None = None) -> Tensor:
     """A parameter, with what was set on it."""
-    return rebuild_from_type(nn.Parameter, nn.Parameter, (data, requires_grad), state or {})
+    made = nn.Parameter(data, requires_grad)
+    made.__dict__.update(state or {})
+    return made
 
 
 def rebuild_from_type(make: Any, kind: type, args: tuple, state: dict) -> Any:
     """A tensor on which attributes were set, or of a class of one's own."""
+    if make not in (rebuild_tensor, rebuild_parameter):
+        raise pickle.UnpicklingError(f"a tensor is not made by an object of type {type_name(make)}")
     made = make(*args)
     if type(made) is not kind:
         made.__class__ = kind
     made.__dict__.update(state)
     return made
-
-
-def encode(text: str, encoding: str) -> bytes:
-    """Bytes, which pickle's second protocol has as text."""
-    if encoding not in ("latin1", "latin-1"):  # others take long for a long text
-        raise ValueError(f"bytes in {encoding}")
-    return text.encode("latin1")
 
 
 _FUNCTIONS: dict[Any, tuple[str, str]] = {
@@ -77,12 +74,11 @@ _BY_NAME: dict[tuple[str, str], Any] = {
     **{("torch", name): d for name, d in _STORAGES.items()},
     **{("torch", d.called): d for d in dtypes.ALL},
     **{("torch", kind.__name__): kind for kind in (Tensor, Size, device)},
-    **{(kind.__module__, kind.__name__): kind for kind in (OrderedDict, Counter, set, complex, bytearray)},
+    **{(kind.__module__, kind.__name__): kind for kind in (OrderedDict, Counter, set, complex)},
     ("torch.nn.parameter", "Parameter"): nn.Parameter,
-    ("_codecs", "encode"): encode,
+    ("_codecs", "encode"): lambda text, encoding: text.encode("latin1"),  # as pickle has bytes
+    ("builtins", "bytearray"): lambda text="", encoding="": bytearray(text, "latin1"),
 }
-_MADE_OF_TYPE = rebuild_tensor, rebuild_parameter
-_CALLED = (*_FUNCTIONS, encode, Size, device, OrderedDict, Counter, set, complex, bytearray)
 _OPCODES = b"\x80.cRb\x81aesu(t\x85\x86\x87N\x89\x88)]}\x8fJKMGXUQhjqr\x8a"  # those that PyTorch's reader knows
 
 
@@ -185,11 +181,11 @@ class _Reader(pickle._Unpickler):  # type: ignore[name-defined]
         if not (isinstance(key, str) and isinstance(where, str) and isinstance(n, int)):
             raise pickle.UnpicklingError("Only persistent_load of storage is allowed")
         if key not in self.storages:
-            content, size = bytearray(self.archive.read(f"{self.folder}/data/{key}")), n * kind.itemsize
+            content, size = self.archive.read(f"{self.folder}/data/{key}"), n * kind.itemsize
             if len(content) != size:
                 raise RuntimeError(f"record size ({len(content)} bytes) does not match expected size ({size} bytes = {size} elements * 1 bytes/element) for dtype Byte")  # fmt: skip
             moved = self.to is not None and not callable(self.to)
-            made = UntypedStorage(np.frombuffer(content, np.uint8), as_device(self.to if moved else where))
+            made = UntypedStorage(np.frombuffer(content, np.uint8).copy(), as_device(self.to if moved else where))
             self.storages[key] = (self.to(made, where) or made) if callable(self.to) else made
         return self.storages[key], kind
 
@@ -202,10 +198,8 @@ class _ReaderOfWeights(_Reader):
 
     def load_reduce(self) -> None:
         args, make = self.stack.pop(), self.stack.pop()
-        within = make is not rebuild_from_type or args[0] in _MADE_OF_TYPE
-        size = make is bytearray and args and not isinstance(args[0], (str, bytes))
-        if size or not within or not any(make is f for f in _CALLED):
-            raise pickle.UnpicklingError(f"Trying to call reduce for unrecognized function of type {type_name(make)}")
+        if make is Tensor or make is nn.Parameter:
+            raise pickle.UnpicklingError(f"Trying to call reduce for {make}")
         self.append(make(*args))
 
     def load_build(self) -> None:
@@ -224,12 +218,12 @@ class _ReaderOfWeights(_Reader):
             raise pickle.UnpicklingError(f"Too many tuples within a tuple: {many}, {deep} deep")
         self.nested[id(made)] = deep, many, made  # kept, so that no other gets its id
 
-    dispatch = {
-        code: partial(within, read=read) if code in b"t\x85\x86\x87" else read
-        for within in (load_nested,)
-        for code, read in pickle._Unpickler.dispatch.items()  # type: ignore[attr-defined]
-        if code in _OPCODES
-    } | {ord("R"): load_reduce, 0x81: load_reduce, ord("b"): load_build}
+    dispatch = {code: pickle._Unpickler.dispatch[code] for code in _OPCODES}  # type: ignore[attr-defined]
+    dispatch |= {ord("R"): load_reduce, 0x81: load_reduce, ord("b"): load_build}  # type: ignore[dict-item]
+
+
+for _code in b"t\x85\x86\x87":
+    _ReaderOfWeights.dispatch[_code] = partial(_ReaderOfWeights.load_nested, read=_ReaderOfWeights.dispatch[_code])
 
 
 def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, **options: Any) -> Any:

@@ -93,7 +93,8 @@ def crafted(raw: bytes) -> dict[str, bytes]:
         "nothing": b"", "no end": b"\x80\x02]", "an empty stack": b"\x80\x02.", "an unknown memo": b"\x80\x02h\x05.",
     }  # fmt: skip
     pickled = zipfile.ZipFile(io.BytesIO(raw)).read("archive/data.pkl")
-    sizes = {f"size {n}": pickled.replace(b"K\x06\x85", n) for n in (b"K\x07\x85", b"J\xff\xff\xff\xff\x85", b"\x8a\x09" + b"\xff" * 8 + b"\x00\x85")}  # fmt: skip
+    wrong = (b"K\x07\x85", b"J\xff\xff\xff\xff\x85", b"\x8a\x09" + b"\xff" * 8 + b"\x00\x85")
+    sizes = {f"size {n!r}": pickled.replace(b"K\x06\x85", n) for n in wrong}
     files = {name: repacked(raw, data_pkl=program) for name, program in (programs | sizes).items()}
     noughts = bytes(200_000_000)
     for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):

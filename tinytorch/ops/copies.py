@@ -295,7 +295,7 @@ def shallow_copied(self: Tensor) -> Tensor:
 
 def rebuilt(data: bytes, where: device, *rest: Any) -> Tensor:
     """A tensor from the bytes of its storage, and what else `over_storage` takes."""
-    return over_storage(UntypedStorage(np.frombuffer(bytearray(data), np.uint8), where), *rest)
+    return over_storage(UntypedStorage(np.frombuffer(data, np.uint8).copy(), where), *rest)
 
 
 def reduced(self: Tensor, protocol: Any) -> tuple:

@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 import time
@@ -83,14 +85,74 @@ def test_a_folder_that_cannot_be_written_is_a_warning(tmp_path: Path, monkeypatc
         note("exercises", "k", {"state": "right"})
 
 
-def test_a_lock_that_was_left_behind(file: Path) -> None:
+def test_links_are_replaced_and_nothing_is_written_through_them(file: Path, tmp_path: Path) -> None:
     file.parent.mkdir()
-    lock = file.with_name("kept.json.lock")
-    lock.touch()
-    os.utime(lock, (time.time() - 60, time.time() - 60))
+    other = tmp_path / "other.json"
+    other.write_text('{"predictions": {"mine": {"answer": 1}}}')
+    for name in (file, file.with_name("kept.json.part")):
+        name.symlink_to(other)
     note("exercises", "k", {"state": "right"})
     assert recall("exercises", "k") == {"state": "right"}
-    assert not lock.exists()
+    assert other.read_text() == '{"predictions": {"mine": {"answer": 1}}}'
+    assert not file.is_symlink()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such pipes")
+def test_a_pipe_is_not_read_for_ever(file: Path) -> None:
+    file.parent.mkdir()
+    os.mkfifo(file)
+    with pytest.warns(UserWarning, match="it is no file"):
+        assert load() == EMPTY
+
+
+def test_half_a_character_and_depth(file: Path) -> None:
+    note("exercises", "k", {"state": "\ud800"})
+    assert recall("exercises", "k") == {"state": "\ud800"}
+    file.write_text("[" * 100_000, "utf-8")
+    with pytest.warns(UserWarning, match="kept as"):
+        assert load() == EMPTY
+
+
+def test_a_full_disk_leaves_what_was_there(file: Path) -> None:
+    note("exercises", "k", {"state": "right"})
+    before = file.read_bytes()
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    was = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limit[1]))
+        with pytest.warns(UserWarning, match="this is not kept"):
+            note("exercises", "other", {"state": "x" * 10_000})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, was)
+    assert file.read_bytes() == before
+    assert [p.name for p in file.parent.iterdir()] == [file.name]
+
+
+ENDLESS = """
+from copylab.quiz.progress import note
+print("begun", flush=True)
+while True:
+    note("exercises", "long", {"state": "x" * 100_000})
+"""
+
+
+def test_a_kernel_that_is_killed_loses_nothing_and_holds_nobody_up(file: Path) -> None:
+    note("exercises", "k", {"state": "right"})
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    for trial in range(int(os.environ.get("COPYLAB_TRIALS", "5"))):
+        one = subprocess.Popen([sys.executable, "-c", ENDLESS], env=environment, stdout=subprocess.PIPE)
+        assert one.stdout is not None
+        one.stdout.readline()
+        time.sleep(0.003 * (trial % 30))
+        one.kill()
+        one.wait()
+        one.stdout.close()
+        began = time.monotonic()
+        note("exercises", f"after/{trial}", {"state": "right"})
+        assert time.monotonic() - began < 2
+        assert recall("exercises", "k") == {"state": "right"}
+        assert len([key for key in load()["exercises"] if key.startswith("after")]) == trial + 1
 
 
 WRITE = """

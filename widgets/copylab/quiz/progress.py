@@ -8,8 +8,10 @@ stores do not depend on it, except for that of `progress()` (overview.py).
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
+import sys
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -19,7 +21,7 @@ from typing import Any
 VARIABLE = "COPYLAB_PROGRESS"
 NAME = "copylab-progress.json"
 _KINDS = ("predictions", "exercises", "misconceptions")
-_STALE = 10.0  # seconds after which a lock was left by a process that is gone
+_PATIENCE = 10.0  # seconds to wait for another kernel
 
 
 def path() -> Path:
@@ -34,6 +36,8 @@ def load() -> dict[str, dict[str, Any]]:
     """
     file = path()
     try:
+        if file.exists() and not file.is_file():  # a pipe, or a device, might be read for ever
+            raise OSError(errno.EINVAL, "it is no file")
         read = json.loads(file.read_text("utf-8"))
         entries = {kind: read.get(kind, {}) for kind in _KINDS}
         if not all(isinstance(note, dict) for kind in entries.values() for note in kind.values()):
@@ -43,7 +47,7 @@ def load() -> dict[str, dict[str, Any]]:
     except OSError as error:
         _warn(f"the progress file {file.name} cannot be read ({error.strerror}): starting without it")
         return {kind: {} for kind in _KINDS}
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         aside = _free(file)
         with contextlib.suppress(OSError):
             file.replace(aside)
@@ -66,10 +70,8 @@ def note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
         with _alone(file):
             known = load()
             known[kind][key] = {**known[kind].get(key, {}), **entry}
-            part = file.with_name(f"{file.name}.part")
             text = json.dumps({"version": 1, **known}, ensure_ascii=False, indent=1, sort_keys=True)
-            part.write_text(text + "\n", "utf-8")
-            part.replace(file)
+            _replace(file, (text + "\n").encode("utf-8", "backslashreplace"))  # of half a character the JSON escape
     except OSError as error:
         _warn(f"the progress file {file.name} cannot be written ({error.strerror}): this is not kept")
 
@@ -87,23 +89,52 @@ def _free(file: Path) -> Path:
     return aside
 
 
+def _replace(file: Path, content: bytes) -> None:
+    """Put a whole file in place of another: whoever reads sees the one or the other, whenever this is cut off."""
+    part = file.with_name(f"{file.name}.part")
+    part.unlink(missing_ok=True)  # left by a process that was ended, or a link to somewhere else
+    try:
+        with part.open("xb") as made:
+            made.write(content)
+        part.replace(file)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
+
+
 @contextlib.contextmanager
 def _alone(file: Path) -> Iterator[None]:
-    """Keep other kernels from writing at the same time; one that died while writing is not waited for long."""
-    lock = file.with_name(f"{file.name}.lock")
-    while True:
-        try:
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-            break
-        except FileExistsError:
-            with contextlib.suppress(FileNotFoundError):
-                if time.time() - lock.stat().st_mtime > _STALE:
-                    lock.unlink()
-            time.sleep(0.01)
+    """Keep other kernels from writing at the same time. The system lets go of the lock when a process ends."""
+    own = file.with_name(f"{file.name}.lock")  # Windows locks no folders
+    lock = os.open(own, os.O_CREAT | os.O_RDWR) if sys.platform == "win32" else os.open(file.parent, os.O_RDONLY)
     try:
+        until = time.monotonic() + _PATIENCE
+        while not _locked(lock):
+            if time.monotonic() > until:
+                raise OSError(errno.EAGAIN, "another kernel is writing to it")
+            time.sleep(0.01)
         yield
     finally:
-        lock.unlink(missing_ok=True)
+        os.close(lock)
+        if sys.platform == "win32":
+            with contextlib.suppress(OSError):  # another kernel waits for it
+                own.unlink()
+
+
+def _locked(lock: int) -> bool:
+    """Whether the lock is ours now."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
 
 
 def _warn(message: str) -> None:
