@@ -13,6 +13,7 @@ from copylab.course import cheatsheet
 from copylab.course.layout import lay_out
 from copylab.lessons import beyond, clone, stop_gradient
 from copylab.quiz.attempts import play
+from copylab.ui.exhibit import Panel
 
 import tinytorch
 from tinytorch.viz import catalogue, graph, labels, memory
@@ -136,6 +137,13 @@ def test_what_a_lesson_says_to_answers(language: str, lesson: Any) -> None:
                 refuted = question.refute(run, str(wrong))
                 told += [refuted.facts, refuted.against, *refuted.sentences(set())]
             assert english(re.sub("`[^`]*`", "§", " ".join(told))) == set()
+
+
+def test_a_live_view_says_its_language(language: str) -> None:
+    script = Panel()._esm
+    assert f'const lang = "{language}"' in script
+    catalogue.use(None)
+    assert 'const lang = ""' in Panel()._esm
 
 
 def test_answers_are_understood(language: str) -> None:
