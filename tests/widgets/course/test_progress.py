@@ -137,7 +137,7 @@ while True:
 """
 
 
-def test_a_kernel_that_is_killed_loses_nothing_and_holds_nobody_up(file: Path) -> None:
+def test_a_kernel_that_is_killed_loses_nothing_and_holds_nobody_up() -> None:
     note("exercises", "k", {"state": "right"})
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     for trial in range(int(os.environ.get("COPYLAB_TRIALS", "5"))):
