@@ -1,6 +1,8 @@
 """Shared by all tests: the marks `torch` and `browser` skip, with the way out, what this machine cannot run."""
 
 import gc
+import sys
+from collections.abc import Iterator
 
 import pytest
 from needs import REQUIRE_ALL, browser_missing, torch_missing
@@ -21,3 +23,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if REQUIRE_ALL:
                 pytest.fail(f"{reason}; COPYLAB_REQUIRE_ALL=1 lets nothing be skipped", pytrace=False)
             pytest.skip(reason)
+
+
+@pytest.fixture(autouse=True)
+def in_english() -> Iterator[None]:
+    """Whatever language a test has chosen for the process, the next one is told everything in English."""
+    yield
+    if catalogue := sys.modules.get("tinytorch.viz.catalogue"):
+        catalogue.use(None)

@@ -107,8 +107,8 @@ msgstr "Speicher"
 msgid "Step {number}"
 msgstr "Schritt {nummer}"
 
-msgid "Run {nam}"
-msgstr "Führe {nam} aus"
+msgid "Run {what}"
+msgstr "Führe {what} aus"
 
 msgid "{number} step of {all}"
 msgid_plural "{number} steps of {all}"
@@ -123,7 +123,7 @@ def test_what_is_not_translated_is_noticed(tmp_path: Path) -> None:
     path = template.parent / "de" / "LC_MESSAGES" / "copylab.po"
     path.parent.mkdir(parents=True)
     path.write_text(PO, encoding="utf-8")
-    assert "de: no longer in the code: 'Run {nam}'" in wrong(root, template)
+    assert "de: no longer in the code: 'Run {what}'" in wrong(root, template)
     assert "de: not there: 'inside'" in wrong(root, template)
     renew(path)
     assert wrong(root, template) == [
@@ -134,7 +134,7 @@ def test_what_is_not_translated_is_noticed(tmp_path: Path) -> None:
         "de: to be looked at: 'Run {name}'",
     ]
     text = (
-        path.read_text("utf-8").replace("{nummer}", "{number}").replace("{nam}", "{name}").replace("#, fuzzy, ", "#, ")
+        path.read_text("utf-8").replace("{nummer}", "{number}").replace("{what}", "{name}").replace("#, fuzzy, ", "#, ")
     )
     path.write_text(text.replace('msgstr ""\n\n', 'msgstr "so"\n\n').rstrip().removesuffix('""') + '"so"\n', "utf-8")
     assert wrong(root, template) == ["de: copylab.mo is not made of copylab.po: run tests/make_catalogue.py"]

@@ -16,6 +16,8 @@ import pytest
 from guards import ROOT
 from hatchling.build import build_sdist, build_wheel
 
+import tinytorch
+
 
 @pytest.fixture
 def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -81,8 +83,9 @@ def test_hooks_and_citation_name_the_versions_of_the_project() -> None:
     pinned = {one for one in project["optional-dependencies"]["test"] if one.startswith(("ruff==", "codespell=="))}
     hooks = (ROOT / ".pre-commit-config.yaml").read_text("utf-8")
     assert set(re.findall(r"dependencies: \[(.*)\]", hooks)) == pinned
-    assert f"\nversion: {project['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
-    assert f"\n## {project['version']}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    version = tinytorch.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("theirs", ["__version__ = '1'\n", "from .core import Tensor\n"])
@@ -112,6 +115,10 @@ def test_unpacked_wheel_imports_alone(wheel: Path, tmp_path: Path) -> None:
     answer = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert all(line.startswith(str(installed)) for line in answer.stdout.splitlines())
+    speaks = program + "\nfrom tinytorch.viz import catalogue; catalogue.use('zh'); print(catalogue.gettext('Memory'))"
+    command = [sys.executable, "-X", "utf8", "-I", "-S", "-c", speaks, *paths]
+    answer = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, cwd=tmp_path)
+    assert answer.stdout.splitlines()[-1] == "\u5185\u5b58"
 
 
 USERS_FILE = """

@@ -59,7 +59,8 @@ def before_anything_runs(page: Page, lesson: dict[str, Any]) -> None:
     """No answer is seen: all that is asked has no output yet, no fold is open, and what can be stepped is live."""
     things = asked(lesson)
     for cell, shown in zip(lesson["cells"], page.locator(".jp-Notebook .jp-Cell").all(), strict=True):
-        if "".join(cell["source"]).removesuffix(".check()") in things or "answer" in cell["metadata"].get("tags", ()):
+        tags = cell["metadata"].get("tags", ())
+        if "".join(cell["source"]).removesuffix(".check()") in things or "answer" in tags or "questioned" in tags:
             expect(shown.locator(".jp-OutputArea-output")).to_have_count(0)
     expect(page.locator(".jp-MarkdownCell details[open], .cl-reveal, .cl-predict, .copylab-predict")).to_have_count(0)
     programs = [thing.code.splitlines() for thing in things.values() if isinstance(thing, Prediction)]

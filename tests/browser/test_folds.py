@@ -55,11 +55,11 @@ def test_a_large_picture_is_zoomed_with_a_key(browser: Browser) -> None:
         assert box is not None
         return box["width"]
 
-    assert width() == 2250
+    assert width() == 3000
     full = page.get_by_label("full size")
     expect(full).to_be_checked()
     full.press("ArrowRight")
-    assert width() == 4500
+    assert width() == 6000
     full.press("ArrowLeft")
     page.get_by_label("fit to the page").check()
     assert width() < 800

@@ -170,7 +170,7 @@ def test_a_picture_is_what_python_drew_on_every_way_to_it(watched: Watched, tmp_
     for _ in range(last - 1):
         page.keyboard.press("ArrowRight")
     window = page.get_by_role("region", name="Memory, the picture")
-    new = window.locator(".new").bounding_box()
+    new = window.locator(".fresh, .new").bounding_box()
     box = window.bounding_box()
     assert new is not None
     assert box is not None

@@ -25,6 +25,11 @@ from tinytorch import viz
 a = torch.ones(2, requires_grad=True)
 b = (a.exp() * 3).clone().detach()
 """
+ASKED = """\
+from copylab import predict
+from copylab.questions import same_storage, value
+predict("a = torch.ones(2)\\nb = a.clone()", [same_storage("a", "b"), value("b")], title="A clone")
+"""
 # The size at which each text can be seen, the smallest first; what is drawn in an image has 11 px and more there.
 TEXTS = """(root) => {
     const found = [];
@@ -75,7 +80,7 @@ def walk(page: Page, player: Locator) -> None:
 @pytest.mark.parametrize("narrow", [False, True])
 def test_nothing_moves_and_all_can_be_read(watched: Watched, lab: Lab, *, narrow: bool) -> None:
     head, run = stepping(SILENT)
-    shows = [f"{SHOWN}compare('x.clone()', 'x.detach()')", "CopyLab()", "viz.memory(a, b)", "viz.graph(a, b)"]
+    shows = [f"{SHOWN}compare('x.clone()', 'x.detach()')", "CopyLab()", "viz.memory(a, b)", "viz.graph(a, b)", ASKED]
     name = write(lab.folder, "stage.ipynb", head, run, *shows)
     page = watched.page
     page.set_viewport_size({"width": 390 if narrow else 1280, "height": 800})
@@ -102,6 +107,8 @@ def test_nothing_moves_and_all_can_be_read(watched: Watched, lab: Lab, *, narrow
     for output in page.locator(".jp-OutputArea-output").all():
         if output.is_visible():
             assert smallest(output) >= 11
+    form = page.locator(".cl-predict").first
+    assert form.evaluate("(form) => form.scrollWidth <= form.clientWidth")
     # What a copy is judged by can be seen.
     table = page.locator(".cl-table").first
     edge, cell = table.bounding_box(), table.locator("td.cl-decisive").first.bounding_box()

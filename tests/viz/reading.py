@@ -69,7 +69,7 @@ def bands(svg: str) -> list[list[str]]:
         elif mark.tag == "text" and mark.said not in FURNITURE:
             below = mark.box[1] > bottom
             lines = found[0] if below else found[-1]
-            said = mark.whole
+            said = _joined(lines, mark)
             if mark.kind == "m s c":
                 columns[mark.box[0]] = mark.said
             elif mark.kind.startswith("view-t"):
@@ -81,6 +81,14 @@ def bands(svg: str) -> list[list[str]]:
                 lines.append(said)
             kind = mark.kind
     return found
+
+
+def _joined(lines: list[str], mark: Mark) -> str:
+    """What a text says; the line of a remark together with the one before it, which is taken away."""
+    if mark.said == mark.whole or "…" in mark.said:
+        return mark.whole
+    goes_on = lines and mark.whole.startswith(f"{lines[-1]} {mark.said}")
+    return f"{lines.pop()} {mark.said}" if goes_on else mark.said
 
 
 @dataclass

@@ -101,6 +101,7 @@ _HOMES = {
     "steps": ".player.steps",
     "watch": ".watching.observer",
     "wrong": ".quiz.exercises",
+    "__version__": "tinytorch",  # one distribution, one literal, which pyproject.toml reads, too
 }
 
 

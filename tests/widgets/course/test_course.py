@@ -271,7 +271,9 @@ def command(*arguments: str, **environment: str) -> tuple[int, str]:
 def test_the_command_lays_out_without_jupyter_and_says_what_it_did(folder: Path) -> None:
     there = f"--folder={folder}"
     assert command("--version") == (0, f"copylab {tinytorch.__version__}\n")
-    assert command(there, "--lay-out-only", "--language=zh") == (0, f"Your lessons are in {folder}.\n")
+    assert command(there, "--lay-out-only") == (0, f"Your lessons are in {folder}.\n")
+    status, said = command(there, "--lay-out-only", "--language=zh")
+    assert (status, str(folder) in said, said.isascii()) == (0, True, False), "the command speaks it, too"
     assert remembered(folder) == "zh"
     edit(folder / "02_clone.ipynb")
     status, said = command(there, "reset", "clone")

@@ -6,7 +6,7 @@ from typing import Any
 import nbconvert
 import nbformat
 import pytest
-from copylab import memory
+from copylab import memory, steps
 from copylab.course.export import Pictures
 from traitlets.config import Config
 
@@ -50,6 +50,15 @@ def test_other_pages_have_them_as_files_in_the_colours_of_print(name: str, mark:
     page, resources = getattr(exporters, name)(config=config).from_notebook_node(notebook)
     assert page.count(mark) == len(resources["outputs"]) == len(SHOWN)
     assert all(b"var(--" not in data for data in resources["outputs"].values())
+
+
+def test_a_player_stays_what_it_is() -> None:
+    shown = steps("x = torch.ones(2, requires_grad=True)", engine=torch)._repr_mimebundle_()
+    assert "data:image/svg+xml" in shown["text/html"] or "<svg" in shown["text/html"]
+    cell = cells.new_code_cell("x", outputs=[cells.new_output("display_data", dict(shown))])
+    config = Config(MarkdownExporter={"preprocessors": [Pictures]})
+    _, resources = exporters.MarkdownExporter(config=config).from_notebook_node(cells.new_notebook(cells=[cell]))
+    assert resources["outputs"] == {}
 
 
 def test_markdown_keeps_them_as_they_are(notebook: Any) -> None:

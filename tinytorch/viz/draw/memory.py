@@ -32,7 +32,7 @@ NAME_COLUMNS = 30
 TITLE_ROW, TITLE_ROWS = 17, 2
 GRID, SQUARE = (4, 8), 8
 """So many rows and columns of a tensor are drawn, and how large an element of it is."""
-GEOMETRY, REMARK, HISTORY = 60, 100, 80
+GEOMETRY, REMARK, HISTORY = 60, 60, 80
 COUNT_W = 104
 PACK, LINE_W = 36, 900
 """How high the line is that stands for several storages, and how wide it makes a picture at most."""
@@ -105,7 +105,8 @@ class Row:
     geometry: str
     standing: str
     ink: str
-    remarks: tuple[tuple[str, str], ...]
+    remarks: tuple[tuple[str, str, str], ...]
+    """Lines: what they say, how they look, the whole sentence."""
     lane: Lane | None
     grid: tuple[int, int]
     """Its rows and columns; none where it has more than two dimensions, or no elements."""
@@ -153,12 +154,12 @@ class Row:
         canvas.text(x, y, cut(self.geometry, GEOMETRY), "t mono s", whole=self.geometry)
         if self.standing:
             canvas.text(x, middle + 11, self.standing, self.ink, HISTORY)
-        for k, (text, kind) in enumerate(self.remarks):
+        for k, (text, kind, whole) in enumerate(self.remarks):
             y = middle + 31 + k * LINE
             bad = kind.startswith("bad")
-            if bad:
+            if bad and whole.startswith(text):
                 canvas.mark("cross", at.card_x + 6, y - 4)
-            canvas.text(at.card_x + (16 if bad else 8), y, text, kind, REMARK)
+            canvas.text(at.card_x + (16 if bad else 8), y, text, kind, whole=whole)
 
     @property
     def grid_w(self) -> float:
@@ -423,7 +424,7 @@ def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:
     card_w += grid_w
     strip_w = max(90.0, *(band.strip.width for band in bands), 0)
     # Remarks stand under a card and may run on below the cells, up to the version counters.
-    remarks = max((width(shorten(text, REMARK), kind) for row in rows for text, kind in row.remarks), default=0.0)
+    remarks = max((width(text, kind) for row in rows for text, kind, _ in row.remarks), default=0.0)
     strip_w = max(strip_w, remarks + 16 - card_w - ARROW)
     names_x = 2 * PAD
     card_x = names_x + names_w + ARROW
@@ -477,7 +478,9 @@ def _row(
         geometry=geometry,
         standing=", ".join(filter(None, standing)),
         ink="leaf-t s b" if tensor.is_leaf and tensor.requires_grad else "t s" if tensor.requires_grad else "m s",
-        remarks=tuple(_remarks(changed, tensor, bad)),
+        remarks=tuple(
+            (line, kind, said) for said, kind in _remarks(changed, tensor, bad) for line in wrap(said, REMARK, 6)
+        ),
         lane=lane,
         grid=_grid(tensor),
     )

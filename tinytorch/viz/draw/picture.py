@@ -108,7 +108,7 @@ def _zoomed(html: str, width: int, height: int) -> str:
     """A large picture in a box that scrolls, with a choice of sizes above it, which needs no script."""
     if max(width, height) <= WIDE:
         html = html.replace("max-width:100%", "max-width:none")
-        return f'<div style="overflow-x:auto" tabindex="0">{html}</div>'
+        return f'<div style="overflow-x:auto">{html}</div>'
     # Shrunk to the page a wide one could not be read.
     full = width
     name = f"tt-{zlib.crc32(html.encode()):x}"

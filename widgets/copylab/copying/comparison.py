@@ -11,7 +11,7 @@ import traitlets
 
 from tinytorch.viz.catalogue import gettext, gettext_noop
 
-from ..doc import Part
+from ..doc import Part, spoken
 from ..run.engines import checked, engine_for
 from ..ui.exhibit import Exhibit, Live
 from ..ui.theme import style, web
@@ -115,7 +115,7 @@ Then choose another kind of source and watch which cells change.
     def html(self) -> str:
         """The table as HTML, with a script that lets it be sorted and filtered, and all programs."""
         sheet, script = style("copying/compare.css"), web("copying/compare.js")
-        return f'{self.form}<style>{sheet}</style><script type="module">{script}</script>'
+        return spoken(f'{self.form}<style>{sheet}</style><script type="module">{script}</script>')
 
     def where(self, **answers: Answer) -> list[str]:
         """The methods that have all of these answers: `c.where(same_storage=True, requires_grad=False)`.

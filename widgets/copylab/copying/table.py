@@ -28,7 +28,7 @@ def tree(source: Source, found: Mapping[str, Facts]) -> Box:
     note = gettext("x stands in for your tensor: {note}.", note=exact(source.note)) if source.note else ""
     return Box(
         Box(
-            Paragraph(f"**{about}**."),
+            Paragraph(gettext("**{what}**.", what=about)),
             Paragraph(gettext("Every answer was found by running a program.")),
             kind="cl-summary",
         ),

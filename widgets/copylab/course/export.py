@@ -17,7 +17,7 @@ from nbconvert.preprocessors import ExtractOutputPreprocessor
 from tinytorch.viz.draw.picture import convert
 from tinytorch.viz.draw.style import fixed
 
-_BEGINS = ("<img", "<div><img", '<div class="tt-', '<div><div class="tt-')
+_OTHERS = re.compile(r'class="(?:copylab|cl)-')  # widgets, whose words are their text
 _PICTURE = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
 
 
@@ -33,7 +33,7 @@ class Pictures(ExtractOutputPreprocessor):
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             html = data.get("text/html", "")
-            if html.startswith(_BEGINS) and (found := _PICTURE.search(html)):
+            if not _OTHERS.search(html) and (found := _PICTURE.search(html)):
                 svg = fixed(base64.b64decode(found[1]).decode(), "print")
                 if latex:
                     data["application/pdf"] = base64.b64encode(convert(svg, "pdf")).decode()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from tinytorch.viz.catalogue import gettext
 
 from ..quiz.exercises import Exercise
 from .folder import lessons
+from .lesson import asked, read
 
 _CHECK = re.compile(r"(\w+)\.check\(\)\s*")
 CONFIG = """# Learners see this where the solution was; the program to mend stays above it.
@@ -37,7 +37,7 @@ def assign(folder: Path, chosen: list[str] | None = None, points: int = 1) -> li
         if name not in there:
             known = ", ".join(there)
             raise ValueError(gettext("there is no lesson {name!r}; there are: {known}", name=name, known=known))
-        notebook = graded(json.loads(there[name].read_text("utf-8")), name, points)
+        notebook = graded(read(there[name]), points)
         if notebook is None and not chosen:
             continue
         if notebook is None:
@@ -52,10 +52,9 @@ def assign(folder: Path, chosen: list[str] | None = None, points: int = 1) -> li
     return written
 
 
-def graded(notebook: dict[str, Any], name: str, points: int) -> dict[str, Any] | None:
+def graded(notebook: dict[str, Any], points: int) -> dict[str, Any] | None:
     """Return a lesson with nbgrader's marks and without outputs; None if there is nothing to grade in it."""
-    definitions = vars(import_module(f"copylab.lessons.{name[3:]}"))
-    found, answer = 0, None
+    definitions, found, answer = asked(notebook), 0, None
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "code":

@@ -21,19 +21,19 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from html import escape
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import copylab
 import tinytorch
 from tinytorch.viz.catalogue import gettext, use
+from tinytorch.viz.catalogue import language as spoken
 
 from ..doc import element
 from ..quiz.page import page
 from ..quiz.prediction import Prediction
 from .folder import lessons
+from .lesson import asked
 from .translation import languages, translated_texts
 
 PAGES = Path(__file__).resolve().parent / "pages"
@@ -77,12 +77,13 @@ def build(folder: Path, chosen: list[str] | None = None, tell: Callable[[str], N
                 )
             )
     _make_room(folder)
-    warnings = []
+    warnings, own = [], spoken()
     for language in wanted:
         tell(gettext("{language}: building", language=NAMES.get(language, language)))
         with tempfile.TemporaryDirectory() as work:
             source = Path(work) / "source"
             write_source(source, language)
+            use(own)
             warnings += _sphinx(source, folder / language, language)
     (folder / "index.html").write_text(_front(wanted), "utf-8")
     return warnings
@@ -111,7 +112,7 @@ def write_source(source: Path, language: str) -> None:
     for path in sorted(lessons().glob("*.ipynb")):
         names.append(path.stem)
         text = translated.get(path.name) or path.read_text("utf-8")
-        lesson = _lesson(json.loads(text), import_module(f"copylab.lessons.{path.stem[3:]}"))
+        lesson = _lesson(json.loads(text))
         (source / path.name).write_text(json.dumps(lesson), "utf-8")
     for name in ("README.md", "glossary.md"):
         text = translated.get(name) or (lessons() / name).read_text("utf-8")
@@ -126,19 +127,20 @@ def write_source(source: Path, language: str) -> None:
         index.write(_contents(names, parts))
 
 
-def _lesson(notebook: dict[str, Any], definitions: ModuleType) -> dict[str, Any]:
+def _lesson(notebook: dict[str, Any]) -> dict[str, Any]:
     """A lesson as a page: predictions judge themselves, other widgets show their static form.
 
     What a question asks for is folded.
     """
+    things = asked(notebook)
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
             cell["source"] = _linked(source)
             continue
-        asked = getattr(definitions, source.strip(), None)
-        if isinstance(asked, Prediction):
-            cell["outputs"] = [_output(page(asked, tinytorch))]
+        thing = things.get(source.strip())
+        if isinstance(thing, Prediction):
+            cell["outputs"] = [_output(page(thing, tinytorch))]
         elif any(_is_twin(output) for output in cell["outputs"]):
             cell["outputs"] = [output for output in cell["outputs"] if _is_twin(output)]
         if "questioned" in cell["metadata"].get("tags", ()):

@@ -126,7 +126,7 @@ def headline(result: Result) -> str:
         memory = gettext("y is a new tensor over the memory of x and shares its version counter")
     else:
         memory = gettext("y is a new tensor over the memory of x but has its own version counter")
-    return f"{memory}; {_gradient(found)}."
+    return gettext("{memory}; {gradient}.", memory=memory, gradient=_gradient(found))
 
 
 def _gradient(found: Facts) -> str:

@@ -13,8 +13,7 @@ bet = predict(
         if error < lowest:
             lowest = error
             best = w.detach()
-        loss = (w - 5) ** 2
-        loss.backward()
+        ((w - 5) ** 2).backward()
         with torch.no_grad():
             w -= 0.25 * w.grad
         w.grad = None

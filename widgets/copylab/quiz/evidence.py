@@ -108,7 +108,7 @@ def _course(run: Run, ask: Callable[[Moment], Any], at: int | None) -> str:
         what = gettext("whatever lay there") if _UNWRITTEN.search(source) else number(now)
         parts.append(gettext("{value} after line {line} (`{source}`)", value=what, line=line, source=source))
     shown = parts if len(parts) <= 6 else [*parts[:2], "...", *parts[-3:]]
-    return "; ".join(shown) + "." if parts else ""
+    return gettext("{course}.", course=gettext("; ").join(shown)) if parts else ""
 
 
 def outcome(run: Run) -> str:

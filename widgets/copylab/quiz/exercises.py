@@ -458,7 +458,11 @@ class ExerciseView(View):
         names = {"check": gettext("Check"), "hint": gettext("Hint"), "solution": gettext("Solution")}
         if not self._exercise.hints:
             del names["hint"]
-        made = (element("button", name, type="button", data_do=do, data_keep=do) for do, name in names.items())
+        primary = {"check": "cl-primary"}
+        made = (
+            element("button", name, type="button", data_do=do, data_keep=do, class_=primary.get(do))
+            for do, name in names.items()
+        )
         return element("div", "".join(made), class_="cl-bar")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tinytorch.viz import labels
+from tinytorch.viz.catalogue import gettext, gettext_noop
 from tinytorch.viz.read.naming import collect
 from tinytorch.viz.read.probe import quietly
 from tinytorch.viz.read.records import Snapshot
@@ -49,10 +50,14 @@ def _write(run: Run, x: str, through: str, at: int | None) -> tuple[bool, str]:
         target.fill_(mark)
     after = list(flat(source.tolist()))
     seen = after != before
-    tail = (
-        f"`{x}` then shows {number(source.tolist())}" if len(after) <= 12 else f"`{x}` {'changes' if seen else 'stays'}"
+    code = f"{through}.fill_({mark})"
+    if len(after) <= 12:
+        value = number(source.tolist())
+        return seen, gettext("Tried: `{code}`; `{name}` then shows {value}.", code=code, name=x, value=value)
+    said = (
+        gettext_noop("Tried: `{code}`; `{name}` changes.") if seen else gettext_noop("Tried: `{code}`; `{name}` stays.")
     )
-    return seen, f"Tried: `{through}.fill_({mark})`; {tail}."
+    return seen, gettext(said, code=code, name=x)
 
 
 def _unused(taken: list[Any]) -> int:
@@ -64,9 +69,13 @@ def _backward(run: Run, x: str, of: str, at: int | None) -> tuple[bool, str]:
     source, result = _live(names, x), _live(names, of)
     way = _way(run.snapshot(at), x, of)
     if not source.requires_grad:
-        return False, f"`{x}` does not require grad, so no gradient is computed for it."
+        return False, gettext("`{name}` does not require grad, so no gradient is computed for it.", name=x)
     if not result.requires_grad:
-        return False, f"`{of}` does not require grad: there is no node to begin at, and `backward` raises an error."
+        said = gettext(
+            "`{name}` does not require grad: there is no node to begin at, and `backward` raises an error.", name=of
+        )
+        return False, said
+    code = f"{of}.sum().backward()"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         source.grad = None
@@ -76,11 +85,13 @@ def _backward(run: Run, x: str, of: str, at: int | None) -> tuple[bool, str]:
             result.sum().backward()
         except RuntimeError as error:
             reason = str(error).partition(". ")[0].partition("\n")[0]
-            return False, f"Tried: `{of}.sum().backward()` raises an error: {reason}."
+            return False, gettext("Tried: `{code}` raises an error: {reason}.", code=code, reason=reason)
         arrived = quietly(source, "grad")
     if arrived is None:
-        return False, f"Tried: `{of}.sum().backward()`; `{x}.grad` stays None. {way}"
-    return True, f"Tried: `{of}.sum().backward()`; `{x}.grad` is then {number(arrived.tolist())}. {way}"
+        return False, gettext("Tried: `{code}`; `{name}.grad` stays None. {way}", code=code, name=x, way=way)
+    value = number(arrived.tolist())
+    said = gettext("Tried: `{code}`; `{name}.grad` is then {value}. {way}", code=code, name=x, value=value, way=way)
+    return True, said
 
 
 def _way(snapshot: Snapshot, x: str, of: str) -> str:
@@ -88,7 +99,7 @@ def _way(snapshot: Snapshot, x: str, of: str) -> str:
     source, start = snapshot.tensor(x), snapshot.tensor(of).grad_fn
     goal = {node.id for node in snapshot.nodes if node.variable == source.id} | {source.grad_fn} - {None}
     if start is None:
-        return f"`{of}` has no node."
+        return gettext("`{name}` has no node.", name=of)
     came: dict[str, str | None] = {start: None}
     waiting = [start]
     for here in waiting:
@@ -97,9 +108,10 @@ def _way(snapshot: Snapshot, x: str, of: str) -> str:
             while (before := came[path[-1]]) is not None:
                 path.append(before)
             names = [labels.short(snapshot.node(one).name) for one in reversed(path)]
-            return f"The way of the nodes: {', '.join(names if len(names) < 9 else [*names[:4], '...', *names[-3:]])}."
+            told = ", ".join(names if len(names) < 9 else [*names[:4], "...", *names[-3:]])
+            return gettext("The way of the nodes: {nodes}.", nodes=told)
         for edge in snapshot.node(here).edges:
             if edge.node is not None and edge.node not in came:
                 came[edge.node] = here
                 waiting.append(edge.node)
-    return f"None of the nodes behind `{of}` leads to `{x}`."
+    return gettext("None of the nodes behind `{of}` leads to `{name}`.", of=of, name=x)

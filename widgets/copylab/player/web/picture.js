@@ -1,11 +1,11 @@
 // How a picture stands in the page: made once, then changed where the next one differs. The player's script begins
 // with this. A picture's SVG comes as tokens: its text cut between `>` and `<`.
 
-const SHEET =
-  "<style>.sheet{overflow:hidden}svg{display:block}.joined{stroke-width:3.5!important}" +
-  "@media(prefers-reduced-motion:no-preference){.fades{animation:fade .5s}}@keyframes fade{from{opacity:0}}</style>";
+const SHEET = "<style>.sheet{overflow:hidden}svg{display:block}.joined{stroke-width:3.5!important}</style>";
+const still = matchMedia("(prefers-reduced-motion: reduce)");
 const TALL = 640; // from so many px on it scrolls, so that the line that ran stays in sight
 const GROUP = 64;
+const MANY = 500; // so many new elements do not fade in
 const BLOCK = /(?:.*\n){8}|[^]+/g;
 
 // An element takes one token, and some texts two: with a <title>, or empty.
@@ -60,15 +60,16 @@ function draw(pane, tokens) {
   drawn.page.replaceWith((drawn.page = made.firstChild));
   let at = start ? after(old.nodes[start - 1]) : drawn.page.nextSibling?.firstChild;
   nodes.forEach((node, index) => {
-    if (!node && pane.shown_once) made.firstChild.classList.add("fades");
+    const fades = !node && pane.old && !still.matches && nodes.length < MANY;
     nodes[index] = node ??= made.firstChild;
+    if (fades) node.animate([{ opacity: 0 }, { opacity: 1 }], 500);
     if (node === at) at = after(at);
     else put(drawn.svg, node, at);
   });
   drawn.nodes.splice(start, was.length, ...nodes);
   drawn.tokens = body;
   if (!drawn.styles.has(style)) drawn.svg.firstChild.textContent = [...drawn.styles.add(style)].map((one) => one.slice(7, -8)).join("");
-  pane.shown_once = true;
+  pane.old = true;
   fit(drawn.svg, made);
 }
 
@@ -146,7 +147,7 @@ function reveal({ figure, holder, words, drawn, title }) {
   holder.tabIndex = 0;
   holder.setAttribute("role", "region");
   holder.setAttribute("aria-label", `${title}, the picture. Shift and an arrow key scroll it aside.`);
-  const mark = drawn?.svg.querySelector('[class^="new"], [class^="bad"]')?.getBoundingClientRect();
+  const mark = drawn?.svg.querySelector('.fresh, [class^="new"], [class^="bad"]')?.getBoundingClientRect();
   const box = holder.getBoundingClientRect();
   if (!mark) return;
   if (mark.top < box.top || mark.bottom > box.bottom) holder.scrollTop += mark.top - box.top - box.height / 3;

@@ -375,17 +375,18 @@ function upgrade(root, options = {}) {
   root.dataset.ready = "true";
   const player = new Player(read(root), { label: root.getAttribute("aria-label") ?? say("Step-through"), ...options });
   const style = root.querySelector(":scope > style");
-  const form = element("div", { class: "cl-on-paper" }, ...root.childNodes);
+  player.root.form = element("div", { class: "cl-on-paper" }, ...root.childNodes);
   root.replaceChildren(...(style ? [style] : []), player.root);
-  // On paper nobody steps: there stand all steps, one below the other.
-  const print = () => {
-    if (!root.isConnected) return window.removeEventListener("beforeprint", print);
-    for (const details of form.querySelectorAll("details")) details.open = true;
-    root.append(form);
-    window.addEventListener("afterprint", () => form.remove(), { once: true });
-  };
-  window.addEventListener("beforeprint", print);
   return player;
+}
+
+/** On paper nobody steps: there stand all steps, one below the other. */
+function onPrint() {
+  for (const player of document.querySelectorAll(".cl-player")) {
+    for (const details of player.form.querySelectorAll("details")) details.open = true;
+    player.after(player.form);
+    window.addEventListener("afterprint", () => player.form.remove(), { once: true });
+  }
 }
 
 // JupyterLab takes the arrows and Enter, on the document, before any widget sees them. So the player's keys are caught
@@ -422,6 +423,7 @@ const once = Symbol.for("copylab.player.keys"); // every output carries this scr
 if (!window[once]) {
   window[once] = true;
   window.addEventListener("keydown", onKey, true);
+  window.addEventListener("beforeprint", onPrint);
 }
 
 /** The twin of a live view is hidden while that is there: it becomes a player when it comes to be seen. */

@@ -1,0 +1,166 @@
+"""Chinese and Korean: nothing of what a widget says is left in English, and pages and pictures say their language."""
+
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import copylab
+import pytest
+from copylab.course import cheatsheet
+from copylab.course.layout import lay_out
+from copylab.lessons import beyond, clone, stop_gradient
+from copylab.quiz.attempts import play
+
+import tinytorch
+from tinytorch.viz import catalogue, graph, labels, memory
+
+CODE = "x = torch.ones(2, requires_grad=True)\ny = x.exp()\nd = y.detach()\nd += 1\ny.sum().backward()"
+LOOP = "x = torch.ones(2)\nfor k in range(3):\n    x += k\nprint(x)"
+QUOTED = (  # PyTorch's own words, and Python's: what follows is theirs as well
+    "To copy construct from a tensor, it is recommended",
+    "one of the variables needed for gradient computation has been modified by an inplace operation",
+    "cannot resize variables that require grad",
+    "Only Tensors created explicitly by the user (graph leaves)",
+    "for k in range(3):",
+    "wrong, and no error",
+    "an error",
+    "import copy",
+)
+
+
+@pytest.fixture(params=["zh", "ko"])
+def language(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
+    monkeypatch.setenv("COPYLAB_PROGRESS", str(tmp_path / "kept.json"))
+    catalogue.use(request.param)
+    yield request.param
+    catalogue.use(None)
+
+
+def english(page: str) -> set[str]:
+    """What stands in a page as English: words in a row that are neither code nor quoted from somebody else."""
+    page = re.sub(r"<(script|style|code|pre)\b.*?</\1>", " § ", page, flags=re.DOTALL)
+    texts = [*re.split(r"<[^>]+>", page), *re.findall(r'(?:aria-label|title|alt|placeholder)="([^"]*)"', page)]
+    found = set()
+    for text in map(unescape, texts):
+        for quoted in QUOTED:
+            text = text.partition(quoted)[0]  # noqa: PLW2901
+        found |= set(re.findall(r"[A-Za-z][a-z']+(?: [a-z']+)+", re.sub(r"requires grad|state dict", "§", text)))
+    return found
+
+
+def test_english_is_found() -> None:
+    assert english("<p>张量 The tensor is a <code>leaf of it</code></p><b title='x'></b>") == {"The tensor is a"}
+    assert english('<a title="new memory">requires grad인 잎</a>') == {"new memory"}
+
+
+def compared() -> str:
+    return copylab.compare(engine=tinytorch).html
+
+
+def raced() -> str:
+    race = copylab.race(["clone", "detach"], [1, 2], engine=tinytorch, rounds=8)
+    return race.html + race.run().html + str(race.report)
+
+
+def explored() -> str:
+    lab = copylab.CopyLab(method=".data", engine=tinytorch)
+    shown = lab.html
+    for act in (lab.loss, lab.write, lab.backward):
+        act()
+    return shown + lab.html
+
+
+def predicted() -> str:
+    made = copylab.predict(CODE, engine=tinytorch)
+    asked = made.html
+    rows = len(made.questions)
+    told = made.commit([question.options[0] for question in made.questions[:rows]])
+    return asked + told.html
+
+
+def solved() -> str:
+    part = clone.readings
+    checked = part.check({"reading": tinytorch.ones(2), "kept": [tinytorch.ones(2)]})
+    return part.html + part.hint(1).html() + part.solution().html() + repr(checked)
+
+
+def drawn() -> str:
+    x = tinytorch.ones(2, requires_grad=True)
+    y = x.exp()
+    seen = (memory(x=x, y=y, z=y[1:]), graph(y.sum()))
+    return "".join(one.svg + one.text for one in seen)
+
+
+def stepped() -> str:
+    runs = [copylab.steps(code, engine=tinytorch) for code in (CODE, LOOP)]
+    return "".join(run.html + str(run.end) for run in runs)
+
+
+@pytest.mark.parametrize("widget", [compared, raced, explored, predicted, solved, drawn, stepped])
+def test_no_english_is_left(language: str, widget: Callable[[], str]) -> None:
+    page = widget()
+    assert english(page) == set()
+    assert f'lang="{language}"' in page
+
+
+@pytest.mark.torch
+def test_no_english_is_left_in_what_a_watch_finds(language: str) -> None:
+    torch: Any = pytest.importorskip("torch")
+    with pytest.warns(copylab.GradientWarning), copylab.watch() as seen:  # noqa: PT031  # all of it is watched
+        x = torch.ones(2, requires_grad=True)
+        y = x.exp()
+        y.data.add_(1)
+        y.sum().backward()
+    assert seen.findings
+    assert f'lang="{language}"' in seen.html
+    assert english(seen.html) == set()
+
+
+@pytest.mark.parametrize("lesson", [clone, beyond, stop_gradient], ids=lambda lesson: lesson.__name__.split(".")[-1])
+def test_what_a_lesson_says_to_answers(language: str, lesson: Any) -> None:
+    parts = [one for one in vars(import_module(lesson.__name__)).values() if isinstance(one, copylab.Exercise)]
+    predictions = [one for one in vars(lesson).values() if isinstance(one, copylab.Prediction)]
+    for part in parts:
+        tried = [play(part.start, code, tinytorch)[0] for code in (part.code, *(one.code for one in part.wrong))]
+        for text in (part.task, *part.hints, part.title, *(repr(part.check(names)) for names in tried)):
+            assert english(re.sub("`[^`]*`", "§", text)) == set()
+            assert re.search(r"[\u4e00-\u9fff]" if language == "zh" else r"[\uac00-\ud7a3]", text)
+    for one in predictions:
+        run = one.run(tinytorch)
+        for question in one.questions:
+            told = [question.asks, question.takes]
+            for wrong in question.wrong:
+                refuted = question.refute(run, str(wrong))
+                told += [refuted.facts, refuted.against, *refuted.sentences(set())]
+            assert english(re.sub("`[^`]*`", "§", " ".join(told))) == set()
+
+
+def test_answers_are_understood(language: str) -> None:
+    yes, nothing = {"zh": ("是", "没有"), "ko": ("예", "없음")}[language]
+    made = copylab.predict(
+        "x = torch.ones(1)\ny = x",
+        [copylab.questions.same_tensor("x", "y"), copylab.questions.gradient("x")],
+        engine=tinytorch,
+    )
+    assert made.commit([yes, nothing]).right == 2
+
+
+def test_the_course_is_laid_out(language: str, tmp_path: Path) -> None:
+    lay_out(tmp_path, language)
+    sheet = (tmp_path / "cheat_sheet.html").read_text("utf-8")
+    assert sheet == cheatsheet.page(tinytorch)
+    assert f'<html lang="{language}">' in sheet
+    assert english(sheet) <= {"one of the"}
+    word, lessons = {"zh": ("存储", "# 课程"), "ko": ("저장소", "# 수업")}[language]
+    assert word in (tmp_path / "glossary.md").read_text("utf-8")
+    assert (tmp_path / "README.md").read_text("utf-8").startswith(lessons)
+
+
+def test_lines_break_between_ideographs() -> None:
+    said = "一块存储\uff0c由 x 共享"
+    assert labels.wrap(said, 8, 4) == ["一块存", "储\uff0c由 x", "共享"]
+    assert labels.wrap(said, 6, 4)[1:] == ["储\uff0c由", "x 共享"]
+    assert labels.wrap("one storage of x", 8, 4) == ["one", "storage", "of x"]
