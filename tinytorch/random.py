@@ -95,7 +95,9 @@ class Generator(metaclass=ShownAs):
 
     def set_state(self, new_state: Any) -> Generator:
         """Continue from a state that `get_state` returned, of torch's generator as well; return the generator."""
-        data = new_state._data
+        data = getattr(new_state, "_data", None)
+        if data is None:
+            raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
         if data.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         if data.size != _STATE.itemsize:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import calls
-import files
+from hostile import calls, files
 
 
 def test_files_written_to_do_harm() -> None:
@@ -12,7 +11,7 @@ def test_files_written_to_do_harm() -> None:
     assert not failed
 
 
-def test_the_attack_on_files_sees_what_is_wrong(monkeypatch: object) -> None:
+def test_the_attack_on_files_sees_what_is_wrong() -> None:
     assert files.tried(b"") == ""
     files.CALLED.append("something")
     assert files.tried(files.good()) == "something was called or changed"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import BY_NUM
-from ..errors import missing, warn_user
+from ..errors import missing, type_name, warn_user
 from ..ops import filling as _filling
 from ..ops import pointwise as _pointwise
 from ..ops.creation import zeros_like
@@ -188,12 +188,15 @@ _nll_loss = op(
 
 def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Minus the log-probability of the right class: input (N, C) or (C), target int64 (N) or ()."""
+    for i, (name, x) in enumerate({"input": input, "target": target}.items(), 1):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"nll_loss_nd(): argument '{name}' (position {i}) must be Tensor, not {type_name(x)}")
     return _nll_loss(input, target, None, _number(reduction))
 
 
 def cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """The cross entropy of softmax(input) with classes: input (N, C) or (C), target int64 (N) or ()."""
-    return nll_loss(_log_softmax(input, 0 if input._data.ndim == 1 else 1), target, reduction=reduction)
+    return nll_loss(_log_softmax(input, 0 if input.ndim == 1 else 1), target, reduction=reduction)
 
 
 __all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "dropout", "l1_loss", "linear",

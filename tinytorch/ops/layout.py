@@ -6,6 +6,7 @@ Everything here is about plain arrays; strides are in bytes, as NumPy has them. 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,7 @@ def wrap_dim(dim: Any, ndim: int) -> int:
     """A dimension counted from the end brought to one from the start. IndexError in torch's words out of range."""
     n = ndim or 1
     if type(dim) is not int:
-        dim = dim.__index__()
+        dim = operator.index(dim)
     if not -n <= dim < n:
         if not -(1 << 63) <= dim < 1 << 63:
             raise ValueError("Overflow when unpacking long long")

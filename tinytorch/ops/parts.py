@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import type_name
 from ..tensor import Tensor
 from .creation import new_zeros
 from .define import elsewhere, op, python
@@ -355,6 +356,9 @@ def broadcast_tensors(*tensors: Any) -> tuple:
     """Every tensor expanded to the shape in which all meet; those that have it already are given back."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
+    for i, t in enumerate(tensors):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(t)}")
     shape = broadcast_shape((), *[t._data.shape for t in tensors])
     return tuple([t if t._data.shape == shape else expand(t, shape) for t in tensors])
 

@@ -137,7 +137,6 @@ while True:
 """
 
 
-@pytest.mark.usefixtures("file")
 def test_a_kernel_that_is_killed_loses_nothing_and_holds_nobody_up() -> None:
     note("exercises", "k", {"state": "right"})
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
