@@ -1,0 +1,242 @@
+"""Would the tests notice? Break the rules that matter, one at a time, in a copy of the tree, and run their tests.
+
+    python tests/mutations.py            all of them, about two minutes
+    python tests/mutations.py data.py    those in files of such a name
+
+Ends with 1 if a broken rule is not noticed. Each test is run unbroken first: one that fails anyway proves nothing.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from guards import ROOT
+
+
+class Mutation(NamedTuple):
+    """A rule that is broken, by one change of one file, and the test that must fail then."""
+
+    breaks: str
+    file: str
+    old: str
+    new: str
+    test: str
+
+
+_PROGRAM = "tests/test_programs.py::test_tinytorch_prints_what_torch_prints[{}]"
+
+MUTATIONS = (
+    Mutation(
+        "a write in place is counted",
+        "tinytorch/autograd/modes.py",
+        "counter[0] += 1",
+        "counter[0] += 0",
+        _PROGRAM.format("rules/r28_what_bumps_the_version"),
+    ),
+    Mutation(
+        ".data has a version counter of its own",
+        "tinytorch/tensor.py",
+        "t._counter = [0]",
+        "t._counter = self._counter",
+        _PROGRAM.format("rules/r01_counters_of_detach_and_data"),
+    ),
+    Mutation(
+        "detach() shares memory",
+        "tinytorch/tensor.py",
+        "        t._counter = counter = self._counter",
+        "        t._data, t._storage = self._data.copy(), None\n        t._counter = counter = self._counter",
+        _PROGRAM.format("rules/r01_counters_of_detach_and_data"),
+    ),
+    Mutation(
+        "clone() has memory of its own",
+        "tinytorch/ops/copies.py",
+        '"clone(Tensor self, *, MemoryFormat? memory_format=None)", Kernel(copied,',
+        '"clone(Tensor self, *, MemoryFormat? memory_format=None)", Kernel(lambda a, form=None: a,',
+        "tests/viz/test_snapshot.py::test_storage_and_counter_are_told_apart",
+    ),
+    Mutation(
+        "a saved tensor is compared with the version that was saved",
+        "tinytorch/autograd/saved.py",
+        "    if now != version:",
+        "    if False:",
+        _PROGRAM.format("rules/r09_names_in_the_error"),
+    ),
+    Mutation(
+        "gradients add up in .grad",
+        "tinytorch/autograd/gradients.py",
+        "_add(a, grad, a)",
+        "a[...] = grad",
+        _PROGRAM.format("rules/r19_grad_accumulates_in_place"),
+    ),
+    Mutation(
+        "views share the version counter",
+        "tinytorch/tensor.py",
+        "counter = self._counter if type(self._counter) is list else InferenceCounter()",
+        "counter = [*self._counter] if type(self._counter) is list else InferenceCounter()",
+        _PROGRAM.format("views/v03_in_place"),
+    ),
+    Mutation(
+        "nothing is recorded under no_grad",
+        "tinytorch/autograd/modes.py",
+        'do not require grad."""\n\n    __module__ = "torch.autograd.grad_mode"\n    mode = False',
+        'do not require grad."""\n\n    __module__ = "torch.autograd.grad_mode"\n    mode = True',
+        _PROGRAM.format("autograd/grad_modes"),
+    ),
+    Mutation(
+        "a leaf that requires grad is not written in place",
+        "tinytorch/autograd/history.py",
+        "    if t._edge is None and needs_grad(t):  # of a view",
+        "    if False:  # of a view",
+        _PROGRAM.format("views/v05_refusals"),
+    ),
+    Mutation(
+        "explain() says that it does not know what it cannot know",
+        "tinytorch/viz/explain.py",
+        'if "unseen write" in kinds else "unknown"',
+        'if "unseen write" in kinds else "runs"',
+        "tests/viz/test_explain.py::test_what_would_run_runs",
+    ),
+    Mutation(
+        "watch() sees a write through .data",
+        "widgets/copylab/watching/kept.py",
+        "            return checksum(self.tensor, span(self.tensor)) != self.bytes\n        return None",
+        "            return False\n        return None",
+        "tests/widgets/watching/test_around.py::test_a_warning_names_both_lines_and_points_at_backward",
+    ),
+    Mutation(
+        "an exercise about counted writes refuses .data",
+        "widgets/copylab/lessons/data.py",
+        "    yield shows([3], w=w)\n    yield written(w=w)",
+        "    yield shows([3], w=w)",
+        "tests/widgets/quiz/test_lesson_definitions.py::test_it_is_verified[data-update-tinytorch]",
+    ),
+    Mutation(
+        "a snapshot keeps no tensor alive",
+        "tinytorch/viz/read/probe.py",
+        "_serials[address] = (reference, number)",
+        "_serials[address] = (lambda: thing, number)",
+        "tests/viz/test_snapshot.py::test_looking_keeps_nothing_alive",
+    ),
+    Mutation(
+        "text is escaped in SVG",
+        "tinytorch/viz/draw/style.py",
+        "{title}{escape(shown, quote=False)}</text>",
+        "{title}{shown}</text>",
+        "tests/viz/test_escape.py::test_names_stay_text",
+    ),
+    Mutation(
+        "text is escaped in HTML",
+        "widgets/copylab/doc.py",
+        "[*out, escape(text[at:])]",
+        "[*out, text[at:]]",
+        "tests/widgets/test_doc.py::test_html_stands_in_markdown_and_is_escaped",
+    ),
+    Mutation(
+        "an answer is judged by what it means, not by how it is written",
+        "widgets/copylab/quiz/answers.py",
+        "    return _equal(value(given), right)",
+        "    return str(given) == str(right)",
+        "tests/widgets/quiz/test_answers.py::test_what_an_answer_means",
+    ),
+    Mutation(
+        "a prediction tells no answer before it is committed",
+        "widgets/copylab/quiz/prediction.py",
+        'Cell(f"{question.takes}: …", part=answer, **left)',
+        'Cell(f"{question.right(self.run())}: …", part=answer, **left)',
+        "tests/widgets/quiz/test_predict.py::test_the_twins_are_whole_and_tell_no_answer",
+    ),
+    Mutation(
+        "a lesson is laid out without the outputs that answer its questions",
+        "widgets/copylab/course/lesson.py",
+        'cell["cell_type"] == "code" and answers(cell) else cell',
+        "False else cell",
+        "tests/widgets/course/test_course.py::test_outputs_that_answer_a_question_are_left_out",
+    ),
+    Mutation(
+        "progress is whole whenever a kernel is killed",
+        "widgets/copylab/quiz/progress.py",
+        "        part.replace(file)",
+        "        file.unlink(missing_ok=True)\n        time.sleep(0.05)\n        part.replace(file)",
+        "tests/widgets/course/test_progress.py::test_a_kernel_that_is_killed_loses_nothing_and_holds_nobody_up",
+    ),
+    Mutation(
+        "a translation has the holes of its text",
+        "tests/make_catalogue.py",
+        "if sorted(HOLE.findall(one)) != sorted(wants)",
+        "if False",
+        "tests/test_make_catalogue.py::test_what_is_not_translated_is_noticed",
+    ),
+)
+
+
+def mutated(text: str, mutation: Mutation) -> str:
+    """Return the text of a file with its rule broken. ValueError unless what is changed stands there exactly once."""
+    if (found := text.count(mutation.old)) != 1:
+        raise ValueError(f"{mutation.file}: {mutation.old!r} stands there {found} times, not once")
+    return text.replace(mutation.old, mutation.new)
+
+
+def failing(tree: Path, tests: Iterable[str]) -> str:
+    """Run tests in a tree; return what pytest printed if one of them fails, nothing if they pass.
+
+    RuntimeError, with what it printed, if they could not be run.
+    """
+    paths = os.pathsep.join(str(tree / one) for one in (".", "widgets", "tests"))
+    environment = os.environ | {
+        "PYTHONPATH": paths,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(done.stdout + done.stderr)
+    return done.stdout if done.returncode else ""
+
+
+def noticed(tree: Path, mutation: Mutation) -> bool:
+    """Whether the test of a rule fails once the rule is broken; the file is put back."""
+    file = tree / mutation.file
+    whole = file.read_text(encoding="utf-8")
+    file.write_text(mutated(whole, mutation), encoding="utf-8")
+    try:
+        return bool(failing(tree, [mutation.test]))
+    finally:
+        file.write_text(whole, encoding="utf-8")
+
+
+def main() -> int:
+    """Try the mutations and say of each whether it was noticed."""
+    parser = argparse.ArgumentParser(description="Break rules one at a time; do the tests notice?")
+    parser.add_argument("name", nargs="?", default="", help="a part of the names of the files to break")
+    name = parser.parse_args().name
+    chosen = [one for one in MUTATIONS if name in one.file]
+    if not chosen:
+        parser.error(f"there is no mutation of a file {name!r}")
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "copylab"
+        own = [ROOT / name for name in (".git", ".venv", "course")]
+        without = shutil.ignore_patterns("__pycache__", ".*_cache", "node_modules")
+        shutil.copytree(
+            ROOT, tree, ignore=lambda at, names: without(at, names) | {n for n in names if Path(at, n) in own}
+        )
+        if printed := failing(tree, sorted({one.test for one in chosen})):
+            print(printed, "These tests fail with nothing broken.", sep="\n")
+            return 1
+        missed = 0
+        for mutation in chosen:
+            seen = noticed(tree, mutation)
+            missed += not seen
+            print(f"{'noticed    ' if seen else 'NOT NOTICED'}  {mutation.breaks}", flush=True)
+    print(f"{len(chosen) - missed} of {len(chosen)} noticed")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""The mutations can still be made, and what is to notice them is there; tests/mutations.py makes them."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from guards import ROOT
+from mutations import MUTATIONS, Mutation, failing, mutated, noticed
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.breaks)
+def test_each_can_be_made_and_has_its_test(mutation: Mutation) -> None:
+    text = (ROOT / mutation.file).read_text(encoding="utf-8")
+    ast.parse(mutated(text, mutation))
+    file, _, name = mutation.test.partition("::")
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    assert name.partition("[")[0] in [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+
+def project(folder: Path) -> Path:
+    (folder / "rule.py").write_text("def twice(n):\n    return n * 2\n", encoding="utf-8")
+    tests = "from rule import twice\n\ndef test_it():\n    assert twice(2) == 4\n\ndef test_more():\n    twice(3)\n"
+    (folder / "test_rule.py").write_text(tests, encoding="utf-8")
+    return folder
+
+
+def test_what_is_noticed_and_what_is_not(tmp_path: Path) -> None:
+    tree = project(tmp_path)
+    assert noticed(tree, Mutation("", "rule.py", "* 2", "* 3", "test_rule.py::test_it"))
+    assert not noticed(tree, Mutation("", "rule.py", "* 2", "* 3", "test_rule.py::test_more"))
+    assert not failing(tree, ["test_rule.py"]), "the file is put back"
+
+
+def test_what_proves_nothing_is_an_error(tmp_path: Path) -> None:
+    tree = project(tmp_path)
+    with pytest.raises(ValueError, match="stands there 0 times"):
+        noticed(tree, Mutation("", "rule.py", "* 5", "* 3", "test_rule.py"))
+    with pytest.raises(ValueError, match="stands there 2 times"):
+        noticed(tree, Mutation("", "rule.py", "t", "m", "test_rule.py"))
+    with pytest.raises(RuntimeError, match="not found"):
+        noticed(tree, Mutation("", "rule.py", "* 2", "* 3", "test_rule.py::test_gone"))
