@@ -76,9 +76,9 @@ MUTATIONS = (
     ),
     Mutation(
         "views share the version counter",
-        "tinytorch/tensor.py",
-        "counter = self._counter if type(self._counter) is list else InferenceCounter()",
-        "counter = [*self._counter] if type(self._counter) is list else InferenceCounter()",
+        "tinytorch/ops/calling.py",
+        "        out._counter = counter",
+        "        out._counter = [*counter]",
         _PROGRAM.format("views/v03_in_place"),
     ),
     Mutation(
@@ -93,7 +93,7 @@ MUTATIONS = (
         "tinytorch/autograd/history.py",
         "    if t._edge is None and needs_grad(t):  # of a view",
         "    if False:  # of a view",
-        _PROGRAM.format("views/v05_refusals"),
+        _PROGRAM.format("covered/nn_dropout_and_init"),
     ),
     Mutation(
         "explain() says that it does not know what it cannot know",
