@@ -77,7 +77,9 @@ _BY_NAME: dict[tuple[str, str], Any] = {
     **{(kind.__module__, kind.__name__): kind for kind in (OrderedDict, Counter, set, complex)},
     ("torch.nn.parameter", "Parameter"): nn.Parameter,
     ("_codecs", "encode"): lambda text, encoding: text.encode("latin1"),  # as pickle has bytes
-    ("builtins", "bytearray"): lambda text="", encoding="": bytearray(text, "latin1"),
+    ("builtins", "bytearray"): lambda data=b"", _="": bytearray(
+        data.encode("latin1") if isinstance(data, str) else b"".join([data])  # never so many bytes as a number says
+    ),
 }
 _OPCODES = b"\x80.cRb\x81aesu(t\x85\x86\x87N\x89\x88)]}\x8fJKMGXUQhjqr\x8a"  # those that PyTorch's reader knows
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
 
-from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
+from tinytorch.viz.catalogue import gettext, gettext_noop, language, ngettext
 
 from ..run.capture import describe_error, steady
 from ..run.engines import apart, checked, engine_for
@@ -107,14 +107,14 @@ def facts(
     copy itself raises is a fact, the one called "raises".
     """
     module = checked(engine) or engine_for(sys._getframe(1).f_globals)
-    found = _facts(method(how), Source.of(source), module, tuple(then))
+    found = _facts(method(how), Source.of(source), module, tuple(then), language())
     if any(fact.printed == _late() for fact in found.values()):  # the next time there may be more time
         _facts.cache_clear()
     return found
 
 
 @lru_cache(maxsize=256)
-def _facts(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...]) -> Facts:
+def _facts(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...], _language: str | None) -> Facts:
     before = ("import torch\n", f"{source.code}\n")
     after = (*before, f"{how.code}\n", *(f"{line}\n" for line in then))
     found = []
