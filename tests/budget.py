@@ -30,15 +30,15 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("engine", "tinytorch", 11_135, 50, without=("viz",)),  # on its way to 10,000 lines
+    Part("engine", "tinytorch", 11_210, 50, without=("viz",)),  # on its way to 10,000 lines
     Part(
         "its mechanism",
         "tinytorch",
-        6_575,  # on its way to 5,500
+        6_641,  # on its way to 5,500
         without=("viz", "nn", "optim.py", *(f"ops/{n}.py" for n in LISTS.split(","))),
     ),
     Part("pictures", "tinytorch/viz", 6_780),
-    Part("widgets", "widgets/copylab", 15_380, kinds=(".py", ".js", ".css")),
+    Part("widgets", "widgets/copylab", 16_660, kinds=(".py", ".js", ".css")),
 )
 
 

@@ -4,5 +4,5 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelector("aside.sidebar-drawer")?.setAttribute("aria-labelledby", "copylab-brand");
   document.querySelector(".sidebar-brand-text")?.setAttribute("id", "copylab-brand");
   for (const box of document.querySelectorAll("pre, .cl-listing")) if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-  for (const box of document.querySelectorAll(".cl-holder")) box.tabIndex = 0; // their pictures are drawn later
+  for (const box of document.querySelectorAll(".cl-holder, .output > div:has(> img)")) box.tabIndex = 0; // drawn later
 });
