@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "made"
-    assert site.build(folder, tell=lambda _: None) == []
+    assert site.build(folder, ["en", "zh"], tell=lambda _: None) == []
     return folder
 
 
@@ -56,7 +56,7 @@ def test_the_search_works_from_the_disk(watched: Watched, pages: Path) -> None:
 def test_nothing_runs_over_the_edge(watched: Watched, pages: Path, width: int) -> None:
     view = watched.page
     view.set_viewport_size({"width": width, "height": 800})
-    for page in ("en/gallery", "en/reference", "en/02_clone", "zh/04_data", "ko/glossary"):
+    for page in ("en/gallery", "en/reference", "en/02_clone", "zh/04_data", "zh/glossary"):
         view.goto((pages / f"{page}.html").as_uri())
         assert view.evaluate("document.documentElement.scrollWidth") <= width, page
 
