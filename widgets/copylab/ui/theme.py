@@ -57,7 +57,10 @@ def _read(name: str) -> str:
 def style(*names: str) -> str:
     """Return the style sheet of all that is shown in a `.cl-panel`, and after it those of the rooms."""
     lost = gettext("This view has lost its kernel. What you see stays until you run the cell again.")
-    told = f".cl-live.jupyter-widgets-disconnected::before{{content:{json.dumps(lost, ensure_ascii=False)}}}"
+    said = json.dumps(lost, ensure_ascii=False).replace(
+        "<", "\\3c "
+    )  # a style sheet in a page ends at the first `</style`
+    told = f".cl-live.jupyter-widgets-disconnected::before{{content:{said}}}"
     return web("ui/exhibit.css", *names) + colours(".cl-panel") + told
 
 
