@@ -21,6 +21,7 @@ from typing import Any
 VARIABLE = "COPYLAB_PROGRESS"
 NAME = "copylab-progress.json"
 _KINDS = ("predictions", "exercises", "misconceptions")
+_FIELDS: dict[str, type] = {"state": str, "in": str, "hints": int, "right": int, "of": int}  # what is reckoned with
 _PATIENCE = 10.0  # seconds to wait for another kernel
 
 
@@ -40,7 +41,7 @@ def load() -> dict[str, dict[str, Any]]:
             raise OSError(errno.EINVAL, "it is no file")
         read = json.loads(file.read_text("utf-8"))
         entries = {kind: read.get(kind, {}) for kind in _KINDS}
-        if not all(isinstance(note, dict) for kind in entries.values() for note in kind.values()):
+        if not all(_understood(note) for kind in entries.values() for note in kind.values()):
             raise ValueError("not written by copylab")
     except FileNotFoundError:
         return {kind: {} for kind in _KINDS}
@@ -79,6 +80,10 @@ def note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
 def recall(kind: str, key: str | None) -> dict[str, Any]:
     """What is noted under `key`; empty if nothing is."""
     return {} if key is None else dict(load()[kind].get(key, {}))
+
+
+def _understood(entry: Any) -> bool:
+    return isinstance(entry, dict) and all(isinstance(entry.get(name, kind()), kind) for name, kind in _FIELDS.items())
 
 
 def _free(file: Path) -> Path:

@@ -40,9 +40,9 @@ function read(root) {
     outputs: [...details.querySelectorAll(":scope > :is(.cl-alarm, .cl-out)")],
     pictures: new Map([...details.querySelectorAll(".cl-picture")].map((p) => [p.dataset.picture, p])),
   }));
-  let names = {};
+  let names = new Map(); // not an object, which knows a `constructor` before anything is put into it
   [...root.querySelectorAll("details.cl-step")].forEach(({ dataset }, at) => {
-    if (dataset.names !== undefined) names = Object.fromEntries(dataset.names.split(" ").map((pair) => pair.split(":")));
+    if (dataset.names !== undefined) names = new Map(dataset.names.split(" ").map((pair) => pair.split(":")));
     steps[at].names = names;
   });
   const groups = [...root.querySelectorAll("details.cl-group")].map((details) => ({
@@ -193,7 +193,7 @@ class Player {
   words_of(line) {
     const known = this.codes.length === 1 && !this.steps.some(({ calls }) => calls.length);
     return line.split(known ? WORDS_OF_CODE : /^$/).map((word) => {
-      if (!this.steps.some(({ names }) => names[word])) return word || "";
+      if (!this.steps.some(({ names }) => names.get(word))) return word || "";
       const made = element("span", { class: "cl-name", "data-name": word });
       if (!this.names.some((one) => one.dataset.name === word)) made.tabIndex = 0; // each name can be reached once
       this.names.push(made);
@@ -325,7 +325,7 @@ class Player {
     this.here[0]?.setAttribute("aria-current", "step");
     this.scrollTo(rows[step.line - 1]);
     for (const one of this.names) {
-      const tensor = step.names[one.dataset.name];
+      const tensor = step.names.get(one.dataset.name);
       one.className = tensor ? `cl-name cl-h${tensor.slice(1) % 6}` : "cl-name";
       if (tensor) one.dataset.t = tensor;
       else delete one.dataset.t;
