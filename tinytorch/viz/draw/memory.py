@@ -380,7 +380,11 @@ def _rows_placed(bands: list[Drawn], above: Mapping[str, float], places: dict[st
         for row in (row for band in looks for row in band.rows):
             tall[row.id] = max(tall.get(row.id, 0), row.height)
         y = above[sid]
-        for rows in _kept([[row.id for row in band.rows] for band in looks]):
+        shared = {band.rows[k].id: one.id for band in looks for one in band.counters for k in one.rows}
+        kept = _kept([[row.id for row in band.rows] for band in looks])
+        # Those that share a counter stand together: its box would cover that of a row in between.
+        first = {shared.get(rows[0]): k for k, rows in reversed([*enumerate(kept)])}
+        for rows in sorted(kept, key=lambda rows: first[shared.get(rows[0])]):
             places |= {f"{sid} {row}": y for row in rows}
             y += max(tall[row] for row in rows)
         bottoms[sid] = y + 4
