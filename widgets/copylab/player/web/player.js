@@ -215,9 +215,12 @@ class Player {
   /** Make the place of the words as high as the longest of them need, so that nothing below it moves. */
   settle() {
     const { happened, index, stage } = this;
-    // Side by side where there is room for both pictures: code above memory, words above graph.
-    const left = stage.clientWidth - GAP - Math.max(this.sizes.graph[0], WORDS_WIDE);
-    stage.classList.toggle("cl-two", left >= Math.max(this.sizes.memory[0], WORDS_WIDE));
+    // Where there is room, in two columns: code above memory, and words above the graph, or that below all.
+    const [memory, graph] = [this.sizes.memory[0], this.sizes.graph[0]].map(Number);
+    const room = stage.clientWidth - GAP;
+    const left = room - Math.max(memory + graph > room ? 0 : graph, WORDS_WIDE);
+    stage.classList.toggle("cl-two", left >= Math.max(memory, WORDS_WIDE));
+    stage.classList.toggle("cl-below", memory + graph > room);
     stage.style.setProperty("--cl-left", `${left}px`);
     const wide = happened.clientWidth;
     if (!wide || wide === this.wide) return;
