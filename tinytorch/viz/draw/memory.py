@@ -135,10 +135,10 @@ class Row:
             min(columns, GRID[1]) * SQUARE + (14 if (rows, columns) > GRID or columns > GRID[1] else 8) if rows else 0
         )
 
-    @property
-    def words_w(self) -> float:
-        """How wide the words have to be."""
-        return self.grid_w + max(width(text, kind) + (12 if _crossed(kind) else 0) for text, kind, _ in self.lines)
+    def words_w(self, lines: int | None = None) -> float:
+        """How wide the words have to be; the first so many `lines` of them."""
+        said = self.lines[:lines]
+        return self.grid_w + max(width(text, kind) + (12 if _crossed(kind) else 0) for text, kind, _ in said) + 4
 
     def draw(self, canvas: Canvas, at: Columns, middle: float, to: float) -> None:
         """Names, an arrow that leads `to` where its elements begin, and the words."""
@@ -437,12 +437,14 @@ def _line(canvas: Canvas, at: Columns, y: float, said: str, wrong: bool) -> None
 
 def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:
     names_w = max([NAMES_W, *(_pill_width(name) for row in rows for name, _ in row.pills)])
-    strip_w = max([STRIP_W, *(band.strip.width for band in bands), *(row.words_w + 4 for row in rows)])
+    # What is below the first line may run on below a counter, where that is not shared with the next row.
+    shared = [band.rows[k].words_w() for band in bands for counter in band.counters for k in counter.rows[:-1]]
+    strip_w = max([STRIP_W, *(band.strip.width for band in bands), *(row.words_w(1) for row in rows), *shared])
     names_x = PAD + 8
     strip_x = names_x + names_w + ARROW
-    count_x = strip_x + strip_w + 6
-    count_w = max((counter.box_w for band in bands for counter in band.counters), default=0.0)
-    return Columns(names_x, names_w, strip_x, count_x, count_x + BRACKET + count_w)
+    count_w = BRACKET + max((counter.box_w for band in bands for counter in band.counters), default=0.0)
+    right = strip_x + max(strip_w + 6 + count_w, *(row.words_w() for row in rows), 0)
+    return Columns(names_x, names_w, strip_x, right - count_w, right)
 
 
 def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: frozenset[str]) -> Drawn:
