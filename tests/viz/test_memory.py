@@ -28,7 +28,7 @@ def words_in(svg: str) -> list[str]:
 
 def test_what_shares_a_storage_stands_in_one_band(engine: ModuleType) -> None:
     drawn = words_in(memory(run("sharing", engine)).svg)
-    assert "one storage, shared by x = same, a and b" in drawn
+    assert "one storage, shared by x = same, a and b" in " ".join(drawn)
     assert "storage of c" in drawn
     assert [text for text in drawn if text in {"x", "same", "a", "b", "c"}] == ["x", "same", "a", "b", "c"]
     assert [text for text in drawn if text.startswith("C") and text[1:].isdigit()] == ["C1", "C2", "C3"]

@@ -62,8 +62,8 @@ class Row:
         return [row] if self.is_right else [row, [Cell("", part=below, class_="cl-against", colspan=len(row))]]
 
 
-def headline(right: int | str, count: int) -> str:
-    """How many rows are right, in a sentence; what stands for a number that is not known yet may be a text."""
+def headline(right: int, count: int) -> str:
+    """How many rows are right, in a sentence."""
     if right == count:
         return ngettext("Right.", "All {number} right.", count)
     return gettext(

@@ -426,19 +426,8 @@ if (!window[once]) {
   window.addEventListener("beforeprint", onPrint);
 }
 
-/** The twin of a live view is hidden while that is there: it becomes a player when it comes to be seen. */
-function whenSeen(root) {
-  const watcher = new IntersectionObserver((entries) => {
-    if (root.dataset.ready || !entries.some((entry) => entry.isIntersecting)) return;
-    watcher.disconnect();
-    upgrade(root);
-  });
-  setTimeout(() => watcher.observe(root), 1000); // a live view takes a moment to appear
-}
-
 for (const root of document.querySelectorAll(".copylab-steps:not([data-ready])")) {
-  if (root.closest(".copylab-twin")) whenSeen(root);
-  else upgrade(root);
+  whenSeen(root, () => root.dataset.ready || upgrade(root));
 }
 
 /** The live form: the same static form as a trait, and the step as another. */
