@@ -13,8 +13,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from guards import ROOT
 from copylab.course.site import GUIDES
+from guards import ROOT
 from hatchling.build import build_sdist, build_wheel
 
 import tinytorch

@@ -45,7 +45,7 @@ def test_a_lesson_as_a_page_has_live_predictions_and_folded_answers(tmp_path: Pa
 
 
 def test_a_guide_runs_what_it_can_and_shows_no_screenshots() -> None:
-    text = "# A\n```python\nsteps(1)\n```\n<picture><img></picture>\n\nb\n```python\nimport torch\n```\n```python\nc\n```\n"
+    text = "```python\nsteps(1)\n```\n<picture><img></picture>\n\nb\n```python\nimport torch\n```\n```python\nc\n```\n"
     made = site._guide(text)
     assert "```{code-cell}\nsteps(1)\n```\nb\n```python\nimport torch\n```\n```python\nc" in made
     assert all((site.published() / f"{name}.md").is_file() for name in site.GUIDES)

@@ -2,8 +2,8 @@
 
     copylab site FOLDER
 
-The lessons in each language as they are stored, glossary and cheat sheet; in English a gallery, guides and the reference
-of all public names, whose examples are run for it. Sphinx with MyST-NB makes the pages: it knows notebooks,
+The lessons in each language as they are stored, glossary and cheat sheet; in English a gallery, guides and the
+reference of all public names, whose examples are run for it. Sphinx with MyST-NB makes the pages: it knows notebooks,
 search without a server and languages, and nothing of it has to be written here. The theme is Furo: it has a switch
 between light and dark, works on narrow screens and by keyboard, and asks nothing of the network.
 """
