@@ -10,7 +10,7 @@ from pathlib import Path
 import copylab
 import pytest
 from copylab.course import lite, site
-from copylab.course.folder import lessons
+from copylab.course.folder import lessons, published
 
 import tinytorch
 
@@ -48,7 +48,7 @@ def test_a_guide_runs_what_it_can_and_shows_no_screenshots() -> None:
     text = "```python\nsteps(1)\n```\n<picture><img></picture>\n\nb\n```python\nimport torch\n```\n```python\nc\n```\n"
     made = site._guide(text)
     assert "```{code-cell}\nsteps(1)\n```\nb\n```python\nimport torch\n```\n```python\nc" in made
-    assert all((site.published() / f"{name}.md").is_file() for name in site.GUIDES)
+    assert all((published() / f"{name}.md").is_file() for name in site.GUIDES)
 
 
 def test_a_folder_that_is_not_a_site_is_left_alone(tmp_path: Path) -> None:
