@@ -10,7 +10,7 @@ from pathlib import Path
 import copylab
 import pytest
 from copylab.course import lite, site
-from copylab.course.folder import lessons
+from copylab.course.folder import lessons, published
 
 import tinytorch
 
@@ -42,6 +42,13 @@ def test_a_lesson_as_a_page_has_live_predictions_and_folded_answers(tmp_path: Pa
     for cell in cells.values():
         tags = cell["metadata"].get("tags", [])
         assert ("questioned" in tags) == ("hide-output" in tags)
+
+
+def test_a_guide_runs_what_it_can_and_shows_no_screenshots() -> None:
+    text = "```python\nsteps(1)\n```\n<picture><img></picture>\n\nb\n```python\nimport torch\n```\n```python\nc\n```\n"
+    made = site._guide(text)
+    assert "```{code-cell}\nsteps(1)\n```\nb\n```python\nimport torch\n```\n```python\nc" in made
+    assert all((published() / f"{name}.md").is_file() for name in site.GUIDES)
 
 
 def test_a_folder_that_is_not_a_site_is_left_alone(tmp_path: Path) -> None:

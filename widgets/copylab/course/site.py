@@ -2,8 +2,8 @@
 
     copylab site FOLDER
 
-The lessons in each language as they are stored, glossary and cheat sheet; a gallery, the reference of all public names
-with examples, which are run for it, and guides for teachers. Sphinx with MyST-NB makes the pages: it knows notebooks,
+The lessons in each language as they are stored, glossary and cheat sheet; in English a gallery, guides and the
+reference of all public names, whose examples are run for it. Sphinx with MyST-NB makes the pages: it knows notebooks,
 search without a server and languages, and nothing of it has to be written here. The theme is Furo: it has a switch
 between light and dark, works on narrow screens and by keyboard, and asks nothing of the network.
 """
@@ -32,7 +32,7 @@ from tinytorch.viz.catalogue import language as spoken
 from ..doc import element
 from ..quiz.page import page
 from ..quiz.prediction import Prediction
-from .folder import lessons
+from .folder import lessons, published
 from .lesson import asked
 from .translation import languages, translated_texts
 
@@ -51,9 +51,22 @@ FRONT = """<!doctype html>
 </main></body></html>
 """
 _PARTS = ("gallery", "reference", "teaching", "checking")
+_DOCS = ("watch", "compatibility", "hosts")
+_WIDGETS = ("README", "steps", "compare", "predict", "exercise", "race", "copylab")
+GUIDES = (*(f"docs/widgets/{name}" for name in _WIDGETS), *(f"docs/{name}" for name in _DOCS), "CHANGELOG")
 _LIVE = "application/vnd.jupyter.widget-view+json"
 _MEMBER = re.compile(r"^(\w+(?:, \w+)*): ", re.MULTILINE)
 _ASKED = re.compile(r"^\{names\} (.*)$", re.MULTILINE)
+_EXECUTED = """---
+file_format: mystnb
+kernelspec:
+  name: python3
+---
+```{code-cell}
+:tags: [remove-cell]
+import tinytorch as torch
+```
+"""
 
 
 def build(folder: Path, chosen: list[str] | None = None, tell: Callable[[str], None] = print) -> list[str]:
@@ -123,6 +136,10 @@ def write_source(source: Path, language: str) -> None:
     parts = [name for name in _PARTS if language == "en"]
     for name in parts:
         (source / f"{name}.md").write_text(_described((PAGES / f"{name}.md").read_text("utf-8")), "utf-8")
+    for name in GUIDES if parts else ():
+        page = source / f"{name}.md"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(_guide((published() / f"{name}.md").read_text("utf-8")), "utf-8")
     with (source / "index.md").open("a", encoding="utf-8") as index:
         index.write(_contents(names, parts))
 
@@ -164,11 +181,19 @@ def _linked(text: str) -> str:
 
 
 def _contents(lessons: list[str], parts: list[str]) -> str:
-    groups = ((gettext("Lessons"), lessons), (gettext("Look up"), ["glossary", *parts]))
+    groups = [(gettext("Lessons"), lessons), (gettext("Look up"), ["glossary", *parts])]
+    if parts:
+        groups.append((gettext("Guides"), list(GUIDES)))
     return "".join(
         f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(pages) + "\n```\n"
         for caption, pages in groups
     )
+
+
+def _guide(text: str) -> str:
+    """A guide whose examples are run, up to the first that needs PyTorch; what they show stands for its screenshots."""
+    runs, needs, reads = re.sub(r"<picture>.*?</picture>\n*", "", text).partition("```python\nimport torch\n")
+    return _EXECUTED + runs.replace("```python\n", "```{code-cell}\n") + needs + reads
 
 
 def _described(text: str) -> str:
@@ -240,7 +265,17 @@ def _sphinx(source: Path, out: Path, language: str) -> list[str]:
     """
     conf = f"from copylab.course.site import settings\nglobals().update(settings({language!r}))\n"
     (source / "conf.py").write_text(conf, "utf-8")
-    command = [sys.executable, "-m", "sphinx", "-q", "--no-color", str(source), str(source.parent / "site")]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-j",
+        "auto",
+        "--no-color",
+        str(source),
+        str(source.parent / "site"),
+    ]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
