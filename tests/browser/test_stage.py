@@ -114,8 +114,9 @@ def test_nothing_moves_and_all_can_be_read(watched: Watched, lab: Lab, *, narrow
             assert smallest(output) >= 11
     form = page.locator(".cl-predict").first
     assert form.evaluate("(form) => form.scrollWidth <= form.clientWidth")
-    # What a copy is judged by can be seen.
+    # What a copy is judged by can be seen, and covers nothing.
     table = page.locator(".cl-table").first
+    assert table.evaluate("(table) => table.scrollWidth <= table.clientWidth")
     edge, cell = table.bounding_box(), table.locator("td.cl-decisive").first.bounding_box()
     assert edge
     assert cell
