@@ -59,6 +59,11 @@ class Strip:
         """How wide a cell is."""
         return max((column.width for column in self.columns if column.cell is not None), default=0.0)
 
+    def begins(self, lane: Lane) -> float:
+        """How far from the left edge the first element of a tensor stands."""
+        first = next((k for k, text in enumerate(lane.texts) if text), 0)
+        return sum(column.width for column in self.columns[:first])
+
     def as_wide(self, cell_w: float) -> Strip:
         """The same with cells so wide."""
         columns = (one if one.cell is None else one._replace(width=cell_w) for one in self.columns)
