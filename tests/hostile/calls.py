@@ -24,6 +24,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 import numpy as np
 
 import tinytorch
@@ -303,6 +308,8 @@ def main() -> bool:
     parser.add_argument("--one", default="", help="SEED:NUMBER")
     parser.add_argument("--log", type=argparse.FileType("w"), default=None)
     asked = parser.parse_args()
+    if resource:  # 2 GB of ones, as asked for, take longer than a second
+        resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
     if asked.one:
         seed, number = map(int, asked.one.split(":"))
         name, make = call(number, seed, names())
