@@ -247,6 +247,8 @@ def within(seconds: float) -> Iterator[None]:
 
 def inside(error: BaseException) -> bool:
     """Whether an error is one that only a mistake in the engine raises."""
+    if isinstance(error, KeyError) and error.args == ("params",):  # an optimizer's group without them, as in PyTorch
+        return False
     if isinstance(error, RecursionError) or not isinstance(error, (*ALLOWED, AttributeError)):
         return True
     if not isinstance(error, AttributeError):
