@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..errors import warn_in_torch
+from ..errors import type_name, warn_in_torch
 from ..tensor import Tensor
 from .copies import contiguous_format, copied
 from .creation import new_zeros, number_array
@@ -109,6 +109,10 @@ def _nonzero(a: np.ndarray) -> np.ndarray:
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of all elements that are not zero: a row for each, or a tensor for each dimension."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"nonzero(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
+    if not isinstance(as_tuple, bool):
+        raise TypeError(f"nonzero(): argument 'as_tuple' must be bool, not {type_name(as_tuple)}")
     if not as_tuple:
         return _indices(input)
     return unbind(_indices(input if input._data.ndim else input.detach().reshape(1)), 1)
