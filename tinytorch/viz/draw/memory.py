@@ -505,7 +505,7 @@ def _row(
 def _grid(tensor: Tensor) -> tuple[int, int]:
     sizes = tensor.shape or ()
     # One dimension is seen in the lane.
-    return sizes if len(sizes) == 2 and tensor.numel else (0, 0)  # type: ignore[return-value]
+    return sizes if len(sizes) == 2 and tensor.numel else (0, 0)
 
 
 def _remarks(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
