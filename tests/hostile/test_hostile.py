@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
+from types import ModuleType
 
-from hostile import calls, files
+import numpy as np
+import pytest
+from hostile import calls, files, memory
+
+import tinytorch
 
 
 def test_files_written_to_do_harm() -> None:
@@ -21,10 +27,29 @@ def test_the_attack_on_files_sees_what_is_wrong() -> None:
     assert files.tried(files.good()) == "something was called or changed"
 
 
-def test_calls_with_odd_arguments() -> None:
-    """In a process of its own: some of what it calls changes settings of the process, which is no fault."""
-    command = [sys.executable, calls.__file__, "--trials", "2000", "--seed", "1"]
+@pytest.mark.parametrize(("attack", "trials"), [(calls, 2000), (memory, 5000)])
+def test_attacks_that_change_the_process(attack: ModuleType, trials: int) -> None:
+    """Each in a process of its own, with a limit to its memory."""
+    command = [sys.executable, str(attack.__file__), "--trials", str(trials), "--seed", "1"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "2000 tried, 0 failed", done.stdout + done.stderr
+    assert done.stdout.strip() == f"{trials} tried, 0 failed", done.stdout + done.stderr
     assert done.returncode == 0
+
+
+def test_the_attack_on_memory_sees_what_is_wrong() -> None:
+    attack, guarded = memory.Attack(0), memory.Guarded(random.Random(0))
+    attack.guards.append(guarded)
+    attack.look()
+    assert not attack.failed
+    guarded.whole[memory.GUARD - 1] = 0
+    attack.look()
+    assert attack.failed == {"a guard was written to": 1}
+    cells = np.zeros(3)
+    assert not memory.outside(cells[::2])
+    assert memory.outside(np.lib.stride_tricks.as_strided(cells, (4,)))
+
+
+def test_an_empty_array_shows_nothing_of_what_lies_around_it() -> None:
+    with pytest.raises(RuntimeError, match="out of bounds for storage of size 0"):
+        tinytorch.from_numpy(np.arange(10.0)[5:5]).as_strided((4,), (1,), 0)

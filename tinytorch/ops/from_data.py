@@ -234,13 +234,15 @@ def from_numpy(a: Any) -> Tensor:
     if not a.flags.writeable:
         warn_in_torch("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.", "torch/csrc/utils/tensor_numpy.cpp:213", once=True)  # fmt: skip
     a = a[...] if type(a) is np.ndarray else a.view(np.ndarray)
-    if a.flags.c_contiguous and a.size:
+    if not a.size:
+        flat = np.empty(0, a.dtype)
+    elif a.flags.c_contiguous:
         flat = np.frombuffer(memoryview(a), a.dtype)  # which does not know what lies around it
     else:
         n = a.itemsize
         room = reach(a.shape, a.strides, n) // n
         flat = np.lib.stride_tricks.as_strided(a, (room,), (n,), writeable=a.flags.writeable)
-    t = finish(np.ndarray(a.shape, a.dtype, flat, 0, a.strides) if a.size else a, CPU)
+    t = finish(np.ndarray(a.shape, a.dtype, flat, 0, a.strides), CPU)
     t._storage = UntypedStorage(flat, resizable=False)
     return t
 
