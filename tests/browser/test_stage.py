@@ -89,6 +89,11 @@ def test_nothing_moves_and_all_can_be_read(watched: Watched, lab: Lab, *, narrow
     assert page.locator("#filebrowser").is_visible() is not narrow
     player = page.locator(".cl-player").first
     walk(page, player)
+    assert player.locator(".cl-listing").evaluate("(code) => code.scrollWidth <= code.clientWidth"), "long lines wrap"
+    code, words = (player.locator(one).bounding_box() for one in (".cl-listing", ".cl-happened"))
+    assert code
+    assert words
+    assert (words["x"] > code["x"] + code["width"]) is not narrow, "beside the code, or below it"
     # At the step that computes a wrong gradient: box, line and node.
     page.keyboard.press("ArrowLeft")
     expect(player.locator(".cl-alarm")).to_contain_text("A wrong gradient, and no error")
