@@ -221,6 +221,7 @@ def test_loops_and_calls_fold_and_unfold(watched: Watched, tmp_path: Path) -> No
     expect(status).to_contain_text(f"(Round 1 of the loop on line 5, steps 3 to {round_1}, in one go)")
     expect(status).to_contain_text("x is now a new tensor with a storage of its own")
     expect(player.get_by_text(f"What steps 3 to {round_1} did")).to_be_visible()
+    assert player.locator(".cl-happened").evaluate("(words) => words.scrollHeight <= words.clientHeight")
     expect(player.locator(".cl-outputs pre")).to_have_text("0")
     player.focus()
     page.keyboard.press("ArrowRight")

@@ -225,10 +225,11 @@ class Player {
     const wide = happened.clientWidth;
     if (!wide || wide === this.wide) return;
     this.wide = wide;
-    const length = (at) => this.steps[at].says.length * 20 + [...this.steps[at].says, ...this.steps[at].outputs].reduce((sum, one) => sum + one.textContent.length, 0);
-    const longest = [...this.steps.keys()].sort((a, b) => length(b) - length(a)).slice(0, MEASURED);
+    const length = ({ says, outputs }) => [...says, ...outputs].reduce((sum, one) => sum + 20 + one.textContent.length, 0);
+    const stops = [...this.steps.keys()].filter((at) => this.seen[at]).map((at) => this.told(at));
     happened.style.height = "0";
-    const high = longest.map((at) => (this.words(this.told(at)), happened.scrollHeight));
+    const longest = stops.sort((a, b) => length(b) - length(a)).slice(0, MEASURED);
+    const high = longest.map((told) => (this.words(told), happened.scrollHeight));
     happened.style.height = `${Math.min(Math.max(...high), MOST)}px`;
     this.words(this.told(index));
   }
@@ -260,6 +261,8 @@ class Player {
     const to = this.stop(this.index, 1);
     this.index = -1;
     this.show(to);
+    this.wide = 0; // a stop that stands for many steps may need more room
+    this.settle();
   }
 
   /** The stop that is nearest to a step, in one direction, or else in the other. */
