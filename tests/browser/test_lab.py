@@ -285,7 +285,7 @@ def test_a_click_is_hardly_slower_than_a_bare_button(watched: Watched, lab: Lab)
     )
     panel = live(page).locator(".cl-panel > div").first.element_handle()
     found = []
-    for _ in range(4):
+    for _ in range(4 if TIMED else 1):
         alone = page.evaluate(ROUND_TRIP, [bare, bare, label])[10]
         ours = page.evaluate(ROUND_TRIP, [write_, undo, panel])[10]
         found.append((ours / alone, ours, alone))

@@ -97,7 +97,7 @@ def test_a_hundred_widgets(watched: Watched, lab: Lab) -> None:
     expect(views).to_have_count(100, timeout=20_000)
     expect(page.locator(".cl-live .cl-player")).to_have_count(75)
     sizes = []
-    for _ in range(4):
+    for _ in range(3):
         assert page.evaluate(PRESS) == 500
         until(page, lambda: json.loads(watched.ask(STEPS)) == [2] * 75)
         sizes.append(float(watched.ask("print(memory())")))

@@ -46,7 +46,8 @@ def test_answers_are_read_as_python_reads_them(watched: Watched) -> None:
 
 
 def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_text(f'<!doctype html><html lang="en"><title>t</title><main>{page(seven)}', "utf-8")
+    stored = f'<div class="copylab-twin">{seven.live().html}</div>'
+    (tmp_path / "page.html").write_text(f'<!doctype html><html lang="en"><title>t</title><main>{stored}', "utf-8")
     view = watched.page
     view.goto((tmp_path / "page.html").as_uri())
     expect(view.get_by_text("0 of 11 rows filled in")).to_be_visible()

@@ -85,7 +85,11 @@ def bands(svg: str) -> list[list[str]]:
 
 def _joined(lines: list[str], mark: Mark) -> str:
     """What a text says; the line of a remark together with the one before it, which is taken away."""
-    if mark.said == mark.whole or "…" in mark.said:
+    if mark.said == mark.whole:
+        return mark.whole
+    if "…" in mark.said:  # it was cut: the lines above are its beginning
+        while lines and lines[-1] != mark.whole and mark.whole.startswith(lines[-1]):
+            lines.pop()
         return mark.whole
     goes_on = lines and mark.whole.startswith(f"{lines[-1]} {mark.said}")
     return f"{lines.pop()} {mark.said}" if goes_on else mark.said

@@ -14,6 +14,8 @@ from viz.programs import PROGRAMS, run
 
 import tinytorch
 from tinytorch.viz import Picture, memory, snapshot
+from tinytorch.viz.diff import changes
+from tinytorch.viz.draw.memory import memories_of
 
 
 def words_in(svg: str) -> list[str]:
@@ -26,7 +28,7 @@ def words_in(svg: str) -> list[str]:
 
 def test_what_shares_a_storage_stands_in_one_band(engine: ModuleType) -> None:
     drawn = words_in(memory(run("sharing", engine)).svg)
-    assert "one storage, shared by x = same, a and b" in drawn
+    assert "one storage, shared by x = same, a and b" in " ".join(drawn)
     assert "storage of c" in drawn
     assert [text for text in drawn if text in {"x", "same", "a", "b", "c"}] == ["x", "same", "a", "b", "c"]
     assert [text for text in drawn if text.startswith("C") and text[1:].isdigit()] == ["C1", "C2", "C3"]
@@ -41,6 +43,12 @@ def test_walk_of_a_transposed_view_is_told_and_drawn(engine: ModuleType) -> None
         "[0,0]", "[1,0]", "[2,0]", "[0,1]", "[1,1]", "[2,1]",
     ]  # fmt: skip
     assert picture.svg.count("Q") == 5, "an arc from each element to the next"
+
+
+def test_a_small_picture_shows_its_counters_on_a_narrow_page(engine: ModuleType) -> None:
+    x = engine.tensor([1.0, 2.0, 3.0])
+    drawn = ET.fromstring(memory(x=x, view=x[1:], copy=x + 10).svg)
+    assert float(drawn.attrib["width"]) <= 300, "a page of 390 px has about so much room"
 
 
 def test_stale_and_unseen_writes_are_marked(engine: ModuleType) -> None:
@@ -256,6 +264,16 @@ def test_pictures_of_different_themes_keep_their_colours_on_one_page() -> None:
             ]
         finally:
             browser.close()
+
+
+def test_no_counter_of_a_run_covers_another() -> None:
+    x = tinytorch.ones(2)
+    other = x.data
+    before = snapshot(x=x, other=other)
+    after = snapshot(x=x, other=other, view=x[:1], since=before)
+    *_, last = memories_of([changes(before, None), changes(after, before)])
+    one, two = (float(y) for y in re.findall(r'<rect class="count" x="[^"]*" y="([^"]*)"', last.svg))
+    assert abs(one - two) >= 36
 
 
 def test_a_gradient_shows_its_counter_only_under_a_name_of_its_own(engine: ModuleType) -> None:

@@ -195,5 +195,4 @@ def test_a_subclass_that_stands_for_others_shows_them() -> None:
 def test_the_offset_is_drawn_where_it_is_all_that_tells_views_apart(engine: ModuleType) -> None:
     big = engine.zeros(10, 128, 64, 7, 3, 3)
     drawn = memory(views=[big[k].unsqueeze(0) for k in range(2, 4)]).svg
-    assert "…" in drawn
-    assert all(f"offset {k * 516096}</text>" in drawn for k in range(2, 4))
+    assert all(f"offset {k * 516096}" in drawn for k in range(2, 4))

@@ -27,7 +27,7 @@ def contrast(one: str, other: str) -> float:
 def colours(svg: str) -> dict[str, dict[str, str]]:
     """What the stylesheet of a picture in a fixed theme says of each class: fill and stroke."""
     found: dict[str, dict[str, str]] = {}
-    for kind, rules in re.findall(r"\.tt-pic-\w+ \.([\w-]+)\{([^}]*)\}", svg):
+    for kind, rules in re.findall(r"\.tt-pic-\w+ \.([\w-]+)(?:\.[\w-]+)?\{([^}]*)\}", svg):
         found.setdefault(kind, {}).update(re.findall(r"(fill|stroke):(#\w+)", rules))
     return found
 
@@ -155,3 +155,8 @@ def test_a_picture_carries_the_rules_and_colours_that_it_uses_and_no_others() ->
     assert ruled <= used
     assert set(re.findall(r"var\((--_[\w-]+)\)", svg)) == set(re.findall(r"(--_[\w-]+):", svg))
     assert len(stylesheet(None, frozenset(used))) < len(stylesheet())
+
+
+def test_the_hues_of_a_picture_outrank_the_rules_of_the_next_one_on_the_page() -> None:
+    sheet = stylesheet(None, frozenset(["name", "h2"]))
+    assert re.findall(r"\.tt-pic (\.[\w.-]+)\{", sheet) == [".name", ".h2.h2"]

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from tinytorch.viz.catalogue import gettext, gettext_noop
+from tinytorch.viz.labels import short
 
 from .quiz import beliefs, evidence, probes
 from .quiz.question import Question, Wrong
@@ -46,6 +47,7 @@ def _asks(
     suspect: Callable[..., str | None] | None = None,
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None = None,
     hint: str = "",
+    like: str = "",
 ) -> Callable[[Callable[..., Any]], _Maker]:
     """Make a function that answers a question into one that makes the question.
 
@@ -77,6 +79,7 @@ def _asks(
                 _name(answer.__name__, given.args, when.get("at")),
                 hint,
                 told,
+                like,
             )
 
         make.__signature__ = signature  # type: ignore[attr-defined]
@@ -144,10 +147,11 @@ def on_graph(run: Run, y: str, *, at: int | None = None) -> bool:
     gettext_noop("What is the node of `{y}` called?"),
     because=evidence.node,
     hint=gettext_noop("a name such as SinBackward0; none if there is none"),
+    like=r"\w+backward\d+|copybackwards|copyslices|accumulategrad",
 )
 def node(run: Run, y: str, *, at: int | None = None) -> str:
     """Ask for the name of a tensor's node; `none` where it has none."""
-    return run.tensor(y, at).grad_fn_name or "none"
+    return short(run.tensor(y, at).grad_fn_name or "none")
 
 
 @_asks(

@@ -54,8 +54,10 @@ class TestWhatItRuns:
         assert "A wrong gradient" in lab._panel.says
         lab.run("g = x.grad")
         assert "A wrong gradient, and no error:" in lab.text, "it is wrong as long as it is there"
+        assert 'class="bad"' in lab._panel.html, "its node is red in the graph"
         lab.clear()
         assert "A wrong gradient, and no error:" not in lab.text
+        assert 'class="bad"' not in lab._panel.html
 
     def test_the_program_can_be_copied(self, engine: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
         lab = CopyLab("result", "detach", engine)

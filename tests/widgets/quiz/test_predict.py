@@ -216,6 +216,7 @@ def test_questions_and_choices_are_said_in_the_chosen_language(monkeypatch: pyte
         (VIEW, version("x"), 0, "a counter for each tensor", "1 after line 3 (`y[0] = 50.0`). C1 counts for `y`"),
         (VIEW, version("w"), 1, "computing is writing", "0 after line 4"),
         (VIEW, value("x"), [1, 2, 3], "a view is a copy", "[1, 50, 3] after line 3"),
+        ("x = torch.ones(1)\ny = x.clone()\nx += 1", value("y"), 2, "a copy shares memory", "[1] after line 2"),
         (CLONE, gradient("a"), 3, "backward overwrites", "5 after line 6 (`z.backward()`)"),
         (CLONE, gradient("b"), 3, "the copy has the gradient", "no leaf"),
         (CLONE, gradient("a", at=4), 2, "the graph has the gradient", "no `backward` had reached"),
@@ -257,6 +258,12 @@ def test_an_error_is_explained_by_its_line() -> None:
 def test_what_lies_in_unwritten_memory_is_not_told() -> None:
     reveal = predict("x = torch.empty(2)\nx.fill_(3.0)", [value("x")]).commit([1])
     assert "`x`: whatever lay there after line 1 (`x = torch.empty(2)`); [3, 3] after line 2" in reveal.text
+
+
+def test_the_number_of_another_tensor_is_no_misconception() -> None:
+    (row,) = predict("x = torch.ones(1)\nx += 1\ny = x * 3", [value("y")]).commit([2]).rows
+    assert row.refutation is not None
+    assert row.refutation.misconception is None
 
 
 def test_a_misconception_is_explained_once() -> None:
@@ -345,6 +352,11 @@ def test_what_cannot_be_read_is_asked_again() -> None:
         with pytest.raises(ValueError, match=rf"Row {row}: .* cannot be read. Write it as"):
             p.commit(answers)
         assert (p.committed, p.reveal) == (False, None)
+    copied = predict("x = torch.ones(1, requires_grad=True)\ny = torch.zeros(1)\ny.copy_(x)", [node("y")])
+    for name in ("Copy", "CopyBackward", "1", "y"):
+        with pytest.raises(ValueError, match="Write it as a name such as SinBackward0"):
+            copied.commit([name])
+    assert copied.commit(["<CopyBackwards>"]).headline == "Right."
     form = p.live().form
     form.answers = {question.name: "what?" for question in p.questions}
     form.commit()
@@ -459,7 +471,7 @@ def test_the_twins_are_whole_and_tell_no_answer(engine: ModuleType) -> None:
     assert p.html.count(f'<th scope="row" {left}>') == 9
     assert p.html.count(left) == p.html.count("<th ") + p.html.count("<td ") == 3 + 3 * 9
     assert p.html.count("<pre><code>1  ") == 1
-    p.commit(["no"] * 8 + ["x"])
+    p.commit(["no"] * 8 + ["AddBackward0"])
     assert (p.text, p.html) == before
     assert (repr(p), repr(p.reveal)) == ("Prediction('k', 9 questions)", "Reveal(5 of 9 right)")
 

@@ -82,4 +82,5 @@ def test_a_changed_word_of_the_engine_is_noticed(book: Path, tmp_path: Path) -> 
             changed += 1
     assert changed, "the engine has this row no more: choose another"
     same = nbval(book, tmp_path)
-    assert {name for name, held in same.items() if not held} == SAY_THE_WORD
+    # What the form of a prediction knows of the right answers changes, too.
+    assert {name for name, held in same.items() if not held} == SAY_THE_WORD | {"predict"}

@@ -1,8 +1,9 @@
 """The memory picture: names, the tensors they stand for, the storages these look into.
 
 Each storage is a band of its own, with its cells in a strip. A tensor is a row in the band of its storage; under each
-cell that it covers stands the index of its element. A version counter is a box at the right end of the rows of the
-tensors that share it. So what shares memory stands in one band, and no line crosses another.
+cell that it covers stands the index of its element, and below these how it reads them. A version counter is a box at
+the right end of the rows of the tensors that share it. So what shares memory stands in one band, no line crosses
+another, and a small picture fits into a narrow page.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..catalogue import gettext, ngettext
 from ..diff import Changes, changes
 from ..entries import Band, Pack, Shelf
 from ..explain import troubles
-from ..labels import called, columns_in, cut, shape, shorten, width, wrap
+from ..labels import called, columns_in, cut, shape, width, wrap
 from ..read.records import Snapshot, Tensor
 from ..read.snapshot import read
 from ..text import memory_text, pack_text
@@ -26,14 +27,16 @@ from .picture import Folded, Picture
 from .strip import ARCS, Lane, Strip, strip_of
 from .style import Canvas
 
-GAP, PAD, ARROW = 12, 14, 30
-ROW, LINE, PILL = 44, 15, 22
+GAP, PAD, ARROW = 12, 4, 15
+TOP, LINE, PILL, LANE = 17, 15, 22, 24
+"""From the upper edge of a row to the middle of its name; how high a line of words, a name and a lane are."""
 NAME_COLUMNS = 30
-TITLE_ROW, TITLE_ROWS = 17, 2
+TITLE_ROW, TITLE_ROWS = 17, 3
 GRID, SQUARE = (4, 8), 8
 """So many rows and columns of a tensor are drawn, and how large an element of it is."""
-GEOMETRY, REMARK, HISTORY = 60, 60, 80
-COUNT_W = 104
+GEOMETRY, WORDS, NOTE = 60, 32, 48
+"""How many columns a tensor's shape and stride have at most, a line of words below it, and a note at the foot."""
+NAMES_W, STRIP_W, COUNT_H, BRACKET = 38, 108, 38, 8
 PACK, LINE_W = 36, 900
 """How high the line is that stands for several storages, and how wide it makes a picture at most."""
 
@@ -87,79 +90,42 @@ class Columns(NamedTuple):
 
     names_x: float
     names_w: float
-    card_x: float
-    card_w: float
-    grid_w: float
     strip_x: float
     count_x: float
+    right: float
 
 
 @dataclass(frozen=True)
 class Row:
-    """One tensor: its names, its card, the remarks under the card, its lane below the cells."""
+    """One tensor: its names, its lane below the cells, and below that what there is to say of it."""
 
     id: str
     pills: tuple[tuple[str, str], ...]
     """Its names, each with "new", "found" or nothing to say of it."""
     named: bool
-    geometry: str
-    standing: str
-    ink: str
-    remarks: tuple[tuple[str, str, str], ...]
-    """Lines: what they say, how they look, the whole sentence."""
+    lines: tuple[tuple[str, str, str], ...]
+    """How it reads the cells, and remarks: what a line says, how it looks, the whole sentence."""
     lane: Lane | None
     grid: tuple[int, int]
-    """Its rows and columns; none where it has more than two dimensions, or no elements."""
+    """Its rows and columns; none where it has not two dimensions, or no elements."""
 
     @property
     def step(self) -> int:
-        """From one name of a tensor to the next: with room for what is said above one."""
-        return PILL + (14 if any(flag for _, flag in self.pills[1:]) else 4)
+        """From one name of a tensor to the next: with room for what is said below one."""
+        return PILL + (14 if any(flag for _, flag in self.pills[:-1]) else 4)
+
+    @property
+    def low(self) -> int:
+        """How far below the middle of its name the words begin."""
+        if self.lane is None:
+            return 4 - LINE
+        return LANE // 2 + (16 if self.lane.walks else 0)
 
     @property
     def height(self) -> float:
-        """The height, with the lane below its cells."""
-        lines, pills = len(self.remarks), (len(self.pills) - 1) * self.step
-        walk = 16 if self.lane is not None and self.lane.walks else 0
-        return max(ROW + lines * LINE + (5 if lines else 0), ROW + pills, ROW + walk)
-
-    @property
-    def card_w(self) -> float:
-        """How wide the card has to be."""
-        geometry, standing = cut(self.geometry, GEOMETRY), shorten(self.standing, HISTORY)
-        return max(width(geometry, "mono s"), width(standing, self.ink)) + 16
-
-    def draw(self, canvas: Canvas, at: Columns, middle: float) -> None:
-        """Names, arrow, card and remarks."""
-        dashed = "" if self.named else " dash"
-        right = at.names_x + at.names_w
-        for k, (name, flag) in enumerate(self.pills):
-            y = middle + k * self.step
-            w = _pill_width(name)
-            x = right - w
-            canvas.rect(x, y - PILL / 2, w, PILL, "name" + " fresh" * bool(flag) + dashed, 11, self.id)
-            canvas.text(x + w / 2, y + 4, cut(name, NAME_COLUMNS), "t mono b c", whole=name)
-            if flag:
-                canvas.text(x + w / 2, y - PILL / 2 - 3, gettext(flag), "new-t s b c")
-            if k == 0:
-                canvas.arrow(right, y, at.card_x - 2, y)
-            else:
-                bend = right + ARROW / 2
-                canvas.line([(right, y), (bend, y), (bend, middle)], "arrow")
-        canvas.rect(at.card_x, middle - 18, at.card_w, 36, "card" + dashed, 5)
-        self._grid(canvas, at.card_x + 8, middle)
-        x = at.card_x + at.grid_w + 8
-        # The offset, which may be all that tells views apart, stands at the end and is kept.
-        y = middle - 4 if self.standing else middle + 4
-        canvas.text(x, y, cut(self.geometry, GEOMETRY), "t mono s", whole=self.geometry)
-        if self.standing:
-            canvas.text(x, middle + 11, self.standing, self.ink, HISTORY)
-        for k, (text, kind, whole) in enumerate(self.remarks):
-            y = middle + 31 + k * LINE
-            bad = kind.startswith("bad")
-            if bad and whole.startswith(text):
-                canvas.mark("cross", at.card_x + 6, y - 4)
-            canvas.text(at.card_x + (16 if bad else 8), y, text, kind, whole=whole)
+        """The height, with all names and words."""
+        pills = (len(self.pills) - 1) * self.step + PILL / 2 + (14 if self.pills[-1][1] else 0)
+        return TOP + max(self.low + max(len(self.lines) * LINE, self.grid[0] * SQUARE) + 3, pills) + 6
 
     @property
     def grid_w(self) -> float:
@@ -169,15 +135,48 @@ class Row:
             min(columns, GRID[1]) * SQUARE + (14 if (rows, columns) > GRID or columns > GRID[1] else 8) if rows else 0
         )
 
-    def _grid(self, canvas: Canvas, x: float, middle: float) -> None:
+    def words_w(self, lines: int | None = None) -> float:
+        """How wide the words have to be; the first so many `lines` of them."""
+        said = self.lines[:lines]
+        return self.grid_w + max(width(text, kind) + (12 if _crossed(kind) else 0) for text, kind, _ in said) + 4
+
+    def draw(self, canvas: Canvas, at: Columns, middle: float, to: float) -> None:
+        """Names, an arrow that leads `to` where its elements begin, and the words."""
+        right = at.names_x + at.names_w
+        for k, (name, flag) in enumerate(self.pills):
+            y = middle + k * self.step
+            w = _pill_width(name)
+            x = right - w
+            kind = "name" + " fresh" * bool(flag) + ("" if self.named else " dash")
+            canvas.rect(x, y - PILL / 2, w, PILL, kind, 11, self.id)
+            canvas.text(x + w / 2, y + 4, cut(name, NAME_COLUMNS), "t mono b c", whole=name)
+            if flag:
+                canvas.text(x + w / 2, y + PILL / 2 + 11, gettext(flag), "new-t s b c")
+            if k == 0:
+                canvas.arrow(right, y, to - 1, y)
+            else:
+                bend = right + ARROW / 2
+                canvas.line([(right, y), (bend, y), (bend, middle)], "arrow")
+        self._grid(canvas, at.strip_x + 2, middle + self.low + 4)
+        x = at.strip_x + 2 + self.grid_w
+        for k, (text, kind, whole) in enumerate(self.lines):
+            y = middle + self.low + 13 + k * LINE
+            if _crossed(kind) and whole.startswith(text):
+                canvas.mark("cross", x + 4, y - 4)
+            canvas.text(x + (12 if _crossed(kind) else 0), y, text, kind, whole=whole)
+
+    def _grid(self, canvas: Canvas, x: float, top: float) -> None:
         """Its elements as rows and columns; of many the first, and dots."""
         rows, columns = (min(of, most) for of, most in zip(self.grid, GRID, strict=True))
-        top = middle - rows * SQUARE / 2
         for k in range(rows * columns):
             row, column = divmod(k, columns)
             canvas.rect(x + column * SQUARE, top + row * SQUARE, SQUARE - 1, SQUARE - 1, "view", 1, self.id)
         if (rows, columns) != self.grid:
-            canvas.text(x + columns * SQUARE + 1, middle + 14, "…", "m s")
+            canvas.text(x + columns * SQUARE + 1, top + rows * SQUARE, "…", "m s")
+
+
+def _crossed(kind: str) -> bool:
+    return kind.startswith("bad")
 
 
 class Count(NamedTuple):
@@ -188,7 +187,30 @@ class Count(NamedTuple):
     was: int | None
     rows: tuple[int, ...]
 
-    def draw(self, canvas: Canvas, x: float, rows: list[float], start: float) -> None:
+    @property
+    def window(self) -> float:
+        """How wide the version's window is: it stands in one of its own, like the digit of a mileage counter."""
+        return max(20.0, width(str(self.version), "mono b l") + 10)
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """What the box says besides the version, and how that looks."""
+        ink = "count-t" if self.was is None else "new-t"
+        if self.id is not None:
+            below = gettext("version") if self.was is None else gettext("was {value}", value=self.was)
+            return [(self.id, f"{ink} s b"), (below, f"{ink} s")]
+        known = self.version is not None
+        first = gettext("version {version}", version=self.version) if known else gettext("no counter")
+        second = gettext("shared? not known") if known else gettext("inference")
+        return [(one, kind) for said, kind in ((first, "t s"), (second, "m s")) for one in wrap(said, 10, 2)]
+
+    @property
+    def box_w(self) -> float:
+        """How wide the box has to be."""
+        beside = 0 if self.id is None else width(self.id, "s b") + self.window - 2
+        return max(beside, *(width(text, kind) for text, kind in self.lines)) + 8
+
+    def draw(self, canvas: Canvas, x: float, wide: float, rows: list[float], start: float) -> None:
         """The box, and the lines to it from its rows."""
         top, bottom = rows[0], rows[-1]
         middle = (top + bottom) / 2
@@ -196,22 +218,17 @@ class Count(NamedTuple):
             canvas.line([(start, y), (x, y)], "count-l")
         if len(rows) > 1:
             canvas.line([(x, top), (x, bottom)], "count-l")
-        canvas.line([(x, middle), (x + 14, middle)], "count-l")
-        kind, ink = ("count", "count-t") if self.was is None else ("new", "new-t")
-        canvas.rect(x + 14, middle - 18, COUNT_W - 14, 36, kind if self.id else "card dash", 5)
-        if self.id is None:
-            known = self.version is not None
-            first = gettext("version {version}", version=self.version) if known else gettext("no counter")
-            canvas.text(x + 20, middle - 3, first, "t s")
-            canvas.text(x + 20, middle + 11, gettext("shared? not known") if known else gettext("inference"), "m s")
-            return
-        below = gettext("version") if self.was is None else gettext("was {value}", value=self.was)
-        # The version stands in a window of its own, like the digit of a mileage counter.
-        window = max(20.0, width(str(self.version), "mono b l") + 10)
-        canvas.text(x + 20, middle - 4, self.id, f"{ink} s b")
-        canvas.text(x + 20, middle + 9, below, f"{ink} s")
-        canvas.rect(x + COUNT_W - window - 6, middle - 12, window, 24, "card", 3)
-        canvas.text(x + COUNT_W - window / 2 - 6, middle + 5, str(self.version), f"{ink} mono b l c")
+        canvas.line([(x, middle), (x + BRACKET, middle)], "count-l")
+        left, right = x + BRACKET, x + BRACKET + wide
+        kind = "card dash" if self.id is None else "count" if self.was is None else "new"
+        canvas.rect(left, middle - COUNT_H / 2, wide, COUNT_H, kind, 5)
+        step = 12 if self.id is None else 17
+        for k, (text, ink) in enumerate(self.lines):
+            canvas.text(left + 4, middle + 5 + step * (k - (len(self.lines) - 1) / 2), text, ink)
+        if self.id is not None:
+            canvas.rect(right - self.window - 3, middle - 16, self.window, 20, "card", 3)
+            ink = self.lines[0][1].partition(" ")[0]
+            canvas.text(right - self.window / 2 - 3, middle - 1, str(self.version), f"{ink} mono b l c")
 
 
 @dataclass(frozen=True)
@@ -228,40 +245,37 @@ class Drawn:
     def above(self, at: Columns) -> float:
         """How high is what stands above its rows: title, note and cells."""
         heads, notes = self._head(at)
-        return TITLE_ROW * len(heads) + 10 + max(self.strip.height, LINE * len(notes)) + 6
+        return TITLE_ROW * len(heads) + LINE * len(notes) + 14 + self.strip.height
 
     def draw(self, canvas: Canvas, at: Columns, y: float, rows: Sequence[float]) -> None:
         """Draw the band with its upper edge at y, and its rows so far below that."""
         badge = width(self.id, "mono b") + 14
         text_x = PAD + badge + 16
         heads, notes = self._head(at)
-        low = y + TITLE_ROW * len(heads) + 10
         bottom = max(start + row.height for start, row in zip(rows, self.rows, strict=True)) + 4
-        canvas.rect(PAD, y, at.count_x + COUNT_W, bottom, "band", 8)
+        canvas.rect(PAD, y, at.right, bottom, "band", 8)
         canvas.rect(PAD + 8, y + 8, badge, 18, "cell", 4)
         canvas.text(PAD + 8 + badge / 2, y + 21, self.id, "t mono b c")
         for k, line in enumerate(heads):
             # What was cut is to be read by pointing at it.
-            whole = self.title if " ".join(heads) != self.title else ""
-            canvas.text(text_x, y + 21 + k * TITLE_ROW, line, "t b l", whole=whole)
+            canvas.text(text_x, y + 21 + k * TITLE_ROW, line, "t b l", whole=self.title)
+        low = y + TITLE_ROW * len(heads) + 14
         for k, line in enumerate(notes):
-            canvas.text(text_x, low + 12 + k * LINE, line, "m s")
-        self.strip.draw(canvas, at.strip_x, low)
-        middles = [y + start + ROW / 2 - 2 for start in rows]
+            canvas.text(text_x, low + 10 + k * LINE, line, "m s", whole=self.note)
+        self.strip.draw(canvas, at.strip_x, low + LINE * len(notes))
+        middles = [y + start + TOP for start in rows]
         for row, lane, middle in zip(self.rows, self.strip.lanes, middles, strict=True):
-            row.draw(canvas, at, middle)
-            canvas.arrow(at.card_x + at.card_w, middle, at.strip_x - 4, middle)
-            self.strip.draw_lane(canvas, at.strip_x, middle - ROW / 2 + 6, lane, row.id)
+            row.draw(canvas, at, middle, at.strip_x + self.strip.begins(lane))
+            self.strip.draw_lane(canvas, at.strip_x, middle - LANE / 2 - 4, lane, row.id)
         for counter in self.counters:
-            counter.draw(
-                canvas, at.count_x, [middles[k] for k in counter.rows], at.strip_x + max(self.strip.width, 82) + 6
-            )
+            start = at.strip_x + max(self.strip.width, 82) + 4
+            counter.draw(canvas, at.count_x, at.right - at.count_x - BRACKET, [middles[k] for k in counter.rows], start)
 
     def _head(self, at: Columns) -> tuple[list[str], list[str]]:
-        """The lines of a band's title, above the cells, and of the note, beside them."""
-        x = 2 * PAD + width(self.id, "mono b") + 16
-        heads = wrap(self.title, columns_in(PAD + at.count_x + COUNT_W - x - 10, "b l"), TITLE_ROWS)
-        return heads, wrap(self.note, columns_in(at.strip_x - x - 10, "s"), 4) if self.note else []
+        """The lines of a band's title and of the note below it, above the cells."""
+        room = at.right - width(self.id, "mono b") - 36
+        heads = wrap(self.title, columns_in(room, "b l"), TITLE_ROWS)
+        return heads, wrap(self.note, columns_in(room, "s"), 4) if self.note else []
 
 
 class Sheet(NamedTuple):
@@ -269,7 +283,8 @@ class Sheet(NamedTuple):
 
     entries: dict[str, Drawn | Row | tuple[str, bool]]
     """A storage, a tensor without one, or a line for several storages and whether one of them is in trouble."""
-    notes: list[str]
+    notes: list[tuple[str, str]]
+    """Lines, each with the whole sentence."""
     whole: bool
 
     @property
@@ -306,7 +321,7 @@ def _sheet(changed: Changes, seen: Shelf) -> Sheet:
     entries |= {tensor.id: _row(changed, tensor, bad, None, seen.found) for tensor in loose}
     shown = snap.shown | {tensor.id for tensor in loose}
     notes = below_memory(changed, shown, seen) if shown else [gettext("no tensors to show")]
-    return Sheet(entries, notes, seen.whole)
+    return Sheet(entries, [(line, note) for note in notes for line in wrap(note, NOTE, 4)], seen.whole)
 
 
 def _kept(steps: Sequence[Iterable[str]]) -> list[list[str]]:
@@ -335,9 +350,7 @@ def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
         sheet.entries.update(wide)
     at = _columns([band for sheet in sheets for band in sheet.bands], [row for sheet in sheets for row in sheet.rows])
     lines = [one[0] for sheet in sheets for one in sheet.entries.values() if isinstance(one, tuple)]
-    at = at._replace(
-        count_x=max(at.count_x, min(max((width(one, "s b") + 50 for one in lines), default=0.0), LINE_W) - COUNT_W)
-    )
+    at = at._replace(right=max(at.right, min(max((width(one, "s b") + 50 for one in lines), default=0.0), LINE_W)))
     places: dict[str, float] = {}
     heights: dict[str, float] = {}
     for sheet in sheets:
@@ -345,15 +358,15 @@ def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
             high = PACK if isinstance(one, tuple) else one.height + 8 if isinstance(one, Row) else one.above(at)
             heights[name] = max(heights.get(name, 0), high)
     heights |= _rows_placed([band for sheet in sheets for band in sheet.bands], heights, places)
-    y = PAD + (24.0 if heights else 0)
+    y = PAD + (36.0 if heights else 0)
     for names in _kept([sheet.entries for sheet in sheets]):
         places |= dict.fromkeys(names, y)
         y += max(heights[name] for name in names) + GAP
     notes = [note for sheet in sheets for note in sheet.notes]
-    right = at.count_x + COUNT_W + 2 * PAD if heights else 0
-    least = max((width(note) for note in notes), default=0) + 2 * PAD
+    right = at.right + 2 * PAD if heights else 0
+    least = max((width(line) for line, _ in notes), default=0) + 2 * PAD
     high = y + 18 * max((len(sheet.notes) for sheet in sheets), default=0) + PAD - GAP + 4
-    return sheets, Stage(at, places, y, (max(right, min(least, 760), 320), high))
+    return sheets, Stage(at, places, y, (max(right, least, 200), high))
 
 
 def _rows_placed(bands: list[Drawn], above: Mapping[str, float], places: dict[str, float]) -> dict[str, float]:
@@ -367,7 +380,11 @@ def _rows_placed(bands: list[Drawn], above: Mapping[str, float], places: dict[st
         for row in (row for band in looks for row in band.rows):
             tall[row.id] = max(tall.get(row.id, 0), row.height)
         y = above[sid]
-        for rows in _kept([[row.id for row in band.rows] for band in looks]):
+        shared = {band.rows[k].id: one.id for band in looks for one in band.counters for k in one.rows}
+        kept = _kept([[row.id for row in band.rows] for band in looks])
+        # Those that share a counter stand together: its box would cover that of a row in between.
+        first = {shared.get(rows[0]): k for k, rows in reversed([*enumerate(kept)])}
+        for rows in sorted(kept, key=lambda rows: first[shared.get(rows[0])]):
             places |= {f"{sid} {row}": y for row in rows}
             y += max(tall[row] for row in rows)
         bottoms[sid] = y + 4
@@ -385,9 +402,10 @@ def _drawn(band: Drawn, at: Columns, y: float, rows: tuple[float, ...]) -> tuple
 def _draw(sheet: Sheet, stage: Stage, theme: str | None) -> str:
     canvas, at = Canvas(), stage.at
     if sheet.entries:
-        headings = gettext("names"), gettext("tensors"), gettext("storage (cells)"), gettext("version counter")
-        for x, word in zip((at.names_x, at.card_x, at.strip_x, at.count_x + 14), headings, strict=True):
-            canvas.text(x, PAD + 12, word, "m")
+        canvas.text(at.names_x, PAD + 26, gettext("names"), "m")
+        canvas.text(at.strip_x, PAD + 12, gettext("storage (cells)"), "m")
+        canvas.text(at.strip_x, PAD + 26, gettext("tensors"), "m")
+        canvas.text(at.right, PAD + 26, gettext("version counter"), "m e")
     for name, one in sheet.entries.items():
         y = stage.places[name]
         if isinstance(one, Drawn):
@@ -395,12 +413,12 @@ def _draw(sheet: Sheet, stage: Stage, theme: str | None) -> str:
             canvas.parts.append(parts)
             canvas.kinds |= kinds
         elif isinstance(one, Row):
-            canvas.rect(PAD, y, at.count_x + COUNT_W, one.height + 8, "band dash", 8)
-            one.draw(canvas, at, y + 4 + ROW / 2)
+            canvas.rect(PAD, y, at.right, one.height + 8, "band dash", 8)
+            one.draw(canvas, at, y + 4 + TOP, at.strip_x)
         else:
             _line(canvas, at, y, *one)
-    for k, note in enumerate(sheet.notes):
-        canvas.text(PAD, stage.foot + 18 * k + 12, note, "m", 110)
+    for k, (line, note) in enumerate(sheet.notes):
+        canvas.text(PAD, stage.foot + 18 * k + 12, line, "m", whole=note)
     said = [
         one.title if isinstance(one, Drawn) else one[0] for one in sheet.entries.values() if not isinstance(one, Row)
     ]
@@ -410,26 +428,23 @@ def _draw(sheet: Sheet, stage: Stage, theme: str | None) -> str:
 
 def _line(canvas: Canvas, at: Columns, y: float, said: str, wrong: bool) -> None:
     """A line that stands for several storages."""
-    canvas.rect(PAD, y, at.count_x + COUNT_W, PACK, "bad" if wrong else "card dash", 8)
+    canvas.rect(PAD, y, at.right, PACK, "bad" if wrong else "card dash", 8)
     if wrong:
         canvas.mark("cross", PAD + 16, y + 18)
-    room = columns_in(at.count_x + COUNT_W - 50, "s")
+    room = columns_in(at.right - 50, "s")
     canvas.text(PAD + 28, y + 22, said, "bad-t s b" if wrong else "t s", room)
 
 
 def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:
-    names_w = max((_pill_width(name) for row in rows for name, _ in row.pills), default=40)
-    card_w = max((row.card_w for row in rows), default=100.0)
-    grid_w = max((row.grid_w for row in rows), default=0.0)
-    card_w += grid_w
-    strip_w = max(90.0, *(band.strip.width for band in bands), 0)
-    # Remarks stand under a card and may run on below the cells, up to the version counters.
-    remarks = max((width(text, kind) for row in rows for text, kind, _ in row.remarks), default=0.0)
-    strip_w = max(strip_w, remarks + 16 - card_w - ARROW)
-    names_x = 2 * PAD
-    card_x = names_x + names_w + ARROW
-    strip_x = card_x + card_w + ARROW
-    return Columns(names_x, names_w, card_x, card_w, grid_w, strip_x, strip_x + strip_w + 18)
+    names_w = max([NAMES_W, *(_pill_width(name) for row in rows for name, _ in row.pills)])
+    # What is below the first line may run on below a counter, where that is not shared with the next row.
+    shared = [band.rows[k].words_w() for band in bands for counter in band.counters for k in counter.rows[:-1]]
+    strip_w = max([STRIP_W, *(band.strip.width for band in bands), *(row.words_w(1) for row in rows), *shared])
+    names_x = PAD + 8
+    strip_x = names_x + names_w + ARROW
+    count_w = BRACKET + max((counter.box_w for band in bands for counter in band.counters), default=0.0)
+    right = strip_x + max(strip_w + 6 + count_w, *(row.words_w() for row in rows), 0)
+    return Columns(names_x, names_w, strip_x, right - count_w, right)
 
 
 def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: frozenset[str]) -> Drawn:
@@ -467,19 +482,20 @@ def _row(
     renamed = set(map(called, changed.rebound | changed.added))
     pills = tuple(map(called, tensor.names)) or (snap.label(tensor.id),)
     geometry = gettext("{shape} stride {stride}", shape=shape(tensor.shape), stride=shape(tensor.stride))
-    if tensor.offset:
-        geometry += " " + gettext("offset {offset}", offset=tensor.offset)
+    offset = gettext("offset {offset}", offset=tensor.offset) if tensor.offset else ""
     base = "" if tensor.base is None else cut(snap.label(tensor.base), NAME_COLUMNS)
-    standing = [standing_of(tensor)] + [gettext("view of {base}", base=base)] * bool(base)
+    standing = ", ".join(
+        filter(None, [offset, standing_of(tensor), gettext("view of {base}", base=base) if base else ""])
+    )
+    ink = "leaf-t s b" if tensor.is_leaf and tensor.requires_grad else "t s" if tensor.requires_grad else "m s"
+    below = [*([(standing, ink)] if standing else []), *_remarks(changed, tensor, bad)]
     return Row(
         tensor.id,
         pills=tuple((name, "new" if new or name in renamed else flag) for name in pills),
         named=bool(tensor.names),
-        geometry=geometry,
-        standing=", ".join(filter(None, standing)),
-        ink="leaf-t s b" if tensor.is_leaf and tensor.requires_grad else "t s" if tensor.requires_grad else "m s",
-        remarks=tuple(
-            (line, kind, said) for said, kind in _remarks(changed, tensor, bad) for line in wrap(said, REMARK, 6)
+        lines=(
+            (cut(geometry, GEOMETRY), "t mono s", geometry),
+            *((line, kind, said) for said, kind in below for line in wrap(said, WORDS, 8)),
         ),
         lane=lane,
         grid=_grid(tensor),
@@ -488,8 +504,8 @@ def _row(
 
 def _grid(tensor: Tensor) -> tuple[int, int]:
     sizes = tensor.shape or ()
-    known = tensor.shape is not None and len(sizes) < 3 and tensor.numel
-    return (1, 1, *sizes)[-2:] if known else (0, 0)  # type: ignore[return-value]
+    # One dimension is seen in the lane.
+    return sizes if len(sizes) == 2 and tensor.numel else (0, 0)
 
 
 def _remarks(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:

@@ -59,6 +59,11 @@ class Strip:
         """How wide a cell is."""
         return max((column.width for column in self.columns if column.cell is not None), default=0.0)
 
+    def begins(self, lane: Lane) -> float:
+        """How far from the left edge the first element of a tensor stands."""
+        first = next((k for k, text in enumerate(lane.texts) if text), 0)
+        return sum(column.width for column in self.columns[:first])
+
     def as_wide(self, cell_w: float) -> Strip:
         """The same with cells so wide."""
         columns = (one if one.cell is None else one._replace(width=cell_w) for one in self.columns)
@@ -113,7 +118,7 @@ def strip_of(storage: Storage, members: list[Tensor], was: Mapping[int, object])
     indices = [_indices(storage, one, cells) for one in members]
     widths = [width(value, "mono") for value in values.values()]
     widths += [width(text, "mono s") - 2 for texts in indices for text in texts.values()]
-    widths += [width(text, "s") for text in before.values()]
+    widths += [width(text, "s") - 8 for text in before.values()]
     cell_w = max(NARROW, round(max(widths, default=0.0) + 12))
     columns: list[Column] = []
     expected = 0

@@ -67,6 +67,7 @@ SANS = (
     "sans-serif"
 )
 
+_HUES = tuple(f"h{n}" for n in range(HUES))
 # class -> (property, palette name) pairs; both pictures use these and nothing else for colour.
 _RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "page": (("fill", "bg"),),
@@ -93,8 +94,7 @@ _RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "bad": (("fill", "bad-bg"), ("stroke", "bad-line")),
     "bad-l": (("stroke", "bad-line"),),
     "bad-t": (("fill", "bad-ink"),),
-    # After all others, whose colours they replace.
-    **{f"h{n}": (("fill", f"h{n}-bg"), ("stroke", f"h{n}-line")) for n in range(HUES)},
+    **{hue: (("fill", f"{hue}-bg"), ("stroke", f"{hue}-line")) for hue in _HUES},
 }
 # (classes, declarations): what is no colour; rules without a class hold for every picture.
 _SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -164,7 +164,8 @@ def root_class(theme: str | None) -> str:
 
 def _rules(kinds: Iterable[str], used: frozenset[str] | None, colour: Callable[[str], str]) -> str:
     colours = {kind: ";".join(f"{prop}:{colour(name)}" for prop, name in _RULES[kind]) for kind in kinds}
-    rules = [f".tt-pic .{kind}{{{declarations}}}" for kind, declarations in colours.items()]
+    # A hue counts twice: the sheet of the next picture on the page may not have it, and would colour this one anew.
+    rules = [f".tt-pic {f'.{kind}' * (1 + (kind in _HUES))}{{{declared}}}" for kind, declared in colours.items()]
     for classes, declarations in _SHAPES:
         there = [f".tt-pic .{one}" for one in classes if used is None or one in used]
         if there or not classes:

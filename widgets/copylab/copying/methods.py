@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tinytorch.viz.catalogue import gettext_noop
+from tinytorch.viz.catalogue import gettext, gettext_noop
 
 
 @dataclass(frozen=True)
@@ -133,14 +133,22 @@ def method(name: str | Method) -> Method:
     if isinstance(name, Method):
         return name
     if not isinstance(name, str):
-        raise TypeError(f"a method is named by a string such as 'clone', not by {type(name).__name__}")
+        raise TypeError(
+            gettext("a method is named by a string such as 'clone', not by {type}", type=type(name).__name__)
+        )
     found = _KNOWN.get(_plain(name))
     if found is not None:
         return found
-    close = difflib.get_close_matches(_plain(name), _KNOWN, 1)
-    hint = f" Did you mean {_KNOWN[close[0]].name!r}?" if close else ""
     names = ", ".join(repr(one) for one in METHODS)
-    raise ValueError(f"there is no copy method {name[:60]!r}.{hint} There are: {names}")
+    said = gettext("there is no copy method {name!r}. There are: {names}", name=name[:60], names=names)
+    for close in difflib.get_close_matches(_plain(name), _KNOWN, 1):
+        said = gettext(
+            "there is no copy method {name!r}. Did you mean {close!r}? There are: {names}",
+            name=name[:60],
+            close=_KNOWN[close].name,
+            names=names,
+        )
+    raise ValueError(said)
 
 
 def _plain(name: str) -> str:

@@ -46,14 +46,7 @@ def tree(source: Source, found: Mapping[str, Facts]) -> Box:
 
 
 def _head(question: CopyQuestion) -> Cell:
-    decisive = "cl-decisive" if question.key == "after_write" else None
-    return Cell(
-        gettext(question.column),
-        hidden=not question.main,
-        data_key=question.key,
-        title=question.text,
-        class_=decisive,
-    )
+    return Cell(gettext(question.column), hidden=not question.main, data_key=question.key, title=question.text)
 
 
 def on_one_line(how: Method) -> str:
@@ -96,7 +89,8 @@ def _name(found: Facts) -> Cell:
 
 def _proofs(found: Facts) -> Fold:
     how = found.method
-    about = " ".join(filter(None, [how.note and f"{gettext(how.note)}.", how.docs]))
+    note = gettext(how.note) if how.note else ""
+    about = gettext("{what}: {where}", what=note, where=how.docs) if note and how.docs else note or how.docs
     return Fold(
         f"`{exact(how.name)}`: `{exact(on_one_line(how))}`",
         Paragraph(exact(about), kind="cl-about"),

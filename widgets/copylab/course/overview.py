@@ -145,7 +145,7 @@ class Progress(Told):
         course = (gettext("Lesson"), gettext("Predictions committed"), gettext("Exercises solved"))
         head = (gettext("What"), gettext("So far")) if self._one else course
         caption = gettext("Progress: {summary}.", summary=self.summary)
-        return Box(Table(head, self.rows(), caption=caption), self._beliefs(), apart=True)
+        return Box(Box(Paragraph(caption), Table(head, self.rows())), self._beliefs(), apart=True)
 
     def _beliefs(self) -> Part:
         """The misconceptions that were met, in these lessons or anywhere, and whether they came again."""
@@ -156,7 +156,7 @@ class Progress(Told):
         states = {"met": gettext("○ not settled yet"), "settled": gettext("✔ settled: a later answer avoided it")}
         rows = [(f"“{_belief(name)}”", states.get(it.get("state", ""), "?")) for name, it in sorted(met.items())]
         caption = gettext("What you believed, and the run refuted:")
-        return Table((gettext("Misconception"), gettext("Now")), rows, caption=caption)
+        return Box(Paragraph(caption), Table((gettext("Misconception"), gettext("Now")), rows))
 
 
 def _belief(name: str) -> str:

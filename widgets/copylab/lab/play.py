@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
-from tinytorch.viz.blame import Past, blame
+from tinytorch.viz.blame import Blame, Past, blame
 from tinytorch.viz.catalogue import gettext
 from tinytorch.viz.diff import changes
 from tinytorch.viz.read.records import Snapshot
@@ -59,6 +59,8 @@ class Result:
     explanation: tuple[str, ...]
     explained: int
     """The number of the line that failed, or computed a wrong gradient, and is explained; 0 for none."""
+    wrong: frozenset[object]
+    """The keys of the nodes that computed a wrong gradient, and no error said so."""
     output: tuple[tuple[str, str], ...]
     changes: tuple[str, ...]
     before: Snapshot | None
@@ -101,7 +103,7 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
     lines = tuple(_lines(parts, at if failed else count, part if failed else len(parts)))
     before, after = _around(made.steps, made.before, firsts[part])
     stopped = made.ended not in ("finished", "error")
-    explained, explanation = _explained(made.steps, made.before)
+    explained, found = _explained(made.steps, made.before)
     return Result(
         source=source,
         method=method,
@@ -111,8 +113,9 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
         ended=made.ended,
         error=_error(made.ended, last) if failed else "",
         error_line=at if failed else 0,
-        explanation=explanation,
+        explanation=found.sentences,
         explained=explained,
+        wrong=frozenset() if failed else found.nodes,
         output=tuple(pair for step in made.steps if step.site.line >= firsts[part] for pair in step.output),
         changes=describe(changes(after.snapshot, before.snapshot), before.plain, after.plain)
         if before and after
@@ -152,14 +155,14 @@ def _error(ended: str, last: Step | None) -> str:
     return (last.error if last else None) or gettext("It was stopped.")
 
 
-def _explained(steps: Sequence[Step], start: Seen | None) -> tuple[int, tuple[str, ...]]:
+def _explained(steps: Sequence[Step], start: Seen | None) -> tuple[int, Blame]:
     """Which earlier line made the last one fail, or made a gradient wrong that was not cleared since; and that line."""
     if start is None or any(step.seen is None for step in steps):
-        return 0, ()
+        return 0, Blame()
     past = [Past(0, "", start.snapshot)]
     past += [Past(step.site.line, step.site.source, step.seen.snapshot) for step in steps]
     for n in range(len(steps) - 1, -1, -1):
-        found = blame(past[: n + 1], steps[n].site.source, steps[n].error, past[n + 1].snapshot).sentences
-        if found or steps[n].site.source.endswith(".grad = None"):
+        found = blame(past[: n + 1], steps[n].site.source, steps[n].error, past[n + 1].snapshot)
+        if found.sentences or steps[n].site.source.endswith(".grad = None"):
             return steps[n].site.line, found
-    return 0, ()
+    return 0, Blame()

@@ -7,6 +7,8 @@ from typing import Any
 
 from tinytorch import viz
 from tinytorch.viz.catalogue import gettext, gettext_noop
+from tinytorch.viz.diff import changes
+from tinytorch.viz.draw.graph import graphs_of
 
 from ..copying.facts import Fact, Facts
 from ..copying.sources import Source
@@ -273,9 +275,8 @@ def _pictures(result: Result, *, live: bool) -> list[Part]:
         _Drawn(viz.memory(result.snapshot, since=result.before), gettext("Memory"), live=live, data_picture="memory")
     ]
     if result.snapshot.nodes:
-        made.append(
-            _Drawn(viz.graph(result.snapshot, since=result.before), gettext("Graph"), live=live, data_picture="graph")
-        )
+        ((_, drawn),) = graphs_of([changes(result.snapshot, result.before)], [result.wrong])
+        made.append(_Drawn(drawn, gettext("Graph"), live=live, data_picture="graph"))
     return made
 
 

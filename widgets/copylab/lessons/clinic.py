@@ -138,7 +138,7 @@ stacked = exercise(
     "be 5. Call `backward` in your cell; `w.grad` should be 7.",
     check=_check_stacked,
     title="Patient 4",
-    start=_ERRORS + f"loss = {_NUMBERS}).mean()  # then: loss.backward(), which raises the error",
+    start=_ERRORS + f"loss = {_NUMBERS}).mean()\n# then: loss.backward(), which raises the error",
     hints=["What does `item()` give, and what does it leave behind?", "`torch.stack` makes one tensor of several."],
     solution=_ERRORS + "loss = torch.stack(errors).mean()\nloss.backward()",
     wrong={

@@ -116,7 +116,7 @@ running_loss = exercise(
     "clinic/running",
     "Memory grows with every round. `total`, the sum of the losses, is only printed. It should show 14; `w.grad` should be 28.",
     check=_check_running,
-    title="Patient 10",
+    title="Patient 11",
     start=_LOSS + "    loss = ((w * x) ** 2).sum()\n    loss.backward(retain_graph=True)\n    total = total + loss",
     hints=["What is computed from `loss` has a node.", "`loss.item()` or `loss.detach()`."],
     solution=_LOSS + "    loss = ((w * x) ** 2).sum()\n    loss.backward()\n    total = total + loss.item()",
@@ -142,7 +142,7 @@ leaf_view = exercise(
     "'A view of a leaf Variable that requires grad is being used in an in-place operation.' The first number of the "
     "parameter should become 1.",
     check=_check_leaf,
-    title="Patient 11",
+    title="Patient 10",
     start=_FULL + "first = w[0]  # then: first.fill_(1.0), which raises the error",
     hints=["The write would be recorded, and `w` is a leaf.", "Inside `no_grad` it isn't recorded."],
     solution=_FULL + "with torch.no_grad():\n    w[0] = 1.0",

@@ -65,7 +65,7 @@ _KINDS = {
 }
 
 
-SCRIPTS = ("player/picture.js", "player/player.js")
+SCRIPTS = ("ui/seen.js", "player/picture.js", "player/player.js")
 SHEETS = ("player/player.css",)
 
 

@@ -24,7 +24,7 @@ _LINE = re.compile(r"line (\d+) raises an error")
 _GLUE = {"and", "und", "et", "only", "both", "just"}
 _JOINED = re.compile("以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\\]])[와과]", re.IGNORECASE)
 _MARKS = str.maketrans("、。【】\N{MINUS SIGN}", ",.[]-")
-_AROUND = re.compile(r"^grad_fn\s*=\s*| object at \w+|[`'\"<>]")  # of a node, as it is printed
+_AROUND = re.compile(r"^grad_fn\s*=\s*| object at \w+|\w+::|[`'\"<>]")  # of a node, as it is printed
 _COUNTED = (
     "zero one two three four five six seven eight nine ten",
     "零 一 二 三 四 五 六 七 八 九 十",
@@ -50,6 +50,12 @@ def readable(given: Any, right: Any, known: Collection[str]) -> bool:
     if isinstance(right, frozenset | set):
         return names(given) <= {name.casefold() for name in known} | {name.casefold() for name in right}
     return isinstance(right, str | bool) or not isinstance(value(given), str)
+
+
+def looks(given: str, like: str, known: Collection[str]) -> bool:
+    """Whether `given` says that there is none, looks like the pattern `like`, or is one of the names there are."""
+    said = _words(given)
+    return value(given) is None or bool(re.fullmatch(like, said)) or said in {name.casefold() for name in known}
 
 
 def value(given: Any) -> Any:

@@ -88,14 +88,18 @@ def value(run: Run, given: str, x: str, *, at: int | None) -> str | None:
     moment = run.at(at)
     if x not in {name for name, _ in moment.snapshot.names}:
         return None
-    past = [was for *_, was in run.history(lambda seen: seen.values[x], at) if was != moment.values[x]]
+
+    def told(name: str) -> list[Any]:
+        return [was for *_, was in run.history(lambda seen: seen.values[name], at)]
+
+    past = [was for was in told(x) if was != moment.values[x]]
     tensor = moment.snapshot.tensor(x)
     others = [moment.snapshot.tensor(name) for name, _ in moment.snapshot.names if name != x]
     if any(same(given, was) for was in past):
         kin = [name for t in others if t.storage == tensor.storage for name in t.names if name != x]
         return _kinship(run, kin[0], x, at) if kin else None
     apart = [name for t in others if t.storage != tensor.storage for name in t.names]
-    if any(same(given, moment.values.get(name)) for name in apart):
+    if any(same(given, moment.values.get(name)) and moment.values[x] in told(name) for name in apart):
         return "a copy shares memory"
     return None
 

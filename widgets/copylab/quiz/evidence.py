@@ -54,7 +54,9 @@ def node(run: Run, y: str, *, at: int | None) -> str:
     if made is None:
         return gettext("`{y}.grad_fn` is None: no recorded operation made `{y}`. So it is a leaf.", y=y)
     return gettext(
-        "`{y}.grad_fn` is {node}: `{y}` was computed, and that was recorded. So it is no leaf.", y=y, node=made
+        "`{y}.grad_fn` is {node}: `{y}` was computed, and that was recorded. So it is no leaf.",
+        y=y,
+        node=labels.short(made),
     )
 
 
@@ -65,7 +67,9 @@ def requires_grad(run: Run, y: str, *, at: int | None) -> str:
         return gettext("`{y}.requires_grad` is False.", y=y)
     if tensor.is_leaf:
         return gettext("`{y}.requires_grad` is True, asked for.", y=y)
-    return gettext("`{y}.requires_grad` is True, inherited: its node is {node}.", y=y, node=tensor.grad_fn_name)
+    return gettext(
+        "`{y}.requires_grad` is True, inherited: its node is {node}.", y=y, node=labels.short(tensor.grad_fn_name or "")
+    )
 
 
 def versions(run: Run, x: str, *, at: int | None) -> str:

@@ -24,6 +24,7 @@ from ..run.engines import checked, meant, named
 from ..run.program import tidy
 from ..ui.exhibit import Live
 from .answers import label
+from .page import page
 from .progress import load, note, recall
 from .question import Question
 from .reveal import Reveal, UnreadError, judge
@@ -53,7 +54,7 @@ def predict(
         p.commit(["no", [1, 2]])   # without its buttons: one answer for each row
         p.verify()                 # is every question answerable, every listed wrong answer really wrong?
 
-    code: the program, which knows its engine as `torch`. It runs in a namespace of its own, after the commit.
+    code: the program, which knows its engine as `torch`. It runs in a namespace of its own, out of sight.
     questions: see copylab.questions; by default the whole state table for `x` and `y`, or else the first two names.
     key: the name under which the answers are kept in the learner's progress file, such as "clone/readings"; without
         one they are not kept.
@@ -404,6 +405,14 @@ class PredictionView(View):
         self.form = PredictionForm(prediction)
         super().__init__(prediction, [self.form])
         self.form.on_msg(self._asked)
+
+    @property
+    def html(self) -> str:
+        """The task; on a page without a kernel it is filled in and judged by the page, if the program can be run."""
+        try:
+            return page(self._prediction)
+        except Exception:  # noqa: BLE001  # whatever a question raises: it is said when the answers are committed
+            return self._prediction.html
 
     def _asked(self, _widget: object, content: Any, _buffers: object) -> None:
         match content:

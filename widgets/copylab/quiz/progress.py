@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tinytorch.viz.catalogue import gettext
+
 VARIABLE = "COPYLAB_PROGRESS"
 NAME = "copylab-progress.json"
 _KINDS = ("predictions", "exercises", "misconceptions")
@@ -46,13 +48,25 @@ def load() -> dict[str, dict[str, Any]]:
     except FileNotFoundError:
         return {kind: {} for kind in _KINDS}
     except OSError as error:
-        _warn(f"the progress file {file.name} cannot be read ({error.strerror}): starting without it")
+        _warn(
+            gettext(
+                "the progress file {name} cannot be read ({why}): starting without it",
+                name=file.name,
+                why=error.strerror,
+            )
+        )
         return {kind: {} for kind in _KINDS}
     except (ValueError, AttributeError, RecursionError):
         aside = _free(file)
         with contextlib.suppress(OSError):
             file.replace(aside)
-            _warn(f"the progress file {file.name} could not be understood; it is kept as {aside.name}")
+            _warn(
+                gettext(
+                    "the progress file {name} could not be understood; it is kept as {aside}",
+                    name=file.name,
+                    aside=aside.name,
+                )
+            )
         return {kind: {} for kind in _KINDS}
     return entries
 
@@ -74,7 +88,13 @@ def note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
             text = json.dumps({"version": 1, **known}, ensure_ascii=False, indent=1, sort_keys=True)
             _replace(file, (text + "\n").encode("utf-8", "backslashreplace"))  # of half a character the JSON escape
     except OSError as error:
-        _warn(f"the progress file {file.name} cannot be written ({error.strerror}): this is not kept")
+        _warn(
+            gettext(
+                "the progress file {name} cannot be written ({why}): this is not kept",
+                name=file.name,
+                why=error.strerror,
+            )
+        )
 
 
 def recall(kind: str, key: str | None) -> dict[str, Any]:

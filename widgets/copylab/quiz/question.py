@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tinytorch.viz.catalogue import gettext
+from tinytorch.viz.labels import short
 
-from .answers import label, names, readable, same, shown, value
+from .answers import label, looks, names, readable, same, shown, value
 from .misconceptions import MISCONCEPTIONS, Misconception
 from .runs import Run
 
@@ -56,6 +57,7 @@ class Question:
     name: what to call it in `commit({name: answer})`; by default its prompt.
     hint: how to write a free answer.
     suspect: finds the misconception behind any wrong answer that `wrong` does not list, from the run and the answer.
+    like: what the name of a node looks like, in small letters, where one is asked for: another answer is asked again.
     """
 
     prompt: str | Callable[[], str]
@@ -66,6 +68,7 @@ class Question:
     name: str = ""
     hint: str = ""
     suspect: Callable[[Run, Any], str | None] | None = None
+    like: str = ""
 
     @property
     def asks(self) -> str:
@@ -121,6 +124,8 @@ class Question:
 
     def understands(self, given: str, right: Any, run: Run) -> bool:
         """Whether `given`, as `read` keeps it, can be read as an answer, be it right or wrong."""
+        if self.like:
+            return looks(given, self.like, [right, *(short(node.name) for node in run.snapshot().nodes)])
         return self.choices is not None or readable(given, right, run.at().values)
 
     def holds(self, given: str, right: Any) -> bool:

@@ -54,16 +54,16 @@ class Row:
         row = [
             Cell(str(number), class_=f"{kind} cl-number"),
             Cell(self.question.asks, head=True, class_=kind),
-            Cell(label(self.given), class_=kind),
-            Cell(label(self.right), class_=kind),
+            Cell(label(self.given), class_=kind, data_label=gettext("You wrote")),
+            Cell(label(self.right), class_=kind, data_label=gettext("The run says")),
             Cell(verdict, class_=f"{kind} cl-verdict"),
         ]
         below = Box(*map(Paragraph, against))
         return [row] if self.is_right else [row, [Cell("", part=below, class_="cl-against", colspan=len(row))]]
 
 
-def headline(right: int | str, count: int) -> str:
-    """How many rows are right, in a sentence; what stands for a number that is not known yet may be a text."""
+def headline(right: int, count: int) -> str:
+    """How many rows are right, in a sentence."""
     if right == count:
         return ngettext("Right.", "All {number} right.", count)
     return gettext(
@@ -159,8 +159,7 @@ class Reveal(Told):
             return None
         return Box(
             InText(Paragraph(gettext("At the end of the run:"))),
-            InPage(Paragraph(f"**{gettext('The memory at the end of the run')}**")),
-            Picture(viz.memory(snapshot), gettext("Memory"), live=live),
+            Picture(viz.memory(snapshot), gettext("Memory at the end of the run"), live=live),
         )
 
     def _against(self) -> list[list[str]]:

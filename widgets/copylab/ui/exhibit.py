@@ -45,17 +45,14 @@ class Exhibit(Told):
 
         show: Callable[[dict[str, Any]], None] = front.publish_display_data
 
-        twin = f'<div class="copylab-twin">{self.html}</div>'
-        if getattr(self, "comm", None) is None:  # closed
-            show({"text/plain": self.stored, "text/html": twin})
-            return
-        self.add_class("cl-live")  # type: ignore[attr-defined]
-        model = self.model_id  # type: ignore[attr-defined]
-        view = {"version_major": 2, "version_minor": 0, "model_id": model}
-        # A page without a kernel shows both outputs: the first one says only why there are two.
-        why = gettext("Run this cell to use it here. What it shows at first is told below.")
-        show({"text/plain": why, _VIEW: view})
-        show({"text/plain": self.stored, "text/html": twin})
+        if getattr(self, "comm", None) is not None:  # it is not closed
+            self.add_class("cl-live")  # type: ignore[attr-defined]
+            model = self.model_id  # type: ignore[attr-defined]
+            view = {"version_major": 2, "version_minor": 0, "model_id": model}
+            # A page without a kernel shows both outputs: the first one says only why there are two.
+            why = gettext("Run this cell to use it here. What it shows at first is told below.")
+            show({"text/plain": why, _VIEW: view})
+        show({"text/plain": self.stored, "text/html": f'<div class="copylab-twin">{self.html}</div>'})
 
     def close(self) -> None:
         """Close the view with all that it is made of, so that nothing of it stays behind in the kernel."""

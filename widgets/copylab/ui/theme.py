@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
@@ -51,25 +52,24 @@ def _read(name: str) -> str:
     text = files("copylab").joinpath(room, "web", file).read_text("utf-8")
     # Comments are for who reads the file: each output would store them.
     text = re.sub(r"(?m)^\s*(//.*|/\*.*\*/)$", "", text)
-    return re.sub(r"\n\s*\n", "\n", text).lstrip()
+    return re.sub(r"\n\s*", "\n", text).lstrip()  # nor does it need what sets lines in
 
 
 def style(*names: str) -> str:
     """Return the style sheet of all that is shown in a `.cl-panel`, and after it those of the rooms."""
     lost = gettext("This view has lost its kernel. What you see stays until you run the cell again.")
-    said = json.dumps(lost, ensure_ascii=False).replace(
-        "<", "\\3c "
-    )  # a style sheet in a page ends at the first `</style`
+    said = json.dumps(lost, ensure_ascii=False).replace("<", "\\3c ")  # a page's style ends at the first `</style`
     told = f".cl-live.jupyter-widgets-disconnected::before{{content:{said}}}"
-    return web("ui/exhibit.css", *names) + colours(".cl-panel") + told
+    return web("ui/panel.css", "ui/exhibit.css", *names) + colours(".cl-panel") + told
 
 
-def colours(root: str) -> str:
-    """Return the style that defines `--tt-NAME` for every colour below the selector `root`.
+def colours(root: str, sheet: str = "") -> str:
+    """Return the style that defines `--tt-NAME` for every colour, or for those that a sheet names, below `root`.
 
     A page that says which theme it has is believed, any other follows the system.
     """
-    light, dark = _shades(0), _shades(1)
+    used = [name for name in PALETTE if not sheet or f"--tt-{name}" in sheet]
+    light, dark = _shades(used, 0), _shades(used, 1)
     said = {theme: ",".join(f"{host} {root}" for host in hosts) for theme, hosts in _HOSTS.items()}
     return (
         f"{root}{{{light}}}@media (prefers-color-scheme:dark){{{root}{{{dark}}}}}"
@@ -77,6 +77,6 @@ def colours(root: str) -> str:
     )
 
 
-def _shades(theme: int) -> str:
+def _shades(names: Iterable[str], theme: int) -> str:
     scheme = ("light", "dark")[theme]
-    return f"color-scheme:{scheme};" + "".join(f"--tt-{name}:{shades[theme]};" for name, shades in PALETTE.items())
+    return f"color-scheme:{scheme};" + "".join(f"--tt-{name}:{PALETTE[name][theme]};" for name in names)

@@ -95,7 +95,10 @@ class Table {
   open(cell, was) {
     const said = cell.textContent;
     cell.dataset.said = said;
-    const button = element("button", { type: "button", tabindex: -1, "aria-expanded": "false" }, said);
+    cell.dataset.label = this.heads[cell.cellIndex].textContent;
+    const button = element("button", { type: "button", tabindex: -1, "aria-expanded": "false" });
+    const [first, ...rest] = said.split(/(?=Backward)/); // where the name of a node may break
+    button.append(first, ...rest.flatMap((part) => [element("wbr"), part]));
     cell.replaceChildren(button);
     if (was === undefined || was === said) return;
     cell.classList.add("cl-changed");
@@ -167,9 +170,10 @@ class Table {
     if (event.key === "Escape" && this.shown) return this.close(true);
     if (!event.target.matches(CELL) || event.ctrlKey || event.altKey || event.metaKey) return;
     const rows = [...this.body.querySelectorAll("tr:not([hidden], .cl-proof)")];
-    const columns = this.heads.slice(1).filter(visible);
-    const y = rows.indexOf(event.target.closest("tr"));
-    const x = columns.indexOf(this.heads[event.target.parentElement.cellIndex]);
+    const row = event.target.closest("tr");
+    const columns = [...row.cells].slice(1).filter(visible);
+    const y = rows.indexOf(row);
+    const x = columns.indexOf(event.target.parentElement);
     const to = {
       ArrowRight: [y, x + 1],
       ArrowLeft: [y, x - 1],

@@ -12,7 +12,9 @@ const BUTTONS = [
 const WORDS_OF_CODE = /("[^"]*"|'[^']*'|#.*|(?<![\w.])[A-Za-z_]\w*)/;
 const WRONG = ["error", "syntax", "wrong"];
 const MEASURED = 24; // so many of the longest steps are measured
-const MOST = 320; // px: words that take more scroll
+const GAP = 12; // px between the columns
+const WORDS_WIDE = 288; // px that a column of words or code needs
+const MOST = 400; // px: words that take more scroll
 
 const SWAP = { '"': "`", "`": '"', "<": "~", "~": "<" }; // exchanged where they are written
 
@@ -179,14 +181,13 @@ class Player {
       bar,
       ...this.folding(),
       element("div", { class: "cl-line-of-status" }, this.status, element("p", { class: "cl-hint" }, say("Click here for the keys ← → Home End"))),
-      element("div", { class: "cl-halves cl-code-half" }, this.code, this.happened),
-      element("div", { class: "cl-halves cl-pictures" }, ...[...this.panes.values()].map((pane) => pane.figure)),
+      (this.stage = element("div", { class: "cl-stage" }, this.code, this.happened, ...[...this.panes.values()].map((pane) => pane.figure))),
       this.ending,
     );
     for (const kind of ["pointerover", "pointerout", "focusin", "focusout"]) this.root.addEventListener(kind, (event) => this.join(event));
     this.root.addEventListener("copylab-key", (event) => this.act(event.detail));
     this.show(0);
-    new ResizeObserver(() => this.settle()).observe(this.happened);
+    for (const one of [this.stage, this.happened]) new ResizeObserver(() => this.settle()).observe(one);
   }
 
   /** A line of the code, the names of tensors as elements; not where functions have names of their own. */
@@ -213,7 +214,14 @@ class Player {
 
   /** Make the place of the words as high as the longest of them need, so that nothing below it moves. */
   settle() {
-    const { happened, index } = this;
+    const { happened, index, stage } = this;
+    // Where there is room, in two columns: code above memory, and words above the graph, or that below all.
+    const [memory, graph] = [this.sizes.memory[0], this.sizes.graph[0]].map(Number);
+    const room = stage.clientWidth - GAP;
+    const left = room - Math.max(memory + graph > room ? 0 : graph, WORDS_WIDE);
+    stage.classList.toggle("cl-two", left >= Math.max(memory, WORDS_WIDE));
+    stage.classList.toggle("cl-below", memory + graph > room);
+    stage.style.setProperty("--cl-left", `${left}px`);
     const wide = happened.clientWidth;
     if (!wide || wide === this.wide) return;
     this.wide = wide;
@@ -426,19 +434,8 @@ if (!window[once]) {
   window.addEventListener("beforeprint", onPrint);
 }
 
-/** The twin of a live view is hidden while that is there: it becomes a player when it comes to be seen. */
-function whenSeen(root) {
-  const watcher = new IntersectionObserver((entries) => {
-    if (root.dataset.ready || !entries.some((entry) => entry.isIntersecting)) return;
-    watcher.disconnect();
-    upgrade(root);
-  });
-  setTimeout(() => watcher.observe(root), 1000); // a live view takes a moment to appear
-}
-
 for (const root of document.querySelectorAll(".copylab-steps:not([data-ready])")) {
-  if (root.closest(".copylab-twin")) whenSeen(root);
-  else upgrade(root);
+  whenSeen(root, () => root.dataset.ready || upgrade(root));
 }
 
 /** The live form: the same static form as a trait, and the step as another. */

@@ -1,7 +1,6 @@
 // A prediction on a page without a kernel: what the kernel does elsewhere is done here. Answers are read as answers.py
 // reads them, and are never run.
 
-const GIVEN = "\ue000";
 const NOTHING = new Set(["none", "nothing", "neither", "-", "no gradient", "no value", "无", "無", "没有", "沒有", "都没有", "없음", "없다", "없습니다"]);
 const COUNTED = [
   "zero one two three four five six seven eight nine ten",
@@ -95,9 +94,79 @@ function readable(given, row) {
   return row.kind !== "value" || typeof value(given) !== "string" || value(given) === row.right;
 }
 
+/** The task as a form: a menu or a field in each row, as Python makes it for a live view. */
+function form(task, rows) {
+  const made = task.cloneNode(true);
+  const [program, asked] = made.children;
+  const form = Object.assign(document.createElement("form"), { noValidate: true });
+  form.setAttribute("aria-label", program.firstElementChild.textContent.trim());
+  form.append(...asked.childNodes);
+  const own = Math.random().toString(36).slice(2);
+  form.querySelectorAll("tbody tr").forEach(({ cells: [, asks, answer] }, at) => {
+    const { name, choices } = rows[at];
+    const id = `cl-${own}-${at}`;
+    const field = document.createElement(choices ? "select" : "input");
+    const label = document.createElement("label");
+    const place = Object.assign(document.createElement("div"), { className: "cl-answer" });
+    Object.assign(field, { id, name, autocomplete: "off" }, choices ? {} : { maxLength: 2000, spellcheck: false });
+    Object.assign(label, { htmlFor: id }).append(...asks.childNodes);
+    if (choices) field.append(...[["", say("choose …")], ...choices].map(([value, said]) => new Option(said, value)));
+    place.append(field);
+    if (!choices) {
+      const hint = Object.assign(document.createElement("span"), { id: `${id}-hint`, className: "cl-hint" });
+      hint.innerHTML = answer.innerHTML.replace(/: …$/, "");
+      field.type = "text";
+      field.setAttribute("aria-describedby", hint.id);
+      place.append(hint);
+    }
+    asks.replaceChildren(label);
+    answer.replaceChildren(place);
+  });
+  const bar = `<div class="cl-bar"><button class="cl-commit">${say("Commit")}</button><span class="cl-count"></span></div>`;
+  form.insertAdjacentHTML("beforeend", bar);
+  asked.replaceWith(form);
+  return made.innerHTML;
+}
+
+const escaped = (text) => Object.assign(document.createElement("i"), { textContent: text }).innerHTML;
+const marked = (text) => escaped(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+
+/** What the run says to the answers, as reveal.py has it. */
+function result(task, { rows, texts, all }, given) {
+  let right = 0;
+  const questions = [...task.querySelectorAll('th[scope="row"]')].map((asks) => asks.innerHTML);
+  const lines = rows.map((row, at) => {
+    const wrote = given[at];
+    const fits = same(wrote, row.right, row);
+    const kind = fits ? "cl-right" : "cl-wrong";
+    const cell = (inside, more = "") => `<td class="${kind}${more}">${inside}</td>`;
+    const told = row.no.find(([key]) => same(wrote, key, row))?.[1] ?? row.other;
+    const against = fits ? "" : told.map((one) => `<p>${texts[one]}</p>`).join("");
+    right += fits;
+    return [
+      `<tr>${cell(at + 1, " cl-number")}<th scope="row" class="${kind}">${questions[at]}</th>`,
+      cell(marked(row.choices?.find(([value]) => value === wrote)[1] ?? wrote)),
+      cell(row.shown),
+      cell(fits ? say("✔ right") : say("✖ not so"), " cl-verdict"),
+      fits ? "</tr>" : `</tr><tr><td class="cl-against" colspan="5">${against}</td></tr>`,
+    ].join("");
+  });
+  const count = rows.length;
+  const some = say("{right} of {count} right. A row that turned out wrong is one you can learn from.", { right, count });
+  const headline = right === count ? all : some;
+  const head = [say("Question"), say("You wrote"), say("The run says"), say("Verdict")];
+  return [
+    task.firstElementChild.outerHTML,
+    `<div role="group" aria-label="${headline}"><p class="cl-headline" tabindex="-1">${headline}</p>`,
+    `<table class="cl-reveal"><thead><tr><td></td><th scope="col">${head.join('</th><th scope="col">')}</th></tr></thead><tbody>${lines.join("")}</tbody></table>`,
+    `<div class="cl-bar"><button type="button" data-do="reset">${say("Start again")}</button></div></div>`,
+  ].join("");
+}
+
 /** What a form is given in place of a model of the kernel's. */
-function judging(told) {
-  const state = { answers: {}, page: told.form, problem: "", says: "" };
+function judging(task, told) {
+  const open = form(task, told.rows);
+  const state = { answers: {}, page: open, problem: "", says: "" };
   const heard = {};
   const change = (name, to) => {
     state[name] = to;
@@ -106,25 +175,9 @@ function judging(told) {
   function commit(answers) {
     const given = told.rows.map((row) => answers[row.name]);
     const at = told.rows.findIndex((row, index) => !readable(given[index], row));
-    if (at >= 0) {
-      const parts = { number: at + 1, given: given[at], takes: told.rows[at].takes };
-      return change("problem", say("Row {number}: “{given}” cannot be read. Write it as {takes}.", parts));
-    }
-    const escaped = (text) => Object.assign(document.createElement("i"), { textContent: text }).innerHTML;
-    let right = 0;
-    const rows = told.rows.map((row, index) => {
-      const fits = same(given[index], row.right, row);
-      right += fits;
-      const listed = row.no.find(([key]) => same(given[index], key, row));
-      return (fits ? row.yes : listed ? listed[1] : row.other).replaceAll(GIVEN, () => escaped(given[index]));
-    });
-    const made = Object.assign(document.createElement("div"), { innerHTML: told.result });
-    const headline = right === rows.length ? told.all : told.some.replace(GIVEN, right);
-    made.querySelector(".cl-headline").textContent = headline;
-    made.querySelector('[role="group"]').setAttribute("aria-label", headline);
-    made.querySelector(".cl-reveal tbody").innerHTML = rows.join("");
-    made.querySelector('[data-do="steps"]').remove();
-    change("page", made.innerHTML);
+    if (at < 0) return change("page", result(task, told, given));
+    const takes = task.querySelectorAll("tbody tr")[at].cells[2].textContent.replace(/: …$/, "");
+    change("problem", say("Row {number}: “{given}” cannot be read. Write it as {takes}.", { number: at + 1, given: given[at], takes }));
   }
   return {
     get: (name) => state[name],
@@ -133,7 +186,7 @@ function judging(told) {
     send({ do: what, answers }) {
       if (what === "commit") return commit(answers);
       state.answers = {};
-      change("page", told.form);
+      change("page", open);
     },
     on: (event, handler) => (heard[event] = handler),
     off() {},
@@ -143,6 +196,9 @@ function judging(told) {
 for (const el of document.querySelectorAll(".cl-page[data-told]")) {
   const bytes = Uint8Array.from(atob(el.dataset.told), (sign) => sign.charCodeAt(0));
   delete el.dataset.told;
-  el.replaceChildren();
-  render({ model: judging(JSON.parse(new TextDecoder().decode(bytes))), el });
+  whenSeen(el, () => {
+    const task = el.querySelector(".copylab-predict");
+    task.remove();
+    render({ model: judging(task, JSON.parse(new TextDecoder().decode(bytes))), el });
+  });
 }
