@@ -1,7 +1,7 @@
 """Do the tests pass wherever people run them? Runs the unit stage in a copy of the tree, in odd surroundings.
 
     python tests/surroundings.py                             all of them, several at once: three runs of the unit stage
-    python tests/surroundings.py ascii+order                 these two at once
+    python tests/surroundings.py plain+order                 these two at once
     python tests/surroundings.py folder home -- tests/viz    one after the other, with these arguments for pytest
 
 Ends with 1 if a test fails. `order` shuffles the tests; COPYLAB_ORDER=SEED brings back the order that was printed.
@@ -22,7 +22,7 @@ from mutations import copied
 
 UNIT = ("tests", "--ignore=tests/browser", "--numprocesses=2")
 SURROUNDINGS: dict[str, dict[str, str]] = {
-    "ascii": {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    "plain": {"LANG": "C", "LC_ALL": "C"},
     "german": {"LANG": "de_DE.UTF-8", "LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de"},
     "zone": {"TZ": "Pacific/Chatham"},
     "narrow": {"COLUMNS": "40", "LINES": "10"},
@@ -33,7 +33,7 @@ SURROUNDINGS: dict[str, dict[str, str]] = {
     "folder": {},  # with blanks and letters that are not ASCII in its name
     "order": {},
 }
-TOGETHER = ("folder+zone+narrow+seed0", "german+home+seed1", "ascii+order+seed2")
+TOGETHER = ("folder+zone+narrow+seed0", "german+home+seed1", "plain+order+seed2")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -67,7 +67,7 @@ def seen(torch: Any, hypot: Callable) -> dict[str, str]:
     into = torch.empty(0)
     half = hypot(plain, y).grad_fn
     gx, gy = torch.autograd.grad(z.sum(), (x, y), create_graph=True)
-    return {
+    told = {
         "value": f"{z} {x.hypot(y)}",
         "node": f"{z.grad_fn.name()} {sorted(n for n in dir(z.grad_fn) if n.startswith('_saved'))}",
         "saved": f"{saved[0]} {saved[1] is x}",
@@ -84,6 +84,8 @@ def seen(torch: Any, hypot: Callable) -> dict[str, str]:
         "wrong dtype": said(lambda: hypot(torch.tensor([1]), torch.tensor([1]))),
         "wrong shape": said(lambda: hypot(x, torch.ones(3))),
     }
+    # An operation that was declared before, by another test, has taken the number 0.
+    return {what: re.sub(r"(?<=HypotBackward)\d+", "0", text) for what, text in told.items()}
 
 
 TORCHS = {

@@ -7,10 +7,11 @@ import random
 import subprocess
 import sys
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
-from hostile import calls, files, memory
+from hostile import calls, files, leaks, memory
 
 import tinytorch
 
@@ -53,3 +54,30 @@ def test_the_attack_on_memory_sees_what_is_wrong() -> None:
 def test_an_empty_array_shows_nothing_of_what_lies_around_it() -> None:
     with pytest.raises(RuntimeError, match="out of bounds for storage of size 0"):
         tinytorch.from_numpy(np.arange(10.0)[5:5]).as_strided((4,), (1,), 0)
+
+
+def test_nothing_is_left_of_pictures_widgets_and_steps() -> None:
+    command = [sys.executable, leaks.__file__, "--part", "0.001"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.count("MB. Nothing is left.") == 3, done.stdout + done.stderr
+
+
+def test_what_is_left_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Any] = []
+    kept: list[bytes] = []
+
+    def opens(number: int) -> int:
+        opened.append(leaks.MAKERS[0]())
+        return number
+
+    def keeps(number: int) -> int:
+        kept.append(os.urandom(10**7))
+        return number
+
+    monkeypatch.setitem(leaks.KINDS, "widgets", (opens, 10))
+    assert leaks.attack("widgets", 1)[2].startswith("comms, widgets, threads:")
+    monkeypatch.setitem(leaks.KINDS, "steps", (keeps, 10))
+    assert leaks.attack("steps", 1)[2].endswith("more memory")
+    for widget in opened:
+        widget.close()

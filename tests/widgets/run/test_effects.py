@@ -56,7 +56,7 @@ class TestFiles:
         assert said("import os\nos.rename('old.txt', 'new.txt')") == "The code renamed the file old.txt."
         assert said("import os\nos.mkdir('sub')\nos.chdir('sub')") == (
             "The code made the folder sub. "
-            "The code changed a setting of your session, which was put back: the current folder."
+            "The code changed a setting of the session, which was put back: the current folder."
         )
         assert Path.cwd() == folder
 
@@ -155,7 +155,7 @@ class TestSession:
         before = state()
         end = said(code, engine)
         assert state() == before
-        assert end.endswith(f"The code changed a setting of your session, which was put back: {about}.")
+        assert end.endswith(f"The code changed a setting of the session, which was put back: {about}.")
 
     def test_no_setting_is_claimed_that_was_not_changed(self, engine: ModuleType) -> None:
         assert said("with torch.no_grad():\n    x = torch.ones(2)", engine) == ""

@@ -19,6 +19,7 @@ from tinytorch.viz.labels import few
 from ..doc import spoken
 from ..run.engines import checked, engine_for
 from ..run.functions import Thing, from_function
+from ..run.isolated import Isolated
 from ..run.program import Into, Program, tidy
 from ..run.run import LIMITS, Limits, Run
 from .frames import Frame, Looker, Part, fold, make
@@ -53,6 +54,7 @@ def steps(
     rounds: int | None = None,
     max_steps: int = LIMITS.max_steps,
     seconds: float = LIMITS.seconds,
+    isolated: bool = False,
     **kwargs: Any,
 ) -> Steps:
     """Run `code` statement by statement and show, after each, its output, the memory and the graph.
@@ -70,6 +72,8 @@ def steps(
         functions among them are stepped into besides: `into=[models]`, `into=["f", Net]`. They are left as they are.
     rounds: so many rounds of each loop are stepped, the later ones run in one go; None for all.
     max_steps, seconds: the run ends there, and says so. Interrupting it keeps the steps so far.
+    isolated: a string runs in a process of its own, which is ended when the time is up, whatever the code does, and may
+        end itself. Nothing of the session is there, so neither `namespace` nor objects in `into` go with it.
 
     Returns a Steps, which a notebook shows as a player: buttons, a slider, the arrow keys, Home and End. `.live()`
     gives the same as a widget, `print(s.text)` the same in words. Errors of the code, syntax errors included, are shown
@@ -77,14 +81,14 @@ def steps(
     undone, and are said at the end (`s.end`).
 
     Raises:
-        TypeError: `code` is neither a string nor a function with a source, `engine` is no module with a Tensor, or
-            `into` holds what has no source.
+        TypeError: `code` is neither a string nor a function with a source, `engine` is no module with a Tensor,
+            `into` holds what has no source, or what cannot go into a process of its own is to.
         ValueError: a limit is not positive, or `into` names a function that the code does not define.
 
     """
     caller = sys._getframe(1).f_globals
     names = None if namespace is None else dict(namespace)
-    return step(code, args, kwargs, caller, Choice(engine, names, into, Limits(max_steps, seconds, rounds)))
+    return step(code, args, kwargs, caller, Choice(engine, names, into, Limits(max_steps, seconds, rounds), isolated))
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ class Choice:
     names: dict[str, Any] | None = None
     into: Stepped | Iterable[Stepped] = True
     limits: Limits = LIMITS
+    isolated: bool = False
 
 
 def step(
@@ -108,6 +113,10 @@ def step(
     into, things = _into(choice.into)
     engine = checked(choice.engine) or engine_for(caller)
     program: str | Program
+    if choice.isolated:
+        if not isinstance(code, str) or args or kwargs or things or choice.names is not None:
+            raise TypeError("isolated=True is for code given as a string, without namespace and objects in into")
+        return Steps(Isolated(tidy(code), engine, Looker(), into=into, limits=choice.limits), caller)
     if isinstance(code, str):
         if args or kwargs:
             raise TypeError("code given as a string takes no arguments: pass variables with namespace={'x': x}")
@@ -155,7 +164,7 @@ class Steps(Sequence[Frame]):
 
     @property
     def ended(self) -> str:
-        """How the run ended: finished, error, syntax, steps (the step limit), time (the time limit) or interrupted."""
+        """How the run ended: finished, error, syntax, steps or time (the limits), interrupted, died (its process)."""
         return self._run.ended
 
     @cached_property
@@ -216,7 +225,7 @@ class Steps(Sequence[Frame]):
     @property
     def _all(self) -> Sheet:
         return Sheet(
-            self._run.texts, self.parts, self.summary, self.end, self.ended in ("steps", "time", "interrupted")
+            self._run.texts, self.parts, self.summary, self.end, self.ended in ("steps", "time", "interrupted", "died")
         )
 
     @cached_property
@@ -295,6 +304,14 @@ def _ending(run: Run, caller: Mapping[str, Any]) -> Iterator[str]:
             yield gettext("An endless loop? Otherwise raise seconds.")
         case "interrupted":
             yield ngettext("Interrupted after {number} step.", "Interrupted after {number} steps.", count)
+            yield gettext("The steps so far are kept.")
+        case "died":
+            yield ngettext(
+                "After {number} step nothing more came from the process of the code (exit status {status}).",
+                "After {number} steps nothing more came from the process of the code (exit status {status}).",
+                count,
+                status=getattr(run, "exit", None),
+            )
             yield gettext("The steps so far are kept.")
         case "error" if run.steps:
             where = run.steps[-1].site.where(several=len(run.texts) > 1)

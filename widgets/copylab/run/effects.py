@@ -126,7 +126,7 @@ class Effects:
             )
         if settings := [gettext(about) for about in self._changed]:
             yield gettext(
-                "The code changed a setting of your session, which was put back: {settings}.", settings=few(settings)
+                "The code changed a setting of the session, which was put back: {settings}.", settings=few(settings)
             )
 
 

@@ -109,9 +109,20 @@ class Rounds:
 
 
 class Recorder:
-    """Gathers the steps of one run of `program`, at most `max_steps`, and of each loop at most `rounds` rounds."""
+    """Gathers the steps of one run of `program`, at most `max_steps`, and of each loop at most `rounds` rounds.
 
-    def __init__(self, program: Program, look: Look, watch: Watch, max_steps: int, rounds: int | None = None) -> None:
+    tell: hears each step when it is made.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        look: Look,
+        watch: Watch,
+        max_steps: int,
+        rounds: int | None = None,
+        tell: Callable[[Step], None] = lambda _: None,
+    ) -> None:
         self.steps: list[Step] = []
         self.output = Output()
         self.full = False
@@ -120,7 +131,7 @@ class Recorder:
         self._files = program.files
         self._entry = program.entry
         self._known = program.namespace.keys() - program.mentioned  # the user's other names: not shown
-        self._look, self._watch, self._max = look, watch, max_steps
+        self._look, self._watch, self._max, self._tell = look, watch, max_steps, tell
         self._open_at: tuple[int, int] | None = None  # site and id of the frame of a line that has begun
         self._open_calls: tuple[str, ...] = ()
         self._thread: int | None = get_ident()
@@ -340,6 +351,7 @@ class Recorder:
         output, calls = self.output.take(), self._calls(frame) if calls is None else calls
         step = Step(kind, self._sites[site], output, error, caught, seen, calls, number, self._rounds.take())
         self.steps.append(step)
+        self._tell(step)
 
     def _frames(self, frame: FrameType, *, modules: bool = False) -> Iterator[FrameType]:
         """`frame` and those that called it, as far as they are functions of the program."""
