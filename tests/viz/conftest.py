@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from tinytorch.viz.read import doubts
+from tinytorch.viz.read import probe
 
 
 @pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
@@ -21,5 +21,5 @@ def no_older_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hooks of programs that other tests ran hang on in circles through torch's nodes, which nobody can collect."""
     if "torch" in sys.modules:
         newest = sys.modules["torch"].utils.hooks.RemovableHandle.next_id
-        monkeypatch.setattr(doubts._Hooks, "upto", newest)
-        monkeypatch.setattr(doubts._Hooks, "found", ())
+        monkeypatch.setattr(probe._Hooks, "upto", newest)
+        monkeypatch.setattr(probe._Hooks, "found", ())

@@ -18,11 +18,11 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tinytorch import viz
-from tinytorch.viz.blame import Blame, Past, blame
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 from tinytorch.viz.diff import Changes, changes
 from tinytorch.viz.draw.graph import graphs_of
 from tinytorch.viz.draw.memory import memories_of
+from tinytorch.viz.explain import Blame, Past, blame
 from tinytorch.viz.labels import few
 from tinytorch.viz.read.records import Snapshot
 from tinytorch.viz.words import describe
