@@ -15,10 +15,10 @@ import copylab
 import pytest
 
 import tinytorch
+from tinytorch.viz.read import probe
 
 TESTS = """
 import {engine} as torch
-from tinytorch.viz.read import probe
 
 def test_right():
     x = torch.ones(3, requires_grad=True)
