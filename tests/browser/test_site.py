@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser.conftest import Watched
 from copylab.course import site
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 pytestmark = pytest.mark.browser
 
@@ -47,16 +47,58 @@ def test_a_lesson_from_the_front_page_to_the_next_one(watched: Watched, pages: P
 def test_the_search_works_from_the_disk(watched: Watched, pages: Path) -> None:
     view = watched.page
     view.goto((pages / "en/index.html").as_uri())
-    view.get_by_role("textbox", name="Search").fill("retain_grad")
+    for text, found in (("retain_grad", ""), ("Voila", "Where it works"), ("semantic versioning", "Changelog")):
+        view.get_by_role("textbox", name="Search").fill(text)
+        view.keyboard.press("Enter")
+        expect(view.locator("#search-results li a").filter(has_text=found).first).to_be_visible()
+
+
+def tab_to(page: Page, there: Locator) -> None:
+    """Press Tab until something has the focus, and see that one can see where it is."""
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        if there.evaluate("one => one === document.activeElement"):
+            expect(there).to_be_in_viewport()
+            return
+    pytest.fail(f"no way to {there} by Tab")
+
+
+def test_a_lesson_by_keyboard_alone(watched: Watched, pages: Path) -> None:
+    view = watched.page
+    view.goto((pages / "en/02_clone.html").as_uri())
+    tab_to(view, view.get_by_role("textbox", name="Search"))
+    view.keyboard.type("retain_grad")
     view.keyboard.press("Enter")
-    expect(view.locator("#search-results li a").first).to_be_visible()
+    tab_to(view, view.locator("#search-results li a").first)
+    view.go_back()
+    theme = view.locator("body").get_attribute("data-theme")
+    tab_to(view, view.locator("button.theme-toggle:visible"))
+    view.keyboard.press("Enter")
+    expect(view.locator("body")).not_to_have_attribute("data-theme", str(theme))
+    form = view.locator(".cl-predict").first
+    for field in form.locator("select, input").all():
+        tab_to(view, field)
+        view.keyboard.press("ArrowDown")
+        view.keyboard.type("2" if field.evaluate("one => one.matches('input')") else "")
+    tab_to(view, form.get_by_role("button", name="Commit"))
+    view.keyboard.press("Enter")
+    expect(form.locator(".cl-headline")).to_be_focused()
+    expect(form.locator(".cl-headline")).to_contain_text(" right")
+    tab_to(view, view.locator("summary", has_text="Show code cell output").first)
+    view.keyboard.press("Enter")
+    player = view.locator(".cl-player").first
+    tab_to(view, player.get_by_role("button", name="Next step"))
+    view.keyboard.press("Enter")
+    expect(player).to_contain_text("Step 2")
+    view.keyboard.press("ArrowRight")
+    expect(player).to_contain_text("Step 3")
 
 
 @pytest.mark.parametrize("width", [360, 800, 1300])
 def test_nothing_runs_over_the_edge(watched: Watched, pages: Path, width: int) -> None:
     view = watched.page
     view.set_viewport_size({"width": width, "height": 800})
-    for page in ("en/gallery", "en/reference", "en/02_clone", "zh/04_data", "zh/glossary"):
+    for page in ("en/gallery", "en/reference", "en/02_clone", "en/docs/hosts", "zh/04_data", "zh/glossary"):
         view.goto((pages / f"{page}.html").as_uri())
         assert view.evaluate("document.documentElement.scrollWidth") <= width, page
 
@@ -65,7 +107,7 @@ def test_nothing_runs_over_the_edge(watched: Watched, pages: Path, width: int) -
 def test_pages_are_accessible_in_both_themes(watched: Watched, pages: Path, theme: str) -> None:
     view = watched.page
     view.add_init_script(f"localStorage.setItem('theme', '{theme}')")
-    for page in ("en/02_clone", "en/gallery", "en/reference", "zh/index"):
+    for page in ("en/02_clone", "en/gallery", "en/reference", "en/docs/widgets/predict", "zh/index"):
         view.goto((pages / f"{page}.html").as_uri())
         results = Axe().run(view, options={"preload": False})  # a page from the disk may not fetch its sheets
         assert results.violations_count == 0, (page, results.generate_report())

@@ -10,11 +10,12 @@ from pathlib import Path
 import copylab
 import pytest
 from copylab.course import lite, site
-from copylab.course.folder import lessons
+from copylab.course.folder import lessons, published
+from copylab.course.translation import PAGES
 
 import tinytorch
 
-LISTED = re.findall(r"^\{names\} (.*)$", (site.PAGES / "reference.md").read_text("utf-8"), re.MULTILINE)
+LISTED = re.findall(r"^\{names\} (.*)$", (PAGES / "reference.md").read_text("utf-8"), re.MULTILINE)
 
 _FENCED = re.compile(r"^```(\{code-cell\}|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -23,7 +24,7 @@ def test_the_reference_has_each_public_name_once() -> None:
     assert Counter(" ".join(LISTED).split()) == Counter(copylab.__all__)
 
 
-@pytest.mark.parametrize("page", sorted(site.PAGES.glob("*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
 def test_the_examples_of_the_pages_run(page: Path) -> None:
     names: dict[str, object] = {"torch": tinytorch}
     for fence, code in re.findall(
@@ -42,6 +43,13 @@ def test_a_lesson_as_a_page_has_live_predictions_and_folded_answers(tmp_path: Pa
     for cell in cells.values():
         tags = cell["metadata"].get("tags", [])
         assert ("questioned" in tags) == ("hide-output" in tags)
+
+
+def test_a_guide_runs_what_it_can_and_shows_no_screenshots() -> None:
+    text = "```python\nsteps(1)\n```\n<picture><img></picture>\n\nb\n```python\nimport torch\n```\n```python\nc\n```\n"
+    made = site._guide(text)
+    assert "```{code-cell}\nsteps(1)\n```\nb\n```python\nimport torch\n```\n```python\nc" in made
+    assert all((published() / f"{name}.md").is_file() for name in site.GUIDES)
 
 
 def test_a_folder_that_is_not_a_site_is_left_alone(tmp_path: Path) -> None:

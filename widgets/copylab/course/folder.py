@@ -1,4 +1,4 @@
-"""Where the lessons lie."""
+"""Where the lessons lie, and the guides."""
 
 from pathlib import Path
 
@@ -6,6 +6,10 @@ _HERE = Path(__file__).resolve().parents[1]  # the package
 
 
 def lessons() -> Path:
-    """Return the folder with the lessons as published: inside the installed package, or beside it in a clone."""
-    inside = _HERE / "notebooks"
-    return inside if inside.is_dir() else _HERE.parents[1] / "notebooks"
+    """Return the folder with the lessons as published."""
+    return published() / "notebooks"
+
+
+def published() -> Path:
+    """Return the folder that has lessons, guides and changelog in it: the installed package, or else a clone."""
+    return _HERE if (_HERE / "notebooks").is_dir() else _HERE.parents[1]

@@ -2,8 +2,8 @@
 
     copylab site FOLDER
 
-The lessons in each language as they are stored, glossary and cheat sheet; a gallery, the reference of all public names
-with examples, which are run for it, and guides for teachers. Sphinx with MyST-NB makes the pages: it knows notebooks,
+The lessons in each language as they are stored, glossary and cheat sheet; in English a gallery, guides and the
+reference of all public names, whose examples are run for it. Sphinx with MyST-NB makes the pages: it knows notebooks,
 search without a server and languages, and nothing of it has to be written here. The theme is Furo: it has a switch
 between light and dark, works on narrow screens and by keyboard, and asks nothing of the network.
 """
@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -32,11 +32,10 @@ from tinytorch.viz.catalogue import language as spoken
 from ..doc import element
 from ..quiz.page import page
 from ..quiz.prediction import Prediction
-from .folder import lessons
+from .folder import lessons, published
 from .lesson import asked
-from .translation import languages, translated_texts
+from .translation import PAGES, languages, translated_texts
 
-PAGES = Path(__file__).resolve().parent / "pages"
 NAMES = {"en": "English", "zh": "中文", "ko": "한국어"}
 _SPHINX = {"zh": "zh_CN"}
 _MISSING = "the site is made with Sphinx, which is not installed here. Install it with: pip install 'copylab[site]'"
@@ -51,9 +50,22 @@ FRONT = """<!doctype html>
 </main></body></html>
 """
 _PARTS = ("gallery", "reference", "teaching", "checking")
+_DOCS = ("watch", "compatibility", "hosts")
+_WIDGETS = ("README", "steps", "compare", "predict", "exercise", "race", "copylab")
+GUIDES = (*(f"docs/widgets/{name}" for name in _WIDGETS), *(f"docs/{name}" for name in _DOCS), "CHANGELOG")
 _LIVE = "application/vnd.jupyter.widget-view+json"
 _MEMBER = re.compile(r"^(\w+(?:, \w+)*): ", re.MULTILINE)
 _ASKED = re.compile(r"^\{names\} (.*)$", re.MULTILINE)
+_EXECUTED = """---
+file_format: mystnb
+kernelspec:
+  name: python3
+---
+```{code-cell}
+:tags: [remove-cell]
+import tinytorch as torch
+```
+"""
 
 
 def build(folder: Path, chosen: list[str] | None = None, tell: Callable[[str], None] = print) -> list[str]:
@@ -120,11 +132,19 @@ def write_source(source: Path, language: str) -> None:
     (source / "extra").mkdir()
     sheet = translated.get("cheat_sheet.html") or (lessons() / "cheat_sheet.html").read_text("utf-8")
     (source / "extra" / "cheat_sheet.html").write_text(sheet, "utf-8")
-    parts = [name for name in _PARTS if language == "en"]
+    pages = dict(translated_texts(PAGES, language)) if language in languages(PAGES) else {}
+    parts = [name for name in _PARTS if language == "en" or f"{name}.md" in pages]
     for name in parts:
-        (source / f"{name}.md").write_text(_described((PAGES / f"{name}.md").read_text("utf-8")), "utf-8")
+        text = pages.get(f"{name}.md") or (PAGES / f"{name}.md").read_text("utf-8")
+        (source / f"{name}.md").write_text(_described(text), "utf-8")
+    guides = GUIDES if language == "en" else ()
+    for name in guides:
+        page = source / f"{name}.md"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(_guide((published() / f"{name}.md").read_text("utf-8")), "utf-8")
     with (source / "index.md").open("a", encoding="utf-8") as index:
-        index.write(_contents(names, parts))
+        look_up = ["glossary", *parts]
+        index.write(_contents({gettext("Lessons"): names, gettext("Look up"): look_up, gettext("Guides"): guides}))
 
 
 def _lesson(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -163,12 +183,18 @@ def _linked(text: str) -> str:
     return re.sub(r"\[([^]]+)\]\(((?:cheat_sheet\.html|LICENSE)[^)]*)\)", r'<a href="\2">\1</a>', text)
 
 
-def _contents(lessons: list[str], parts: list[str]) -> str:
-    groups = ((gettext("Lessons"), lessons), (gettext("Look up"), ["glossary", *parts]))
+def _contents(groups: Mapping[str, Sequence[str]]) -> str:
     return "".join(
         f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(pages) + "\n```\n"
-        for caption, pages in groups
+        for caption, pages in groups.items()
+        if pages
     )
+
+
+def _guide(text: str) -> str:
+    """A guide whose examples are run, up to the first that needs PyTorch; what they show stands for its screenshots."""
+    runs, needs, reads = re.sub(r"<picture>.*?</picture>\n*", "", text).partition("```python\nimport torch\n")
+    return _EXECUTED + runs.replace("```python\n", "```{code-cell}\n") + needs + reads
 
 
 def _described(text: str) -> str:
@@ -240,8 +266,18 @@ def _sphinx(source: Path, out: Path, language: str) -> list[str]:
     """
     conf = f"from copylab.course.site import settings\nglobals().update(settings({language!r}))\n"
     (source / "conf.py").write_text(conf, "utf-8")
-    command = [sys.executable, "-m", "sphinx", "-q", "--no-color", str(source), str(source.parent / "site")]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-j",
+        "auto",
+        "--no-color",
+        str(source),
+        str(source.parent / "site"),
+    ]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COPYLAB_LANGUAGE": language}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[-2000:])
