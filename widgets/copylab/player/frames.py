@@ -27,10 +27,10 @@ from tinytorch.viz.labels import few
 from tinytorch.viz.read.records import Snapshot
 from tinytorch.viz.words import describe
 
-from ..run.capture import cut, shown, steady
 from ..run.program import Site
 from ..run.recorder import Step
 from ..run.run import Run
+from ..run.surroundings import cut, shown, steady
 
 
 @dataclass(frozen=True)
