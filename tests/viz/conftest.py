@@ -1,19 +1,10 @@
 """Every test of the pictures that takes `engine` runs over tinytorch and over real torch."""
 
-import importlib
 import sys
-from types import ModuleType
-from typing import cast
 
 import pytest
 
 from tinytorch.viz.read import probe
-
-
-@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    """One engine after the other, as the module that a program would call `torch`."""
-    return importlib.import_module(cast("str", request.param))
 
 
 @pytest.fixture(autouse=True)
