@@ -1,9 +1,11 @@
 """Shared by all tests: the marks `torch` and `browser` skip, with the way out, what this machine cannot run."""
 
 import gc
+import importlib
 import signal
 import sys
 from collections.abc import Iterator
+from types import ModuleType
 
 import pytest
 from needs import REQUIRE_ALL, browser_missing, torch_missing
@@ -47,3 +49,9 @@ def in_english() -> Iterator[None]:
     yield
     if catalogue := sys.modules.get("tinytorch.viz.catalogue"):
         catalogue.use(None)
+
+
+@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
+def engine(request: pytest.FixtureRequest) -> ModuleType:
+    """One engine after the other, as the module that a program would call `torch`."""
+    return importlib.import_module(request.param)

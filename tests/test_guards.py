@@ -50,7 +50,6 @@ LAYERS: list[tuple[str, ...]] = [
     ("tinytorch.viz.diff", "tinytorch.viz.fold"),
     ("tinytorch.viz.entries", "tinytorch.viz.causes"),
     ("tinytorch.viz.explain",),
-    ("tinytorch.viz.blame",),
     ("tinytorch.viz.words",),
     ("tinytorch.viz.text",),
     ("tinytorch.viz.draw",),

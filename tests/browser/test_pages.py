@@ -10,8 +10,8 @@ from browser.books import PROGRAM
 from browser.conftest import TIMED, Watched
 from browser.test_many import until
 from browser.test_player import check_axe, check_theme, step_through
-from copylab import steps
-from playwright.sync_api import Browser, expect
+from copylab import Steps, steps
+from playwright.sync_api import Browser, Locator, Page, expect
 
 import tinytorch
 from tinytorch.viz.draw import layout
@@ -153,12 +153,16 @@ COMPARED = """(player, [order, wanted]) => {
 }"""
 
 
+def saved_and_opened(made: Steps, watched: Watched, folder: Path) -> tuple[Page, Locator]:
+    """A page of its own with a player."""
+    made.save(folder / "page.html")
+    watched.page.goto((folder / "page.html").as_uri())
+    return watched.page, watched.page.locator(".cl-player")
+
+
 def test_a_picture_is_what_python_drew_on_every_way_to_it(watched: Watched, tmp_path: Path) -> None:
     made = steps(CHANGES, engine=tinytorch)
-    made.save(tmp_path / "page.html")
-    page = watched.page
-    page.goto((tmp_path / "page.html").as_uri())
-    player = page.locator(".cl-player")
+    page, player = saved_and_opened(made, watched, tmp_path)
     wanted = [{kind: [one.svg, one.text] for kind, one in frame.pictures.items()} for frame in made]
     count = len(made)
     order = [*range(1, count + 1), *range(count, 0, -1), *(1 + 7 * n % count for n in range(count))]
@@ -198,10 +202,7 @@ y = x
 
 def test_loops_and_calls_fold_and_unfold(watched: Watched, tmp_path: Path) -> None:
     made = steps(FOLDS, engine=tinytorch)
-    made.save(tmp_path / "page.html")
-    page = watched.page
-    page.goto((tmp_path / "page.html").as_uri())
-    player = page.locator(".cl-player")
+    page, player = saved_and_opened(made, watched, tmp_path)
     player.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")

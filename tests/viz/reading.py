@@ -1,9 +1,12 @@
 """Reading pictures back: what stands in an SVG, put into words again by where it was drawn."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from xml.etree import ElementTree as ET
+
+from tinytorch.viz.draw.picture import Shown
+from tinytorch.viz.read.records import Snapshot
 
 FURNITURE = {"names", "tensors", "storage (cells)", "version counter"}
 """The headings of a memory picture: they say nothing of this program."""
@@ -172,3 +175,22 @@ def without_one(svg: str) -> Iterator[tuple[str, str]]:
             parent.remove(one)
             yield ET.tostring(root, encoding="unicode"), "".join(one.itertext()) or d
             parent.insert(at, one)
+
+
+Wrong = Callable[[Snapshot, Snapshot | None, str, str], set[str]]
+"""What says which of "picture" and "text" of two looks does not say what it has to."""
+
+
+def missed_in_picture(wrong: Wrong, now: Snapshot, since: Snapshot | None, made: Shown) -> list[str]:
+    """What can be dropped from a picture without being noticed."""
+    assert wrong(now, since, made.svg, made.text) == set()
+    return [what for lacking, what in without_one(made.svg) if wrong(now, since, lacking, made.text) != {"picture"}]
+
+
+def missed_in_text(wrong: Wrong, now: Snapshot, since: Snapshot | None, made: Shown, part: str) -> list[str]:
+    """The lines of a text, and their parts by a pattern, that can be dropped without being noticed."""
+    lines = made.text.split("\n")
+    lacking = [(line, [*lines[:k], *lines[k + 1 :]]) for k, line in enumerate(lines)]
+    for k, line in enumerate(lines):
+        lacking += [(one, [*lines[:k], line.replace(one, ""), *lines[k + 1 :]]) for one in re.findall(part, line)]
+    return [what for what, rest in lacking if wrong(now, since, made.svg, "\n".join(rest)) != {"text"}]

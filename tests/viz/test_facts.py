@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from viz.looked import ALL, label, listed, looked, plural
-from viz.reading import bands, without_one
+from viz.reading import bands, missed_in_picture, missed_in_text
 
 from tinytorch.viz import Snapshot, memory
 from tinytorch.viz.labels import show
@@ -320,24 +320,11 @@ BUSY = [
 
 
 @pytest.mark.parametrize("program", BUSY)
-def test_whatever_is_dropped_from_the_picture_is_noticed(program: str) -> None:
+def test_whatever_is_dropped_is_noticed(program: str) -> None:
     snap, since = looked(program, importlib.import_module("tinytorch"))
-    picture = memory(snap, since=since)
-    assert wrong(snap, since, picture.svg, picture.text) == set()
-    for lacking, what in without_one(picture.svg):
-        assert wrong(snap, since, lacking, picture.text) == {"picture"}, what
-
-
-@pytest.mark.parametrize("program", BUSY)
-def test_whatever_is_dropped_from_the_text_is_noticed(program: str) -> None:
-    snap, since = looked(program, importlib.import_module("tinytorch"))
-    picture = memory(snap, since=since)
-    lines = picture.text.split("\n")
-    for k, line in enumerate(lines):
-        assert wrong(snap, since, picture.svg, "\n".join(lines[:k] + lines[k + 1 :])) == {"text"}, line
-        for part in re.findall(r"[^;]+; ", line):
-            lacking = "\n".join([*lines[:k], line.replace(part, ""), *lines[k + 1 :]])
-            assert wrong(snap, since, picture.svg, lacking) == {"text"}, part
+    made = memory(snap, since=since)
+    assert missed_in_picture(wrong, snap, since, made) == []
+    assert missed_in_text(wrong, snap, since, made, r"[^;]+; ") == []
 
 
 def test_the_device_is_told() -> None:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import chain, pairwise
 
-from .fold import Line, Path, Run, common, matches, path_of
+from .fold import Line, Path, Run, common, path_of
+from .labels import matches
 from .read.records import Node, Saved, Snapshot, Storage, Tensor
 
 FOLD_ABOVE = 40

@@ -6,7 +6,6 @@ hold folds; those that take little room are opened, and so are those that hold w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
@@ -181,13 +180,6 @@ def common(paths: Sequence[Path]) -> Path:
     low, high = min(paths), max(paths)
     same = next((k for k, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
     return low[:same]
-
-
-def matches(find: str, texts: Iterable[str]) -> bool:
-    """Whether one of the texts has `find` in it, as itself (`layers.3` is not in `layers.30`), in capitals or not."""
-    begin, end = "(?<!\\d)" * find[:1].isdigit(), "(?!\\d)" * find[-1:].isdigit()
-    wanted = re.compile(begin + re.escape(find) + end, re.IGNORECASE)
-    return bool(find) and any(wanted.search(text) for text in texts)
 
 
 def path_of(name: str) -> Path:

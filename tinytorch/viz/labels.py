@@ -171,3 +171,10 @@ def shape(sizes: Iterable[int] | None) -> str:
 def told(lines: list[str]) -> str:
     """The lines as one text, in which nothing from outside breaks a line or cannot be seen."""
     return "\n".join(map(clean, lines))
+
+
+def matches(find: str, texts: Iterable[str]) -> bool:
+    """Whether one of the texts has `find` in it, as itself (`layers.3` is not in `layers.30`), in capitals or not."""
+    begin, end = "(?<!\\d)" * find[:1].isdigit(), "(?!\\d)" * find[-1:].isdigit()
+    wanted = re.compile(begin + re.escape(find) + end, re.IGNORECASE)
+    return bool(find) and any(wanted.search(text) for text in texts)

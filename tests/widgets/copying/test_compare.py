@@ -15,13 +15,6 @@ from copylab.ui.theme import style, web
 
 import tinytorch
 
-ENGINES = [pytest.param("tinytorch"), pytest.param("torch", marks=pytest.mark.torch)]
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    return tinytorch if request.param == "tinytorch" else pytest.importorskip("torch")
-
 
 def parsed(made: Comparison) -> ET.Element:
     return ET.fromstring(made.form.replace(" hidden", ' hidden=""'))

@@ -14,8 +14,6 @@ from copylab.copying.sources import Source
 
 import tinytorch
 
-ENGINES = [pytest.param("tinytorch"), pytest.param("torch", marks=pytest.mark.torch)]
-
 SOURCES = (
     Source("leaf", (2, 3)),
     Source("result", (2, 3)),
@@ -167,12 +165,6 @@ TORCH = {
         "-----R-G-d IndexBackward0 right",
     ),
 }
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    """Both engines in turn."""
-    return tinytorch if request.param == "tinytorch" else pytest.importorskip("torch")
 
 
 def short(found: Facts) -> str:

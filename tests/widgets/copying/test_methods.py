@@ -10,14 +10,6 @@ from copylab.copying.sources import DTYPES, LARGEST, Source
 
 import tinytorch
 
-ENGINES = [pytest.param("tinytorch"), pytest.param("torch", marks=pytest.mark.torch)]
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    """Both engines in turn."""
-    return tinytorch if request.param == "tinytorch" else pytest.importorskip("torch")
-
 
 class TestNames:
     @pytest.mark.parametrize(

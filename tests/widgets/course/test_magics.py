@@ -1,10 +1,9 @@
 """`%%steps` and `%memory` in an IPython shell, and in a real kernel."""
 
-import importlib
 import sys
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from copylab import Steps
@@ -31,11 +30,6 @@ def ipython() -> Iterator[Any]:
 def shell(ipython: Any) -> Any:
     ipython.reset(new_session=False)
     return ipython
-
-
-@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    return importlib.import_module(cast("str", request.param))
 
 
 def steps(shell: Any, cell: str, line: str = "") -> Steps:

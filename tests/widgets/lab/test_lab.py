@@ -17,14 +17,6 @@ from labs import actions, models, press, seen, source
 
 import tinytorch
 
-ENGINES = [pytest.param("tinytorch"), pytest.param("torch", marks=pytest.mark.torch)]
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    """Both engines in turn."""
-    return tinytorch if request.param == "tinytorch" else pytest.importorskip("torch")
-
 
 class TestWhatItRuns:
     def test_a_write_with_each_method(self, engine: ModuleType) -> None:

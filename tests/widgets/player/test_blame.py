@@ -1,17 +1,9 @@
 """In stepped code the frame of a failed or wrong backward names the line that wrote."""
 
-import importlib
 from types import ModuleType
-from typing import cast
 
 import pytest
 from copylab import steps
-
-
-@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    return importlib.import_module(cast("str", request.param))
-
 
 STALE = """
 a = torch.tensor([1., 2., 3.], requires_grad=True)

@@ -66,12 +66,6 @@ for i in range(9):
 """
 
 
-@pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    """Both engines in turn."""
-    return tinytorch if request.param == "tinytorch" else pytest.importorskip("torch")
-
-
 def changes(made: Steps, line: int) -> list[str]:
     """What the last step on this line changed."""
     return list(next(frame.changes for frame in reversed(made.frames) if frame.line == line))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -31,15 +30,7 @@ START = "x = torch.arange(6)\nt = None"
 SOLUTION = "t = x[2:4].clone()"
 
 
-@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    return importlib.import_module(request.param)
-
-
-@pytest.fixture(autouse=True)
-def progress_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("COPYLAB_PROGRESS", str(tmp_path / "kept.json"))
-    return tmp_path / "kept.json"
+pytestmark = pytest.mark.usefixtures("progress_file")
 
 
 def check(x: Any, t: Any) -> str | None:

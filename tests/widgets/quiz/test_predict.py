@@ -52,15 +52,7 @@ ERROR = "x = torch.tensor(3.0, requires_grad=True)\ny = x * x\nwith torch.no_gra
 FROM_LEAF = "x = torch.ones(2, requires_grad=True) * 1\ny = {}"
 
 
-@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    return importlib.import_module(request.param)
-
-
-@pytest.fixture(autouse=True)
-def progress_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("COPYLAB_PROGRESS", str(tmp_path / "kept.json"))
-    return tmp_path / "kept.json"
+pytestmark = pytest.mark.usefixtures("progress_file")
 
 
 # ---- right answers

@@ -1,17 +1,10 @@
 """Code that goes wrong is stepped all the same, on both engines: it is said what happened, and nothing is lost."""
 
-import importlib
 import time
 from types import ModuleType
-from typing import cast
 
 import pytest
 from copylab import Steps, steps
-
-
-@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    return importlib.import_module(cast("str", request.param))
 
 
 def run(engine: ModuleType, code: str, seconds: float = 1.0) -> Steps:

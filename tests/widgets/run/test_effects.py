@@ -2,24 +2,17 @@
 
 import builtins
 import gc
-import importlib
 import signal
 import subprocess
 import sys
 import threading
 from pathlib import Path
 from types import ModuleType
-from typing import cast
 
 import pytest
 from copylab import steps
 
 import tinytorch
-
-
-@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    return importlib.import_module(cast("str", request.param))
 
 
 def said(code: str, engine: ModuleType = tinytorch) -> str:

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from copylab import Steps, steps
@@ -163,11 +163,6 @@ def waits():
 def asks(net):
     return net.size
 '''
-
-
-@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    return importlib.import_module(cast("str", request.param))
 
 
 def load(folder: Path, name: str, source: str, engine: ModuleType) -> Any:

@@ -1,9 +1,8 @@
 """What becomes a step at all: which functions are stepped into, and how many rounds of a loop."""
 
-import importlib
 import time
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from copylab import Steps, steps
@@ -22,11 +21,6 @@ def lines(found: Steps) -> list[int]:
 def unseen(found: Steps) -> dict[int, int]:
     """The steps, from 0, before which rounds of a loop ran in one go, and how many."""
     return {at: frame.step.folded for at, frame in enumerate(found) if frame.step.folded}
-
-
-@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    return importlib.import_module(cast("str", request.param))
 
 
 class TestRounds:

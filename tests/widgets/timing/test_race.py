@@ -30,13 +30,6 @@ from copylab.timing.words import duel, duration, findings, table
 
 import tinytorch
 
-ENGINES = [pytest.param("tinytorch"), pytest.param("torch", marks=pytest.mark.torch)]
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    return tinytorch if request.param == "tinytorch" else pytest.importorskip("torch")
-
 
 def timing(method: str, size: int, *samples: float, engine: str = "tinytorch") -> Timing:
     """A timing with these samples, in microseconds."""

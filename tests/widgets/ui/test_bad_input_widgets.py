@@ -25,14 +25,11 @@ FACTS = importlib.import_module("copylab.copying.facts")  # its name in the pack
 ENDLESS_CODE = "x = torch.ones(2)\nwhile True:\n    x += 1"
 
 
-@pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
-def engine(request: pytest.FixtureRequest) -> ModuleType:
-    return importlib.import_module(request.param)
+pytestmark = pytest.mark.usefixtures("progress_file")
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("COPYLAB_PROGRESS", str(tmp_path / "kept.json"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -15,7 +15,7 @@ import copylab
 import pytest
 
 import tinytorch
-from tinytorch.viz.read import doubts
+from tinytorch.viz.read import probe
 
 TESTS = """
 import {engine} as torch
@@ -129,7 +129,7 @@ def test_a_graph_may_outlive_its_watch() -> None:
 
 @pytest.mark.parametrize("engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
 def test_explain_knows_what_was_watched(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doubts, "_hooks", lambda *_: 0)  # those of programs that other tests ran
+    monkeypatch.setattr(probe, "_hooks", lambda *_: 0)  # those of programs that other tests ran
     x = importlib.import_module(engine).ones(3, requires_grad=True)
     assert copylab.explain(loss=((x * 2) ** 2).sum()).verdict == "unknown"
     with copylab.watch() as watch:

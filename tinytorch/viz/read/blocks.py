@@ -1,4 +1,4 @@
-"""Where tensors lie: storages as blocks of memory, and the cells worth reading.
+"""Where tensors lie: storages as blocks of memory, the cells worth reading, and checksums of what is compared.
 
 Storages that overlap in memory (`torch.from_numpy(t.numpy())` makes a second storage
 over the first one's bytes) become one block: what counts for the reader is who sees a write.
@@ -6,6 +6,9 @@ over the first one's bytes) become one block: what counts for the reader is who 
 
 from __future__ import annotations
 
+import ctypes
+import math
+import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +24,8 @@ MAX_CELLS = 24
 HEAD, TAIL, AROUND = 8, 3, 3
 PLAIN = ("Tensor", "Parameter", "Buffer")
 """Classes that need no mention."""
+MAX_COMPARED = 1 << 30
+"""So many bytes are compared for one snapshot, in 0.2 to 1 s. What is beyond is not compared."""
 
 
 @dataclass(slots=True)
@@ -301,3 +306,55 @@ def _pointer(storage: Any) -> int:
         return int(storage.data_ptr())
     except Exception:  # noqa: BLE001 - FakeTensor and its like have no address
         return 0
+
+
+class Checksums:
+    """What the bytes of tensors come to: each stretch of memory is read once, all of them together up to a limit.
+
+    A version counter tells of the writes that were counted; writes through `.data`, NumPy or a storage are told by the
+    bytes alone. Two checksums that differ are a proof that memory was written, two that agree leave one chance in four
+    billion that it was and nobody can tell.
+    """
+
+    def __init__(self) -> None:
+        self._left = MAX_COMPARED
+        self._known: dict[Any, tuple[str, int] | str] = {}
+
+    def of(self, tensor: Any) -> tuple[str, int] | str:
+        """The geometry of a tensor and the checksum of its elements, as bytes; or the reason why they were not read."""
+        if type(tensor).__name__ not in PLAIN:
+            return gettext("it is an object of the subclass {kind}", kind=type(tensor).__name__)
+        place = address_of(tensor)
+        if place not in self._known:
+            try:
+                self._known[place] = self._read(tensor)
+            except Exception:  # noqa: BLE001 - each kind of tensor without memory refuses in its own way
+                self._known[place] = gettext("it has no memory that could be read")
+        return self._known[place]
+
+    def _read(self, tensor: Any) -> tuple[str, int] | str:
+        if str(tensor.device) != "cpu":
+            return gettext("it is on {device}", device=str(tensor.device))
+        # What was detached in place since is another thing to backward, too.
+        kind = f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype} {tensor.is_leaf}"
+        # Each cell once, forwards: where strides repeat or turn a walk around, the memory is still one stretch.
+        pairs = zip(tensor.stride(), tensor.shape, strict=True)
+        walk = sorted(((int(step), int(size)) for step, size in pairs if step and size != 1), reverse=True)
+        sizes, steps = [size for _, size in walk], [step for step, _ in walk]
+        itemsize, offset = int(tensor.element_size()), int(tensor.storage_offset())
+        nbytes = math.prod(sizes) * itemsize
+        if not tensor.numel():
+            return kind, 0
+        if nbytes > self._left:
+            return gettext(
+                "together with others it is larger than the {size} MB that are compared", size=MAX_COMPARED >> 20
+            )
+        self._left -= nbytes
+        if any(step != math.prod(sizes[k + 1 :]) for k, step in enumerate(steps)):
+            tensor = tensor.detach().as_strided(sizes, steps, offset).contiguous()
+            offset = 0
+        storage = tensor.untyped_storage()
+        start = storage.data_ptr()
+        if not start or int(storage.nbytes()) < offset * itemsize + nbytes:
+            return gettext("its memory was given back")
+        return kind, zlib.crc32((ctypes.c_char * nbytes).from_address(start + offset * itemsize))

@@ -146,8 +146,6 @@ def _numbers(engine: str) -> Any:
 
 def made_in(nodes: Sequence[Any]) -> list[str | None]:
     """For each node of a graph the path of the module that made it; None where that is not known."""
-    if not modules.ever:
-        return [None] * len(nodes)
     calls = [call for node in nodes for call in (quietly(node, "metadata") or {}).get(_KEY, ())]
     calls.sort(key=lambda call: call.numbers[0])
     begins = [call.numbers[0] for call in calls]

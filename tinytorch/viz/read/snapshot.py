@@ -18,10 +18,9 @@ from types import FrameType
 from typing import Any
 
 from ..catalogue import gettext
-from . import doubts, probe
-from .blocks import PLAIN, Blocks, Place, address_of, lasting
-from .checksums import Checksums
-from .modules import made_in
+from . import probe
+from .blocks import PLAIN, Blocks, Checksums, Place, address_of, lasting
+from .modules import made_in, modules
 from .naming import gather
 from .probe import is_tensor, quietly, serial, undisturbed
 from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
@@ -290,7 +289,7 @@ class _Reader:
 
     def _doubts(self) -> Iterator[str]:
         for name in dict.fromkeys(probe.engine_name(one.tensor) for one in self.met):
-            yield from doubts.of_process(sys.modules.get(name))
+            yield from probe.doubts_of_process(sys.modules.get(name))
 
     # -- graph -----------------------------------------------------------------
 
@@ -326,7 +325,7 @@ class _Reader:
         for one, tid in zip(self.met, ids, strict=True):
             owners.setdefault(id(one.grad_fn), []).append(tid)
         made = []
-        paths = made_in(self.graph)
+        paths = made_in(self.graph) if modules.ever else [None] * len(self.graph)
         for where, node in enumerate(self.graph):
             followers = [(self._node_id(follower), follower, int(entry)) for follower, entry in node.next_functions]
             variable = self.variables.get(where)
@@ -343,7 +342,7 @@ class _Reader:
                     tensors=tuple(owners.get(id(node), ())),
                     cut=any(name is None and follower is not None for name, follower, _ in followers),
                     module=paths[where],
-                    doubts=tuple(doubts.of_node(node)),
+                    doubts=tuple(probe.doubts_of_node(node)),
                     key=_node_key(node, None if variable is None else keys[variable]),
                 )
             )

@@ -12,7 +12,7 @@ import traitlets
 from tinytorch.viz.catalogue import gettext, gettext_noop
 
 from ..doc import Part, spoken
-from ..run.engines import checked, engine_for
+from ..run.surroundings import checked, engine_for
 from ..ui.exhibit import Exhibit, Live
 from ..ui.theme import style, web
 from . import table

@@ -14,10 +14,8 @@ from types import ModuleType
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, language, ngettext
 
-from ..run.capture import describe_error, steady
-from ..run.engines import apart, checked, engine_for
-from ..run.limits import Stop, Watch
 from ..run.run import execute
+from ..run.surroundings import Stop, Watch, apart, checked, describe_error, engine_for, steady
 from .methods import Method, method
 from .sources import Source
 

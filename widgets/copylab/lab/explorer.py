@@ -17,9 +17,8 @@ from ..copying.methods import method as find
 from ..copying.sources import Source
 from ..doc import Box
 from ..player.frames import wrong_gradient
-from ..run.capture import cut, describe_error
-from ..run.engines import checked, engine_for
 from ..run.program import compiled
+from ..run.surroundings import checked, cut, describe_error, engine_for
 from ..ui.exhibit import Exhibit, Panel
 from . import view
 from .controls import WRITES, YOURS, Controls, fitting

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
-from tinytorch.viz.blame import Blame, Past, blame
 from tinytorch.viz.catalogue import gettext
 from tinytorch.viz.diff import changes
+from tinytorch.viz.explain import Blame, Past, blame
 from tinytorch.viz.read.records import Snapshot
 from tinytorch.viz.words import describe
 

@@ -33,7 +33,7 @@ from ..doc import (
     inline,
 )
 from ..player.frames import wrong_gradient
-from ..run.capture import shown
+from ..run.surroundings import shown
 from ..ui.theme import style
 from .play import Result
 

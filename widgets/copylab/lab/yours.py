@@ -10,7 +10,7 @@ from tinytorch.viz.catalogue import gettext
 from tinytorch.viz.read.probe import undisturbed, version_of
 
 from ..copying.sources import Source
-from ..run.capture import describe_error
+from ..run.surroundings import describe_error
 
 
 class Yours:

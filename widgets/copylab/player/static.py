@@ -22,8 +22,8 @@ from typing import Any
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
 from ..doc import Alarm, Box, Items, Part, element, exact, indented, unbroken
-from ..run.capture import cut, shown
 from ..run.program import Text
+from ..run.surroundings import cut, shown
 from ..ui.theme import style, web
 from .frames import Frame, Group, Picture, wrong_gradient
 from .packing import Pack

@@ -17,11 +17,11 @@ from tinytorch.viz.diff import written
 from tinytorch.viz.labels import few
 
 from ..doc import spoken
-from ..run.engines import checked, engine_for
 from ..run.functions import Thing, from_function
 from ..run.isolated import Isolated
 from ..run.program import Into, Program, tidy
 from ..run.run import LIMITS, Limits, Run
+from ..run.surroundings import checked, engine_for
 from .frames import Frame, Looker, Part, fold, make
 from .static import LEVEL, Sheet, policy, stored_size
 

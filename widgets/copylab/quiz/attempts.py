@@ -14,9 +14,8 @@ from typing import Any
 from tinytorch.viz import snapshot
 from tinytorch.viz.read.naming import collect
 
-from ..run.capture import describe_error
-from ..run.engines import apart
 from ..run.run import Limits, Run, execute
+from ..run.surroundings import apart, describe_error
 
 STEPS = 5000
 SECONDS = 20.0

@@ -17,9 +17,8 @@ import traitlets
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
 from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, Told, element, paragraphs
-from ..run.capture import describe_error, steady
-from ..run.engines import engine_for, meant, notebook_names
 from ..run.program import compiled
+from ..run.surroundings import describe_error, engine_for, meant, notebook_names, steady
 from ..ui.exhibit import Panel
 from .attempts import Attempt, look, play
 from .progress import note, recall

@@ -18,10 +18,9 @@ from tinytorch.viz.catalogue import gettext, ngettext
 
 from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, Told, element, inline
 from ..questions import state_table
-from ..run.capture import describe_error
-from ..run.capture import shown as printable
-from ..run.engines import checked, meant, named
 from ..run.program import tidy
+from ..run.surroundings import checked, describe_error, meant, named
+from ..run.surroundings import shown as printable
 from ..ui.exhibit import Live
 from .answers import label
 from .page import page

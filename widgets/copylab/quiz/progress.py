@@ -46,7 +46,7 @@ def load() -> dict[str, dict[str, Any]]:
         if not all(_understood(note) for kind in entries.values() for note in kind.values()):
             raise ValueError("not written by copylab")
     except FileNotFoundError:
-        return {kind: {} for kind in _KINDS}
+        pass
     except OSError as error:
         _warn(
             gettext(
@@ -55,7 +55,6 @@ def load() -> dict[str, dict[str, Any]]:
                 why=error.strerror,
             )
         )
-        return {kind: {} for kind in _KINDS}
     except (ValueError, AttributeError, RecursionError):
         aside = _free(file)
         with contextlib.suppress(OSError):
@@ -67,8 +66,9 @@ def load() -> dict[str, dict[str, Any]]:
                     aside=aside.name,
                 )
             )
-        return {kind: {} for kind in _KINDS}
-    return entries
+    else:
+        return entries
+    return {kind: {} for kind in _KINDS}
 
 
 def note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:

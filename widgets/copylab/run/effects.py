@@ -28,7 +28,7 @@ import numpy as np
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 from tinytorch.viz.labels import few
 
-from .capture import cut, steady
+from .surroundings import cut, steady
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 _TEMPORARY = gettext_noop("a temporary file")

@@ -14,9 +14,8 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from . import program as marks
-from .capture import Output, describe_error
-from .limits import Stop, Watch
 from .program import FILENAME, Program, Site, with_marks
+from .surroundings import Output, Stop, Watch, describe_error
 
 Look = Callable[[Mapping[str, Any]], Any]
 _PAUSING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR

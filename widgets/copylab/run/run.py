@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from .capture import capturing, cut, steady
 from .effects import Effects
-from .engines import apart as apart_from_all
-from .engines import fresh, tools, untooled
 from .functions import Thing, also
-from .limits import Stop, Watch
 from .program import Into, Program, Site, Text, compiled, from_code
 from .recorder import Look, Recorder, Step
+from .surroundings import Stop, Watch, capturing, cut, fresh, steady, tools, untooled
+from .surroundings import apart as apart_from_all
 
 
 @dataclass(frozen=True)

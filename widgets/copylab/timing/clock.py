@@ -19,8 +19,8 @@ from textwrap import indent
 from types import ModuleType
 
 from ..copying.methods import Method
-from ..run.capture import describe_error
 from ..run.run import execute
+from ..run.surroundings import describe_error
 from .plan import Plan
 from .samples import Lane, Timing
 

@@ -14,9 +14,9 @@ from tinytorch.viz.labels import listed
 
 from ..copying.methods import Method, method
 from ..doc import Box, Cell, Code, Fold, Paragraph, Table, exact
-from ..run.engines import checked
 from ..run.program import compiled
 from ..run.run import execute
+from ..run.surroundings import checked
 from .words import elements, in_rounds
 
 METHODS = ("detach", "clone", "detach().clone()", "clone().detach()", "copy_", "new_tensor", "torch.tensor")

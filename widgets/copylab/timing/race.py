@@ -17,8 +17,7 @@ from tinytorch.viz.draw.picture import Picture
 
 from ..copying.methods import Method, method
 from ..doc import Box, Fold, InPage, InText, Items, Paragraph, Part, Table, element, exact, inline
-from ..run.capture import describe_error
-from ..run.limits import Stop, Watch
+from ..run.surroundings import Stop, Watch, describe_error
 from ..ui.exhibit import Exhibit, Panel
 from . import plot
 from .clock import Timings

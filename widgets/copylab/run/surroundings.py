@@ -1,0 +1,367 @@
+"""What surrounds a running program: its engine and builtins, streams that catch its output, a watch that stops it."""
+
+from __future__ import annotations
+
+import _thread
+import builtins
+import ctypes
+import io
+import random
+import re
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from functools import lru_cache
+from types import FrameType, ModuleType, TracebackType
+from typing import Any, Self, TextIO
+
+import numpy as np
+
+from tinytorch.viz.catalogue import gettext, ngettext
+from tinytorch.viz.read.probe import engine_name
+
+_ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{4,}")
+_TRIGGERED = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
+_TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # they would turn the text around them
+_AGAIN = 0.25  # seconds until a program that goes on is stopped once more
+
+
+# -- which engine it knows as `torch`, and what holds at its beginning ----------------
+
+
+def checked(engine: object) -> ModuleType | None:
+    """`engine`, or None for None. Raises TypeError for what is no module with a Tensor."""
+    if engine is None or (isinstance(engine, ModuleType) and hasattr(engine, "Tensor")):
+        return engine
+    given = f"the module {engine.__name__}" if isinstance(engine, ModuleType) else type(engine).__name__
+    raise TypeError(f"engine must be a module with a Tensor, such as torch or tinytorch, not {given}")
+
+
+def named(names: Mapping[str, Any]) -> ModuleType | None:
+    """The engine that `names` call `torch`, if they do."""
+    torch = names.get("torch")
+    return torch if isinstance(torch, ModuleType) and hasattr(torch, "Tensor") else None
+
+
+def notebook_names() -> dict[str, Any]:
+    """The variables of the running notebook; none outside of one."""
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return {} if shell is None else shell.user_ns
+
+
+def engine_for(names: Mapping[str, Any], tensor: object = None) -> ModuleType:
+    """The engine of a tensor; of code that runs with these names: their `torch`, the notebook's, or else tinytorch."""
+    if hasattr(tensor, "untyped_storage"):
+        return sys.modules[engine_name(tensor)]
+    found = named(names) or named(notebook_names())
+    if found is None:
+        import tinytorch
+
+        return tinytorch
+    return found
+
+
+def meant(given: object, own: ModuleType | None) -> ModuleType:
+    """The engine of a method: the one it is given, the object's own, or that of the code that called the method."""
+    return checked(given) or own or engine_for(sys._getframe(2).f_globals)
+
+
+def tools(engine: ModuleType, *, stepped: bool) -> dict[str, Any]:
+    """The builtins of a program: to its `import`, torch is `engine`; and nobody is there to be asked."""
+    given = {**vars(builtins), "input": _unanswered if stepped else _unasked, "__import__": _importer(engine)}
+    return given | ({"breakpoint": _unstopped} if stepped else {})
+
+
+def untooled() -> dict[str, Any]:
+    """What takes the place of those after the run, for functions that live on: Python's own, as they are by then."""
+    return {name: _later(name) for name in ("input", "breakpoint", "__import__", "open")}
+
+
+def _later(name: str) -> Callable[..., Any]:
+    """Python's own `input` and the like, as it is when it is called: a notebook exchanges them for each cell."""
+
+    def call(*args: Any, **named: Any) -> Any:
+        return getattr(builtins, name)(*args, **named)
+
+    return call
+
+
+def _unanswered(_prompt: object = "", /) -> str:
+    raise RuntimeError(
+        gettext("input() cannot be answered while the code is stepped: write the answer into the code instead")
+    )
+
+
+def _unasked(_prompt: object = "", /) -> str:
+    raise RuntimeError(gettext("input() cannot be answered here: write the answer into the code instead"))
+
+
+def _unstopped(*_: object, **__: object) -> None:
+    raise RuntimeError(gettext("breakpoint() cannot stop code that is stepped: every line is a stop already"))
+
+
+def _importer(engine: ModuleType) -> Callable[..., Any]:
+    """An `import` to which `torch` is `engine`, so that the same program runs under both."""
+
+    def import_(name: str, *rest: Any, **named: Any) -> Any:
+        relative = named.get("level", rest[3] if len(rest) > 3 else 0)
+        if name.partition(".")[0] == "torch" and not relative and engine.__name__ != "torch":
+            name = engine.__name__ + name[len("torch") :]
+            if name == engine.__name__:
+                return engine
+        return builtins.__import__(name, *rest, **named)
+
+    return import_
+
+
+@contextmanager
+def fresh(engine: ModuleType) -> Iterator[None]:
+    """A context like that of a program that has just begun; afterwards all is as it was.
+
+    Gradients are recorded, floats are float32, and warnings are not shown, whatever holds around it.
+    """
+    default: Any = engine.get_default_dtype()
+    with warnings.catch_warnings(), engine.inference_mode(False), engine.enable_grad():
+        warnings.simplefilter("ignore")
+        if default is not engine.float32:
+            engine.set_default_dtype(engine.float32)
+        try:
+            yield
+        finally:
+            if engine.get_default_dtype() is not default:
+                engine.set_default_dtype(default)
+
+
+@contextmanager
+def apart(engine: ModuleType) -> Iterator[None]:
+    """The same, and random numbers begin as after `torch.manual_seed(0)`: what is done here can be repeated."""
+    drawn, numbers, own = engine.get_rng_state(), np.random.get_state(legacy=False), random.getstate()  # noqa: NPY002
+    with fresh(engine):
+        engine.set_rng_state(_beginning(engine))
+        try:
+            yield
+        finally:
+            engine.set_rng_state(drawn)
+            np.random.set_state(numbers)  # noqa: NPY002  # the global state it is
+            random.setstate(own)
+
+
+@lru_cache(maxsize=4)
+def _beginning(engine: ModuleType) -> Any:
+    return engine.Generator().manual_seed(0).get_state()
+
+
+# -- what it prints and warns, cut to what can be shown --------------------------------
+
+
+def steady(text: str) -> str:
+    """`text` without what differs from run to run: addresses of objects; and as `shown`."""
+    return shown(_ADDRESS.sub("0x...", text))
+
+
+def shown(text: str) -> str:
+    """`text` without what cannot be shown: control characters, and marks that turn the direction of the text."""
+    text = _CONTROL.sub("", text.replace("\r\n", "\n"))
+    return _TURNING.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text).encode("utf-8", "replace").decode("utf-8")
+
+
+def describe_error(error: BaseException) -> str:
+    """The last line of a traceback, `KeyError: 'x'`; never raises, whatever the exception's own methods do."""
+    name = type(error).__name__
+    try:
+        message = str(error)
+    except BaseException:  # noqa: BLE001  # a broken __str__, were it to end the program, is its own business, and is said
+        message = gettext("<the message of this exception could not be read>")
+    return cut(steady(f"{name}: {message}" if message else name), 4000)
+
+
+def cut(text: str, limit: int) -> str:
+    """The first `limit` characters, and how many more there were."""
+    return text if len(text) <= limit else text[:limit] + _more(len(text) - limit)
+
+
+def _more(count: int) -> str:
+    return "\n" + ngettext("... {number} more character, not shown", "... {number} more characters, not shown", count)
+
+
+class Output:
+    """Gathers the output of the step that runs, as (kind, text) pairs; kinds: "out", "err", "warning", "value".
+
+    Keeps at most `per_step` characters of a step and `in_all` of a run, and counts the rest.
+    """
+
+    def __init__(self, per_step: int = 4000, in_all: int = 100_000) -> None:
+        self._per_step = per_step
+        self._left = in_all
+        self._parts: list[tuple[str, str]] = []
+        self._room = min(per_step, in_all)
+        self._dropped = 0
+        self.length = 0
+
+    def add(self, kind: str, text: str) -> None:
+        """Append `text` to the running step."""
+        kept = text[: self._room]
+        self._room -= len(kept)
+        self._left -= len(kept)
+        self._dropped += len(text) - len(kept)
+        self.length += len(text)
+        if not kept:
+            return
+        if kind in ("out", "err") and self._parts and self._parts[-1][0] == kind:
+            self._parts[-1] = (kind, self._parts[-1][1] + kept)
+        else:
+            self._parts.append((kind, kept))
+
+    def take(self) -> tuple[tuple[str, str], ...]:
+        """End the step: its output so far; the next step starts empty."""
+        parts = [(kind, steady(text)) for kind, text in self._parts]
+        if self._dropped:
+            parts.append(("cut", _more(self._dropped).strip()))
+        self._parts, self._dropped = [], 0
+        self._room = min(self._per_step, self._left)
+        return tuple(parts)
+
+
+class _Stream(io.TextIOBase):
+    """Stands in for sys.stdout; what threads print that were there before goes where it always went."""
+
+    encoding = "utf-8"
+
+    def __init__(self, kind: str, output: Output, original: TextIO | None) -> None:
+        self._kind, self._output, self._original = kind, output, original
+        self._others = {thread.ident for thread in threading.enumerate()} - {threading.get_ident()}
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        if threading.get_ident() in self._others and self._original is not None:
+            return self._original.write(text)
+        self._output.add(self._kind, text)
+        return len(text)
+
+
+@contextmanager
+def capturing(output: Output) -> Iterator[None]:
+    """Send stdout, stderr and warnings to `output`; afterwards all three are as they were.
+
+    A warning is shown as `UserWarning: message`, without the path and the process id that differ everywhere, and
+    once for each line that gives it, whatever filters are set outside: the same program shows the same warnings.
+    """
+    stdout, stderr = _Stream("out", output, sys.stdout), _Stream("err", output, sys.stderr)
+    with redirect_stdout(stdout), redirect_stderr(stderr), warnings.catch_warnings():
+        warnings.resetwarnings()
+        warnings.simplefilter("default")
+        warnings.showwarning = _shower(output)
+        yield
+
+
+def _shower(output: Output) -> Callable[..., None]:
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        output.add("warning", f"{category.__name__}: {_TRIGGERED.sub('', str(message))}")
+
+    return show
+
+
+# -- where it ends ---------------------------------------------------------------------
+
+
+class Stop(BaseException):
+    """Raised inside the program to end it; a BaseException, so that `except Exception` does not hold it up."""
+
+
+class Watch:
+    """Watches one run: `check()` at every step, and a timer for what hangs within a step.
+
+    The timer sends SIGINT to the main thread, as Ctrl-C does, and the handler set here for the length of the run tells
+    the two apart. While `busy` is set (a step is being looked at) neither comes through before `check()`, so that a
+    look is never torn in the middle. A program that goes on all the same (it swallows every error, it has a handler of
+    its own) has errors raised in its thread until it ends. Outside the main thread there are no signals: the limits
+    hold between steps only.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.reason: str | None = None  # "time" or "interrupt", once one of them has happened
+        self.busy = True
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._running = False
+        self._previous: object = None
+        self._signals = threading.current_thread() is threading.main_thread()
+
+    def __enter__(self) -> Self:
+        self._end = time.monotonic() + self._seconds
+        self._running = True
+        if self._signals:
+            self._previous = signal.getsignal(signal.SIGINT)
+            signal.signal(signal.SIGINT, self._handle)
+            self._timer = threading.Timer(self._seconds, self._ring)
+            self._timer.daemon = True
+            with suppress(RuntimeError):  # Python in a browser has no threads: there the limits hold between steps
+                self._timer.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        with self._lock:
+            self._running = False
+        with suppress(Stop):
+            for _ in range(2):  # an error that was thrown and not raised yet is raised here
+                pass
+        if self._signals:
+            self._timer.cancel()
+            previous = self._previous if self._previous is not None else signal.SIG_DFL
+            signal.signal(signal.SIGINT, previous)  # type: ignore[arg-type]
+
+    def check(self) -> None:
+        """Raise what is due: Stop if the time is up, KeyboardInterrupt if the user interrupted during a look."""
+        if self.reason is None and time.monotonic() > self._end:
+            self.reason = "time"
+        if self.reason == "time":
+            raise Stop
+        if self.reason == "interrupt":
+            raise KeyboardInterrupt
+
+    def _ring(self) -> None:
+        with self._lock:
+            if not self._running or self.reason is not None:
+                return
+            self.reason = "time"
+        while self._hit():
+            time.sleep(_AGAIN)
+            with self._lock:
+                if self._running and not self.busy:  # it swallowed that, or has put a handler of its own there
+                    _throw()
+
+    def _hit(self) -> bool:
+        """Interrupt the program, if it still runs."""
+        with self._lock:
+            if not self._running:
+                return False
+            if self.busy:  # `check()` comes soon; what runs now may be none of the program, and is not to be hit
+                return True
+            if hasattr(signal, "pthread_kill"):  # wakes a sleep(), which interrupt_main() would not
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            else:
+                _thread.interrupt_main()
+            return True
+
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        if not self._running:
+            return
+        if self.reason is None:
+            self.reason = "interrupt"
+        if not self.busy:
+            self.check()
+
+
+def _throw() -> None:
+    """Have Stop raised in the main thread when Python next looks for what is due."""
+    ident = ctypes.c_ulong(threading.main_thread().ident or 0)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(Stop))
