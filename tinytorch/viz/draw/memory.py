@@ -88,8 +88,6 @@ def _folds(changed: Changes, entries: Sequence[Band | Pack], bad: dict[str, tupl
 class Columns(NamedTuple):
     """Where the columns of a picture stand, in px; they are as wide as the widest of all rows."""
 
-    names_x: float
-    names_w: float
     strip_x: float
     count_x: float
     right: float
@@ -117,32 +115,31 @@ class Row:
     @property
     def low(self) -> int:
         """How far below the middle of its name the words begin."""
-        if self.lane is None:
-            return 4 - LINE
-        return LANE // 2 + (16 if self.lane.walks else 0)
+        return LANE // 2 + 16 * self.lane.walks if self.lane else 4 - LINE
 
     @property
     def height(self) -> float:
         """The height, with all names and words."""
         pills = (len(self.pills) - 1) * self.step + PILL / 2 + (14 if self.pills[-1][1] else 0)
-        return TOP + max(self.low + max(len(self.lines) * LINE, self.grid[0] * SQUARE) + 3, pills) + 6
+        return TOP + max(self.low + max(len(self.lines) * LINE, self.shown[0] * SQUARE) + 3, pills) + 6
 
     @property
-    def grid_w(self) -> float:
+    def shown(self) -> tuple[int, int]:
+        """As many of its rows and columns as are drawn."""
+        return min(self.grid[0], GRID[0]), min(self.grid[1], GRID[1])
+
+    @property
+    def grid_w(self) -> int:
         """How wide its elements are, drawn as rows and columns."""
-        rows, columns = self.grid
-        return (
-            min(columns, GRID[1]) * SQUARE + (14 if (rows, columns) > GRID or columns > GRID[1] else 8) if rows else 0
-        )
+        return self.shown[1] * SQUARE + (8 if self.shown == self.grid else 14) if self.grid[1] else 0
 
     def words_w(self, lines: int | None = None) -> float:
         """How wide the words have to be; the first so many `lines` of them."""
-        said = self.lines[:lines]
-        return self.grid_w + max(width(text, kind) + (12 if _crossed(kind) else 0) for text, kind, _ in said) + 4
+        return self.grid_w + max(width(text, kind) + _indent(kind) for text, kind, _ in self.lines[:lines]) + 4
 
     def draw(self, canvas: Canvas, at: Columns, middle: float, to: float) -> None:
         """Names, an arrow that leads `to` where its elements begin, and the words."""
-        right = at.names_x + at.names_w
+        right = at.strip_x - ARROW
         for k, (name, flag) in enumerate(self.pills):
             y = middle + k * self.step
             w = _pill_width(name)
@@ -152,31 +149,29 @@ class Row:
             canvas.text(x + w / 2, y + 4, cut(name, NAME_COLUMNS), "t mono b c", whole=name)
             if flag:
                 canvas.text(x + w / 2, y + PILL / 2 + 11, gettext(flag), "new-t s b c")
-            if k == 0:
-                canvas.arrow(right, y, to - 1, y)
-            else:
-                bend = right + ARROW / 2
-                canvas.line([(right, y), (bend, y), (bend, middle)], "arrow")
+            if k > 0:
+                canvas.line([(right, y), (right + ARROW / 2, y), (right + ARROW / 2, middle)], "arrow")
+        canvas.arrow(right, middle, to - 1, middle)
         self._grid(canvas, at.strip_x + 2, middle + self.low + 4)
         x = at.strip_x + 2 + self.grid_w
         for k, (text, kind, whole) in enumerate(self.lines):
             y = middle + self.low + 13 + k * LINE
-            if _crossed(kind) and whole.startswith(text):
+            if _indent(kind) and whole.startswith(text):
                 canvas.mark("cross", x + 4, y - 4)
-            canvas.text(x + (12 if _crossed(kind) else 0), y, text, kind, whole=whole)
+            canvas.text(x + _indent(kind), y, text, kind, whole=whole)
 
     def _grid(self, canvas: Canvas, x: float, top: float) -> None:
         """Its elements as rows and columns; of many the first, and dots."""
-        rows, columns = (min(of, most) for of, most in zip(self.grid, GRID, strict=True))
+        rows, columns = self.shown
         for k in range(rows * columns):
             row, column = divmod(k, columns)
             canvas.rect(x + column * SQUARE, top + row * SQUARE, SQUARE - 1, SQUARE - 1, "view", 1, self.id)
-        if (rows, columns) != self.grid:
+        if self.shown != self.grid:
             canvas.text(x + columns * SQUARE + 1, top + rows * SQUARE, "…", "m s")
 
 
-def _crossed(kind: str) -> bool:
-    return kind.startswith("bad")
+def _indent(kind: str) -> int:
+    return 12 if kind.startswith("bad") else 0
 
 
 class Count(NamedTuple):
@@ -195,10 +190,10 @@ class Count(NamedTuple):
     @property
     def lines(self) -> list[tuple[str, str]]:
         """What the box says besides the version, and how that looks."""
-        ink = "count-t" if self.was is None else "new-t"
+        if self.id is not None and self.was is None:
+            return [(self.id, "count-t s b"), (gettext("version"), "count-t s")]
         if self.id is not None:
-            below = gettext("version") if self.was is None else gettext("was {value}", value=self.was)
-            return [(self.id, f"{ink} s b"), (below, f"{ink} s")]
+            return [(self.id, "new-t s b"), (gettext("was {value}", value=self.was), "new-t s")]
         known = self.version is not None
         first = gettext("version {version}", version=self.version) if known else gettext("no counter")
         second = gettext("shared? not known") if known else gettext("inference")
@@ -207,7 +202,7 @@ class Count(NamedTuple):
     @property
     def box_w(self) -> float:
         """How wide the box has to be."""
-        beside = 0 if self.id is None else width(self.id, "s b") + self.window - 2
+        beside = width(self.id, "s b") + self.window - 2 if self.id else 0
         return max(beside, *(width(text, kind) for text, kind in self.lines)) + 8
 
     def draw(self, canvas: Canvas, x: float, wide: float, rows: list[float], start: float) -> None:
@@ -227,8 +222,8 @@ class Count(NamedTuple):
             canvas.text(left + 4, middle + 5 + step * (k - (len(self.lines) - 1) / 2), text, ink)
         if self.id is not None:
             canvas.rect(right - self.window - 3, middle - 16, self.window, 20, "card", 3)
-            ink = self.lines[0][1].partition(" ")[0]
-            canvas.text(right - self.window / 2 - 3, middle - 1, str(self.version), f"{ink} mono b l c")
+            ink = "count-t mono b l c" if self.was is None else "new-t mono b l c"
+            canvas.text(right - self.window / 2 - 3, middle - 1, str(self.version), ink)
 
 
 @dataclass(frozen=True)
@@ -350,7 +345,8 @@ def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
         sheet.entries.update(wide)
     at = _columns([band for sheet in sheets for band in sheet.bands], [row for sheet in sheets for row in sheet.rows])
     lines = [one[0] for sheet in sheets for one in sheet.entries.values() if isinstance(one, tuple)]
-    at = at._replace(right=max(at.right, min(max((width(one, "s b") + 50 for one in lines), default=0.0), LINE_W)))
+    wider = max(0, min(max((width(one, "s b") + 50 for one in lines), default=0.0), LINE_W) - at.right)
+    at = at._replace(count_x=at.count_x + wider, right=at.right + wider)
     places: dict[str, float] = {}
     heights: dict[str, float] = {}
     for sheet in sheets:
@@ -402,7 +398,7 @@ def _drawn(band: Drawn, at: Columns, y: float, rows: tuple[float, ...]) -> tuple
 def _draw(sheet: Sheet, stage: Stage, theme: str | None) -> str:
     canvas, at = Canvas(), stage.at
     if sheet.entries:
-        canvas.text(at.names_x, PAD + 26, gettext("names"), "m")
+        canvas.text(PAD + 8, PAD + 26, gettext("names"), "m")
         canvas.text(at.strip_x, PAD + 12, gettext("storage (cells)"), "m")
         canvas.text(at.strip_x, PAD + 26, gettext("tensors"), "m")
         canvas.text(at.right, PAD + 26, gettext("version counter"), "m e")
@@ -440,11 +436,10 @@ def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:
     # What is below the first line may run on below a counter, where that is not shared with the next row.
     shared = [band.rows[k].words_w() for band in bands for counter in band.counters for k in counter.rows[:-1]]
     strip_w = max([STRIP_W, *(band.strip.width for band in bands), *(row.words_w(1) for row in rows), *shared])
-    names_x = PAD + 8
-    strip_x = names_x + names_w + ARROW
+    strip_x = PAD + 8 + names_w + ARROW
     count_w = BRACKET + max((counter.box_w for band in bands for counter in band.counters), default=0.0)
     right = strip_x + max(strip_w + 6 + count_w, *(row.words_w() for row in rows), 0)
-    return Columns(names_x, names_w, strip_x, right - count_w, right)
+    return Columns(strip_x, right - count_w, right)
 
 
 def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: frozenset[str]) -> Drawn:
