@@ -1,6 +1,7 @@
 """Shared by all tests: the marks `torch` and `browser` skip, with the way out, what this machine cannot run."""
 
 import gc
+import signal
 import sys
 from collections.abc import Iterator
 
@@ -8,6 +9,12 @@ import pytest
 from needs import REQUIRE_ALL, browser_missing, torch_missing
 
 _NEEDS = {"torch": torch_missing, "browser": browser_missing}
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C as Python does: what a shell starts in the background ignores it, and nothing ends endless code."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:
@@ -23,6 +30,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if REQUIRE_ALL:
                 pytest.fail(f"{reason}; COPYLAB_REQUIRE_ALL=1 lets nothing be skipped", pytrace=False)
             pytest.skip(reason)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def folders_of_jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Shells and kernels read no settings of whoever runs the tests, and write none: a home may be read only."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"):
+            patch.setenv(name, str(tmp_path_factory.mktemp(name.lower())))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -211,6 +211,14 @@ def noticed(tree: Path, mutation: Mutation) -> bool:
         file.write_text(whole, encoding="utf-8")
 
 
+def copied(tree: Path) -> Path:
+    """Copy what a checkout holds into a new folder, and return that."""
+    own = [ROOT / name for name in (".git", ".venv", "course")]
+    without = shutil.ignore_patterns("__pycache__", ".*_cache", "node_modules")
+    shutil.copytree(ROOT, tree, ignore=lambda at, names: without(at, names) | {n for n in names if Path(at, n) in own})
+    return tree
+
+
 def main() -> int:
     """Try the mutations and say of each whether it was noticed."""
     parser = argparse.ArgumentParser(description="Break rules one at a time; do the tests notice?")
@@ -220,12 +228,7 @@ def main() -> int:
     if not chosen:
         parser.error(f"there is no mutation of a file {name!r}")
     with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder) / "copylab"
-        own = [ROOT / name for name in (".git", ".venv", "course")]
-        without = shutil.ignore_patterns("__pycache__", ".*_cache", "node_modules")
-        shutil.copytree(
-            ROOT, tree, ignore=lambda at, names: without(at, names) | {n for n in names if Path(at, n) in own}
-        )
+        tree = copied(Path(folder) / "copylab")
         if printed := failing(tree, sorted({one.test for one in chosen})):
             print(printed, "These tests fail with nothing broken.", sep="\n")
             return 1

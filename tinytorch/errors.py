@@ -44,9 +44,7 @@ def of_pytorch(x: Any) -> bool:
 def not_taken(x: Any, other: Any) -> Any:
     """NotImplemented, as operators give it for what they do not take; TypeError for a tensor of PyTorch's."""
     if of_pytorch(other):
-        raise TypeError(
-            f"a tensor of tinytorch, of shape {tuple(x.shape)}, and one of PyTorch, of shape {tuple(other.shape)}, do not mix: make both with one of the two"
-        )
+        raise TypeError(f"a tensor of tinytorch, of shape {tuple(x.shape)}, and one of PyTorch, of shape {tuple(other.shape)}, do not mix: make both with one of the two")  # fmt: skip
     return NotImplemented
 
 

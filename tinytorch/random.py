@@ -70,11 +70,11 @@ class Generator(metaclass=ShownAs):
         """Return the seed it last started from, as an unsigned number."""
         return self._seed
 
-    def draw32(self, n: int) -> np.ndarray:
+    def _draw32(self, n: int) -> np.ndarray:
         """Draw `n` 32-bit numbers; uint64, shape (n,)."""
         return self._bits.random_raw(n)
 
-    def draw64(self, n: int) -> np.ndarray:
+    def _draw64(self, n: int) -> np.ndarray:
         """Draw `n` 64-bit numbers, of two 32-bit ones each, the upper half first; uint64, shape (n,)."""
         pairs = self._bits.random_raw(2 * n).reshape(n, 2)
         return (pairs[:, 0] << np.uint64(32)) | pairs[:, 1]
@@ -232,8 +232,8 @@ def _fill(a: np.ndarray, values: np.ndarray) -> np.ndarray:
 def unit(gen: Generator, n: int, dtype: np.dtype = _DOUBLE) -> np.ndarray:
     """Draw `n` numbers from [0, 1): 53 random bits for float64, 24 for float32; always carried in float64."""
     if dtype.char == "d":
-        return (gen.draw64(n) & np.uint64(2**53 - 1)) * 2.0**-53
-    return (gen.draw32(n) & np.uint64(2**24 - 1)) * 2.0**-24
+        return (gen._draw64(n) & np.uint64(2**53 - 1)) * 2.0**-53
+    return (gen._draw32(n) & np.uint64(2**24 - 1)) * 2.0**-24
 
 
 def uniform_(a: np.ndarray, low: float, high: float, gen: Generator) -> np.ndarray:
@@ -316,7 +316,7 @@ def _largest(a: np.ndarray) -> int:
 
 def random_(a: np.ndarray, gen: Generator) -> np.ndarray:
     """Fill with whole numbers from 0 to the dtype's largest (floating point: to 2^digits), as `Tensor.random_()`."""
-    drawn = gen.draw64(a.size) if a.dtype.char in "ld" else gen.draw32(a.size)
+    drawn = gen._draw64(a.size) if a.dtype.char in "ld" else gen._draw32(a.size)
     return _fill(a, (drawn % np.uint64(_largest(a) + 1)).astype(np.int64))
 
 
@@ -331,7 +331,7 @@ def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -
         if not least <= bound <= most:
             raise RuntimeError(f"{what} is out of bounds for {cpp_name(BY_NUM[a.dtype.num])}")
     span = last - low + 1
-    drawn = gen.draw64(a.size) if span >= 2**28 else gen.draw32(a.size)
+    drawn = gen._draw64(a.size) if span >= 2**28 else gen._draw32(a.size)
     drawn = drawn % np.uint64(span) if span < 2**64 else drawn
     return _fill(a, (drawn + np.uint64(low % 2**64)).view(np.int64))  # wraps around, as in C
 
@@ -344,7 +344,7 @@ def permutation(n: int, gen: Generator, dtype: np.dtype | None = None) -> np.nda
     if n - 1 > _largest(made):
         raise RuntimeError(f"value cannot be converted to type {BY_NUM[made.dtype.num].called}_t without overflow")
     left = np.arange(n, 1, -1, dtype=np.uint64)  # how many are still to choose from, at each step but the last
-    drawn = gen.draw32(left.size) if n < (2**32 - 1) // 20 else gen.draw64(left.size)
+    drawn = gen._draw32(left.size) if n < (2**32 - 1) // 20 else gen._draw64(left.size)
     order = list(range(n))
     for i, step in enumerate((drawn % left).tolist()):
         order[i], order[i + step] = order[i + step], order[i]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import pickle
 import struct
+import sys
 import zipfile
 import zlib
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
@@ -163,6 +164,12 @@ class _Reader(pickle._Unpickler):  # type: ignore[name-defined]
         self.folder = archive.namelist()[0].partition("/")[0]
         super().__init__(io.BytesIO(archive.read(f"{self.folder}/data.pkl")))
         self.archive, self.to = archive, map_location
+        order = (
+            archive.read(f"{self.folder}/byteorder") if f"{self.folder}/byteorder" in archive.namelist() else b"little"
+        )
+        if order not in (b"little", b"big"):
+            raise ValueError(f"Unknown endianness type: {order.decode(errors='replace')}")
+        self.swapped = order.decode() != sys.byteorder
         self.storages: dict[str, UntypedStorage] = {}
         self.nested: dict[int, tuple[int, int, tuple]] = {}  # tuples by id: how deep, how many in it
 
@@ -187,7 +194,9 @@ class _Reader(pickle._Unpickler):  # type: ignore[name-defined]
             if len(content) != size:
                 raise RuntimeError(f"record size ({len(content)} bytes) does not match expected size ({size} bytes = {size} elements * 1 bytes/element) for dtype Byte")  # fmt: skip
             moved = self.to is not None and not callable(self.to)
-            made = UntypedStorage(np.frombuffer(content, np.uint8).copy(), as_device(self.to if moved else where))
+            cells = np.frombuffer(content, f"u{kind.itemsize}")
+            cells = cells.byteswap() if self.swapped else cells.copy()
+            made = UntypedStorage(cells.view(np.uint8), as_device(self.to if moved else where))
             self.storages[key] = (self.to(made, where) or made) if callable(self.to) else made
         return self.storages[key], kind
 

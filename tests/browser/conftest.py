@@ -77,8 +77,13 @@ class Lab:
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    home = tmp_path_factory.mktemp("home")
-    folder = tmp_path_factory.mktemp("served")
+    with serving(tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("served")) as lab:
+        yield lab
+
+
+@contextlib.contextmanager
+def serving(home: Path, folder: Path) -> Iterator[Lab]:
+    """A server for `folder`, with a home of its own."""
     settings = home / "config" / "labconfig"
     settings.mkdir(parents=True)
     (settings / "default_setting_overrides.json").write_text(json.dumps(_OVERRIDES))

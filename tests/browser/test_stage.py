@@ -89,6 +89,11 @@ def test_nothing_moves_and_all_can_be_read(watched: Watched, lab: Lab, *, narrow
     assert page.locator("#filebrowser").is_visible() is not narrow
     player = page.locator(".cl-player").first
     walk(page, player)
+    assert player.locator(".cl-listing").evaluate("(code) => code.scrollWidth <= code.clientWidth"), "long lines wrap"
+    code, words = (player.locator(one).bounding_box() for one in (".cl-listing", ".cl-happened"))
+    assert code
+    assert words
+    assert (words["x"] > code["x"] + code["width"]) is not narrow, "beside the code, or below it"
     # At the step that computes a wrong gradient: box, line and node.
     page.keyboard.press("ArrowLeft")
     expect(player.locator(".cl-alarm")).to_contain_text("A wrong gradient, and no error")
@@ -109,8 +114,9 @@ def test_nothing_moves_and_all_can_be_read(watched: Watched, lab: Lab, *, narrow
             assert smallest(output) >= 11
     form = page.locator(".cl-predict").first
     assert form.evaluate("(form) => form.scrollWidth <= form.clientWidth")
-    # What a copy is judged by can be seen.
+    # What a copy is judged by can be seen, and covers nothing.
     table = page.locator(".cl-table").first
+    assert table.evaluate("(table) => table.scrollWidth <= table.clientWidth")
     edge, cell = table.bounding_box(), table.locator("td.cl-decisive").first.bounding_box()
     assert edge
     assert cell

@@ -24,6 +24,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 import numpy as np
 
 import tinytorch
@@ -242,6 +247,8 @@ def within(seconds: float) -> Iterator[None]:
 
 def inside(error: BaseException) -> bool:
     """Whether an error is one that only a mistake in the engine raises."""
+    if isinstance(error, KeyError) and error.args == ("params",):  # an optimizer's group without them, as in PyTorch
+        return False
     if isinstance(error, RecursionError) or not isinstance(error, (*ALLOWED, AttributeError)):
         return True
     if not isinstance(error, AttributeError):
@@ -303,6 +310,8 @@ def main() -> bool:
     parser.add_argument("--one", default="", help="SEED:NUMBER")
     parser.add_argument("--log", type=argparse.FileType("w"), default=None)
     asked = parser.parse_args()
+    if resource:  # 2 GB of ones, as asked for, take longer than a second
+        resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
     if asked.one:
         seed, number = map(int, asked.one.split(":"))
         name, make = call(number, seed, names())

@@ -74,9 +74,7 @@ class Expected:
             added = self.since is not None and one.names and names_then.get(name) != one.key
             if new or added:
                 yield "new"
-        sizes = one.shape or ()
-        if len(sizes) == 2 and one.numel and any(size > most for size, most in zip(sizes, (4, 8), strict=True)):
-            yield "…"
+        yield from ["…"] * cropped(one.shape or ())
         yield f"{one.shape} stride {one.stride}"
         standing = [f"offset {one.offset}"] if one.offset else []
         if not one.is_leaf:
@@ -152,6 +150,11 @@ class Expected:
             what = f"also kept alive by the graph: {plural(len(hidden), 'storage')} without a name"
             found.append(f"{what}, {sum(one.nbytes for one in hidden):,} bytes")
         return found
+
+
+def cropped(sizes: tuple[int, ...]) -> bool:
+    """Whether a small grid leaves out some of a tensor's rows or columns."""
+    return len(sizes) == 2 and 0 not in sizes and (sizes[0] > 4 or sizes[1] > 8)
 
 
 def title_of(members: list[Tensor], names: list[str]) -> str:

@@ -45,6 +45,12 @@ def test_walk_of_a_transposed_view_is_told_and_drawn(engine: ModuleType) -> None
     assert picture.svg.count("Q") == 5, "an arc from each element to the next"
 
 
+def test_a_small_picture_shows_its_counters_on_a_narrow_page(engine: ModuleType) -> None:
+    x = engine.tensor([1.0, 2.0, 3.0])
+    drawn = ET.fromstring(memory(x=x, view=x[1:], copy=x + 10).svg)
+    assert float(drawn.attrib["width"]) <= 300, "a page of 390 px has about so much room"
+
+
 def test_stale_and_unseen_writes_are_marked(engine: ModuleType) -> None:
     stale = memory(run("stale", engine))
     line = "SigmoidBackward0 saved it at version 0, now at 1: backward will raise"

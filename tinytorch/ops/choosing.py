@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..errors import warn_in_torch
+from ..errors import type_name, warn_in_torch
 from ..tensor import Tensor
 from .copies import contiguous_format, copied
 from .creation import new_zeros, number_array
@@ -59,9 +59,7 @@ def _together(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
 def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
     """Write one value where the mask is true."""
     if isinstance(value, np.ndarray) and value.ndim:
-        raise RuntimeError(
-            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
-        )
+        raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")  # fmt: skip
     if mask.dtype != bool:
         name = dtypes.cpp_name(dtypes.BY_NUM[mask.dtype.num])
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
@@ -109,6 +107,10 @@ def _nonzero(a: np.ndarray) -> np.ndarray:
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of all elements that are not zero: a row for each, or a tensor for each dimension."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"nonzero(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
+    if not isinstance(as_tuple, bool):
+        raise TypeError(f"nonzero(): argument 'as_tuple' must be bool, not {type_name(as_tuple)}")
     if not as_tuple:
         return _indices(input)
     return unbind(_indices(input if input._data.ndim else input.detach().reshape(1)), 1)
@@ -152,9 +154,7 @@ def _gathered(a: np.ndarray, dim: int, index: np.ndarray, sparse_grad: bool = Fa
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     for k, n in enumerate(i.shape):
         if k != d and n > x.shape[k]:
-            raise RuntimeError(
-                f"Size does not match at dimension {k} expected index {list(index.shape)} to be no larger than self {list(a.shape)} apart from dimension {d}"
-            )
+            raise RuntimeError(f"Size does not match at dimension {k} expected index {list(index.shape)} to be no larger than self {list(a.shape)} apart from dimension {d}")  # fmt: skip
     _in_range(x, d, i)
     return result_layout(x[_points(i, d)]).reshape(index.shape)
 
@@ -174,9 +174,7 @@ def _check_shapes(a: np.ndarray, d: int, index: np.ndarray, src: Any) -> None:
     more = f" and to be no larger size than src {list(src.shape)}" if isinstance(src, np.ndarray) else ""
     for k, n in enumerate(index.shape):
         if (k != d and a.ndim and n > a.shape[k]) or (more and n > (src.shape or (1,))[k]):
-            raise RuntimeError(
-                f"Expected index {list(index.shape)} to be no larger than self {list(a.shape)} apart from dimension {d}{more}"
-            )
+            raise RuntimeError(f"Expected index {list(index.shape)} to be no larger than self {list(a.shape)} apart from dimension {d}{more}")  # fmt: skip
 
 
 def _scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> None:

@@ -8,6 +8,7 @@ its copy, a tensor gives an alias of itself.
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -78,8 +79,9 @@ def _flatten(data: Any, shape: tuple[int, ...], level: int, into: list) -> None:
         _flatten(item, shape, level + 1, into)
 
 
-def _dtype_of(values: list) -> dtypes.dtype:
+def _dtype_of(values: Sequence, within: tuple = ()) -> dtypes.dtype:
     found: dtypes.dtype | None = None
+    within = (*within, id(values))
     for v in values:
         if isinstance(v, Tensor):
             d = v.dtype
@@ -88,7 +90,9 @@ def _dtype_of(values: list) -> dtypes.dtype:
         elif isinstance(v, (int, float)):
             d = dtypes.of_number(v)
         elif isinstance(v, (list, tuple)):
-            d = _dtype_of(list(v))
+            if id(v) in within:
+                raise TypeError("new(): self-referential lists are incompatible")
+            d = _dtype_of(v, within)
         elif isinstance(v, complex):
             raise NotImplementedError("tinytorch has no complex dtypes")
         elif isinstance(v, (str, bytes)):

@@ -54,9 +54,7 @@ def _places(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
 def _check_mask(mask: tuple, shape: tuple, at: int) -> None:
     for j, n in enumerate(mask):
         if at + j >= len(shape) or n != shape[at + j]:
-            raise IndexError(
-                f"The shape of the mask {list(mask)} at index {j} does not match the shape of the indexed tensor {list(shape)} at index {at + j}"
-            )
+            raise IndexError(f"The shape of the mask {list(mask)} at index {j} does not match the shape of the indexed tensor {list(shape)} at index {at + j}")  # fmt: skip
 
 
 def _broadcast(shape: tuple, places: list) -> tuple[tuple, list[int], int, tuple]:
@@ -135,14 +133,10 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
     together, used, _, want = _broadcast(a.shape, places)
     lead = len(want) - values.ndim
     if lead < 0 or any(n not in (1, want[i + lead]) for i, n in enumerate(values.shape)):
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape {list(want)}"
-        )
+        raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape {list(want)}")  # fmt: skip
     if values.dtype != a.dtype:
         ours, theirs = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, values))
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} for the source."
-        )
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} for the source.")  # fmt: skip
     if 0 in want:
         return
     try:
@@ -150,9 +144,7 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
             if np.may_share_memory(a, values) and np.shares_memory(
                 a, values
             ):  # of which torch reads what it wrote before
-                raise NotImplementedError(
-                    "tinytorch does not add elements of a tensor to the tensor itself by index. Please clone() the values first."
-                )
+                raise NotImplementedError("tinytorch does not add elements of a tensor to the tensor itself by index. Please clone() the values first.")  # fmt: skip
             np.add.at(a, _whole(places), values)
         else:
             a[_whole(places)] = values
@@ -290,9 +282,7 @@ def _select(self: Tensor, d: int, i: int, position: int) -> Tensor:
     if -n <= i < n:
         return select(self, d, i)
     if not shape and i == 0:
-        raise IndexError(
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
-        )
+        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number")  # fmt: skip
     raise IndexError(f"index {i} is out of bounds for dimension {position} with size {n}")
 
 
@@ -364,9 +354,7 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
 
 def _as_int(item: Any) -> int:
     if isinstance(item, np.bool_) or not hasattr(item, "__index__"):
-        raise IndexError(
-            f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type_name(item)})"
-        )
+        raise IndexError(f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type_name(item)})")  # fmt: skip
     return operator.index(item)
 
 

@@ -81,9 +81,7 @@ def _dot(a: Any, b: Any) -> Any:
     if a.dtype is not b.dtype:
         raise RuntimeError("dot : expected both vectors to have same dtype, but found {} and {}".format(*_named(a, b)))
     if a.size != b.size:
-        raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of elements, but got {a.size} and {b.size} elements respectively"
-        )
+        raise RuntimeError(f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of elements, but got {a.size} and {b.size} elements respectively")  # fmt: skip
     return product(a, b, "dot")
 
 

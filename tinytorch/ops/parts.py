@@ -170,13 +170,9 @@ def _split_with_sizes(a: np.ndarray, split_sizes: tuple, dim: int = 0) -> list[n
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     d = wrap_dim(dim, a.ndim)
     if min(split_sizes, default=0) < 0:
-        raise RuntimeError(
-            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(split_sizes)}"
-        )
+        raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(split_sizes)}")  # fmt: skip
     if sum(split_sizes) != a.shape[d]:
-        raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {a.shape[d]} (input tensor's size at dimension {dim}), but got split_sizes={list(split_sizes)}"
-        )
+        raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {a.shape[d]} (input tensor's size at dimension {dim}), but got split_sizes={list(split_sizes)}")  # fmt: skip
     return _cut(a, split_sizes, d)
 
 
@@ -253,9 +249,7 @@ def _that_can_be_joined(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]
             raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {a.ndim}")
         for k in range(a.ndim):
             if k != d and a.shape[k] != first.shape[k]:
-                raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} but got size {a.shape[k]} for tensor number {i} in the list."
-                )
+                raise RuntimeError(f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} but got size {a.shape[k]} for tensor number {i} in the list.")  # fmt: skip
     return used
 
 
@@ -281,9 +275,7 @@ def _stack(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     d = wrap_dim(dim, len(first) + 1)
     for i, a in enumerate(tensors):
         if a.shape != first:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(a.shape)} at entry {i}"
-            )
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(a.shape)} at entry {i}")  # fmt: skip
     arrays = _meeting(tensors)
     if d < len(first):  # torch joins along the next dimension, which it splits then
         return result_layout(np.concatenate(arrays, d)).reshape(*first[:d], len(arrays), *first[d:])

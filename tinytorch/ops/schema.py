@@ -295,7 +295,7 @@ class Signature:
             found[p.name] = x
             if type(x) in p.plain or (x is None and (p.none or p.default is None)):
                 continue
-            bad = p.fits(x, i, self.numbers)
+            bad = p.fits(x, i, self.numbers and p.name != "out")
             if bad is not None:
                 place, bad = ("", -1) if by_name else (f" (position {i + 1})", bad)
                 what = f"not {type_name(x)}"

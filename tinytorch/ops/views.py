@@ -42,9 +42,7 @@ def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
     if unknown is None and product == numel:
         return tuple(shape)
     if unknown is not None and product == numel == 0:
-        raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can be any value and is ambiguous"
-        )
+        raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can be any value and is ambiguous")  # fmt: skip
     if unknown is None or not product or numel % product:
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
     return (*shape[:unknown], numel // product, *shape[unknown + 1 :])
@@ -63,9 +61,7 @@ def _viewed(a: np.ndarray, size: tuple) -> np.ndarray:
     new = infer_size(size, a.size)
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
     if strides is None:
-        raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead."
-        )
+        raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.")  # fmt: skip
     return restride(a, new, strides)
 
 
@@ -151,9 +147,7 @@ def _matrix_transposed(a: np.ndarray, name: str = "t") -> np.ndarray:
 
 def _permuted(a: np.ndarray, dims: tuple) -> np.ndarray:
     if len(dims) != a.ndim:
-        raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = {a.ndim} is not equal to len(dims) = {len(dims)}"
-        )
+        raise RuntimeError(f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = {a.ndim} is not equal to len(dims) = {len(dims)}")  # fmt: skip
     try:
         return a.transpose(dims)
     except ValueError:
@@ -282,25 +276,19 @@ def _expanded_with_care(a: np.ndarray, size: tuple) -> np.ndarray:
     n, lead = a.ndim, len(size) - a.ndim
     if lead < 0:
         name = f"torch.{dtypes.BY_NUM[a.dtype.num].tensor_type}" if a.dtype != bool else "CPUBoolType"
-        raise RuntimeError(
-            f"expand({name}{{{list(a.shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor ({n})"
-        )
+        raise RuntimeError(f"expand({name}{{{list(a.shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor ({n})")  # fmt: skip
     new, steps = list(size), [0] * len(size)
     for i in range(len(size) - 1, -1, -1):
         want, d = size[i], i - lead
         have, step = (a.shape[d], a.strides[d]) if d >= 0 else (1, new[i + 1] * steps[i + 1] if n else 0)
         if want == -1 and n:
             if d < 0:
-                raise RuntimeError(
-                    f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
-                )
+                raise RuntimeError(f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}")  # fmt: skip
             want = new[i] = have
         if have == want:
             steps[i] = step
         elif have != 1:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({want}) must match the existing size ({have}) at non-singleton dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(a.shape)}"
-            )
+            raise RuntimeError(f"The expanded size of the tensor ({want}) must match the existing size ({have}) at non-singleton dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(a.shape)}")  # fmt: skip
     if min(new, default=0) < 0:
         raise RuntimeError("numel: integer multiplication overflow")
     return restride(a, tuple(new), tuple(steps))
@@ -337,9 +325,7 @@ def strided(a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | Non
     steps = tuple([s * n for s in stride])
     need = offset * n + reach(size, steps, n)
     if 0 not in size and need > room:
-        raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {n} requiring a storage size of {need} are out of bounds for storage of size {room}"
-        )
+        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {n} requiring a storage size of {need} are out of bounds for storage of size {room}")  # fmt: skip
     return restride(a, size, steps, offset * n - here)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gettext as standard
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,8 @@ def _catalogue() -> standard.NullTranslations:
 
 def language() -> str | None:
     """Return the chosen language as an attribute `lang` has it, `"zh"` for example; None for English."""
-    return _catalogue().info().get("language")
+    said = _catalogue().info().get("language", "")
+    return said if re.fullmatch(r"[\w-]+", said) else None
 
 
 def gettext(text: str, /, **values: Any) -> str:

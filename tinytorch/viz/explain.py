@@ -109,7 +109,7 @@ def _told(snap: Snapshot, root: Tensor, nodes: list[Node], found: list[Finding])
     else:
         yield gettext("{name}.backward() would add to {grads}, if nothing changed unseen.", name=name, grads=grads)
     for finding in found[:_MOST]:
-        yield f"  - {finding.what}."
+        yield "  - " + gettext("{sentence}.", sentence=finding.what)
         if finding.way_out:
             yield "    " + gettext("Way out: {way}.", way=finding.way_out)
     if len(found) > _MOST:

@@ -110,7 +110,7 @@ def _column_width(kind: str) -> float:
     classes = kind.split()
     size = next((SIZES[word] for word in classes if word in SIZES), 12.0)
     # Sans-serif fonts differ; DejaVu Sans, among the widest, sets the measure.
-    return size * (0.602 if "mono" in classes else 0.62 if "b" in classes else 0.58)
+    return size * (0.602 if "mono" in classes else 0.6 if "b" in classes else 0.58)
 
 
 def show(value: object) -> str:

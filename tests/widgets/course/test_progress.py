@@ -59,7 +59,13 @@ def test_notes_are_kept_and_updated(file: Path) -> None:
     assert [p.name for p in file.parent.iterdir()] == [file.name]
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "3", '{"exercises": 3}', '{"exercises": {"a": 1}}', "\x00", '{"a": NaN'])
+WRONG = ["1", '{"hints": "2"}', '{"state": []}', '{"right": null}', '{"in": {}}']
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", "3", '{"exercises": 3}', *(f'{{"exercises": {{"a": {one}}}}}' for one in WRONG), "\x00", '{"a": NaN'],
+)
 def test_a_broken_file_is_set_aside_and_said(file: Path, text: str) -> None:
     file.parent.mkdir()
     for name in ("kept.json.broken", "kept.json.broken2"):

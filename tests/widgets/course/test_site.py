@@ -11,10 +11,11 @@ import copylab
 import pytest
 from copylab.course import lite, site
 from copylab.course.folder import lessons, published
+from copylab.course.translation import PAGES
 
 import tinytorch
 
-LISTED = re.findall(r"^\{names\} (.*)$", (site.PAGES / "reference.md").read_text("utf-8"), re.MULTILINE)
+LISTED = re.findall(r"^\{names\} (.*)$", (PAGES / "reference.md").read_text("utf-8"), re.MULTILINE)
 
 _FENCED = re.compile(r"^```(\{code-cell\}|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -23,7 +24,7 @@ def test_the_reference_has_each_public_name_once() -> None:
     assert Counter(" ".join(LISTED).split()) == Counter(copylab.__all__)
 
 
-@pytest.mark.parametrize("page", sorted(site.PAGES.glob("*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
 def test_the_examples_of_the_pages_run(page: Path) -> None:
     names: dict[str, object] = {"torch": tinytorch}
     for fence, code in re.findall(

@@ -8,6 +8,7 @@ import pytest
 from copylab.course.translation import (
     FOLDER,
     OPEN,
+    PAGES,
     Entry,
     digest,
     faults,
@@ -23,7 +24,9 @@ from copylab.course.translation import (
 )
 
 NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
-CATALOGUES = sorted(NOTEBOOKS.glob(f"{FOLDER}/*/*.md"))
+CATALOGUES = [
+    path for folder in (NOTEBOOKS, NOTEBOOKS / "solutions", PAGES) for path in sorted(folder.glob(f"{FOLDER}/*/*.md"))
+]
 
 
 def book() -> dict[str, Any]:
@@ -92,9 +95,9 @@ def test_a_translator_starts_with_the_english_texts(
         list(translated_texts(tmp_path, "fr"))
 
 
-@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: f"{path.parents[2].name}-{path.parent.name}-{path.stem}")
 def test_stored_translations_are_complete_and_up_to_date(path: Path) -> None:
-    (original,) = files(NOTEBOOKS, path.stem)
+    (original,) = files(path.parents[2], path.stem)
     lesson = opened(original)
     entries = read(path.read_text("utf-8"))
     assert faults(lesson, entries) == [], f"python -m copylab.course.translation {path.parent.name} {path.stem}"

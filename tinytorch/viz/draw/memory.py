@@ -27,16 +27,16 @@ from .picture import Folded, Picture
 from .strip import ARCS, Lane, Strip, strip_of
 from .style import Canvas
 
-GAP, PAD, ARROW = 12, 6, 18
+GAP, PAD, ARROW = 12, 4, 15
 TOP, LINE, PILL, LANE = 17, 15, 22, 24
 """From the upper edge of a row to the middle of its name; how high a line of words, a name and a lane are."""
 NAME_COLUMNS = 30
 TITLE_ROW, TITLE_ROWS = 17, 3
 GRID, SQUARE = (4, 8), 8
 """So many rows and columns of a tensor are drawn, and how large an element of it is."""
-GEOMETRY, WORDS, NOTE = 60, 36, 48
+GEOMETRY, WORDS, NOTE = 60, 32, 48
 """How many columns a tensor's shape and stride have at most, a line of words below it, and a note at the foot."""
-NAMES_W, STRIP_W, COUNT_W, COUNT_H, BRACKET = 34, 108, 76, 38, 10
+NAMES_W, STRIP_W, COUNT_H, BRACKET = 38, 108, 38, 8
 PACK, LINE_W = 36, 900
 """How high the line is that stands for several storages, and how wide it makes a picture at most."""
 
@@ -92,6 +92,7 @@ class Columns(NamedTuple):
     names_w: float
     strip_x: float
     count_x: float
+    right: float
 
 
 @dataclass(frozen=True)
@@ -134,10 +135,10 @@ class Row:
             min(columns, GRID[1]) * SQUARE + (14 if (rows, columns) > GRID or columns > GRID[1] else 8) if rows else 0
         )
 
-    @property
-    def words_w(self) -> float:
-        """How wide the words have to be."""
-        return self.grid_w + max(width(text, kind) + (12 if _crossed(kind) else 0) for text, kind, _ in self.lines)
+    def words_w(self, lines: int | None = None) -> float:
+        """How wide the words have to be; the first so many `lines` of them."""
+        said = self.lines[:lines]
+        return self.grid_w + max(width(text, kind) + (12 if _crossed(kind) else 0) for text, kind, _ in said) + 4
 
     def draw(self, canvas: Canvas, at: Columns, middle: float, to: float) -> None:
         """Names, an arrow that leads `to` where its elements begin, and the words."""
@@ -186,7 +187,30 @@ class Count(NamedTuple):
     was: int | None
     rows: tuple[int, ...]
 
-    def draw(self, canvas: Canvas, x: float, rows: list[float], start: float) -> None:
+    @property
+    def window(self) -> float:
+        """How wide the version's window is: it stands in one of its own, like the digit of a mileage counter."""
+        return max(20.0, width(str(self.version), "mono b l") + 10)
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """What the box says besides the version, and how that looks."""
+        ink = "count-t" if self.was is None else "new-t"
+        if self.id is not None:
+            below = gettext("version") if self.was is None else gettext("was {value}", value=self.was)
+            return [(self.id, f"{ink} s b"), (below, f"{ink} s")]
+        known = self.version is not None
+        first = gettext("version {version}", version=self.version) if known else gettext("no counter")
+        second = gettext("shared? not known") if known else gettext("inference")
+        return [(one, kind) for said, kind in ((first, "t s"), (second, "m s")) for one in wrap(said, 10, 2)]
+
+    @property
+    def box_w(self) -> float:
+        """How wide the box has to be."""
+        beside = 0 if self.id is None else width(self.id, "s b") + self.window - 2
+        return max(beside, *(width(text, kind) for text, kind in self.lines)) + 8
+
+    def draw(self, canvas: Canvas, x: float, wide: float, rows: list[float], start: float) -> None:
         """The box, and the lines to it from its rows."""
         top, bottom = rows[0], rows[-1]
         middle = (top + bottom) / 2
@@ -195,23 +219,16 @@ class Count(NamedTuple):
         if len(rows) > 1:
             canvas.line([(x, top), (x, bottom)], "count-l")
         canvas.line([(x, middle), (x + BRACKET, middle)], "count-l")
-        kind, ink = ("count", "count-t") if self.was is None else ("new", "new-t")
-        canvas.rect(x + BRACKET, middle - COUNT_H / 2, COUNT_W - BRACKET, COUNT_H, kind if self.id else "card dash", 5)
-        if self.id is None:
-            known = self.version is not None
-            first = gettext("version {version}", version=self.version) if known else gettext("no counter")
-            second = gettext("shared? not known") if known else gettext("inference")
-            lines = [(one, ink) for said, ink in ((first, "t s"), (second, "m s")) for one in wrap(said, 10, 2)]
-            for k, (said, ink) in enumerate(lines):
-                canvas.text(x + BRACKET + 5, middle + 4 + 12 * (k - (len(lines) - 1) / 2), said, ink)
-            return
-        below = gettext("version") if self.was is None else gettext("was {value}", value=self.was)
-        # The version stands in a window of its own, like the digit of a mileage counter.
-        window = max(20.0, width(str(self.version), "mono b l") + 10)
-        canvas.text(x + BRACKET + 6, middle - 3, self.id, f"{ink} s b")
-        canvas.text(x + BRACKET + 6, middle + 14, below, f"{ink} s")
-        canvas.rect(x + COUNT_W - window - 4, middle - 16, window, 20, "card", 3)
-        canvas.text(x + COUNT_W - window / 2 - 4, middle - 1, str(self.version), f"{ink} mono b l c")
+        left, right = x + BRACKET, x + BRACKET + wide
+        kind = "card dash" if self.id is None else "count" if self.was is None else "new"
+        canvas.rect(left, middle - COUNT_H / 2, wide, COUNT_H, kind, 5)
+        step = 12 if self.id is None else 17
+        for k, (text, ink) in enumerate(self.lines):
+            canvas.text(left + 4, middle + 5 + step * (k - (len(self.lines) - 1) / 2), text, ink)
+        if self.id is not None:
+            canvas.rect(right - self.window - 3, middle - 16, self.window, 20, "card", 3)
+            ink = self.lines[0][1].partition(" ")[0]
+            canvas.text(right - self.window / 2 - 3, middle - 1, str(self.version), f"{ink} mono b l c")
 
 
 @dataclass(frozen=True)
@@ -236,7 +253,7 @@ class Drawn:
         text_x = PAD + badge + 16
         heads, notes = self._head(at)
         bottom = max(start + row.height for start, row in zip(rows, self.rows, strict=True)) + 4
-        canvas.rect(PAD, y, at.count_x + COUNT_W, bottom, "band", 8)
+        canvas.rect(PAD, y, at.right, bottom, "band", 8)
         canvas.rect(PAD + 8, y + 8, badge, 18, "cell", 4)
         canvas.text(PAD + 8 + badge / 2, y + 21, self.id, "t mono b c")
         for k, line in enumerate(heads):
@@ -251,13 +268,12 @@ class Drawn:
             row.draw(canvas, at, middle, at.strip_x + self.strip.begins(lane))
             self.strip.draw_lane(canvas, at.strip_x, middle - LANE / 2 - 4, lane, row.id)
         for counter in self.counters:
-            counter.draw(
-                canvas, at.count_x, [middles[k] for k in counter.rows], at.strip_x + max(self.strip.width, 82) + 6
-            )
+            start = at.strip_x + max(self.strip.width, 82) + 4
+            counter.draw(canvas, at.count_x, at.right - at.count_x - BRACKET, [middles[k] for k in counter.rows], start)
 
     def _head(self, at: Columns) -> tuple[list[str], list[str]]:
         """The lines of a band's title and of the note below it, above the cells."""
-        room = at.count_x + COUNT_W - width(self.id, "mono b") - 36
+        room = at.right - width(self.id, "mono b") - 36
         heads = wrap(self.title, columns_in(room, "b l"), TITLE_ROWS)
         return heads, wrap(self.note, columns_in(room, "s"), 4) if self.note else []
 
@@ -334,9 +350,7 @@ def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
         sheet.entries.update(wide)
     at = _columns([band for sheet in sheets for band in sheet.bands], [row for sheet in sheets for row in sheet.rows])
     lines = [one[0] for sheet in sheets for one in sheet.entries.values() if isinstance(one, tuple)]
-    at = at._replace(
-        count_x=max(at.count_x, min(max((width(one, "s b") + 50 for one in lines), default=0.0), LINE_W) - COUNT_W)
-    )
+    at = at._replace(right=max(at.right, min(max((width(one, "s b") + 50 for one in lines), default=0.0), LINE_W)))
     places: dict[str, float] = {}
     heights: dict[str, float] = {}
     for sheet in sheets:
@@ -349,7 +363,7 @@ def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
         places |= dict.fromkeys(names, y)
         y += max(heights[name] for name in names) + GAP
     notes = [note for sheet in sheets for note in sheet.notes]
-    right = at.count_x + COUNT_W + 2 * PAD if heights else 0
+    right = at.right + 2 * PAD if heights else 0
     least = max((width(line) for line, _ in notes), default=0) + 2 * PAD
     high = y + 18 * max((len(sheet.notes) for sheet in sheets), default=0) + PAD - GAP + 4
     return sheets, Stage(at, places, y, (max(right, least, 200), high))
@@ -391,7 +405,7 @@ def _draw(sheet: Sheet, stage: Stage, theme: str | None) -> str:
         canvas.text(at.names_x, PAD + 26, gettext("names"), "m")
         canvas.text(at.strip_x, PAD + 12, gettext("storage (cells)"), "m")
         canvas.text(at.strip_x, PAD + 26, gettext("tensors"), "m")
-        canvas.text(at.count_x + COUNT_W, PAD + 26, gettext("version counter"), "m e")
+        canvas.text(at.right, PAD + 26, gettext("version counter"), "m e")
     for name, one in sheet.entries.items():
         y = stage.places[name]
         if isinstance(one, Drawn):
@@ -399,7 +413,7 @@ def _draw(sheet: Sheet, stage: Stage, theme: str | None) -> str:
             canvas.parts.append(parts)
             canvas.kinds |= kinds
         elif isinstance(one, Row):
-            canvas.rect(PAD, y, at.count_x + COUNT_W, one.height + 8, "band dash", 8)
+            canvas.rect(PAD, y, at.right, one.height + 8, "band dash", 8)
             one.draw(canvas, at, y + 4 + TOP, at.strip_x)
         else:
             _line(canvas, at, y, *one)
@@ -414,19 +428,23 @@ def _draw(sheet: Sheet, stage: Stage, theme: str | None) -> str:
 
 def _line(canvas: Canvas, at: Columns, y: float, said: str, wrong: bool) -> None:
     """A line that stands for several storages."""
-    canvas.rect(PAD, y, at.count_x + COUNT_W, PACK, "bad" if wrong else "card dash", 8)
+    canvas.rect(PAD, y, at.right, PACK, "bad" if wrong else "card dash", 8)
     if wrong:
         canvas.mark("cross", PAD + 16, y + 18)
-    room = columns_in(at.count_x + COUNT_W - 50, "s")
+    room = columns_in(at.right - 50, "s")
     canvas.text(PAD + 28, y + 22, said, "bad-t s b" if wrong else "t s", room)
 
 
 def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:
     names_w = max([NAMES_W, *(_pill_width(name) for row in rows for name, _ in row.pills)])
-    strip_w = max([STRIP_W, *(band.strip.width for band in bands), *(row.words_w + 4 for row in rows)])
+    # What is below the first line may run on below a counter, where that is not shared with the next row.
+    shared = [band.rows[k].words_w() for band in bands for counter in band.counters for k in counter.rows[:-1]]
+    strip_w = max([STRIP_W, *(band.strip.width for band in bands), *(row.words_w(1) for row in rows), *shared])
     names_x = PAD + 8
     strip_x = names_x + names_w + ARROW
-    return Columns(names_x, names_w, strip_x, strip_x + strip_w + 8)
+    count_w = BRACKET + max((counter.box_w for band in bands for counter in band.counters), default=0.0)
+    right = strip_x + max(strip_w + 6 + count_w, *(row.words_w() for row in rows), 0)
+    return Columns(names_x, names_w, strip_x, right - count_w, right)
 
 
 def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: frozenset[str]) -> Drawn:
@@ -487,7 +505,7 @@ def _row(
 def _grid(tensor: Tensor) -> tuple[int, int]:
     sizes = tensor.shape or ()
     # One dimension is seen in the lane.
-    return sizes if len(sizes) == 2 and tensor.numel else (0, 0)  # type: ignore[return-value]
+    return sizes if len(sizes) == 2 and tensor.numel else (0, 0)
 
 
 def _remarks(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:

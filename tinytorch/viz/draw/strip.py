@@ -118,7 +118,7 @@ def strip_of(storage: Storage, members: list[Tensor], was: Mapping[int, object])
     indices = [_indices(storage, one, cells) for one in members]
     widths = [width(value, "mono") for value in values.values()]
     widths += [width(text, "mono s") - 2 for texts in indices for text in texts.values()]
-    widths += [width(text, "s") for text in before.values()]
+    widths += [width(text, "s") - 8 for text in before.values()]
     cell_w = max(NARROW, round(max(widths, default=0.0) + 12))
     columns: list[Column] = []
     expected = 0

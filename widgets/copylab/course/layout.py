@@ -20,7 +20,7 @@ from tinytorch.viz.catalogue import gettext
 from .cheatsheet import page
 from .folder import lessons
 from .lesson import digest, without_answers
-from .translation import FOLDER, translated_texts
+from .translation import FOLDER, languages, translated_texts
 
 STATE = ".copylab.json"
 TRUST = ".copylab"
@@ -116,6 +116,8 @@ def _editions(language: str) -> dict[str, bytes]:
     translated: dict[str, str] = {}
     if language != "en":
         translated = {**dict(translated_texts(source, language)), "cheat_sheet.html": page(tinytorch)}
+        if language in languages(source / "solutions"):
+            translated |= {f"solutions/{name}": text for name, text in translated_texts(source / "solutions", language)}
     found = {}
     for file in sorted(source.rglob("*")):
         name = _name(source, file)

@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,8 @@ from ..quiz.page import page
 from ..quiz.prediction import Prediction
 from .folder import lessons, published
 from .lesson import asked
-from .translation import languages, translated_texts
+from .translation import PAGES, languages, translated_texts
 
-PAGES = Path(__file__).resolve().parent / "pages"
 NAMES = {"en": "English", "zh": "中文", "ko": "한국어"}
 _SPHINX = {"zh": "zh_CN"}
 _MISSING = "the site is made with Sphinx, which is not installed here. Install it with: pip install 'copylab[site]'"
@@ -133,15 +132,19 @@ def write_source(source: Path, language: str) -> None:
     (source / "extra").mkdir()
     sheet = translated.get("cheat_sheet.html") or (lessons() / "cheat_sheet.html").read_text("utf-8")
     (source / "extra" / "cheat_sheet.html").write_text(sheet, "utf-8")
-    parts = [name for name in _PARTS if language == "en"]
+    pages = dict(translated_texts(PAGES, language)) if language in languages(PAGES) else {}
+    parts = [name for name in _PARTS if language == "en" or f"{name}.md" in pages]
     for name in parts:
-        (source / f"{name}.md").write_text(_described((PAGES / f"{name}.md").read_text("utf-8")), "utf-8")
-    for name in GUIDES if parts else ():
+        text = pages.get(f"{name}.md") or (PAGES / f"{name}.md").read_text("utf-8")
+        (source / f"{name}.md").write_text(_described(text), "utf-8")
+    guides = GUIDES if language == "en" else ()
+    for name in guides:
         page = source / f"{name}.md"
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(_guide((published() / f"{name}.md").read_text("utf-8")), "utf-8")
     with (source / "index.md").open("a", encoding="utf-8") as index:
-        index.write(_contents(names, parts))
+        look_up = ["glossary", *parts]
+        index.write(_contents({gettext("Lessons"): names, gettext("Look up"): look_up, gettext("Guides"): guides}))
 
 
 def _lesson(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -180,13 +183,11 @@ def _linked(text: str) -> str:
     return re.sub(r"\[([^]]+)\]\(((?:cheat_sheet\.html|LICENSE)[^)]*)\)", r'<a href="\2">\1</a>', text)
 
 
-def _contents(lessons: list[str], parts: list[str]) -> str:
-    groups = [(gettext("Lessons"), lessons), (gettext("Look up"), ["glossary", *parts])]
-    if parts:
-        groups.append((gettext("Guides"), list(GUIDES)))
+def _contents(groups: Mapping[str, Sequence[str]]) -> str:
     return "".join(
         f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(pages) + "\n```\n"
-        for caption, pages in groups
+        for caption, pages in groups.items()
+        if pages
     )
 
 
@@ -276,7 +277,7 @@ def _sphinx(source: Path, out: Path, language: str) -> list[str]:
         str(source),
         str(source.parent / "site"),
     ]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COPYLAB_LANGUAGE": language}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[-2000:])

@@ -3,6 +3,7 @@
 For each language there is a folder `translations/LANGUAGE` beside the lessons, with one Markdown file per lesson. A
 line `<!-- cell ID DIGEST -->` begins the translation of the Markdown cell with that id; DIGEST stands for the English
 text that was translated, so that a text which has changed since is noticed. A page, such as the glossary, is one cell.
+The list of solutions and the pages of the site have such a folder beside them, too.
 
     python -m copylab.course.translation zh 02_clone      write the file for a translator, or bring it up to date
     python -m copylab.course.translation zh               say what is missing or out of date in that language
@@ -24,6 +25,7 @@ from tinytorch.viz.catalogue import gettext
 
 from .folder import lessons
 
+PAGES = Path(__file__).resolve().parent / "pages"
 FOLDER = "translations"
 OPEN = "untranslated"
 """Stands in place of the digest where a translator has not been yet."""
@@ -77,6 +79,12 @@ def opened(path: Path) -> dict[str, Any]:
 def files(folder: Path, name: str = "*") -> list[Path]:
     """Return what can be translated: the lessons, and the pages beside them."""
     return sorted([*folder.glob(f"{name}.ipynb"), *folder.glob(f"{name}.md")])
+
+
+def everything(name: str = "*") -> list[Path]:
+    """Return the lessons and all pages; the reference is not one of them, because what the names say is English."""
+    pages = [*(lessons() / "solutions").glob(f"{name}.md"), *sorted(PAGES.glob(f"{name}.md"))]
+    return [*files(lessons(), name), *(path for path in pages if path.stem != "reference")]
 
 
 def prose(notebook: dict[str, Any]) -> dict[str, str]:
@@ -154,9 +162,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("lesson", nargs="?", help="for example 02_clone or glossary; without it all are looked at")
     options = parser.parse_args(arguments)
     status = 0
-    for path in files(lessons(), options.lesson or "*"):
+    for path in everything(options.lesson or "*"):
         notebook = opened(path)
-        catalogue = lessons() / FOLDER / options.language / f"{path.stem}.md"
+        catalogue = path.parent / FOLDER / options.language / f"{path.stem}.md"
         entries = read(catalogue.read_text("utf-8")) if catalogue.is_file() else {}
         if options.lesson:
             catalogue.parent.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ from ..run.functions import Thing, from_function
 from ..run.program import Into, Program, tidy
 from ..run.run import LIMITS, Limits, Run
 from .frames import Frame, Looker, Part, fold, make
-from .static import LEVEL, Sheet, stored_size
+from .static import LEVEL, Sheet, policy, stored_size
 
 _HELP = gettext_noop("""\
 {summary}.
@@ -257,6 +257,7 @@ class Steps(Sequence[Frame]):
         """Write a page of its own that needs no network: UTF-8 HTML. An existing file is replaced."""
         head = f'<!doctype html><html lang="{language() or "en"}"><meta charset="utf-8">'
         head += '<meta name="viewport" content="width=device-width">'
+        head += f'<meta http-equiv="Content-Security-Policy" content="{policy()}">'
         title = gettext("Step-through")
         Path(path).write_text(f"{head}<title>{title}</title>\n<body>{self.html}</body></html>\n", "utf-8")
 

@@ -466,7 +466,7 @@ class ExerciseView(View):
             del names["hint"]
         primary = {"check": "cl-primary"}
         made = (
-            element("button", name, type="button", data_do=do, data_keep=do, class_=primary.get(do))
+            element("button", escape(name), type="button", data_do=do, data_keep=do, class_=primary.get(do))
             for do, name in names.items()
         )
         return element("div", "".join(made), class_="cl-bar")

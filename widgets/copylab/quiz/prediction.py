@@ -288,7 +288,7 @@ class Prediction(Told, traitlets.HasTraits):
 
     def form(self, ident: str) -> str:
         """The rows to fill in, as a form whose fields have ids that begin with `ident`."""
-        commit = element("button", gettext("Commit"), type="submit", class_="cl-commit")
+        commit = element("button", escape(gettext("Commit")), type="submit", class_="cl-commit")
         bar = element("div", commit + element("span", class_="cl-count"), class_="cl-bar")
         return element("form", self.rows(ident).html() + bar, aria_label=self.title, novalidate=True)
 

@@ -18,9 +18,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tinytorch.viz.catalogue import gettext
+
 VARIABLE = "COPYLAB_PROGRESS"
 NAME = "copylab-progress.json"
 _KINDS = ("predictions", "exercises", "misconceptions")
+_FIELDS: dict[str, type] = {"state": str, "in": str, "hints": int, "right": int, "of": int}  # what is reckoned with
 _PATIENCE = 10.0  # seconds to wait for another kernel
 
 
@@ -40,18 +43,30 @@ def load() -> dict[str, dict[str, Any]]:
             raise OSError(errno.EINVAL, "it is no file")
         read = json.loads(file.read_text("utf-8"))
         entries = {kind: read.get(kind, {}) for kind in _KINDS}
-        if not all(isinstance(note, dict) for kind in entries.values() for note in kind.values()):
+        if not all(_understood(note) for kind in entries.values() for note in kind.values()):
             raise ValueError("not written by copylab")
     except FileNotFoundError:
         return {kind: {} for kind in _KINDS}
     except OSError as error:
-        _warn(f"the progress file {file.name} cannot be read ({error.strerror}): starting without it")
+        _warn(
+            gettext(
+                "the progress file {name} cannot be read ({why}): starting without it",
+                name=file.name,
+                why=error.strerror,
+            )
+        )
         return {kind: {} for kind in _KINDS}
     except (ValueError, AttributeError, RecursionError):
         aside = _free(file)
         with contextlib.suppress(OSError):
             file.replace(aside)
-            _warn(f"the progress file {file.name} could not be understood; it is kept as {aside.name}")
+            _warn(
+                gettext(
+                    "the progress file {name} could not be understood; it is kept as {aside}",
+                    name=file.name,
+                    aside=aside.name,
+                )
+            )
         return {kind: {} for kind in _KINDS}
     return entries
 
@@ -73,12 +88,22 @@ def note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
             text = json.dumps({"version": 1, **known}, ensure_ascii=False, indent=1, sort_keys=True)
             _replace(file, (text + "\n").encode("utf-8", "backslashreplace"))  # of half a character the JSON escape
     except OSError as error:
-        _warn(f"the progress file {file.name} cannot be written ({error.strerror}): this is not kept")
+        _warn(
+            gettext(
+                "the progress file {name} cannot be written ({why}): this is not kept",
+                name=file.name,
+                why=error.strerror,
+            )
+        )
 
 
 def recall(kind: str, key: str | None) -> dict[str, Any]:
     """What is noted under `key`; empty if nothing is."""
     return {} if key is None else dict(load()[kind].get(key, {}))
+
+
+def _understood(entry: Any) -> bool:
+    return isinstance(entry, dict) and all(isinstance(entry.get(name, kind()), kind) for name, kind in _FIELDS.items())
 
 
 def _free(file: Path) -> Path:

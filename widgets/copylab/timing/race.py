@@ -16,7 +16,7 @@ from tinytorch.viz.catalogue import gettext, gettext_noop
 from tinytorch.viz.draw.picture import Picture
 
 from ..copying.methods import Method, method
-from ..doc import Box, Fold, InPage, InText, Items, Paragraph, Part, Table, element, exact
+from ..doc import Box, Fold, InPage, InText, Items, Paragraph, Part, Table, element, exact, inline
 from ..run.capture import describe_error
 from ..run.limits import Stop, Watch
 from ..ui.exhibit import Exhibit, Panel
@@ -174,7 +174,7 @@ Then look at the brackets: what they join cannot be told apart, however the numb
         done = round(100 * self.progress)
         ready = gettext("Getting ready: a cell that is running comes first")
         bar = element("progress", aria_label=gettext("Progress of the race"), max=100, value=done)
-        self._bar.html = element("div", bar + element("span", f"{done} %" if done else ready), class_="cl-bar")
+        self._bar.html = element("div", bar + element("span", f"{done} %" if done else inline(ready)), class_="cl-bar")
 
     def run(self) -> Race:
         """Run the race now, and come back when it is over; an interrupt ends it, and keeps the results so far."""

@@ -58,7 +58,8 @@ def _read(name: str) -> str:
 def style(*names: str) -> str:
     """Return the style sheet of all that is shown in a `.cl-panel`, and after it those of the rooms."""
     lost = gettext("This view has lost its kernel. What you see stays until you run the cell again.")
-    told = f".cl-live.jupyter-widgets-disconnected::before{{content:{json.dumps(lost, ensure_ascii=False)}}}"
+    said = json.dumps(lost, ensure_ascii=False).replace("<", "\\3c ")  # a page's style ends at the first `</style`
+    told = f".cl-live.jupyter-widgets-disconnected::before{{content:{said}}}"
     return web("ui/panel.css", "ui/exhibit.css", *names) + colours(".cl-panel") + told
 
 

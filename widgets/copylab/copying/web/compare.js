@@ -18,10 +18,10 @@ function options(select, pairs) {
 }
 
 /** In which order answers stand: yes, no, numbers and words, and none at all. */
-const RANKS = { [say("yes")]: 0, "-": 2 };
+const RANKS = new Map([[say("yes"), 0], ["-", 2]]);
 function order(a, b) {
   const [left, right] = [a, b].map((said) => said.replaceAll(",", ""));
-  return (RANKS[a] ?? 1) - (RANKS[b] ?? 1) || left.localeCompare(right, undefined, { numeric: true });
+  return (RANKS.get(a) ?? 1) - (RANKS.get(b) ?? 1) || left.localeCompare(right, undefined, { numeric: true });
 }
 
 const name = (row) => row.querySelector("code").textContent;

@@ -12,7 +12,9 @@ const BUTTONS = [
 const WORDS_OF_CODE = /("[^"]*"|'[^']*'|#.*|(?<![\w.])[A-Za-z_]\w*)/;
 const WRONG = ["error", "syntax", "wrong"];
 const MEASURED = 24; // so many of the longest steps are measured
-const MOST = 320; // px: words that take more scroll
+const GAP = 12; // px between the columns
+const WORDS_WIDE = 288; // px that a column of words or code needs
+const MOST = 400; // px: words that take more scroll
 
 const SWAP = { '"': "`", "`": '"', "<": "~", "~": "<" }; // exchanged where they are written
 
@@ -40,9 +42,9 @@ function read(root) {
     outputs: [...details.querySelectorAll(":scope > :is(.cl-alarm, .cl-out)")],
     pictures: new Map([...details.querySelectorAll(".cl-picture")].map((p) => [p.dataset.picture, p])),
   }));
-  let names = {};
+  let names = new Map(); // not an object, which knows a `constructor` before anything is put into it
   [...root.querySelectorAll("details.cl-step")].forEach(({ dataset }, at) => {
-    if (dataset.names !== undefined) names = Object.fromEntries(dataset.names.split(" ").map((pair) => pair.split(":")));
+    if (dataset.names !== undefined) names = new Map(dataset.names.split(" ").map((pair) => pair.split(":")));
     steps[at].names = names;
   });
   const groups = [...root.querySelectorAll("details.cl-group")].map((details) => ({
@@ -179,21 +181,20 @@ class Player {
       bar,
       ...this.folding(),
       element("div", { class: "cl-line-of-status" }, this.status, element("p", { class: "cl-hint" }, say("Click here for the keys ← → Home End"))),
-      element("div", { class: "cl-halves cl-code-half" }, this.code, this.happened),
-      element("div", { class: "cl-halves cl-pictures" }, ...[...this.panes.values()].map((pane) => pane.figure)),
+      (this.stage = element("div", { class: "cl-stage" }, this.code, this.happened, ...[...this.panes.values()].map((pane) => pane.figure))),
       this.ending,
     );
     for (const kind of ["pointerover", "pointerout", "focusin", "focusout"]) this.root.addEventListener(kind, (event) => this.join(event));
     this.root.addEventListener("copylab-key", (event) => this.act(event.detail));
     this.show(0);
-    new ResizeObserver(() => this.settle()).observe(this.happened);
+    for (const one of [this.stage, this.happened]) new ResizeObserver(() => this.settle()).observe(one);
   }
 
   /** A line of the code, the names of tensors as elements; not where functions have names of their own. */
   words_of(line) {
     const known = this.codes.length === 1 && !this.steps.some(({ calls }) => calls.length);
     return line.split(known ? WORDS_OF_CODE : /^$/).map((word) => {
-      if (!this.steps.some(({ names }) => names[word])) return word || "";
+      if (!this.steps.some(({ names }) => names.get(word))) return word || "";
       const made = element("span", { class: "cl-name", "data-name": word });
       if (!this.names.some((one) => one.dataset.name === word)) made.tabIndex = 0; // each name can be reached once
       this.names.push(made);
@@ -213,7 +214,14 @@ class Player {
 
   /** Make the place of the words as high as the longest of them need, so that nothing below it moves. */
   settle() {
-    const { happened, index } = this;
+    const { happened, index, stage } = this;
+    // Where there is room, in two columns: code above memory, and words above the graph, or that below all.
+    const [memory, graph] = [this.sizes.memory[0], this.sizes.graph[0]].map(Number);
+    const room = stage.clientWidth - GAP;
+    const left = room - Math.max(memory + graph > room ? 0 : graph, WORDS_WIDE);
+    stage.classList.toggle("cl-two", left >= Math.max(memory, WORDS_WIDE));
+    stage.classList.toggle("cl-below", memory + graph > room);
+    stage.style.setProperty("--cl-left", `${left}px`);
     const wide = happened.clientWidth;
     if (!wide || wide === this.wide) return;
     this.wide = wide;
@@ -325,7 +333,7 @@ class Player {
     this.here[0]?.setAttribute("aria-current", "step");
     this.scrollTo(rows[step.line - 1]);
     for (const one of this.names) {
-      const tensor = step.names[one.dataset.name];
+      const tensor = step.names.get(one.dataset.name);
       one.className = tensor ? `cl-name cl-h${tensor.slice(1) % 6}` : "cl-name";
       if (tensor) one.dataset.t = tensor;
       else delete one.dataset.t;

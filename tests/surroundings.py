@@ -1,0 +1,78 @@
+"""Do the tests pass wherever people run them? Runs the unit stage in a copy of the tree, in odd surroundings.
+
+    python tests/surroundings.py                             all of them, several at once: three runs of the unit stage
+    python tests/surroundings.py ascii+order                 these two at once
+    python tests/surroundings.py folder home -- tests/viz    one after the other, with these arguments for pytest
+
+Ends with 1 if a test fails. `order` shuffles the tests; COPYLAB_ORDER=SEED brings back the order that was printed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from mutations import copied
+
+UNIT = ("tests", "--ignore=tests/browser", "--numprocesses=2")
+SURROUNDINGS: dict[str, dict[str, str]] = {
+    "ascii": {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    "german": {"LANG": "de_DE.UTF-8", "LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de"},
+    "zone": {"TZ": "Pacific/Chatham"},
+    "narrow": {"COLUMNS": "40", "LINES": "10"},
+    "home": {},  # below a file, where not even root can write
+    "seed0": {"PYTHONHASHSEED": "0"},
+    "seed1": {"PYTHONHASHSEED": "1"},
+    "seed2": {"PYTHONHASHSEED": "4294967295"},
+    "folder": {},  # with blanks and letters that are not ASCII in its name
+    "order": {},
+}
+TOGETHER = ("folder+zone+narrow+seed0", "german+home+seed1", "ascii+order+seed2")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """As a plugin of pytest: the tests in another order, across files."""
+    random.Random(os.environ["COPYLAB_ORDER"]).shuffle(items)
+
+
+def fails(names: list[str], arguments: list[str], folder: Path) -> bool:
+    """Whether a test fails in these surroundings. KeyError for one that is not known."""
+    tree = copied(folder / ("Übungen, 张量 (copy 2)" if "folder" in names else "copylab"))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(str(tree / one) for one in (".", "widgets", "tests"))}
+    for name in names:
+        environment |= SURROUNDINGS[name]
+    if "home" in names:
+        (folder / "file").touch()
+        environment["HOME"] = str(folder / "file" / "home")
+    if "german" in names and shutil.which("localedef"):  # few machines have it; without it the names alone are German
+        subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", folder / "de_DE.UTF-8"], check=True)
+        environment["LOCPATH"] = str(folder)
+    if "order" in names:
+        environment.setdefault("COPYLAB_ORDER", str(random.randrange(10**6)))
+        print(f"COPYLAB_ORDER={environment['COPYLAB_ORDER']}", flush=True)
+        arguments = ["-p", "surroundings", *arguments]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    return subprocess.run(command, cwd=tree, env=environment, check=False).returncode != 0
+
+
+def main(given: list[str]) -> int:
+    """Run the tests in each of the surroundings; the status to end with."""
+    at = given.index("--") if "--" in given else len(given)
+    failed = []
+    for together in given[:at] or TOGETHER:
+        print(f"-- {together}", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            if fails(together.split("+"), given[at + 1 :] or list(UNIT), Path(folder)):
+                failed.append(together)
+    print(f"failed: {', '.join(failed)}" if failed else "passed")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
