@@ -71,6 +71,11 @@ class Host:
     files: dict[str, str] = field(default_factory=dict)
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """What its interpreter is told."""
+        return self.starts if self.starts[0] == "-c" else ("-m", *self.starts)
+
+    @property
     def serves(self) -> bool:
         """Whether it is a server."""
         return "{port}" in " ".join(self.starts)
@@ -78,7 +83,8 @@ class Host:
 
 _SERVER = ("--no-browser", "--allow-root", "--ServerApp.token=", "--ServerApp.port={port}")
 _RUN_ALL = (
-    "async () => { await jupyterapp.restored; const panel = jupyterapp.shell.currentWidget; await panel.context.ready;"
+    "async () => { while (!window.jupyterapp) await new Promise((done) => setTimeout(done, 100));"
+    " await jupyterapp.restored; const panel = jupyterapp.shell.currentWidget; await panel.context.ready;"
     " await panel.sessionContext.ready; await jupyterapp.commands.execute('notebook:run-all-cells'); }"
 )
 _CLASSIC = (
@@ -124,7 +130,7 @@ HOSTS = {
     ),
     "jupyter-book": Host(
         ("jupyter-book<2",),
-        ("jupyter_book.cli.main", "build", "."),
+        ("-c", "from jupyter_book.cli.main import main; main()", "build", "."),
         "_build/html/book.html",
         "",
         {"_config.yml": "execute:\n  execute_notebooks: 'off'\n", "_toc.yml": "format: jb-book\nroot: book\n"},
@@ -146,10 +152,10 @@ def environment(folder: Path, packages: tuple[str, ...]) -> Path:
 
 
 def run(folder: Path, *words: str | Path, env: dict[str, str] | None = None) -> str:
-    """Run a command in a folder and return what it prints; what goes wrong ends this program."""
+    """Run a command in a folder and return what it prints; RuntimeError if it fails."""
     done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(f"{words}\n{done.stderr[-3000:]}")
+        raise RuntimeError(f"{words}\n{done.stderr[-3000:]}")
     return done.stdout
 
 
@@ -171,14 +177,14 @@ def prepare(host: Host, folder: Path, python: Path, *, dark: bool) -> None:
     """Write the notebook, which has run for a host that only shows it, and what else the host asks for."""
     files = {"app.py": app(), **host.files}
     files["pyproject.toml"] = f'[tool.marimo.display]\ntheme = "{"dark" if dark else "light"}"\n'
-    write(folder, "book.ipynb", "# All of it", *CELLS)
+    write(folder, "book.ipynb", *CELLS)  # with text in it, nbsphinx wants Pandoc
     for name, text in files.items():
         (folder / name).write_text(text, "utf-8")
     if not host.serves:
         own = alone(folder, python)
         options = ("--execute", "--inplace", "--ExecutePreprocessor.store_widget_state=False")
         run(folder, python, "-m", "nbconvert", *options, "book.ipynb", env=own)
-        run(folder, python, "-m", *host.starts, env=own)
+        run(folder, python, *host.words, env=own)
 
 
 @contextlib.contextmanager
@@ -190,7 +196,7 @@ def shown(host: Host, folder: Path, python: Path) -> Iterator[str]:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
-    command = [str(python), "-m", *(word.format(port=port) for word in host.starts)]
+    command = [str(python), *(word.format(port=port) for word in host.words)]
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(command, cwd=folder, env=alone(folder, python), stdout=log, stderr=log)
     try:
@@ -349,7 +355,11 @@ def main() -> int:
             context.route(
                 re.compile(r"^https?://(?!127\.0\.0\.1)"), lambda route: route.abort()
             )  # hosts ask the network
-            fine.append(try_out(name, context.new_page(), Path(work), dark=options.dark))
+            try:
+                fine.append(try_out(name, context.new_page(), Path(work), dark=options.dark))
+            except (RuntimeError, Error) as error:
+                fine.append(False)
+                print(f"| {name} | not tried |\n{error}", flush=True)
             context.close()
         browser.close()
     return 0 if all(fine) else 1

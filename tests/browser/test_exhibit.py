@@ -68,6 +68,7 @@ PAGE = '<div class="jp-OutputArea-child">{0}</div><div class="jp-OutputArea-chil
 LAB = f'<div class="jp-NotebookPanel">{PAGE}</div>'
 CLASSIC = '<div id="notebook"><div class="output_area">{0}</div><div class="output_area">{1}</div></div>'
 SPHINX = '<div class="cell_output"><div class="output">{0}</div><div class="output">{1}</div></div>'
+CODE = '<div class="output_container"><div>{0}</div></div><div class="output_container"><div>{1}</div></div>'
 COLAB = (
     '<div id="output-body"><div class="display_data output-id-1">{0}</div>'
     '<div class="display_data output-id-2">{1}</div></div>'
@@ -77,7 +78,7 @@ COLAB = (
 @pytest.mark.parametrize(
     ("host", "state", "inside", "seen"),
     [
-        *((host, "", "a view", "view") for host in (LAB, PAGE, CLASSIC, SPHINX, COLAB)),
+        *((host, "", "a view", "view") for host in (LAB, PAGE, CLASSIC, SPHINX, COLAB, CODE)),
         *((host, DEAD, "a view", "view") for host in (LAB, CLASSIC, COLAB)),
         *((host, DEAD, "a view", "twin") for host in (PAGE, SPHINX)),
         *((host, "", ERROR, "twin") for host in (LAB, PAGE, CLASSIC, SPHINX, COLAB)),

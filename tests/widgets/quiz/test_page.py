@@ -44,6 +44,15 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
     assert "Do not run it. Fill in every row" in shown  # without scripts it is the task
 
 
+def test_a_wrong_name_of_a_node_that_is_foreseen_can_be_given() -> None:
+    asked = importlib.import_module("copylab.lessons.clone").seven
+    question, run = asked.questions[3], asked.run(tinytorch)
+    assert question.understands("CloneBackward", "CloneBackward0", run)
+    assert not question.understands("yes", "CloneBackward0", run)
+    row = told(page(asked, tinytorch))["rows"][3]
+    assert (row["like"], "clonebackward" in row["names"]) == (question.like, True)
+
+
 def test_it_is_neither_committed_nor_noted() -> None:
     asked = predict(CODE)
     page(asked, tinytorch)

@@ -64,9 +64,13 @@ def _row(question: Question, run: Run, texts: dict[str, int]) -> dict[str, Any]:
     }
     if question.options:
         return row | {"choices": [[choice, label(choice)] for choice in question.options]}
-    known = sorted(names(list(run.at().values)) | names(right)) if isinstance(right, frozenset) else []
+    known: set[str] = set()
+    if question.like:
+        known = {name.casefold() for name in question.nodes(right, run)}
+    elif isinstance(right, frozenset):
+        known = names(list(run.at().values)) | names(right)
     other = said(Refutation(question.facts(run), None, ""))
-    return row | {"near": "." in shown(right), "names": known, "other": other}
+    return row | {"near": "." in shown(right), "like": question.like, "names": sorted(known), "other": other}
 
 
 def _kind(question: Question, right: Any) -> str:

@@ -125,8 +125,12 @@ class Question:
     def understands(self, given: str, right: Any, run: Run) -> bool:
         """Whether `given`, as `read` keeps it, can be read as an answer, be it right or wrong."""
         if self.like:
-            return looks(given, self.like, [right, *(short(node.name) for node in run.snapshot().nodes)])
+            return looks(given, self.like, self.nodes(right, run))
         return self.choices is not None or readable(given, right, run.at().values)
+
+    def nodes(self, right: str, run: Run) -> list[str]:
+        """The names of nodes that there are, or are foreseen as wrong: each can be an answer where one is asked for."""
+        return [right, *map(shown, self.wrong), *(short(node.name) for node in run.snapshot().nodes)]
 
     def holds(self, given: str, right: Any) -> bool:
         """Whether `given`, as `read` keeps it, is the right answer."""

@@ -14,7 +14,7 @@ const MARKS = { "、": ",", "。": ".", "【": "[", "】": "]", "\u2212": "-" };
 const plain = (text) =>
   text.slice(0, 2000).normalize("NFKC").replace(/[、。【】\u2212]/g, (mark) => MARKS[mark]).replace(/^[\s`]+|[\s`]+$/g, "");
 const bare = (text) => text.toLowerCase().replace(/\.+$/, "");
-const words = (text) => plain(text).replace(/^grad_fn\s*=\s*| object at \w+|[`'"<>]/g, "").trim().split(/\s+/).join(" ").toLowerCase();
+const words = (text) => plain(text).replace(/^grad_fn\s*=\s*| object at \w+|\w+::|[`'"<>]/g, "").trim().split(/\s+/).join(" ").toLowerCase();
 
 /** A number, a list or a text in quotes as Python writes it; undefined for anything else. */
 function literal(text) {
@@ -90,6 +90,7 @@ function same(given, right, row) {
 }
 
 function readable(given, row) {
+  if (row.like) return value(given) === null || new RegExp(`^(?:${row.like})$`).test(words(given)) || row.names.includes(words(given));
   if (row.kind === "names") return names(given).every((name) => row.names.includes(name));
   return row.kind !== "value" || typeof value(given) !== "string" || value(given) === row.right;
 }
@@ -139,14 +140,14 @@ function result(task, { rows, texts, all }, given) {
     const wrote = given[at];
     const fits = same(wrote, row.right, row);
     const kind = fits ? "cl-right" : "cl-wrong";
-    const cell = (inside, more = "") => `<td class="${kind}${more}">${inside}</td>`;
+    const cell = (inside, more = "", label = "") => `<td class="${kind}${more}"${label}>${inside}</td>`;
     const told = row.no.find(([key]) => same(wrote, key, row))?.[1] ?? row.other;
     const against = fits ? "" : told.map((one) => `<p>${texts[one]}</p>`).join("");
     right += fits;
     return [
       `<tr>${cell(at + 1, " cl-number")}<th scope="row" class="${kind}">${questions[at]}</th>`,
-      cell(marked(row.choices?.find(([value]) => value === wrote)[1] ?? wrote)),
-      cell(row.shown),
+      cell(marked(row.choices?.find(([value]) => value === wrote)[1] ?? wrote), "", ` data-label="${say("You wrote")}"`),
+      cell(row.shown, "", ` data-label="${say("The run says")}"`),
       cell(fits ? say("✔ right") : say("✖ not so"), " cl-verdict"),
       fits ? "</tr>" : `</tr><tr><td class="cl-against" colspan="5">${against}</td></tr>`,
     ].join("");
