@@ -46,4 +46,4 @@ def test_running_and_looking() -> None:
 def test_with_all_that_is_shown() -> None:
     found = passed_through(lambda: steps(CODE, engine=tinytorch).html)
     assert "tinytorch/viz/draw/graph.py" in found
-    assert len(found) <= 29, sorted(found)
+    assert len(found) <= 30, sorted(found)  # one more where a test before it named modules
