@@ -90,7 +90,7 @@ def test_a_lesson_by_keyboard_in_both_themes(watched: Watched, lab: Lab, lesson:
         "".join(output["data"]["text/plain"])
         for cell in json.loads((NOTEBOOKS / lesson).read_text("utf-8"))["cells"]
         for output in cell.get("outputs", [])
-        if "copylab-steps" in "".join(output.get("data", {}).get("text/html", ""))
+        if 'class="copylab-steps"' in "".join(output.get("data", {}).get("text/html", ""))
     ]
     assert stored
     expect(players).to_have_count(len(stored))
