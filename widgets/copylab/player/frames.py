@@ -163,7 +163,8 @@ def make(run: Run) -> tuple[Frame, ...]:
         past.append(Past(step.site.line, step.site.source, changed.now, step.site.text.name if several else ""))
     pictures = _pictures(
         {number: changed for number, (_, changed) in looks.items() if changed.now.tensors},
-        {number: one.nodes for number, one in found.items()},
+        # An error speaks for itself: "wrong" is said of a gradient that was computed.
+        {number: frozenset() if run.steps[number - 1].error else one.nodes for number, one in found.items()},
     )
     frames: list[Frame] = []
     for number, step in enumerate(run.steps, 1):
