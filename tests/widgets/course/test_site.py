@@ -73,7 +73,7 @@ def test_without_sphinx_it_says_what_to_install(tmp_path: Path, monkeypatch: pyt
 
 def test_a_lite_needs_a_wheel_of_copylab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
-    with pytest.raises(FileNotFoundError, match=r"no wheel of copylab in .*pip wheel -w"):
+    with pytest.raises(ValueError, match=r"no wheel of copylab in .*pip wheel -w"):
         lite.build_lite(tmp_path / "out", tmp_path)
 
 

@@ -28,13 +28,13 @@ def build_lite(folder: Path, wheels: Path) -> None:
     """Build a JupyterLite of the course into `folder`; `wheels` holds a wheel of copylab and those that it needs.
 
     Of the wheels, those that run everywhere are taken. Raises RuntimeError where JupyterLite is not installed or fails,
-    FileNotFoundError if there is no wheel of copylab among them.
+    ValueError if there is no wheel of copylab among them.
     """
     if any(importlib.util.find_spec(name) is None for name in ("jupyterlite_core", "jupyterlite_pyodide_kernel")):
         raise RuntimeError(gettext("JupyterLite is not installed here. Install it with: pip install 'copylab[lite]'"))
     found = sorted(wheels.glob("*-none-any.whl"))
     if not any(wheel.name.startswith("copylab-") for wheel in found):
-        raise FileNotFoundError(
+        raise ValueError(
             gettext(
                 "there is no wheel of copylab in {wheels}. Make it with: pip wheel -w {wheels} copylab", wheels=wheels
             )
