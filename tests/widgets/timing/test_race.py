@@ -209,13 +209,14 @@ class TestOffsets:
 
     @pytest.mark.parametrize("size", [1, 1000, 1_000_000])
     def test_each_round_has_its_data_elsewhere(self, engine: ModuleType, size: int) -> None:
-        places: set[int] = set()
-        vars(engine)["seen"] = places.add
+        places: list[int] = []
+        vars(engine)["seen"] = places.append
         try:
             race({"look": "torch.seen(x.data_ptr())"}, [size], engine=engine).run()
         finally:
             del vars(engine)["seen"]
-        assert len(places) > 5
+        moves = sum(one != other for one, other in itertools.pairwise(places))
+        assert moves > 10  # of 20: how many free places there are to choose from is the C library's affair
 
 
 class TestCertainty:
