@@ -13,9 +13,10 @@ from needs import find_browser
 from viz.programs import PROGRAMS, run
 
 import tinytorch
-from tinytorch.viz import Picture, memory, snapshot
+from tinytorch.viz import Picture, catalogue, memory, snapshot
 from tinytorch.viz.diff import changes
 from tinytorch.viz.draw.memory import memories_of
+from tinytorch.viz.labels import width
 
 
 def words_in(svg: str) -> list[str]:
@@ -281,3 +282,15 @@ def test_a_gradient_shows_its_counter_only_under_a_name_of_its_own(engine: Modul
     assert "of x.grad alone" not in memory(names).text.replace("storage of x.grad alone", "")
     names["g"] = names["x"].grad
     assert "version counter C3, of g alone" in memory(names).text
+
+
+def test_a_short_word_for_version_leaves_the_counter_its_name() -> None:
+    try:
+        catalogue.use("zh")
+        drawn = memory({"x": tinytorch.ones(2)}).svg
+    finally:
+        catalogue.use(None)
+    found = re.search(r'<text class="count-t s b" x="([^"]*)"[^>]*>(C1)<.*?<rect class="card" x="([^"]*)"', drawn)
+    assert found is not None
+    left, name, window = found.groups()
+    assert float(left) + width(name, "s b") < float(window)

@@ -202,7 +202,7 @@ class Count(NamedTuple):
     @property
     def box_w(self) -> float:
         """How wide the box has to be."""
-        beside = width(self.id, "s b") + self.window - 2 if self.id else 0
+        beside = width(self.id, "s b") + 3 + self.window if self.id else 0
         return max(beside, *(width(text, kind) for text, kind in self.lines)) + 8
 
     def draw(self, canvas: Canvas, x: float, wide: float, rows: list[float], start: float) -> None:
