@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hostile import calls, files, leaks, memory
+from hostile import calls, files, leaks, length, memory
 
 import tinytorch
 
@@ -81,3 +81,9 @@ def test_what_is_left_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert leaks.attack("steps", 1)[2].endswith("more memory")
     for widget in opened:
         widget.close()
+
+
+def test_every_look_ends_soon(engine: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not length.attack(engine, 0.002)
+    monkeypatch.setattr(length, "SECONDS", 0)
+    assert length.attack(engine, 0.001) == list(length.looks(engine, 0.001))
