@@ -334,3 +334,11 @@ def test_names_stay_text_in_folds(name: str, engine: ModuleType) -> None:
         assert len(html_of(picture)) <= BYTES
         ET.fromstring(picture.svg)
         assert max(size(picture.svg)) <= PIXELS
+
+
+def test_that_not_all_tensors_were_read_is_said(engine: ModuleType) -> None:
+    x, said = engine.ones(1), "here may be more tensors: only the first 10,000 were read"
+    many = snapshot([x] * 10_001)
+    assert said in memory(many).text
+    assert said in graph(many).text
+    assert said not in memory([x] * 9_999).text

@@ -25,7 +25,7 @@ from .records import Snapshot
 # What IPython and Python add to the user's names: In, Out, _, __, _12, _i3, _oh, __name__.
 _NOT_THE_USERS = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__")
 _MAX_DEPTH = 6
-_MAX_NAMES = 10_000
+MAX_NAMES = 10_000
 _CLOSED = (ModuleType, FunctionType, type, Snapshot)
 """What holds nothing of the user's, or far too much."""
 _PARAMETERS = ".param_groups."
@@ -52,7 +52,7 @@ def gather(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | N
     known: dict[int, str] = {}
     given = [*zip(written or [""] * len(args), args, strict=True), *named.items()]
     for index, (name, arg) in enumerate(given):
-        thing = list(islice(arg, _MAX_NAMES)) if isinstance(arg, Iterator) else arg  # as `net.parameters()` is
+        thing = list(islice(arg, MAX_NAMES)) if isinstance(arg, Iterator) else arg  # as `net.parameters()` is
         entries = _entries(thing) if index < len(args) or name == "params" else None
         if entries is not None:
             # snapshot(locals()): names are the keys, and what is no tensor is passed over.
@@ -69,7 +69,7 @@ def gather(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | N
             )
     own = {id(thing) for name, thing in pairs if _PARAMETERS not in name}
     pairs = [(name, thing) for name, thing in pairs if _PARAMETERS not in name or id(thing) not in own]
-    return pairs[:_MAX_NAMES], [name for name, arg in given if isinstance(arg, np.ndarray)]
+    return pairs[:MAX_NAMES], [name for name, arg in given if isinstance(arg, np.ndarray)]
 
 
 def _entries(thing: Any) -> Pairs | None:
@@ -100,7 +100,7 @@ def tensors_in(
             inner = inner_tensors(thing) if depth <= _MAX_DEPTH else []
             waiting.extend((f"{name}.{key}", value, depth + 1) for key, value in reversed(inner))
             continue
-        if depth > _MAX_DEPTH or id(thing) in seen or len(seen) > _MAX_NAMES:
+        if depth > _MAX_DEPTH or id(thing) in seen or len(seen) > MAX_NAMES:
             continue
         seen.add(id(thing))
         with suppress(Exception):  # what a container or module raises of its own is no reason to show nothing else

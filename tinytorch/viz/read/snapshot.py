@@ -21,7 +21,7 @@ from ..catalogue import gettext
 from . import probe
 from .blocks import PLAIN, Blocks, Checksums, Place, address_of, lasting
 from .modules import made_in, modules
-from .naming import gather
+from .naming import MAX_NAMES, gather
 from .probe import is_tensor, quietly, serial, undisturbed
 from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
 
@@ -84,6 +84,9 @@ def read(
                 reader.call(reader.add(tensor, "named"), name)
         arrays = [(name, array) for name, array in pairs if not is_tensor(array)]
         found = reader.finish(since or Snapshot((), (), (), (), ()), arrays, apart)
+    if len(pairs) == MAX_NAMES:
+        more = gettext("there may be more tensors: only the first {number} were read", number=f"{MAX_NAMES:,}")
+        found = replace(found, notes=(*found.notes, more))
     return found if since is None else compared(found, since)
 
 
