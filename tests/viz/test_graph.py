@@ -216,7 +216,7 @@ def test_dot_on_the_path_stands_in_with_the_same_picture(tmp_path: Path, monkeyp
 
     snap = snapshot(run("network", tinytorch))
     drawn = graph(snap).svg
-    cards, wires = build(changes(snap, None), shown(changes(snap, None)))
+    _, _, cards, wires = build(changes(snap, None), shown(changes(snap, None)))
     # Stands in for dot: takes the source, checks how it was called, answers with the layout made before.
     sizes = {card.name: (card.width, card.height) for card in cards}
     lines = [(wire.tail, wire.head) for wire in wires]

@@ -154,9 +154,9 @@ def test_a_picture_carries_the_rules_and_colours_that_it_uses_and_no_others() ->
     ruled = set(re.findall(r"\.tt-pic \.([\w-]+)", svg))
     assert ruled <= used
     assert set(re.findall(r"var\((--_[\w-]+)\)", svg)) == set(re.findall(r"(--_[\w-]+):", svg))
-    assert len(stylesheet(None, frozenset(used))) < len(stylesheet())
+    assert len(stylesheet(frozenset(used))) < len(stylesheet())
 
 
 def test_the_hues_of_a_picture_outrank_the_rules_of_the_next_one_on_the_page() -> None:
-    sheet = stylesheet(None, frozenset(["name", "h2"]))
+    sheet = stylesheet(frozenset(["name", "h2"]))
     assert re.findall(r"\.tt-pic (\.[\w.-]+)\{", sheet) == [".name", ".h2.h2"]

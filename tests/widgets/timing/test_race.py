@@ -29,6 +29,7 @@ from copylab.timing.samples import Lane, Ratio, Timing, ratio, ties
 from copylab.timing.words import duel, duration, findings, table
 
 import tinytorch
+from tinytorch.viz.draw.style import fixed
 
 
 def timing(method: str, size: int, *samples: float, engine: str = "tinytorch") -> Timing:
@@ -319,10 +320,11 @@ class TestWords:
 
 
 class TestPicture:
-    @pytest.mark.parametrize("theme", [None, "light", "dark", "print"])
-    def test_it_is_the_same_every_time_and_well_formed(self, theme: str | None) -> None:
-        svg = draw(made_up(), "tinytorch", span(made_up()), theme)
-        assert svg == draw(made_up(), "tinytorch", span(made_up()), theme)
+    @pytest.mark.parametrize("theme", ["light", "dark", "print"])
+    def test_it_is_the_same_every_time_and_well_formed(self, theme: str) -> None:
+        svg = fixed(draw(made_up(), "tinytorch", span(made_up())), theme)
+        assert svg == fixed(draw(made_up(), "tinytorch", span(made_up())), theme)
+        assert "var(" not in svg
         root = ET.fromstring(svg)
         words = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
         for word in ("tinytorch", "detach().clone()", "copy_", "1M", "1 µs", "280 µs", "cannot be told apart"):

@@ -17,14 +17,13 @@ import graphviz
 
 from ..catalogue import gettext, gettext_noop
 from ..diff import changes
-from ..entries import View
 from ..read.records import Snapshot
 from ..text import graph_text
 from ..words import shown
 from . import layout
-from .graph import Card, Sheet, Wire, build, draw, folded_in
+from .graph import Sheet, build, draw, folded_in
 from .picture import FIXED, MISSING, Folded, Shown, convert
-from .style import PALETTE, THEMES, lang, root_class, stylesheet
+from .style import colour, lang, stylesheet
 
 _DOT_COLOURS = {
     "node": {"fillcolor": "#ffffff", "color": "#7c8590"},
@@ -36,9 +35,9 @@ _DOT_COLOURS = {
 _FLAGS = {"new": gettext_noop("new: {name}"), "found": gettext_noop("found: {name}")}
 _FLAGGED = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}
 _STYLED = (
-    ".tt-pic .node polygon,.tt-pic .node path,.tt-pic .node ellipse{fill:FILL;stroke:LINE}"
-    ".tt-pic .edge path{stroke:INK}.tt-pic .edge polygon{fill:INK;stroke:INK}"
-    ".tt-pic .graph>polygon{fill:BG}.tt-pic g text{fill:INK}"
+    f".tt-pic .node polygon,.tt-pic .node path,.tt-pic .node ellipse{{fill:{colour('card')};stroke:{colour('line')}}}"
+    f".tt-pic .edge path{{stroke:{colour('ink')}}}.tt-pic .edge polygon{{fill:{colour('ink')};stroke:{colour('ink')}}}"
+    f".tt-pic .graph>polygon{{fill:{colour('bg')}}}.tt-pic g text{{fill:{colour('ink')}}}"
 )
 _MARKS = {"": "", "check": "+ ", "cross": "! ", "warn": "! ", "void": "- ", "dot": "", "was": "~ "}
 
@@ -58,21 +57,19 @@ class GraphPicture(Shown, graphviz.Digraph):
         **options: Any,
     ) -> None:
         super().__init__(**{"name": "autograd", "format": "svg"} | options)
-        self._changed = None if snap is None else changes(snap, since)
-        self._seen = View((), {}) if self._changed is None else shown(self._changed, find, fold)
-        self._cards: list[Card] = []
-        self._wires: list[Wire] = []
-        if self._changed is not None and not self.body:
-            self._cards, self._wires = build(self._changed, self._seen)
-            self._fill()
+        self._sheet: Sheet | None = None
+        if snap is not None:
+            changed = changes(snap, since)
+            self._sheet = build(changed, shown(changed, find, fold))
+            self._fill(self._sheet)
         self._as_made: str = self.source
-        self._drawn: dict[tuple[str, str | None], str] = {}
+        self._drawn: dict[str, str] = {}
 
-    def _fill(self) -> None:
+    def _fill(self, sheet: Sheet) -> None:
         self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
         self.node_attr.update(shape="box", style="filled", fontname="Helvetica", fontsize="11", fixedsize="true")
         self.edge_attr.update(arrowsize="0.7", fontname="Helvetica", fontsize="10")
-        for card in self._cards:
+        for card in sheet.cards:
             lines = [graphviz.escape(_MARKS[mark] + text) for text, _, mark in card.lines]
             lines[0] = gettext(_FLAGS[card.flag], name=lines[0]) if card.flag else lines[0]
             label = str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
@@ -83,33 +80,35 @@ class GraphPicture(Shown, graphviz.Digraph):
                 height=f"{card.height / 72:.3f}",
                 **_DOT_COLOURS[card.kind] | (_FLAGGED if card.flag else {}),
             )
-        for wire in self._wires:
+        for wire in sheet.wires:
             style = "dashed" if wire.kind == "name" else "solid"
             self.edge(wire.tail, wire.head, label=wire.label or None, style=style)
 
     @property
     def text(self) -> str:
         """Everything that the picture says, in words; needs no Graphviz."""
-        return self.source if self._changed is None else graph_text(self._changed, self._seen)
+        return self.source if self._sheet is None else graph_text(self._sheet.changed, self._sheet.seen)
 
     @property
     def dot(self) -> str:
         """The DOT source, as `source`."""
         return self.source
 
-    def _themed(self, theme: str | None) -> str:
+    @property
+    def svg(self) -> str:
+        """The picture as a self-contained SVG document that follows the page's theme.
+
+        Raises LayoutError where neither the WebAssembly build of Graphviz nor `dot` is found.
+        """
         source = self.source
-        if (source, theme) not in self._drawn:
-            self._drawn[source, theme] = (
-                draw(Sheet(self._changed, self._seen, self._cards, self._wires), theme=theme)
-                if self._changed is not None and source == self._as_made
-                # Someone added to the graph: then Graphviz draws it, and only the colours are ours.
-                else _restyled(layout.render(source, "svg", self.engine), theme)
-            )
-        return self._drawn[source, theme]
+        if source not in self._drawn:
+            # Where someone added to the graph, Graphviz draws it, and only the colours are ours.
+            ours = self._sheet if source == self._as_made else None
+            self._drawn[source] = draw(ours) if ours else _restyled(layout.render(source, "svg", self.engine))
+        return self._drawn[source]
 
     def _folds(self) -> list[Folded]:
-        return [] if self._changed is None or self.source != self._as_made else folded_in(self._changed, self._seen)
+        return folded_in(self._sheet) if self._sheet is not None and self.source == self._as_made else []
 
     # -- what people expect of a Digraph ----------------------------------------
 
@@ -176,8 +175,7 @@ class GraphPicture(Shown, graphviz.Digraph):
     def copy(self) -> GraphPicture:
         """An independent copy, as Digraph.copy."""
         other = super().copy()
-        other._changed, other._as_made, other._seen = self._changed, self._as_made, self._seen
-        other._cards, other._wires = self._cards, self._wires
+        other._sheet, other._as_made = self._sheet, self._as_made
         return other
 
 
@@ -190,19 +188,10 @@ def _or_say(call: Any, *args: Any, **options: Any) -> Any:
         raise layout.LayoutError(f"{needs} {missing[0].upper()}{missing[1:]}") from error
 
 
-def _restyled(svg: str, theme: str | None) -> str:
+def _restyled(svg: str) -> str:
     """The <svg> element of `svg` with our stylesheet; what Graphviz escaped stays escaped."""
-    body = svg[svg.index("<svg") :]
-    body = re.sub(r"<!--.*?-->\s*", "", body, flags=re.DOTALL)
-    rules = _STYLED
-    for word, name in (("FILL", "card"), ("LINE", "line"), ("INK", "ink"), ("BG", "bg")):
-        colour = f"var(--tt-{name},var(--_{name}))" if theme is None else PALETTE[name][THEMES[theme]]
-        rules = rules.replace(word, colour)
-    rules = rules.replace(".tt-pic", f".{root_class(theme)}")
+    body = re.sub(r"<!--.*?-->\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     label = escape(gettext("Autograd graph"))
-    head = (
-        f'<svg class="{root_class(theme)}" {lang()}role="img" aria-label="{label}" style="max-width:100%;height:auto"'
-    )
-    body = body.replace("<svg", head, 1)
-    at = body.index(">") + 1
-    return f"{body[:at]}<style>{stylesheet(theme)}{rules}</style>{body[at:]}"
+    head = f'<svg class="tt-pic" {lang()}role="img" aria-label="{label}" style="max-width:100%;height:auto"'
+    tag, drawn = body.replace("<svg", head, 1).split(">", 1)
+    return f"{tag}><style>{stylesheet()}{_STYLED}</style>{drawn}"

@@ -54,7 +54,7 @@ def graphs_of(
     Two that show the same look the same. A graph that is not too large is laid out once, so that what stays keeps its
     place. `wrong`: for each step, the keys of the nodes whose gradient is wrong.
     """
-    sheets = [Sheet(changed, seen, *build(changed, seen)) for changed in run for seen in [shown(changed)]]
+    sheets = [build(changed, shown(changed)) for changed in run]
     sheets = [_blamed(sheet, nodes) for sheet, nodes in zip(sheets, wrong, strict=True)]
     names: dict[object, str] = {}
     kept = [_renamed(sheet, names) for sheet in sheets]
@@ -65,7 +65,7 @@ def graphs_of(
     stage = cache(lambda: _stage(sheets))
     for sheet in sheets:
         picture = Picture(
-            partial(lambda one, theme: draw(one, stage() if together else _stage([one]), theme), sheet),
+            partial(lambda one: draw(one, stage() if together else None), sheet),
             partial(graph_text, sheet.changed, sheet.seen),
         )
         yield (*sheet.cards, *sheet.wires), picture
@@ -187,7 +187,7 @@ class Wire:
     label: str = ""
 
 
-def build(changed: Changes, seen: View) -> tuple[list[Card], list[Wire]]:
+def build(changed: Changes, seen: View) -> Sheet:
     """The cards and wires of a snapshot's graph, in a fixed order, with what changed marked."""
     snap, unseen = changed.now, perhaps(changed.now)
     cards: list[Card] = []
@@ -215,7 +215,7 @@ def build(changed: Changes, seen: View) -> tuple[list[Card], list[Wire]]:
     if off:
         cards.append(_off(changed, "off", off, gettext("not on the graph"), gettext("(needs no grad)")))
     _to_outside(snap, seen, cards, wires)
-    return cards, wires
+    return Sheet(changed, seen, cards, wires)
 
 
 def _to_outside(snap: Snapshot, seen: View, cards: list[Card], wires: list[Wire]) -> None:
@@ -381,10 +381,10 @@ def dot_for(sizes: Mapping[str, tuple[float, float]], lines: Iterable[tuple[str,
     return "\n".join([*made, "}"])
 
 
-def folded_in(changed: Changes, seen: View) -> list[Folded]:
+def folded_in(sheet: Sheet) -> list[Folded]:
     """The folds of a graph, each with a picture of what is in it."""
-    folds = (item for item in seen.items if isinstance(item, Fold))
-    return [Folded(_line(fold), partial(_opened, changed, fold)) for fold in folds]
+    folds = (item for item in sheet.seen.items if isinstance(item, Fold))
+    return [Folded(_line(fold), partial(_opened, sheet.changed, fold)) for fold in folds]
 
 
 def _line(fold: Fold) -> str:
@@ -396,13 +396,12 @@ def _line(fold: Fold) -> str:
 def _opened(changed: Changes, fold: Fold) -> tuple[str, str, list[Folded]]:
     if fold.inside is None:
         return "", told([changed.now.label(leaf) for leaf in fold.leaves]), []
-    seen = fold.inside()
-    cards, wires = build(changed, seen)
-    text = told([_line(fold), *items_text(changed, seen)])
-    return draw(Sheet(changed, seen, cards, wires), label=_line(fold)), text, folded_in(changed, seen)
+    sheet = build(changed, fold.inside())
+    text = told([_line(fold), *items_text(changed, sheet.seen)])
+    return draw(sheet, label=_line(fold)), text, folded_in(sheet)
 
 
-def draw(sheet: Sheet, stage: Stage | None = None, theme: str | None = None, label: str = "") -> str:
+def draw(sheet: Sheet, stage: Stage | None = None, label: str = "") -> str:
     """The whole SVG; on the stage of a run, or laid out by itself."""
     canvas, (changed, seen, cards, wires) = Canvas(), sheet
     sizes, places, routes, foot, size = stage or _stage([sheet])
@@ -420,7 +419,7 @@ def draw(sheet: Sheet, stage: Stage | None = None, theme: str | None = None, lab
     for k, note in enumerate(below_graph(changed, seen)):
         canvas.text(EDGE, foot + 20 + 18 * k, note, "m", 90)
     summary = _summary(changed) if cards else gettext("Graph picture without tensors")
-    return canvas.svg(*size, label or summary, theme, seen.whole)
+    return canvas.svg(*size, label or summary, seen.whole)
 
 
 @lru_cache(maxsize=128)

@@ -72,7 +72,7 @@ def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> It
     made = cache(lambda: _staged([_sheet(changed, seen) for changed, seen in looks]))
     for step, (changed, seen) in enumerate(looks):
         yield Picture(
-            partial(lambda step, theme: _draw(made()[0][step], made()[1], theme), step),
+            partial(lambda step: _draw(made()[0][step], made()[1]), step),
             partial(memory_text, changed, seen),
             partial(lambda changed, seen: _folds(changed, seen.entries, troubles(changed.now)), changed, seen),
         )
@@ -395,7 +395,7 @@ def _drawn(band: Drawn, at: Columns, y: float, rows: tuple[float, ...]) -> tuple
     return "".join(canvas.parts), frozenset(canvas.kinds)
 
 
-def _draw(sheet: Sheet, stage: Stage, theme: str | None) -> str:
+def _draw(sheet: Sheet, stage: Stage) -> str:
     canvas, at = Canvas(), stage.at
     if sheet.entries:
         canvas.text(PAD + 8, PAD + 26, gettext("names"), "m")
@@ -419,7 +419,7 @@ def _draw(sheet: Sheet, stage: Stage, theme: str | None) -> str:
         one.title if isinstance(one, Drawn) else one[0] for one in sheet.entries.values() if not isinstance(one, Row)
     ]
     summary = gettext("Memory: {storages}", storages="; ".join(said))
-    return canvas.svg(*stage.size, summary if said else gettext("Memory picture without tensors"), theme, sheet.whole)
+    return canvas.svg(*stage.size, summary if said else gettext("Memory picture without tensors"), sheet.whole)
 
 
 def _line(canvas: Canvas, at: Columns, y: float, said: str, wrong: bool) -> None:

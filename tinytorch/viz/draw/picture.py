@@ -12,13 +12,14 @@ import re
 import zlib
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..catalogue import gettext, gettext_noop
 from .layout import LayoutError
-from .style import THEMES
+from .style import THEMES, fixed
 
 WIDE = 1_400
 """In px: what is wider or higher has a choice of sizes. All others scroll where they do not fit: shrunk, none can be read."""
@@ -130,26 +131,16 @@ def _inline(text: str) -> str:
 
 
 class Shown:
-    """What is drawn (`themed`) and told (`text`), and shows itself in a notebook."""
+    """What is drawn (`svg`) and told (`text`), and shows itself in a notebook."""
 
+    svg: Any
     text: Any
 
     def themed(self, theme: str | None) -> str:
         """The SVG in one fixed theme, "light", "dark" or "print"; ValueError for another."""
         if theme is not None and theme not in THEMES:
             raise ValueError(f'theme must be "light", "dark" or "print", not {theme!r}')
-        return self._themed(theme)
-
-    def _themed(self, theme: str | None) -> str:
-        raise NotImplementedError
-
-    @property
-    def svg(self) -> str:
-        """The picture as a self-contained SVG document that follows the page's theme.
-
-        Raises LayoutError for a graph where neither the WebAssembly build of Graphviz nor `dot` is found.
-        """
-        return self.themed(None)
+        return str(self.svg if theme is None else fixed(self.svg, theme))
 
     def __repr__(self) -> str:
         return str(self.text)
@@ -184,31 +175,25 @@ class Picture(Shown):
     """A picture with its text twin. `svg` and `text` say the same; both are made once, when asked for."""
 
     def __init__(
-        self,
-        draw: Callable[[str | None], str],
-        tell: Callable[[], str],
-        folds: Callable[[], Sequence[Folded]] = lambda: (),
+        self, draw: Callable[[], str], tell: Callable[[], str], folds: Callable[[], Sequence[Folded]] = lambda: ()
     ) -> None:
-        self._draw = draw
-        self._tell = tell
-        self._give = folds
-        self._svg: dict[str | None, str] = {}
-        self._text: str | None = None
+        self._draw, self._tell, self._give = draw, tell, folds
 
-    @property
+    @cached_property
+    def svg(self) -> str:
+        """The picture as a self-contained SVG document that follows the page's theme.
+
+        Raises LayoutError for a graph where neither the WebAssembly build of Graphviz nor `dot` is found.
+        """
+        return self._draw()
+
+    @cached_property
     def text(self) -> str:
         """Everything that the picture says, in words."""
-        if self._text is None:
-            self._text = self._tell()
-        return self._text
+        return self._tell()
 
     def _folds(self) -> Sequence[Folded]:
         return self._give()
-
-    def _themed(self, theme: str | None) -> str:
-        if theme not in self._svg:
-            self._svg[theme] = self._draw(theme)
-        return self._svg[theme]
 
     def save(self, path: str | Path, theme: str | None = None) -> Path:
         """Write the picture to `path`: .svg, .png or .pdf (both need typst), or .txt for its words.

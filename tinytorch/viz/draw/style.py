@@ -9,7 +9,7 @@ puts the SVG inline may set the variables; alone, as an <img>, the picture follo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from html import escape
 
@@ -125,52 +125,52 @@ MARKS = {
 
 
 @lru_cache(maxsize=256)
-def stylesheet(theme: str | None = None, used: frozenset[str] | None = None) -> str:
-    """The CSS of a picture: following the page and the system, or fixed to one theme.
+def stylesheet(used: frozenset[str] | None = None) -> str:
+    """The CSS of a picture, which follows the page and the system.
 
     With `used`, the classes that stand in the picture, only their rules and colours: that is half of a small picture.
     """
     kinds = [kind for kind in _RULES if used is None or kind in used]
-    if theme is not None:
-        column = THEMES[theme]
-        # A class of its own: inline on one page, a fixed picture must not colour the others.
-        return _rules(kinds, used, lambda name: PALETTE[name][column]).replace(".tt-pic", f".{root_class(theme)}")
     needed = {name for kind in kinds for _, name in _RULES[kind]}
     light, dark, paper = (
         "".join(f"--_{name}:{colours[column]};" for name, colours in PALETTE.items() if name in needed)
         for column in range(3)
     )
-    return (
+    rules = [
         f".tt-pic{{{light}}}@media (prefers-color-scheme:dark){{.tt-pic{{{dark}}}}}@media print{{.tt-pic{{{paper}}}}}"
-        + _rules(kinds, used, lambda name: f"var(--tt-{name},var(--_{name}))")
-    )
-
-
-def lang() -> str:
-    """The attribute by which a font with the right shapes is found: not needed for English."""
-    return f'lang="{language()}" ' if language() else ""
-
-
-def fixed(svg: str, theme: str) -> str:
-    """A picture that follows the page's theme, in one of `THEMES`: for what does not know variables of CSS."""
-    svg = re.sub(r"var\(--tt-([\w-]+),var\(--_[\w-]+\)\)", lambda found: PALETTE[found[1]][THEMES[theme]], svg)
-    return re.sub(r"@media[^{]*\{\.tt-pic\{--[^}]*\}\}|\.tt-pic\{--[^}]*\}", "", svg)
-
-
-def root_class(theme: str | None) -> str:
-    """The class of a picture's <svg>, which all of its rules begin with."""
-    return "tt-pic" if theme is None else f"tt-pic-{theme}"
-
-
-def _rules(kinds: Iterable[str], used: frozenset[str] | None, colour: Callable[[str], str]) -> str:
-    colours = {kind: ";".join(f"{prop}:{colour(name)}" for prop, name in _RULES[kind]) for kind in kinds}
-    # A hue counts twice: the sheet of the next picture on the page may not have it, and would colour this one anew.
-    rules = [f".tt-pic {f'.{kind}' * (1 + (kind in _HUES))}{{{declared}}}" for kind, declared in colours.items()]
+    ]
+    for kind in kinds:
+        declared = ";".join(f"{prop}:{colour(name)}" for prop, name in _RULES[kind])
+        # A hue counts twice: the sheet of the next picture on the page may not have it, and would colour this one anew.
+        rules.append(f".tt-pic {f'.{kind}' * (1 + (kind in _HUES))}{{{declared}}}")
     for classes, declarations in _SHAPES:
         there = [f".tt-pic .{one}" for one in classes if used is None or one in used]
         if there or not classes:
             rules.append(f"{','.join(there)}{{{declarations}}}" if there else declarations)
     return "".join(rules)
+
+
+def colour(name: str) -> str:
+    """A colour of `PALETTE` as the page or the system has it."""
+    return f"var(--tt-{name},var(--_{name}))"
+
+
+def fixed(svg: str, theme: str) -> str:
+    """A picture that follows the page's theme, in one of `THEMES`.
+
+    Its class is one of its own: inline on one page, it must not colour the others.
+    """
+    head, rest = svg.split("<style>", 1)
+    rules, drawn = rest.split("</style>", 1)
+    rules = re.sub(r"@media[^{]*\{\.tt-pic\{--[^}]*\}\}|\.tt-pic\{--[^}]*\}", "", rules)
+    rules = re.sub(r"var\(--tt-([\w-]+),var\(--_[\w-]+\)\)", lambda found: PALETTE[found[1]][THEMES[theme]], rules)
+    head, rules = head.replace("tt-pic", f"tt-pic-{theme}", 1), rules.replace(".tt-pic", f".tt-pic-{theme}")
+    return f"{head}<style>{rules}</style>{drawn}"
+
+
+def lang() -> str:
+    """The attribute by which a font with the right shapes is found: not needed for English."""
+    return f'lang="{language()}" ' if language() else ""
 
 
 def number(value: float) -> str:
@@ -239,7 +239,7 @@ class Canvas:
         left, up, path, kind = MARKS[mark]
         self.path(f"M{number(x - left)} {number(y - up)}{path}", kind)
 
-    def svg(self, w: float, h: float, label: str, theme: str | None = None, whole: bool = False) -> str:
+    def svg(self, w: float, h: float, label: str, whole: bool = False) -> str:
         """The whole document; what is larger than `LARGEST` is shown smaller, unless it is asked for as a `whole`."""
         w, h = round(w), round(h)
         scale = 1.0 if whole else min(1.0, LARGEST / max(w, h))
@@ -248,7 +248,7 @@ class Canvas:
         drawn = page + "".join(self.parts)
         used = frozenset(name for kind in self.kinds for name in kind.split())
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="{root_class(theme)}" {described} '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="tt-pic" {described} '
             f'width="{round(w * scale)}" height="{round(h * scale)}" viewBox="0 0 {w} {h}" style="max-width:100%;height:auto">'
-            f"<style>{stylesheet(theme, used)}</style>{drawn}</svg>"
+            f"<style>{stylesheet(used)}</style>{drawn}</svg>"
         )

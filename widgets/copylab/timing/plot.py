@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import cycle
 
 from tinytorch.viz.catalogue import gettext
-from tinytorch.viz.draw.style import PALETTE, THEMES, Canvas, number, root_class
+from tinytorch.viz.draw.style import Canvas, colour, number
 from tinytorch.viz.labels import shorten, width
 
 from .samples import Timing, certain, ties
@@ -48,7 +48,7 @@ def span(timings: Iterable[Timing]) -> tuple[int, int]:
     return low, max(high, low + 1)
 
 
-def draw(timings: Sequence[Timing], title: str, powers: tuple[int, int], theme: str | None = None) -> str:
+def draw(timings: Sequence[Timing], title: str, powers: tuple[int, int]) -> str:
     """The picture as an SVG document. `timings` are of one engine, `powers` the ends of the axis of time."""
     plot = _Plot(timings, powers)
     plot.canvas.text(14, 24, title, "t l b")
@@ -58,8 +58,8 @@ def draw(timings: Sequence[Timing], title: str, powers: tuple[int, int], theme: 
     plot.labels()
     plot.canvas.kinds.update(_COLOURS.values())
     label = gettext("{engine}: time of one call against size, told in words below", engine=title)
-    made = plot.canvas.svg(plot.width, plot.height, label, theme)
-    return made.replace("</style>", f"{_style(len(plot.methods), theme)}</style>", 1)
+    made = plot.canvas.svg(plot.width, plot.height, label)
+    return made.replace("</style>", f"{_style(len(plot.methods))}</style>", 1)
 
 
 def short(size: int) -> str:
@@ -171,16 +171,15 @@ def _apart(wanted: Sequence[float], top: float, bottom: float) -> list[float]:
     return places
 
 
-def _style(count: int, theme: str | None) -> str:
+def _style(count: int) -> str:
     """The rules of the lines: a colour for each, in the shades of the theme."""
-    root = f".{root_class(theme)}"
+    root = ".tt-pic"
     rules = [
         f"{root} .way{{fill:none;stroke-width:2}}{root} .bar{{fill:none;stroke-width:3;opacity:.55}}",
         f"{root} .mark{{stroke:none}}{root} .grid{{stroke-dasharray:2 3;opacity:.6}}{root} .lead{{opacity:.6}}",
     ]
     for at, name in zip(range(count), cycle(_COLOURS), strict=False):
-        colour = f"var(--tt-{name},var(--_{name}))" if theme is None else PALETTE[name][THEMES[theme]]
         dash = ";stroke-dasharray:6 3" if at >= len(_COLOURS) else ""
-        rules.append(f"{root} .way.q{at}{{stroke:{colour}{dash}}}{root} .bar.q{at}{{stroke:{colour}}}")
-        rules.append(f"{root} .mark.q{at}{{fill:{colour}}}")
+        rules.append(f"{root} .way.q{at}{{stroke:{colour(name)}{dash}}}{root} .bar.q{at}{{stroke:{colour(name)}}}")
+        rules.append(f"{root} .mark.q{at}{{fill:{colour(name)}}}")
     return "".join(rules)

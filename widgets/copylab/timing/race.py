@@ -125,7 +125,7 @@ Then look at the brackets: what they join cannot be told apart, however the numb
         mine = self.of(name)
         title = gettext("Race on {engine}: time of one call.", engine=name)
         words = "\n".join([title, table(mine), *findings(mine)])
-        return Picture(lambda theme: plot.draw(mine, name, span, theme), lambda: words)
+        return Picture(lambda: plot.draw(mine, name, span), lambda: words)
 
     def of(self, engine: str) -> list[Timing]:
         """The results of one engine, by its name."""
