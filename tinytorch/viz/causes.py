@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .catalogue import gettext, ngettext
@@ -21,13 +21,11 @@ class Finding:
     """Why backward raises: "stale" (what was saved was written since, and counted), "freed", "invalid", "no grad", "not a
     scalar", "no derivative". Why its gradient may be wrong: "unseen write". Why nothing is promised: "not known" (it may
     raise), "not compared" (what was saved may have been written past its version counter)."""
-    root: str
-    """What backward would be called on, by its label."""
     what: str
-    way_out: str
+    way_out: str = ""
     """Empty where there is none to name."""
-    saved: tuple[tuple[str, Saved], ...] = ()
-    """All that the cause touches: the id of a node, and what it saved."""
+    saved: Sequence[_Kept] = ()
+    """All that the cause touches: nodes, and what they saved."""
     sharing: tuple[str, ...] = ()
     """The names that see the same memory as the first of them."""
 
@@ -47,8 +45,8 @@ def reached(snap: Snapshot, roots: Iterable[Tensor]) -> list[Node]:
 def causes(snap: Snapshot, nodes: Iterable[Node]) -> Iterator[Finding]:
     """What was written, counted or not, of that which some nodes saved."""
     kept = [(node, saved) for node in nodes for saved in node.saved]
-    yield from _stale(snap, "", [pair for pair in kept if pair[1].state == "stale"])
-    yield from _unseen(snap, "", kept)
+    yield from _stale(snap, [pair for pair in kept if pair[1].state == "stale"])
+    yield from _unseen(snap, kept)
 
 
 # -- why it raises -----------------------------------------------------------------
@@ -59,7 +57,7 @@ def findings(snap: Snapshot, root: Tensor, nodes: list[Node], used: dict[str, st
     name = snap.label(root.id)
     if root.is_leaf is None:
         what = gettext("{name} is a view that was made in no_grad mode, and its base was written since", name=name)
-        yield Finding("invalid", name, what, gettext("make the view outside of no_grad, or write inside of it"))
+        yield Finding("invalid", what, gettext("make the view outside of no_grad, or write inside of it"))
         return
     if not root.requires_grad:
         what = gettext(
@@ -67,24 +65,24 @@ def findings(snap: Snapshot, root: Tensor, nodes: list[Node], used: dict[str, st
             name=name,
         )
         way = gettext("call requires_grad_() on the leaf before computing, and keep detach out of the way")
-        yield Finding("no grad", name, what, way)
+        yield Finding("no grad", what, way)
         return
     yield from _no_scalar(root, name)
     kept = [(node, saved) for node in nodes for saved in node.saved if saved.used]
     # What a Function in Python saved is opened by its backward, or not.
     sure = [(node, saved) for node, saved in kept if not (node.doubts and saved.name.startswith("tensors"))]
-    yield from _stale(snap, name, [pair for pair in sure if pair[1].state == "stale"])
-    yield from _freed(snap, root, name, [pair for pair in sure if pair[1].state == "freed"], kept)
-    yield from _freed_before(name, [pair for pair in sure if pair[0].id in used and pair[1].state == "live"], used)
+    yield from _stale(snap, [pair for pair in sure if pair[1].state == "stale"])
+    yield from _freed(snap, root, [pair for pair in sure if pair[1].state == "freed"], kept)
+    yield from _freed_before([pair for pair in sure if pair[0].id in used and pair[1].state == "live"], used)
     for node in nodes:
         if short(node.name) in ("NotImplemented", "DelayedError", "Error"):
             what = gettext("{node} stands for an operation that has no derivative", node=short(node.name))
-            yield Finding("no derivative", name, what, gettext("compute it from operations that have one"))
-    yield from _unseen(snap, name, kept)
+            yield Finding("no derivative", what, gettext("compute it from operations that have one"))
+    yield from _unseen(snap, kept)
     unsure = [pair for pair in kept if pair not in sure and pair[1].state in ("stale", "freed")]
     walked = [*nodes, *(snap.node(one) for one in used)]
-    yield from (Finding("not known", name, doubt, "") for doubt in _of_grads(snap, walked, kept))
-    yield from _not_known(snap, name, nodes, kept, unsure)
+    yield from (Finding("not known", doubt) for doubt in _of_grads(snap, walked, kept))
+    yield from _not_known(snap, nodes, kept, unsure)
 
 
 def _no_scalar(root: Tensor, name: str) -> Iterator[Finding]:
@@ -99,13 +97,13 @@ def _no_scalar(root: Tensor, name: str) -> Iterator[Finding]:
             name=name,
             shape=shape(root.shape),
         )
-        yield Finding("not a scalar", name, what, way)
+        yield Finding("not a scalar", what, way)
     elif "complex" in root.dtype:
         what = gettext("{name} is complex, and backward() without an argument wants a real number", name=name)
-        yield Finding("not a scalar", name, what, gettext("call backward on {name}.abs() or {name}.real", name=name))
+        yield Finding("not a scalar", what, gettext("call backward on {name}.abs() or {name}.real", name=name))
 
 
-def _stale(snap: Snapshot, root: str, stale: list[_Kept]) -> Iterator[Finding]:
+def _stale(snap: Snapshot, stale: list[_Kept]) -> Iterator[Finding]:
     """What was written after it was saved: all leaves together, which a step of an optimizer writes; the rest by counter."""
     leaves: dict[str, str] = {}
     of_leaf: list[_Kept] = []
@@ -120,14 +118,14 @@ def _stale(snap: Snapshot, root: str, stale: list[_Kept]) -> Iterator[Finding]:
         else:
             groups.setdefault(counter or (node.id, saved.name), []).append((node, saved))
     if len(leaves) == 1 and len(_sharing(snap, *leaves)) > 1:
-        yield _written(snap, root, of_leaf)  # through the other name, it seems
+        yield _written(snap, of_leaf)  # through the other name, it seems
     elif leaves:
-        yield _leaves_written(snap, root, of_leaf, list(leaves.values()))
+        yield _leaves_written(snap, of_leaf, list(leaves.values()))
     for group in groups.values():
-        yield _written(snap, root, group)
+        yield _written(snap, group)
 
 
-def _leaves_written(snap: Snapshot, root: str, stale: list[_Kept], leaves: list[str]) -> Finding:
+def _leaves_written(snap: Snapshot, stale: list[_Kept], leaves: list[str]) -> Finding:
     node, saved = stale[0]
     what = gettext(
         "{node} saved {saved} at version {then}, now at {now}",
@@ -143,10 +141,10 @@ def _leaves_written(snap: Snapshot, root: str, stale: list[_Kept], leaves: list[
         len(leaves),
         names=few(leaves),
     )
-    return Finding("stale", root, what, _backward_first(), _ids(stale), _sharing(snap, saved.tensor or ""))
+    return Finding("stale", what, _backward_first(), stale, _sharing(snap, saved.tensor or ""))
 
 
-def _written(snap: Snapshot, root: str, stale: list[_Kept]) -> Finding:
+def _written(snap: Snapshot, stale: list[_Kept]) -> Finding:
     node, saved = stale[0]
     sharing = () if saved.tensor is None else _sharing(snap, saved.tensor)
     what = ngettext(
@@ -165,10 +163,10 @@ def _written(snap: Snapshot, root: str, stale: list[_Kept]) -> Finding:
         )
     target = sharing[-1] if sharing else gettext("the tensor")
     way = gettext("write to a copy ({name}.clone()), or write after backward", name=target)
-    return Finding("stale", root, what, way, _ids(stale), sharing)
+    return Finding("stale", what, way, stale, sharing)
 
 
-def _freed(snap: Snapshot, root: Tensor, name: str, freed: list[_Kept], kept: list[_Kept]) -> Iterator[Finding]:
+def _freed(snap: Snapshot, root: Tensor, freed: list[_Kept], kept: list[_Kept]) -> Iterator[Finding]:
     """What an earlier backward has used up: one cause, whether all of the graph was used or a part of it."""
     if not freed:
         return
@@ -188,10 +186,10 @@ def _freed(snap: Snapshot, root: Tensor, name: str, freed: list[_Kept], kept: li
         )
     elif root.grad_fn_name == "AddBackward0":
         way += "; " + gettext("a sum that is only to be shown is one of loss.detach() or loss.item()")
-    yield Finding("freed", name, what, way, _ids(freed))
+    yield Finding("freed", what, way, freed)
 
 
-def _freed_before(name: str, shared: list[_Kept], used: dict[str, str]) -> Iterator[Finding]:
+def _freed_before(shared: list[_Kept], used: dict[str, str]) -> Iterator[Finding]:
     if shared:
         node, saved = shared[0]
         what = gettext(
@@ -201,16 +199,12 @@ def _freed_before(name: str, shared: list[_Kept], used: dict[str, str]) -> Itera
             saved=saved.name,
         )
         way = gettext("add them up and call backward once, or call the first one with retain_graph=True")
-        yield Finding("freed", name, what + _and_more(shared), way, _ids(shared))
+        yield Finding("freed", what + _and_more(shared), way, shared)
 
 
 def _and_more(kept: list[_Kept]) -> str:
     more = len(kept) - 1
     return " " + ngettext("(and {number} more saved tensor)", "(and {number} more saved tensors)", more) if more else ""
-
-
-def _ids(kept: Iterable[_Kept]) -> tuple[tuple[str, Saved], ...]:
-    return tuple((node.id, saved) for node, saved in kept)
 
 
 def _which(snap: Snapshot, saved: Saved) -> str:
@@ -230,13 +224,13 @@ def _sharing(snap: Snapshot, which: str) -> tuple[str, ...]:
 # -- why its gradient may be wrong -------------------------------------------------
 
 
-def _unseen(snap: Snapshot, root: str, kept: list[_Kept]) -> Iterator[Finding]:
+def _unseen(snap: Snapshot, kept: list[_Kept]) -> Iterator[Finding]:
     groups: dict[object, list[_Kept]] = {}
     for node, saved in kept:
         if saved.kept is False:
             groups.setdefault(_whose(snap, node, saved), []).append((node, saved))
     for whose, group in groups.items():
-        yield _other_bytes(snap, root, group, whose)
+        yield _other_bytes(snap, group, whose)
     sure = {id(saved) for group in groups.values() for _, saved in group}
     here = {node.id for node, _ in kept}
     counted: dict[object, list[tuple[Node, Saved, Tensor, Tensor]]] = {}
@@ -246,7 +240,7 @@ def _unseen(snap: Snapshot, root: str, kept: list[_Kept]) -> Iterator[Finding]:
             if id(saved) not in sure:
                 counted.setdefault((tensor.storage, other.counter), []).append((node, saved, tensor, other))
     for several in counted.values():
-        yield _counted_elsewhere(snap, root, [(node, saved) for node, saved, _, _ in several], *several[0][2:])
+        yield _counted_elsewhere(snap, [(node, saved) for node, saved, _, _ in several], *several[0][2:])
 
 
 def _whose(snap: Snapshot, node: Node, saved: Saved) -> object:
@@ -260,7 +254,7 @@ def _whose(snap: Snapshot, node: Node, saved: Saved) -> object:
     return memory or (node.id, saved.name)
 
 
-def _other_bytes(snap: Snapshot, root: str, kept: list[_Kept], whose: object) -> Finding:
+def _other_bytes(snap: Snapshot, kept: list[_Kept], whose: object) -> Finding:
     node, saved = kept[0]
     what = gettext(
         "{node} saved {saved}. It does not hold the bytes of the earlier look, and its version counter has counted no "
@@ -277,10 +271,10 @@ def _other_bytes(snap: Snapshot, root: str, kept: list[_Kept], whose: object) ->
     # Other values give another gradient; another index may be one that there is not.
     sure = saved.bytes_now is not None and re.search("float|complex", saved.bytes_now[0]) is not None
     kind = "unseen write" if sure else "not known"
-    return Finding(kind, root, what, way, _ids(kept), (label,))
+    return Finding(kind, what, way, kept, (label,))
 
 
-def _counted_elsewhere(snap: Snapshot, root: str, kept: list[_Kept], tensor: Tensor, other: Tensor) -> Finding:
+def _counted_elsewhere(snap: Snapshot, kept: list[_Kept], tensor: Tensor, other: Tensor) -> Finding:
     there, here = snap.label(other.id), snap.label(tensor.id)
     what = gettext(
         "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} has counted {writes}; "
@@ -294,7 +288,7 @@ def _counted_elsewhere(snap: Snapshot, root: str, kept: list[_Kept], tensor: Ten
         counter=tensor.counter,
         here=here,
     )
-    return Finding("unseen write", root, what + _and_more(kept), _not_data(here), _ids(kept), (here, there))
+    return Finding("unseen write", what + _and_more(kept), _not_data(here), kept, (here, there))
 
 
 def _backward_first() -> str:
@@ -319,21 +313,19 @@ HIDDEN = ("packed", "once", "unreadable")
 """States of what could not be looked at."""
 
 
-def _not_known(
-    snap: Snapshot, root: str, nodes: list[Node], kept: list[_Kept], unsure: list[_Kept]
-) -> Iterator[Finding]:
+def _not_known(snap: Snapshot, nodes: list[Node], kept: list[_Kept], unsure: list[_Kept]) -> Iterator[Finding]:
     doubts = dict.fromkeys([*snap.doubts, *(doubt for node in nodes for doubt in node.doubts)])
     if any(node.cut for node in nodes):
         doubts |= dict.fromkeys(snap.notes)
     for doubt in doubts:
-        yield Finding("not known", root, doubt, "")
+        yield Finding("not known", doubt)
     for node, saved in unsure:
         what = gettext(
             "{node} saved {saved}, which was written or given back since: its backward raises if it opens that",
             node=short(node.name),
             saved=_which(snap, saved),
         )
-        yield Finding("not known", root, what, "", ((node.id, saved),))
+        yield Finding("not known", what, "", [(node, saved)])
     hidden = [(node, saved) for node, saved in kept if saved.state in HIDDEN]
     if hidden:
         what = ngettext(
@@ -344,8 +336,8 @@ def _not_known(
             node=short(hidden[0][0].name),
             name=hidden[0][1].name,
         )
-        yield Finding("not known", root, what, "", _ids(hidden))
-    yield from _not_compared(snap, root, kept)
+        yield Finding("not known", what, "", hidden)
+    yield from _not_compared(snap, kept)
 
 
 def _of_grads(snap: Snapshot, nodes: list[Node], kept: list[_Kept]) -> Iterator[str]:
@@ -361,7 +353,7 @@ def _of_grads(snap: Snapshot, nodes: list[Node], kept: list[_Kept]) -> Iterator[
             yield gettext("{node} saved {grad}, to which backward itself may add in place", node=node, grad=label)
 
 
-def _not_compared(snap: Snapshot, root: str, kept: list[_Kept]) -> Iterator[Finding]:
+def _not_compared(snap: Snapshot, kept: list[_Kept]) -> Iterator[Finding]:
     groups: dict[str, list[_Kept]] = {}
     for node, saved in kept:
         if saved.state == "live" and saved.kept is None:
@@ -376,7 +368,7 @@ def _not_compared(snap: Snapshot, root: str, kept: list[_Kept]) -> Iterator[Find
                 names=names,
                 why=why,
             )
-            yield Finding("not compared", root, what, "", _ids(group))
+            yield Finding("not compared", what, "", group)
             continue
         what = ngettext(
             "{number} saved tensor ({names}) was not compared with an earlier look; a write through .data, NumPy or a "
@@ -387,7 +379,7 @@ def _not_compared(snap: Snapshot, root: str, kept: list[_Kept]) -> Iterator[Find
             names=names,
         )
         way = gettext("take earlier = snapshot(...) after the forward pass, and ask explain(..., since=earlier)")
-        yield Finding("not compared", root, what, way, _ids(group))
+        yield Finding("not compared", what, way, group)
 
 
 def unseen_writes(snap: Snapshot) -> list[tuple[Tensor, Tensor, Node]]:

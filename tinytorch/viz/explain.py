@@ -230,7 +230,7 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
     lines: dict[str, None] = {}
     blamed: set[object] = set()
     for finding in causes(snap, nodes):
-        pairs = [(snap.node(node), saved) for node, saved in finding.saved]
+        pairs = finding.saved
         if versions is not None:
             raised = [
                 pair for pair in pairs if [str(pair[1].version), str(pair[1].saved_version)] == [*versions.groups()]
@@ -255,7 +255,7 @@ def _used_up(before: Snapshot, after: Snapshot) -> list[Node]:
     return [node for node in before.nodes if node.key in freed and any(saved.state == "live" for saved in node.saved)]
 
 
-def _blamed(past: Sequence[Past], finding: Finding, pairs: list[tuple[Node, Saved]]) -> Iterator[str]:
+def _blamed(past: Sequence[Past], finding: Finding, pairs: Sequence[tuple[Node, Saved]]) -> Iterator[str]:
     """What there is to say of the first of the saved tensors that a line wrote to after it was saved."""
     for node, saved in pairs:
         kept = [_entry(one.snapshot, node.key, saved.name) for one in past]
