@@ -28,9 +28,9 @@ MAX_COMPARED = 1 << 30
 """So many bytes are compared for one snapshot, in 0.2 to 1 s. What is beyond is not compared."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Place:
-    """Where one tensor lies."""
+    """Where one tensor lies: a part of its record."""
 
     storage: str | None = None
     start_byte: int = 0
@@ -50,11 +50,6 @@ class _Block:
     objects: dict[Any, None] = field(default_factory=dict)
     """The identities of the storage objects over this memory, in order of first sight."""
     id: str = ""
-
-    @property
-    def key(self) -> Any:
-        """Equal in two snapshots for one piece of memory."""
-        return next(iter(self.objects))
 
 
 def address_of(tensor: Any) -> tuple[Any, ...]:
@@ -133,40 +128,32 @@ def _no_storage(tensor: Any) -> str:
 class Blocks:
     """The blocks of memory behind some tensors."""
 
-    def __init__(self, tensors: list[Any], known: dict[Any, str] | None = None, last: int = 0) -> None:
+    def __init__(self, tensors: list[Any], known: dict[Any, str], last: int) -> None:
         """`known` are the ids of an earlier snapshot by key, `last` the highest number it gave."""
-        self.tensors = tensors
-        self.known = known or {}
-        self.last = last
+        self.tensors, self.last = tensors, last
         self.places = [Place() for _ in tensors]
         self.blocks: list[_Block] = []
-        found: list[tuple[int, Any, int, int, str]] = []
-        for i, tensor in enumerate(tensors):
-            where = _geometry(tensor, self.places[i])
-            if where is not None:
-                found.append((i, *where, str(tensor.device)))
-        self._gather(found)
-
-    def _gather(self, found: list[tuple[int, Any, int, int, str]]) -> None:
+        looks = [(i, _geometry(tensor, self.places[i])) for i, tensor in enumerate(tensors)]
+        found = [(i, *where, str(tensors[i].device)) for i, where in looks if where is not None]
         # Neighbours by address, so that each is compared with the one before it alone; numbered by first sight.
         group: dict[int, _Block] = {}
-        last: _Block | None = None
+        before: _Block | None = None
         by_object: dict[tuple[str, Any], _Block] = {}
         for i, which, start, nbytes, device in sorted(found, key=lambda one: (one[4], one[2], one[0])):
             block = by_object.get((device, which))
             if block is None:
-                over = last is not None and last.device == device and start and nbytes and start < last.stop
-                block = last if over and last is not None else _Block(start, start, device)
+                over = before is not None and before.device == device and start and nbytes and start < before.stop
+                block = before if over and before is not None else _Block(start, start, device)
                 by_object[device, which] = block
             block.stop = max(block.stop, start + nbytes)
             if start and nbytes:
-                last = block
+                before = block
             group[i] = block
         for i, which, start, _, _ in found:
             block = group[i]
             if not block.members:
                 self.blocks.append(block)
-                block.id = self.known.pop(which, "")
+                block.id = known.pop(which, "")
                 if not block.id:
                     self.last += 1
                     block.id = f"S{self.last}"
@@ -189,17 +176,16 @@ class Blocks:
     def records(self, ids: list[str], shown: set[int], arrays: dict[str, list[str]]) -> tuple[Storage, ...]:
         """One record for each block; with values for those that one of the tensors `shown` lies in."""
         return tuple(
-            self._record(block, ids, not shown.isdisjoint(block.members), tuple(arrays.get(block.id, ())))
-            for block in self.blocks
+            self._record(one, ids, not shown.isdisjoint(one.members), arrays.get(one.id, [])) for one in self.blocks
         )
 
-    def _record(self, block: _Block, ids: list[str], shown: bool, arrays: tuple[str, ...]) -> Storage:
+    def _record(self, block: _Block, ids: list[str], shown: bool, arrays: list[str]) -> Storage:
         first = block.members[0]
         itemsize = self.places[first].itemsize
         nbytes = block.stop - block.start
         cells = nbytes // itemsize
         # The storage object that spans the most, so that one read sees the whole block.
-        widest = max(block.members, key=lambda i: (_span(self.tensors[i]), -i)) if len(block.members) > 1 else first
+        widest = max(block.members, key=lambda i: (self.tensors[i].untyped_storage().nbytes(), -i))
         runs, notes = self._read(widest, block, itemsize, cells) if shown else ((), ())
         if arrays:
             notes += (gettext("no version counter counts what is written through {names}", names=listed(arrays)),)
@@ -214,8 +200,8 @@ class Blocks:
             tensors=tuple(ids[i] for i in block.members),
             objects=len(block.objects),
             notes=notes,
-            arrays=arrays,
-            key=block.key,
+            arrays=tuple(arrays),
+            key=next(iter(block.objects)),
         )
 
     def _read(self, i: int, block: _Block, itemsize: int, cells: int) -> tuple[tuple[Run, ...], tuple[str, ...]]:
@@ -223,7 +209,7 @@ class Blocks:
             return (), ()
         tensor = self.tensors[i]
         if str(tensor.dtype) != str(self.tensors[block.members[0]].dtype):
-            tensor = next(self.tensors[k] for k in block.members)
+            tensor = self.tensors[block.members[0]]
         own = tensor.untyped_storage()
         shift = (_pointer(own) - block.start) // itemsize
         limit = int(own.nbytes()) // itemsize
@@ -295,10 +281,6 @@ def _as_it_lies(tensor: Any) -> Any:
     for bit in _bits(tensor):
         tensor = tensor.conj() if bit == "is_conj" else tensor._neg_view()
     return tensor
-
-
-def _span(tensor: Any) -> int:
-    return int(tensor.untyped_storage().nbytes())
 
 
 def _pointer(storage: Any) -> int:

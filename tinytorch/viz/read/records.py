@@ -55,7 +55,6 @@ class Tensor:
     grad_of: str | None
     base: str | None
     """The tensor that this one is a view of, if the snapshot knows it."""
-    is_view: bool
     role: str = "named"
     """"named", "grad" (reached as .grad), "leaf" (reached through AccumulateGrad) or "saved"."""
     notes: tuple[str, ...] = ()
@@ -245,7 +244,6 @@ class Edge:
 
     index: int
     node: str | None
-    input: int
 
 
 @dataclass(frozen=True, slots=True)

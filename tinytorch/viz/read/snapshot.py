@@ -193,6 +193,7 @@ class _Reader:
         grad_of = {one.grad: tid for one, tid in reversed(list(zip(self.met, ids, strict=True)))}
         shown = {where for where, one in enumerate(self.met) if one.names or where in grad_of}
         seeing = blocks.seen_by(arrays, shown)
+        engines = dict.fromkeys(probe.engine_name(one.tensor) for one in self.met)
         note = gettext("the graph is larger: only its first {number} nodes were read", number=f"{MAX_NODES:,}")
         return Snapshot(
             names=tuple((name, ids[where]) for name, where in self.given.items()),
@@ -206,7 +207,9 @@ class _Reader:
             counters_known=known,
             notes=(note,) if self.too_large else (),
             arrays=tuple(name for name in apart if not any(name in names for names in seeing.values())),
-            doubts=tuple(dict.fromkeys(self._doubts())),
+            doubts=tuple(
+                dict.fromkeys(doubt for name in engines for doubt in probe.doubts_of_process(sys.modules.get(name)))
+            ),
             last_ids=(last_tensor, blocks.last, last_counter),
         )
 
@@ -240,16 +243,10 @@ class _Reader:
         return Tensor(
             id=ids[i],
             names=tuple(one.names),
-            shape=place.shape,
-            stride=place.stride,
-            offset=place.offset,
             dtype=str(tensor.dtype),
-            itemsize=place.itemsize,
             device=str(tensor.device),
             requires_grad=bool(tensor.requires_grad),
             is_leaf=one.is_leaf,
-            storage=place.storage,
-            start_byte=place.start_byte,
             counter=counter.id if counter else None,
             version=counter.version if counter else probe.version_of(tensor),
             grad_fn=self._node_id(one.grad_fn),
@@ -257,10 +254,9 @@ class _Reader:
             grad=None if one.grad is None else ids[one.grad],
             grad_of=grad_of,
             base=None if base is None or id(base) not in self.index else ids[self.index[id(base)]],
-            is_view=base is not None,
             role=one.role,
-            notes=(*one.notes, *own, *place.notes),
             key=key,
+            **vars(place) | {"notes": (*one.notes, *own, *place.notes)},
         )
 
     def _counters(self, ids: list[str], since: Snapshot) -> tuple[tuple[Counter, ...], bool, int]:
@@ -289,10 +285,6 @@ class _Reader:
             taken.add(name)
             counters.append(Counter(name, versions[first] or 0, tuple(ids[i] for i in members)))
         return tuple(counters), known, last
-
-    def _doubts(self) -> Iterator[str]:
-        for name in dict.fromkeys(probe.engine_name(one.tensor) for one in self.met):
-            yield from probe.doubts_of_process(sys.modules.get(name))
 
     # -- graph -----------------------------------------------------------------
 
@@ -330,20 +322,20 @@ class _Reader:
         made = []
         paths = made_in(self.graph) if modules.ever else [None] * len(self.graph)
         for where, node in enumerate(self.graph):
-            followers = [(self._node_id(follower), follower, int(entry)) for follower, entry in node.next_functions]
+            followers = [(self._node_id(follower), follower) for follower, _ in node.next_functions]
             variable = self.variables.get(where)
             made.append(
                 Node(
                     id=f"N{where + 1}",
                     name=node.name(),
-                    edges=tuple(Edge(index, name, entry) for index, (name, _, entry) in enumerate(followers)),
+                    edges=tuple(Edge(index, name) for index, (name, _) in enumerate(followers)),
                     saved=tuple(
                         saved if saved.tensor is None else replace(saved, tensor=ids[int(saved.tensor)])
                         for saved in self.saved.get(where, ())
                     ),
                     variable=None if variable is None else ids[variable],
                     tensors=tuple(owners.get(id(node), ())),
-                    cut=any(name is None and follower is not None for name, follower, _ in followers),
+                    cut=any(name is None and follower is not None for name, follower in followers),
                     module=paths[where],
                     doubts=tuple(probe.doubts_of_node(node)),
                     key=_node_key(node, None if variable is None else keys[variable]),
