@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 
 from .fold import Line, Path, Run, common, path_of
 from .labels import matches
-from .read.records import Node, Saved, Snapshot, Storage, Tensor
+from .read.records import Node, Snapshot, Storage, Tensor
 
 FOLD_ABOVE = 40
 """Graphs of up to this many nodes are shown whole."""
@@ -128,7 +128,9 @@ class _Order:
             for name, users in self.users.items()
         }
         self.heads = [tuple(places[name] for name in followers(node)) for node in self.ops]
-        sizes = [1 + min(sum(self._own(leaf) for leaf in self.leaves[node.id]), LEAVES + 1) for node in self.ops]
+        sizes = [
+            1 + min(sum(len(self.users[leaf]) == 1 for leaf in self.leaves[node.id]), LEAVES + 1) for node in self.ops
+        ]
         self.line = Line(paths, sizes, self._keep(), map(self._kind, self.ops), self.same, (ROOM, KEPT), back=True)
 
     def _sorted(self) -> list[Node]:
@@ -185,9 +187,6 @@ class _Order:
         named = [place for place, node in enumerate(self.ops) if node.id in made]
         new = [place for place, node in enumerate(self.ops) if node.id in self.fresh]
         return list(dict.fromkeys([*found, *wrong[:TROUBLES], *new[:NAMED], *named[:NAMED]]))
-
-    def _own(self, leaf: str) -> bool:
-        return len(self.users[leaf]) == 1
 
     def _kind(self, node: Node) -> object:
         """What must be equal in two nodes that are; `same` compares where their edges go."""
@@ -256,6 +255,7 @@ class _Order:
         self, name: str, nodes: list[str], label: str = "", times: int = 1, inside: Callable[[], View] | None = None
     ) -> Fold:
         members = [self.snap.node(one) for one in nodes]
+        kept = [saved for node in members for saved in node.saved]
         ends = dict.fromkeys(follower for node in members for follower in followers(node))
         for one in nodes:
             ends.pop(one, None)
@@ -263,7 +263,7 @@ class _Order:
             id=name,
             nodes=tuple(nodes),
             kinds=tuple(Counter(node.name for node in members).items()),
-            states=tuple(Counter(_stands(saved) for node in members for saved in node.saved).items()),
+            states=tuple(Counter("written unseen" if one.kept is False else one.state for one in kept).items()),
             leaves=tuple(node.variable for node in members if node.variable is not None),
             ends=tuple(ends),
             made=tuple(tid for node in members for tid in node.tensors if self.snap.tensor(tid).names),
@@ -320,10 +320,6 @@ class Shelf:
     find: str
     found: frozenset[str]
     """What was looked for, and the tensors that are called so."""
-
-
-def _stands(saved: Saved) -> str:
-    return "written unseen" if saved.kept is False else saved.state
 
 
 def shelf(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str, fold: bool) -> Shelf:

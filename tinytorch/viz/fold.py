@@ -104,14 +104,12 @@ class Line:
                 Run(places[0], places[-1] + 1, "" if isinstance(where, int) else ".".join(where))
                 for where, places in groups
             ]
-            runs = [one for run in self._repeats(atoms) for one in self._worth_folding(run)]
+            runs: list[Run] = []
+            for run in self._repeats(atoms):
+                worth_folding = run.times > 1 or self.size(run) >= SHORTEST
+                runs += [run] if worth_folding else [Run(place, place + 1) for place in range(run.start, run.stop)]
             self._parts[start, stop] = self._chunks(runs) if len(runs) > MOST else runs
         return self._parts[start, stop]
-
-    def _worth_folding(self, run: Run) -> list[Run]:
-        if run.times > 1 or self.size(run) >= SHORTEST:
-            return [run]
-        return [Run(place, place + 1) for place in range(run.start, run.stop)]
 
     def size(self, run: Run) -> int:
         """How many entries a stretch would take."""

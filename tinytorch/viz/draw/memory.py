@@ -58,12 +58,8 @@ def memory(
     `find` in their names. `fold=False` shows all of them.
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    return memory_of(changes(read(tensors, named, sys._getframe(1), since, values), since), find, fold)
-
-
-def memory_of(changed: Changes, find: str = "", fold: bool = True) -> Picture:
-    """The memory picture of a snapshot that was compared with an earlier one."""
-    return next(memories_of([changed], find, fold))
+    snap = read(tensors, named, sys._getframe(1), since, values)
+    return next(memories_of([changes(snap, since)], find, fold))
 
 
 def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> Iterator[Picture]:
@@ -472,7 +468,7 @@ def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: 
 def _row(
     changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]], lane: Lane | None, found: frozenset[str]
 ) -> Row:
-    snap, new = changed.now, tensor.id in changed.new
+    snap, new, sizes = changed.now, tensor.id in changed.new, tensor.shape or ()
     flag = "found" if tensor.id in found else ""
     renamed = set(map(called, changed.rebound | changed.added))
     pills = tuple(map(called, tensor.names)) or (snap.label(tensor.id),)
@@ -493,14 +489,9 @@ def _row(
             *((line, kind, said) for said, kind in below for line in wrap(said, WORDS, 8)),
         ),
         lane=lane,
-        grid=_grid(tensor),
+        # One dimension is seen in the lane.
+        grid=sizes if len(sizes) == 2 and tensor.numel else (0, 0),
     )
-
-
-def _grid(tensor: Tensor) -> tuple[int, int]:
-    sizes = tensor.shape or ()
-    # One dimension is seen in the lane.
-    return sizes if len(sizes) == 2 and tensor.numel else (0, 0)
 
 
 def _remarks(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
@@ -508,7 +499,7 @@ def _remarks(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]]) 
     snap = changed.now
     fresh = [*facts(changed, tensor.id, IN_MEMORY), *rebound(changed, tensor)]
     plain = []
-    if tensor.stride is not None and tensor.numel > ARCS and tensor.repeats() == 1 and not tensor.in_order():
+    if tensor.numel > ARCS and tensor.jumps():
         cells = ", ".join(str(byte // tensor.itemsize) for _, byte in tensor.elements(ARCS))
         plain.append(gettext("walks cells {cells}, ...", cells=cells))
     plain += tensor.notes
