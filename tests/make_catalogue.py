@@ -32,7 +32,9 @@ LESSONS = "widgets/copylab/lessons/"
 DATA: dict[str, tuple[int | str, ...]] = {
     "": ("title", "prompt", "because", "hint", "wrong"),  # what any call may have
     "predict": ("title",),
-    "exercise": (1, "task", "title", "hints", "right"),  # its `wrong` is for those who test it
+    **dict.fromkeys(
+        ("exercise", "task"), (1, "task", "title", "hints", "right")
+    ),  # its `wrong` is for those who test it
     "Misconception": (0, 1, 2, "name", "says", "refutation"),
     "Question": (0, 1, 3, 4, "prompt", "choices", "wrong", "because", "hint"),
 }

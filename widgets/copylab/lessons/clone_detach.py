@@ -1,6 +1,7 @@
 """clone and detach in both orders: what they leave behind, a backup of parameters, a write between the two."""
 
-from copylab import Misconception, exercise, predict
+from copylab import Misconception, predict
+from copylab.lessons import task
 from copylab.questions import count, is_leaf, node, requires_grad, value, version
 from copylab.questions import same_storage as shared
 from copylab.quiz.seen import apart, each, has_grad, leads, needs_no_grad, shows, tensor_list, tensors
@@ -35,7 +36,23 @@ orders = predict(
 )
 
 
-def _check_backup(layer, saved):
+@task(
+    "clone_detach/backup",
+    "`saved` should hold the parameters as they were before the write: tensors that require no grad. Change one line.",
+    given="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n",
+    start="saved = list(layer.parameters())\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
+    hints=["A list holds the tensors themselves, not copies.", "Cut, then copy, for each `p`."],
+    solution="saved = [p.detach().clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
+    wrong={
+        "saved = [p.detach() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] and layer.weight look at the same cells",
+        "saved = [p.clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] requires grad: its node is CloneBackward0",
+        "with torch.no_grad():\n    layer.weight.fill_(7.0)\nsaved = [p.detach().clone() for p in layer.parameters()]": "saved[0] shows [[7]]",
+        "saved = [p.detach().clone() for p in layer.parameters()]": "layer.weight shows [[-0.00748682]]",
+        "saved = layer.weight.detach().clone()": "saved is of the type Tensor",
+    },
+    title="Exercise 1",
+)
+def backup(layer, saved):
     yield tensor_list(1, saved=saved)
     yield shows([[7]], **{"layer.weight": layer.weight})
     yield apart(**each(saved=saved), **{"layer.weight": layer.weight})
@@ -43,43 +60,10 @@ def _check_backup(layer, saved):
     yield shows([[-0.007487]], **each(saved=saved))
 
 
-_BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
-
-backup = exercise(
-    "clone_detach/backup",
-    "`saved` should hold the parameters as they were before the write: tensors that require no grad. Change one line.",
-    check=_check_backup,
-    start=_BACKUP + "saved = list(layer.parameters())\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
-    hints=["A list holds the tensors themselves, not copies.", "Cut, then copy, for each `p`."],
-    solution=_BACKUP
-    + "saved = [p.detach().clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
-    wrong={
-        "saved = [p.detach() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] and layer.weight look at the same cells",
-        _BACKUP
-        + "saved = [p.clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] requires grad: its node is CloneBackward0",
-        "saved = [p.detach().clone() for p in layer.parameters()]": "saved[0] shows [[7]]",
-        _BACKUP + "saved = [p.detach().clone() for p in layer.parameters()]": "layer.weight shows [[-0.00748682]]",
-        "saved = layer.weight.detach().clone()": "saved is of the type Tensor",
-    },
-    title="Exercise 1",
-)
-
-
-def _check_between(x, k, c):
-    yield tensors(k=k, c=c)
-    yield needs_no_grad(c=c)
-    yield apart(c=c, k=k, x=x)
-    yield shows([11, 12], c=c)
-    yield shows([1, 2], k=k)
-    yield leads(k=k, x=x)
-    yield has_grad([1, 1], x=x)
-
-
-between = exercise(
+@task(
     "clone_detach/between",
     "The gradient should flow through the copy `k`; `c` is for experiments. `c` should show `[11, 12]` and require no "
     "grad, and `k` should show `[1, 2]`. Change the third line.",
-    check=_check_between,
     start="x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = k\nc += 10\nk.sum().backward()",
     hints=["`c = k` copies nothing.", "Which two calls give you your own numbers without a gradient?"],
     solution="x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = k.detach().clone()\nc += 10\n"
@@ -92,3 +76,11 @@ between = exercise(
     },
     title="Exercise 2",
 )
+def between(x, k, c):
+    yield tensors(k=k, c=c)
+    yield needs_no_grad(c=c)
+    yield apart(c=c, k=k, x=x)
+    yield shows([11, 12], c=c)
+    yield shows([1, 2], k=k)
+    yield leads(k=k, x=x)
+    yield has_grad([1, 1], x=x)
