@@ -4,7 +4,7 @@ from copylab import Misconception, predict
 from copylab.lessons import task
 from copylab.looks import values
 from copylab.questions import count, same_tensor, value, version
-from copylab.quiz.seen import apart, each, shows, tensor_list, tensors
+from copylab.quiz.seen import apart, each, shows, tensor_list
 from tinytorch.viz.catalogue import gettext
 
 FOLLOWS = Misconception(
@@ -71,7 +71,6 @@ written = predict(
     title="Exercise 1",
 )
 def earlier(position, before):
-    yield tensors(position=position, before=before)
     yield shows([11, 12], position=position)
     yield apart(position=position, before=before)
     yield shows([1, 2], before=before)
@@ -97,7 +96,6 @@ def earlier(position, before):
 def doubled(double, a, torch):
     t = torch.tensor([3.0, 5.0])
     result = {"double(t)": double(t)}
-    yield tensors(**result)
     yield shows([3, 5], t=t).but(
         gettext("after the call of double(t), t shows {value}: the function writes into it.", value=values(t))
     )

@@ -81,7 +81,6 @@ def scaled(to_percent, torch):
     title="Exercise 2",
 )
 def picked(x):
-    yield tensors(x=x)
     yield shows([0, 2, 0, 4], x=x)
     yield written(x=x)
 
@@ -111,7 +110,6 @@ def deep(layer, best):
         gettext("best has to be a dict with weight and bias."),
     )
     weight, bias = {"layer.weight": layer.weight}, {"layer.bias": layer.bias}
-    yield tensors(**each(best=best))
     yield shows([[99]], **weight)
     yield apart(**each(best=best), **weight, **bias)
     for name in best:

@@ -11,7 +11,7 @@ from copylab.copying.methods import METHODS, Method, method
 from copylab.lessons import task
 from copylab.questions import count, gets_gradient, node, same_counter, value, version
 from copylab.questions import same_storage as shared
-from copylab.quiz.seen import apart, leads, leaf, shows, tensors
+from copylab.quiz.seen import apart, leads, leaf, shows
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
 rows = predict(
@@ -187,7 +187,6 @@ def independent(fresh_leaf, torch):
     a = torch.tensor([1.0, 2.0], requires_grad=True)
     x = a * 3
     result = {"fresh_leaf(x)": fresh_leaf(x)}
-    yield tensors(**result)
     yield apart(x=x, **result)
     yield leaf(**result)
     yield shows([3, 6], **result)

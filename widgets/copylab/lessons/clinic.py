@@ -56,7 +56,6 @@ triage = predict(
 def best_weights(layer, best):
     yield Fact(isinstance(best, dict) and "weight" in best, "", gettext("best has to be a state dict, with a weight."))
     kept, own = {"best['weight']": best["weight"]}, {"layer.weight": layer.weight}
-    yield tensors(**kept)
     yield shows([[99]], **own)
     yield apart(**kept, **own)
     yield needs_no_grad(**kept)
@@ -108,7 +107,6 @@ _BACK = "\nloss = (w * w).sum()\nloss.backward()"
     },
 )
 def scaled(w):
-    yield tensors(w=w)
     yield leaf(w=w)
     yield shows([0.3, 0.4], w=w)
     yield has_grad([0.6, 0.8], w=w)
@@ -135,7 +133,6 @@ _NUMBERS = "torch.tensor([error.item() for error in errors]"
     },
 )
 def stacked(w, loss):
-    yield tensors(loss=loss)
     yield leads(loss=loss, w=w)
     yield shows(5, loss=loss)
     yield has_grad(7, w=w)
@@ -163,7 +160,7 @@ _LEARN = "\nloss.backward()"
     },
 )
 def parts(a, b, kept, loss):
-    yield tensors(kept=kept, loss=loss)
+    yield tensors(kept=kept)
     yield needs_no_grad(kept=kept)
     yield shows([12], kept=kept)
     yield leads(loss=loss, a=a)

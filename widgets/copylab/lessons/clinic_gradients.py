@@ -24,7 +24,6 @@ from tinytorch.viz.catalogue import gettext
     },
 )
 def write_before(a, h):
-    yield tensors(h=h)
     yield leads(h=h, a=a)
     yield shows([3.7183, 8.3891], h=h)
     yield has_grad([2.7183, 7.3891], a=a)

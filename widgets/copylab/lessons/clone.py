@@ -17,7 +17,7 @@ from copylab.questions import (
 )
 from copylab.questions import same_storage as shared
 from copylab.quiz.runs import Run
-from copylab.quiz.seen import apart, each, has_grad, kept_from, leads, shows, tensor_list, tensors
+from copylab.quiz.seen import apart, each, has_grad, kept_from, leads, shows, tensor_list
 from tinytorch.viz.catalogue import gettext
 
 seven = predict(
@@ -188,7 +188,6 @@ _GO = "\nout.backward()"
     title="Exercise 2",
 )
 def both(a, c, out):
-    yield tensors(c=c, out=out)
     yield leads(c=c, a=a)
     yield apart(c=c, a=a)
     yield leads(out=out, c=c)

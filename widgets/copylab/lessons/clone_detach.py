@@ -4,7 +4,7 @@ from copylab import Misconception, predict
 from copylab.lessons import task
 from copylab.questions import count, is_leaf, node, requires_grad, value, version
 from copylab.questions import same_storage as shared
-from copylab.quiz.seen import apart, each, has_grad, leads, needs_no_grad, shows, tensor_list, tensors
+from copylab.quiz.seen import apart, each, has_grad, leads, needs_no_grad, shows, tensor_list
 
 ORDER = Misconception(
     "the order changes the result",
@@ -77,7 +77,6 @@ def backup(layer, saved):
     title="Exercise 2",
 )
 def between(x, k, c):
-    yield tensors(k=k, c=c)
     yield needs_no_grad(c=c)
     yield apart(c=c, k=k, x=x)
     yield shows([11, 12], c=c)

@@ -13,7 +13,7 @@ from copylab.questions import (
     version,
 )
 from copylab.questions import same_storage as shared
-from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, tensors, written
+from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, written
 from tinytorch.viz.catalogue import gettext
 
 past = predict(
@@ -55,7 +55,6 @@ past = predict(
     title="Exercise 1",
 )
 def counted(a, out, shown):
-    yield tensors(out=out, shown=shown)
     yield leads(out=out, a=a)
     yield apart(out=out, shown=shown)
     yield needs_no_grad(shown=shown)
@@ -109,7 +108,6 @@ def update(w):
     title="Exercise 3",
 )
 def silent(x, y):
-    yield tensors(x=x, y=y)
     yield shows(9, y=y)
     yield leads(y=y, x=x)
     yield Fact(grad(x) != [6], "", gettext("x.grad is [6], which is right. Do some harm."))

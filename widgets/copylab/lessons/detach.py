@@ -14,7 +14,7 @@ from copylab.questions import (
     version,
 )
 from copylab.questions import same_storage as shared
-from copylab.quiz.seen import apart, has_grad, leads, needs_no_grad, shows, tensors
+from copylab.quiz.seen import apart, has_grad, leads, needs_no_grad, shows
 
 cut = predict(
     """
@@ -61,7 +61,6 @@ cut = predict(
     title="Exercise 1",
 )
 def monitor(a, loss, total):
-    yield tensors(total=total, loss=loss)
     yield shows(75, total=total)
     yield needs_no_grad(total=total)
     yield leads(loss=loss, a=a)
@@ -88,7 +87,6 @@ def monitor(a, loss, total):
     title="Exercise 2",
 )
 def protect(a, out, shown):
-    yield tensors(a=a, out=out, shown=shown)
     yield leads(out=out, a=a)
     yield apart(shown=shown, out=out)
     yield needs_no_grad(shown=shown)
@@ -113,7 +111,6 @@ def protect(a, out, shown):
     title="Exercise 3",
 )
 def keep_value(a, y):
-    yield tensors(y=y)
     yield leads(y=y, a=a)
     yield shows(9, y=y)
     yield has_grad(3, a=a)

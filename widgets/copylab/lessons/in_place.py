@@ -104,7 +104,7 @@ breaks = predict(
     title="Exercise 1",
 )
 def activation(a, h, loss):
-    yield tensors(h=h, loss=loss)
+    yield tensors(h=h)
     yield leads(loss=loss, a=a)
     yield shows(1.5032, loss=loss)
     yield has_grad([0, 0.2350, 0.1050], a=a)
@@ -139,7 +139,6 @@ def activation(a, h, loss):
     title="Exercise 2",
 )
 def running(w, total):
-    yield tensors(total=total)
     yield leads(total=total, w=w)
     yield shows([46], total=total)
     yield has_grad([92], w=w)

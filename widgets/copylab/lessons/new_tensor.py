@@ -74,7 +74,6 @@ pattern = predict(
     title="Exercise 1",
 )
 def targets(scores, target):
-    yield tensors(target=target)
     yield apart(target=target, scores=scores)
     yield needs_no_grad(target=target)
     yield shows([0, 1], target=target)

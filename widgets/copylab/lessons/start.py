@@ -3,7 +3,7 @@
 from copylab import predict
 from copylab.lessons import task
 from copylab.questions import count, gradient, names_showing, names_that, value, version
-from copylab.quiz.seen import has_grad, leads, shares, shows, tensors
+from copylab.quiz.seen import has_grad, leads, shares, shows
 
 bet = predict(
     """
@@ -96,7 +96,6 @@ recorded = predict(
     title="Exercise 1",
 )
 def part(x, t):
-    yield tensors(t=t)
     yield shares(t=t, x=x)
     yield shows([2, 3], t=t)
 
@@ -123,6 +122,5 @@ def part(x, t):
     title="Exercise 2",
 )
 def twelve(x, y):
-    yield tensors(y=y)
     yield leads(y=y, x=x)
     yield has_grad(12, x=x)

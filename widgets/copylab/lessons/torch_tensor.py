@@ -5,7 +5,7 @@ from copylab.lessons import task
 from copylab.looks import values
 from copylab.questions import gradient, is_leaf, node, requires_grad, value
 from copylab.questions import same_storage as shared
-from copylab.quiz.seen import apart, has_grad, leads, leaf, shows, tensors
+from copylab.quiz.seen import apart, has_grad, leads, leaf, shows
 
 fresh = predict(
     """
@@ -51,7 +51,6 @@ fresh = predict(
     title="Exercise 1",
 )
 def stacked(w, total):
-    yield tensors(total=total)
     yield leads(total=total, w=w)
     yield shows(11, total=total)
     yield has_grad([3, 4], w=w)
@@ -78,7 +77,6 @@ def stacked(w, total):
     title="Exercise 2",
 )
 def rebuilt(trained, start):
-    yield tensors(start=start)
     yield leaf(start=start)
     yield apart(start=start, trained=trained)
     yield shows(values(trained), start=start)

@@ -46,7 +46,6 @@ shapes = predict(
     title="Exercise 1",
 )
 def columns(x, y):
-    yield tensors(y=y)
     yield shows([[0, 3], [1, 4], [2, 5]], y=y)
     yield shares(y=y, x=x)
 
@@ -68,7 +67,6 @@ def columns(x, y):
     title="Exercise 2",
 )
 def independent(x, flat):
-    yield tensors(flat=flat)
     yield apart(flat=flat, x=x)
     yield shows([[1, 2], [3, 4]], x=x)
     yield shows([11, 12, 13, 14], flat=flat)
