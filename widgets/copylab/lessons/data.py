@@ -3,15 +3,7 @@
 from copylab import predict
 from copylab.lessons import task
 from copylab.looks import grad, values
-from copylab.questions import (
-    gradient,
-    outcome,
-    requires_grad,
-    same_counter,
-    same_tensor,
-    value,
-    version,
-)
+from copylab.questions import gradient, outcome, requires_grad, same_counter, same_tensor, value, version
 from copylab.questions import same_storage as shared
 from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, written
 from tinytorch.viz.catalogue import gettext

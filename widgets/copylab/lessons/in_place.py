@@ -10,6 +10,7 @@ from copylab.quiz.answers import number
 from copylab.quiz.runs import Run
 from copylab.quiz.seen import Fact, has_grad, leads, leaf, nodes, shows, tensors, written
 from tinytorch.viz.catalogue import gettext
+from tinytorch.viz.causes import reached
 
 ALWAYS = Misconception(
     "every write breaks backward",
@@ -55,19 +56,8 @@ def _raises(name: str, wrong: str, belief: Misconception) -> Question:
 
 def _stale(run: Run, name: str) -> str | None:
     """The name of the node behind a tensor that has saved what was written over; None if there is none."""
-    snap = run.snapshot()
-    seen: set[str] = set()
-    todo = [run.tensor(name).grad_fn]
-    nodes = {one.id: one for one in snap.nodes}
-    while todo:
-        one = nodes.get(todo.pop() or "")
-        if one is None or one.id in seen:
-            continue
-        seen.add(one.id)
-        if any(saved.state == "stale" for saved in one.saved):
-            return str(one.name)
-        todo += [edge.node for edge in one.edges]
-    return None
+    behind = reached(run.snapshot(), [run.tensor(name)])
+    return next((one.name for one in behind if any(saved.state == "stale" for saved in one.saved)), None)
 
 
 breaks = predict(

@@ -76,8 +76,7 @@ def _backward(run: Run, x: str, of: str, at: int | None) -> tuple[bool, str]:
         )
         return False, said
     code = f"{of}.sum().backward()"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         source.grad = None
         if not source.is_leaf:
             source.retain_grad()

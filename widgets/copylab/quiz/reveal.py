@@ -144,7 +144,7 @@ class Reveal(Told):
         words = ["\n".join(row.told(n, said)) for n, row, said in rows]
         head = ("", gettext("Question"), gettext("You wrote"), gettext("The run says"), gettext("Verdict"))
         cells = [line for n, row, said in rows for line in row.cells(n, said)]
-        ending = [*([stopped(self._run)] if self._run.endless else []), *self._run.aftermath]
+        ending = [*([stopped(self._run)] if self._run.endless else []), *self._run.trace.effects]
         return Box(
             InText(Code("\n\n".join(words), by="")),
             InPage(Table(head, cells, class_="cl-reveal")),

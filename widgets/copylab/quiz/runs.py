@@ -49,8 +49,7 @@ class _Reader(Looker):
         known = {name for name, _ in seen.snapshot.names}
         values: dict[str, Any] = {name: value for name, value in names.items() if type(value) in _PLAIN}
         grads: dict[str, Any] = {}
-        with undisturbed(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with undisturbed(), warnings.catch_warnings(action="ignore"):
             for name, tensor in collect((names,), {}, None):
                 if name not in known:
                     continue
@@ -79,12 +78,7 @@ class Run:
         self._limits = Limits(max_steps, seconds)
 
     def __repr__(self) -> str:
-        return f"Run({len(self.lines)} lines, {self.engine.__name__})"
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines of the code."""
-        return self.code.splitlines()
+        return f"Run({len(self.code.splitlines())} lines, {self.engine.__name__})"
 
     @cached_property
     def trace(self) -> Trace:
@@ -110,11 +104,6 @@ class Run:
     def endless(self) -> bool:
         """Whether the run was stopped at its limits, and so is taken not to end by itself."""
         return self.trace.ended in ("steps", "time")
-
-    @property
-    def aftermath(self) -> tuple[str, ...]:
-        """Sentences on what the run did to files and the like. Random numbers are put back."""
-        return self.trace.effects
 
     @property
     def error_line(self) -> int | None:
