@@ -36,21 +36,26 @@ triage = predict(
 )
 
 
+_LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith torch.no_grad():\n    layer.weight.fill_(1.0)\n"
+
+
 @task(
     "clinic/best",
     "After training, somebody wanted to reload the best weights. They turn out to be the last ones. `best` should "
     "hold the 1, as a dict of tensors without a graph.",
     title="Patient 1",
-    given="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith torch.no_grad():\n    layer.weight.fill_(1.0)\n",
-    start="best = layer.state_dict()\n" + _TRAIN,
+    start=_LAYER + "best = layer.state_dict()\n" + _TRAIN,
     hints=["What do `best['weight']` and `layer.weight` share?", "Copy the tensors, not only the dict."],
-    solution="best = {name: t.clone() for name, t in layer.state_dict().items()}\n" + _TRAIN,
+    solution=_LAYER + "best = {name: t.clone() for name, t in layer.state_dict().items()}\n" + _TRAIN,
     wrong={
-        "best = dict(layer.state_dict(), extra=0)\n" + _TRAIN: "best['weight'] and layer.weight look at the same cells",
-        "best = {n: p.clone() for n, p in layer.named_parameters()}\n"
+        _LAYER
+        + "best = dict(layer.state_dict(), extra=0)\n"
+        + _TRAIN: "best['weight'] and layer.weight look at the same cells",
+        _LAYER
+        + "best = {n: p.clone() for n, p in layer.named_parameters()}\n"
         + _TRAIN: "best['weight'] requires grad: its node is CloneBackward0",
-        _TRAIN + "best = {name: t.clone() for name, t in layer.state_dict().items()}": "best['weight'] shows [[99]]",
-        "best = {name: t.clone() for name, t in layer.state_dict().items()}": "layer.weight shows [[1]]",
+        "best = {name: t.clone() for name, t in layer.state_dict().items()}": "best['weight'] shows [[99]]",
+        _LAYER + "best = {name: t.clone() for name, t in layer.state_dict().items()}": "layer.weight shows [[1]]",
     },
 )
 def best_weights(layer, best):
@@ -115,15 +120,17 @@ def scaled(w):
 _NUMBERS = "torch.tensor([error.item() for error in errors]"
 
 
+_ERRORS = "w = torch.tensor(2.0, requires_grad=True)\nerrors = [(w * x - 1) ** 2 for x in (1.0, 2.0)]\n"
+
+
 @task(
     "clinic/stacked",
     "`loss.backward()` raises 'element 0 of tensors does not require grad and does not have a grad_fn'. `loss` should "
     "be 5. Call `backward` in your cell; `w.grad` should be 7.",
     title="Patient 4",
-    given="w = torch.tensor(2.0, requires_grad=True)\nerrors = [(w * x - 1) ** 2 for x in (1.0, 2.0)]\n",
-    start=f"loss = {_NUMBERS}).mean()\n# then: loss.backward(), which raises the error",
+    start=_ERRORS + f"loss = {_NUMBERS}).mean()\n# then: loss.backward(), which raises the error",
     hints=["What does `item()` give, and what does it leave behind?", "`torch.stack` makes one tensor of several."],
-    solution="loss = torch.stack(errors).mean()\nloss.backward()",
+    solution=_ERRORS + "loss = torch.stack(errors).mean()\nloss.backward()",
     wrong={
         f"loss = {_NUMBERS}, requires_grad=True).mean()\nloss.backward()": "loss has no node that leads to w",
         "loss = torch.stack(errors).sum().detach()": "loss requires no grad",

@@ -34,16 +34,16 @@ def write_before(a, h):
     "After two rounds `w` is 2.56, as it should be. But `w.grad` is 5.12, and for the second round 6.4 would be right. "
     "Mend it so that `w._version` counts both updates, too.",
     title="Patient 8",
-    given="w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    w.grad = None\n",
-    start="    loss = (w * w).sum()\n    w.data -= 0.1 * 2 * w.data\n    loss.backward()",
+    given="w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n",
+    start="    w.grad = None\n    loss = (w * w).sum()\n    w.data -= 0.1 * 2 * w.data\n    loss.backward()",
     hints=["First `backward`, then the update with `w.grad`.", "Inside `with torch.no_grad():`."],
-    solution="    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0.1 * w.grad",
+    solution="    w.grad = None\n    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0.1 * w.grad",
     wrong={
-        "    loss = (w * w).sum()\n    loss.backward()\n    w.data -= 0.1 * w.grad": "past the counter",
-        "w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    w = w - 0.1 * 2 * w": "w is not a leaf: its node is SubBackward0",
-        "w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    loss = (w * w).sum()\n    loss.backward()\n"
+        "    w.grad = None\n    loss = (w * w).sum()\n    loss.backward()\n    w.data -= 0.1 * w.grad": "past the counter",
+        "    w = w - 0.1 * 2 * w": "w is not a leaf: its node is SubBackward0",
+        "    loss = (w * w).sum()\n    loss.backward()\n"
         "    with torch.no_grad():\n        w -= 0.1 * w.grad": "w shows [1.76]",
-        "    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0": "w shows [4]",
+        "    w.grad = None\n    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0": "w shows [4]",
     },
 )
 def data_update(w):

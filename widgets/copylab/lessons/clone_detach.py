@@ -36,18 +36,22 @@ orders = predict(
 )
 
 
+_BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
+
+
 @task(
     "clone_detach/backup",
     "`saved` should hold the parameters as they were before the write: tensors that require no grad. Change one line.",
-    given="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n",
-    start="saved = list(layer.parameters())\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
+    start=_BACKUP + "saved = list(layer.parameters())\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
     hints=["A list holds the tensors themselves, not copies.", "Cut, then copy, for each `p`."],
-    solution="saved = [p.detach().clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
+    solution=_BACKUP
+    + "saved = [p.detach().clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
     wrong={
         "saved = [p.detach() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] and layer.weight look at the same cells",
-        "saved = [p.clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] requires grad: its node is CloneBackward0",
-        "with torch.no_grad():\n    layer.weight.fill_(7.0)\nsaved = [p.detach().clone() for p in layer.parameters()]": "saved[0] shows [[7]]",
-        "saved = [p.detach().clone() for p in layer.parameters()]": "layer.weight shows [[-0.00748682]]",
+        _BACKUP
+        + "saved = [p.clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] requires grad: its node is CloneBackward0",
+        "saved = [p.detach().clone() for p in layer.parameters()]": "saved[0] shows [[7]]",
+        _BACKUP + "saved = [p.detach().clone() for p in layer.parameters()]": "layer.weight shows [[-0.00748682]]",
         "saved = layer.weight.detach().clone()": "saved is of the type Tensor",
     },
     title="Exercise 1",

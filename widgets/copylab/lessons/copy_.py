@@ -29,23 +29,26 @@ filled = predict(
 )
 
 
+_RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    frame = torch.full((3,), float(step))\n"
+
+
 @task(
     "copy_/screen",
     "`screen` should always show the latest frame, in the tensor that `buffer` named at the start. Change the "
     "last line of the loop.",
-    given="buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    frame = torch.full((3,), float(step))\n",
-    start="    buffer = frame",
+    start=_RING + "    buffer = frame",
     hints=[
         "`buffer = frame` only moves a name. `screen` stays the old tensor.",
         "Write the numbers of `frame` into `buffer`.",
     ],
-    solution="    buffer.copy_(frame)",
+    solution=_RING + "    buffer.copy_(frame)",
     wrong={
-        "    buffer = frame + 1": "screen shows [0, 0, 0]",
+        _RING + "    buffer = frame + 1": "screen shows [0, 0, 0]",
         "buffer = torch.zeros(3)\nfor step in range(3):\n    frame = torch.full((3,), float(step))\n"
         "    screen = frame": "not the tensor buffer any more",
-        "    buffer += frame": "screen shows [3, 3, 3]",
-        "    buffer.zero_()\n    buffer.copy_(frame)": "screen._version is 6, and three frames take three writes",
+        _RING + "    buffer += frame": "screen shows [3, 3, 3]",
+        _RING
+        + "    buffer.zero_()\n    buffer.copy_(frame)": "screen._version is 6, and three frames take three writes",
     },
     title="Exercise 1",
 )

@@ -84,18 +84,18 @@ def update(w):
 @task(
     "data/silent",
     "Add one line, so that no error is raised, `y` is 9, and `x.grad` is `[200]` where `[6]` would be right.",
-    given="x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\n",
-    start="y.backward()",
+    given="x = torch.tensor([3.0], requires_grad=True)\n",
+    start="y = (x * x).sum()\ny.backward()",
     hints=[
         "The node reads the value of `x` when `backward` runs. Which value gives 200?",
         "Write 100 into `x` between the second line and the third, past the counter.",
     ],
-    solution="x.data.fill_(100.0)\ny.backward()",
+    solution="y = (x * x).sum()\nx.data.fill_(100.0)\ny.backward()",
     wrong={
-        "y.backward()\nx.data.fill_(100.0)": "which is right",
-        "x.detach().fill_(100.0)\ny.backward()": "x.grad is None",
-        "x = torch.tensor([3.0], requires_grad=True)\nx.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y shows 10000",
-        "x.data.fill_(200.0)\ny.backward()": "x.grad is [400]",
+        "y = (x * x).sum()\ny.backward()\nx.data.fill_(100.0)": "which is right",
+        "y = (x * x).sum()\nx.detach().fill_(100.0)\ny.backward()": "x.grad is None",
+        "x.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y shows 10000",
+        "y = (x * x).sum()\nx.data.fill_(200.0)\ny.backward()": "x.grad is [400]",
     },
     title="Exercise 3",
 )
