@@ -27,8 +27,8 @@ c.ClearSolutions.code_stub = {"python": "# Your answer: mend what is above, or w
 def assign(folder: Path, chosen: list[str] | None = None, points: int = 1) -> list[Path]:
     """Write lessons into `folder`/source as nbgrader has them, one assignment each, and return the notebooks.
 
-    chosen: names such as "02_clone" or "clone"; by default all that have exercises. points: for each exercise. A
-    nbgrader_config.py that is there stays. Raises ValueError for a lesson that is not there or has no exercise, OSError if
+    chosen: names such as "clone" or "02_clone"; by default all that have exercises. points: for each exercise. A config
+    that is there stays. Raises ValueError for a lesson that is not there or has no exercise, OSError if
     the folder cannot be written.
     """
     there = {path.stem: path for path in sorted(lessons().glob("*.ipynb"))}
