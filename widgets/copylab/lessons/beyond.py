@@ -3,8 +3,7 @@
 from copylab import predict
 from copylab.lessons import task
 from copylab.looks import values
-from copylab.questions import count, same_tensor, value, version
-from copylab.questions import same_storage as shared
+from copylab.questions import count, same_storage, same_tensor, value, version
 from copylab.quiz.seen import Fact, apart, each, needs_no_grad, shows, tensors, written
 from tinytorch.viz.catalogue import gettext
 
@@ -19,9 +18,9 @@ families = predict(
     """,
     [
         same_tensor("x", "t", wrong={"no": "to always copies"}),
-        shared("x", "n", wrong={"no": "numpy() copies"}),
-        shared("x", "s", wrong={"no": "a view is a copy"}),
-        shared("x", "i", wrong={"yes": "indexing is a view"}),
+        same_storage("x", "n", wrong={"no": "numpy() copies"}),
+        same_storage("x", "s", wrong={"no": "a view is a copy"}),
+        same_storage("x", "i", wrong={"yes": "indexing is a view"}),
         value("i", wrong={"[11, 12]": "indexing is a view"}),
         version("s", wrong={"0": "a counter for each tensor"}),
         version("n", wrong={"1": "shared memory, shared counter"}),

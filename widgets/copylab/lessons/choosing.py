@@ -9,8 +9,7 @@ from copylab import predict, wrong
 from copylab.copying.facts import Answer, facts
 from copylab.copying.methods import METHODS, Method, method
 from copylab.lessons import task
-from copylab.questions import count, gets_gradient, node, same_counter, value, version
-from copylab.questions import same_storage as shared
+from copylab.questions import count, gets_gradient, node, same_counter, same_storage, value, version
 from copylab.quiz.seen import apart, leads, leaf, shows
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
@@ -27,7 +26,7 @@ rows = predict(
     """,
     [
         count("storages"),
-        shared("x", "k", wrong={"yes": "a copy shares memory"}),
+        same_storage("x", "k", wrong={"yes": "a copy shares memory"}),
         same_counter("x", "d", wrong={"no": "detach has its own counter"}),
         same_counter("x", "p", wrong={"yes": "shared memory, shared counter"}),
         value("p", wrong={"[1, 2]": "a view is a copy"}),

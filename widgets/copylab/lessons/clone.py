@@ -12,10 +12,10 @@ from copylab.questions import (
     outcome,
     requires_grad,
     same_counter,
+    same_storage,
     same_tensor,
     value,
 )
-from copylab.questions import same_storage as shared
 from copylab.quiz.runs import Run
 from copylab.quiz.seen import apart, each, has_grad, kept_from, leads, shows, tensor_list
 from tinytorch.viz.catalogue import gettext
@@ -32,7 +32,7 @@ seven = predict(
     """,
     [
         same_tensor("a", "b"),
-        shared("a", "b"),
+        same_storage("a", "b"),
         same_counter("a", "b"),
         node(
             "b",
@@ -97,10 +97,10 @@ rest = predict(
     b.resize_(3)
     """,
     [
-        shared(
+        same_storage(
             "y", "v", at=4, wrong={"no": "id shows memory"}, prompt="`id(v)` is not `id(y)`. Do they share a storage?"
         ),
-        shared("y", "b", at=4, prompt="`id(b)` is not `id(y)`. Do they share a storage?"),
+        same_storage("y", "b", at=4, prompt="`id(b)` is not `id(y)`. Do they share a storage?"),
         Question(
             "How many nodes does line 4 add to the graph?",
             None,

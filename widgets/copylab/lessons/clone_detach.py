@@ -2,8 +2,7 @@
 
 from copylab import Misconception, predict
 from copylab.lessons import task
-from copylab.questions import count, is_leaf, node, requires_grad, value, version
-from copylab.questions import same_storage as shared
+from copylab.questions import count, is_leaf, node, requires_grad, same_storage, value, version
 from copylab.quiz.seen import apart, each, has_grad, leads, needs_no_grad, shows, tensor_list
 
 ORDER = Misconception(
@@ -26,8 +25,8 @@ orders = predict(
         requires_grad("c", wrong={"yes": ORDER}),
         requires_grad("d", wrong={"yes": ORDER}),
         is_leaf("d", wrong={"no": ORDER}),
-        shared("k", "c", wrong={"no": "detach copies"}),
-        shared("x", "c", wrong={"yes": "a copy shares memory"}),
+        same_storage("k", "c", wrong={"no": "detach copies"}),
+        same_storage("x", "c", wrong={"yes": "a copy shares memory"}),
         value("k", wrong={"[1, 2]": "detach copies"}),
         value("d", wrong={"[11, 12]": "a copy shares memory"}),
         version("k", wrong={"0": "detach has its own counter"}),

@@ -2,8 +2,7 @@
 
 from copylab import predict
 from copylab.lessons import task
-from copylab.questions import gradient, is_leaf, node, requires_grad, same_counter, value, version
-from copylab.questions import same_storage as shared
+from copylab.questions import gradient, is_leaf, node, requires_grad, same_counter, same_storage, value, version
 from copylab.quiz.seen import Fact, apart, leaf, shows, tensors, written
 from tinytorch.viz.catalogue import gettext
 
@@ -16,7 +15,7 @@ filled = predict(
     y.sum().backward()
     """,
     [
-        shared("x", "y", wrong={"yes": "copy_ shares memory"}),
+        same_storage("x", "y", wrong={"yes": "copy_ shares memory"}),
         same_counter("x", "y", wrong={"yes": "copy_ shares memory"}),
         value("y", wrong={"[11, 12]": "copy_ shares memory"}),
         version("y", wrong={"0": "in place makes a new tensor"}),

@@ -3,8 +3,7 @@
 from copylab import predict
 from copylab.lessons import task
 from copylab.looks import grad, values
-from copylab.questions import gradient, outcome, requires_grad, same_counter, same_tensor, value, version
-from copylab.questions import same_storage as shared
+from copylab.questions import gradient, outcome, requires_grad, same_counter, same_storage, same_tensor, value, version
 from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, written
 from tinytorch.viz.catalogue import gettext
 
@@ -18,7 +17,7 @@ past = predict(
     """,
     [
         same_tensor("out", "d"),
-        shared("out", "d", wrong={"no": "a view is a copy"}),
+        same_storage("out", "d", wrong={"no": "a view is a copy"}),
         same_counter("out", "d", wrong={"yes": "shared memory, shared counter"}),
         requires_grad("d", wrong={"yes": ".data keeps the gradient"}),
         value("out"),

@@ -9,11 +9,11 @@ from copylab.questions import (
     on_graph,
     requires_grad,
     same_counter,
+    same_storage,
     same_tensor,
     value,
     version,
 )
-from copylab.questions import same_storage as shared
 from copylab.quiz.seen import apart, has_grad, leads, needs_no_grad, shows
 
 cut = predict(
@@ -26,7 +26,7 @@ cut = predict(
     """,
     [
         same_tensor("b", "d"),
-        shared("b", "d", wrong={"no": "detach copies"}),
+        same_storage("b", "d", wrong={"no": "detach copies"}),
         same_counter("b", "d", wrong={"no": "detach has its own counter"}),
         on_graph("d"),
         requires_grad("d"),

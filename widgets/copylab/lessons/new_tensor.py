@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from copylab import Misconception, Question, predict
 from copylab.lessons import task
-from copylab.questions import requires_grad, value
-from copylab.questions import same_storage as shared
+from copylab.questions import requires_grad, same_storage, value
 from copylab.quiz.seen import Fact, apart, has_grad, leads, needs_no_grad, shows, tensors
 from tinytorch.viz.catalogue import gettext
 
@@ -47,7 +46,7 @@ pattern = predict(
         value("a", wrong={"[2, 3]": RECEIVER, "[1, 2]": RECEIVER}),
         _dtype("a", "torch.int64"),
         _dtype("b", "torch.float64"),
-        shared("k", "a", wrong={"yes": "a copy shares memory"}),
+        same_storage("k", "a", wrong={"yes": "a copy shares memory"}),
         value("k", wrong={"[8, 9]": "a copy shares memory"}),
         requires_grad("a", wrong={"yes": "new_tensor keeps the history"}),
         requires_grad("b", wrong={"yes": "new_tensor keeps the history"}),

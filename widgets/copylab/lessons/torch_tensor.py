@@ -3,8 +3,7 @@
 from copylab import predict
 from copylab.lessons import task
 from copylab.looks import values
-from copylab.questions import gradient, is_leaf, node, requires_grad, value
-from copylab.questions import same_storage as shared
+from copylab.questions import gradient, is_leaf, node, requires_grad, same_storage, value
 from copylab.quiz.seen import apart, has_grad, leads, leaf, shows
 
 fresh = predict(
@@ -17,7 +16,7 @@ fresh = predict(
     y.data += 100
     """,
     [
-        shared("y", "w", wrong={"yes": "a copy shares memory"}),
+        same_storage("y", "w", wrong={"yes": "a copy shares memory"}),
         value("w", wrong={"[103, 106]": "a copy shares memory"}),
         requires_grad("w", wrong={"yes": "torch.tensor keeps the history"}),
         node("z", wrong={"MulBackward0": "torch.tensor keeps the history"}),

@@ -2,8 +2,7 @@
 
 from copylab import predict
 from copylab.lessons import task
-from copylab.questions import count, same_tensor, value, version
-from copylab.questions import same_storage as shared
+from copylab.questions import count, same_storage, same_tensor, value, version
 from copylab.quiz.seen import Fact, apart, shares, shows, tensors
 from tinytorch.viz.catalogue import gettext
 
@@ -17,9 +16,9 @@ shapes = predict(
     """,
     [
         same_tensor("x", "v"),
-        shared("x", "v", wrong={"no": "a view is a copy"}),
-        shared("x", "r", wrong={"no": "reshape is a copy"}),
-        shared("x", "s", wrong={"yes": "reshape is a view"}),
+        same_storage("x", "v", wrong={"no": "a view is a copy"}),
+        same_storage("x", "r", wrong={"no": "reshape is a copy"}),
+        same_storage("x", "s", wrong={"yes": "reshape is a view"}),
         count("storages"),
         value("r", wrong={"[1, 2, 3, 4]": "reshape is a copy"}),
         value("s", wrong={"[11, 13, 12, 14]": "reshape is a view"}),
