@@ -17,6 +17,7 @@ from typing import Any
 import tinytorch
 from tinytorch.viz.catalogue import gettext
 
+from ..quiz.progress import replace
 from .cheatsheet import page
 from .folder import lessons, meant
 from .lesson import digest, without_answers
@@ -192,9 +193,7 @@ def _untouched(data: bytes, known: dict[str, str] | None) -> bool:
 def _write(data: bytes, to: Path) -> Path:
     """Write a file so that, whenever this is cut short, `to` is there whole or not at all."""
     to.parent.mkdir(parents=True, exist_ok=True)
-    part = to.with_name(to.name + ".part")
-    part.write_bytes(data)
-    part.replace(to)
+    replace(to, data)
     return to
 
 
