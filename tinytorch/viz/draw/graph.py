@@ -412,8 +412,11 @@ def draw(sheet: Sheet, stage: Stage | None = None, label: str = "") -> str:
     if sheet.marked:
         canvas.mark("was", EDGE + 5, EDGE + 22)
         canvas.text(EDGE + 16, EDGE + 26, _legend(), "m")
-    for wire, points in zip(wires, _matched(wires, routes), strict=True):
-        _wire(canvas, wire, points)
+    waiting: dict[tuple[str, str], list[list[Point]]] = {}
+    for tail, head, points in routes:
+        waiting.setdefault((tail, head), []).append(points)
+    for wire in wires:  # two between the same cards take their routes in turn
+        _wire(canvas, wire, waiting[wire.tail, wire.head].pop(0))
     for card in cards:
         _card(canvas, card, *places[card.name], sizes[card.name])
     for k, note in enumerate(below_graph(changed, seen)):
@@ -426,16 +429,11 @@ def draw(sheet: Sheet, stage: Stage | None = None, label: str = "") -> str:
 def _laid_out(
     render: Callable[[str], str], dot: str
 ) -> tuple[dict[str, Point], list[tuple[str, str, list[Point]]], float, float]:
-    """What `_places` makes of a layout; what changes from step to step of a program often leaves it as it is."""
-    return _places(render(dot))
-
-
-def _places(plain: str) -> tuple[dict[str, Point], list[tuple[str, str, list[Point]]], float, float]:
-    """Graphviz' plain output, in px with y upwards."""
+    """Graphviz' plain output, in px with y upwards; what changes from step to step often leaves it as it is."""
     places: dict[str, Point] = {}
     routes: list[tuple[str, str, list[Point]]] = []
     w = h = 0.0
-    for line in plain.splitlines():
+    for line in render(dot).splitlines():
         words = line.replace('"', "").split()  # names and numbers; no name has a blank
         if words[0] == "graph":
             w, h = float(words[2]) * 72, float(words[3]) * 72
@@ -446,14 +444,6 @@ def _places(plain: str) -> tuple[dict[str, Point], list[tuple[str, str, list[Poi
             flat = [float(word) * 72 for word in words[4 : 4 + 2 * count]]
             routes.append((words[1], words[2], list(zip(flat[::2], flat[1::2], strict=True))))
     return places, routes, w, h
-
-
-def _matched(wires: list[Wire], routes: list[tuple[str, str, list[Point]]]) -> list[list[Point]]:
-    """The route of each wire; two wires between the same cards take theirs in turn."""
-    waiting: dict[tuple[str, str], list[list[Point]]] = {}
-    for tail, head, points in routes:
-        waiting.setdefault((tail, head), []).append(points)
-    return [waiting[wire.tail, wire.head].pop(0) for wire in wires]
 
 
 def _wire(canvas: Canvas, wire: Wire, points: list[Point]) -> None:
