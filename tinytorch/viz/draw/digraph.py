@@ -135,25 +135,16 @@ class GraphPicture(Shown, graphviz.Digraph):
         view: bool = False,
         cleanup: bool = False,
         format: str | None = None,
-        *args: Any,
+        *,
         outfile: Any = None,
         **options: Any,
     ) -> str:
         """Write the DOT source and the rendered file, as Digraph.render; SVG, PNG and PDF need no `dot`."""
         kind = format or (Path(outfile).suffix.removeprefix(".") if outfile else None) or self.format
-        made = self._made(kind, args, *options.values())
+        made = self._made(kind, *options.values())
         if made is None:
-            return _or_say(
-                super().render,
-                filename,
-                *args,
-                directory=directory,
-                view=view,
-                cleanup=cleanup,
-                format=format,
-                outfile=outfile,
-                **options,
-            )
+            options |= {"view": view, "cleanup": cleanup, "format": format, "outfile": outfile}
+            return str(_or_say(super().render, filename, directory, **options))
         if outfile and filename is None:
             filename = Path(outfile).with_suffix(".gv")
         saved = super().save(filename, directory=directory)

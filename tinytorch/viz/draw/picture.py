@@ -88,14 +88,10 @@ def _opened(folds: Sequence[Folded], room: int) -> str:
     inside: dict[tuple[int, ...], str] = {}
     for where in sorted(pieces, reverse=True):
         summary, body = pieces[where]
-        made = _details(summary, body + inside.get(where, ""))
+        line = f'<summary style="cursor:pointer">{_inline(summary)}</summary>'
+        made = f'<details style="margin:4px 0 4px 1em">{line}{body}{inside.get(where, "")}</details>'
         inside[where[:-1]] = made + inside.get(where[:-1], "")
     return inside[()]
-
-
-def _details(summary: str, body: str) -> str:
-    line = f'<summary style="cursor:pointer">{_inline(summary)}</summary>'
-    return f'<details style="margin:4px 0 4px 1em">{line}{body}</details>'
 
 
 def _image(svg: str, text: str) -> str:
