@@ -75,6 +75,11 @@ def test_a_fixed_picture_is_the_one_drawn_in_that_theme(name: str) -> None:
         assert fixed(SHOWN[name].svg, theme) == drawn
 
 
+def test_a_picture_of_another_library_stays_as_it_is() -> None:
+    other = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"/></svg>'
+    assert fixed(other, "print") == other
+
+
 def test_a_page_that_asks_for_svg_is_given_it() -> None:
     asked = SHOWN["graph"]._repr_mimebundle_(include=["image/svg+xml"])
     assert asked["image/svg+xml"] == SHOWN["graph"].themed("light")

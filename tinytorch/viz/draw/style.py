@@ -160,12 +160,14 @@ def fixed(svg: str, theme: str) -> str:
 
     Its class is one of its own: inline on one page, it must not colour the others.
     """
-    head, rest = svg.split("<style>", 1)
-    rules, drawn = rest.split("</style>", 1)
-    rules = re.sub(r"@media[^{]*\{\.tt-pic\{--[^}]*\}\}|\.tt-pic\{--[^}]*\}", "", rules)
-    rules = re.sub(r"var\(--tt-([\w-]+),var\(--_[\w-]+\)\)", lambda found: PALETTE[found[1]][THEMES[theme]], rules)
-    head, rules = head.replace("tt-pic", f"tt-pic-{theme}", 1), rules.replace(".tt-pic", f".tt-pic-{theme}")
-    return f"{head}<style>{rules}</style>{drawn}"
+
+    def in_theme(found: re.Match[str]) -> str:
+        rules = re.sub(r"@media[^{]*\{\.tt-pic\{--[^}]*\}\}|\.tt-pic\{--[^}]*\}", "", found[0])
+        rules = re.sub(r"var\(--tt-([\w-]+),var\(--_[\w-]+\)\)", lambda name: PALETTE[name[1]][THEMES[theme]], rules)
+        return rules.replace(".tt-pic", f".tt-pic-{theme}")
+
+    svg = svg.replace('class="tt-pic"', f'class="tt-pic-{theme}"', 1)
+    return re.sub("<style>.*?</style>", in_theme, svg, count=1, flags=re.DOTALL)
 
 
 def lang() -> str:
