@@ -1,16 +1,19 @@
 """Calling operations: which overload the arguments of a call fit, and the plain call, made short.
 
-A call is plain if its arguments are given by position and are of the very types that the schema names. A closure for
-each kind of kernel sees that and does at once what `Op` does step by step; where tensors lie on another device, or hooks
-on saved tensors or anomaly mode hold, it has `Op` do it. A call that is not plain it hands on, to the next overload and at
-last to torch's own way of reading arguments. But for that nothing here is needed for an operation to be right.
+A call is plain if its arguments are given by position and are of the very types that the schema names. A function that is
+written out for each kind of operation sees that and does at once what `Op` does step by step; where tensors lie on another
+device, or hooks on saved tensors or anomaly mode hold, it has `Op` do it. A call that is not plain it hands on, to the next
+overload and at last to torch's own way of reading arguments. But for that nothing here is needed for an operation to be right.
 """
+
+# ruff: noqa: F401 - what is imported is read by the text below as well
 
 from __future__ import annotations
 
 import functools
-import operator
+import linecache
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -21,13 +24,12 @@ from ..autograd.modes import MADE, MODES, InferenceCounter, bump
 from ..autograd.node import next_number
 from ..autograd.saved import GONE, HOOKS, NUMBER
 from ..devices import CPU
-from ..tensor import Tensor, as_result
+from ..tensor import Tensor, as_result, device_of
 from .kernels import pointwise
 from .layout import broadcast_error, owner, result_layout
 from .schema import REQUIRED, Signature, mismatch
 
 _new = object.__new__
-_ndarray = np.ndarray
 _NUMBERS = (float, int)
 _NUMBER = np.zeros(())  # for the layout of a result it matters only that there is one
 _NOWHERE: Any = (None, 0)
@@ -39,6 +41,11 @@ _SAYS = {
     "composite": "Made of other operations.",
     "fresh": "A result with memory of its own.",
 }
+
+
+def _edge(x: Any) -> Any:
+    """Where a gradient for a view flows, whose history may have to be made anew; `_NOWHERE` if its base alone requires grad."""
+    return (edge_of(x) or _NOWHERE) if needs_grad(x) else None
 
 
 class Overloads:
@@ -63,12 +70,10 @@ class Overloads:
             return self._read(method, tuple([x for x in args if x is not REQUIRED]), named)
 
         call: Any = read
-        ways = [(o, _closure(o, self.inplace)) for o in reversed(self.ops)]
-        first = next((o for o in self.ops if o.schema.positional > 1), None)  # before the others it may look further
-        for o, way in ways:
-            call = _of_one(o, call, method, o is not first) if way is _of_one else _any(o, call, method, self.inplace)
-        for o, way in ways:  # what takes tensors or ints alone, which no other overload would, is tried first
-            call = call if way in (None, _of_one) else way(o, call, method)
+        for o in reversed(self.ops):
+            call = _any(o, call, method, self.inplace)
+        for o in reversed(self.ops):  # what is written out is tried first
+            call = plain_call(o, call, method, self.inplace)
         shown = self.ops[0]
         call.__name__, call.__qualname__ = self.name, f"Tensor.{self.name}" if method else self.name
         call.__module__ = "tinytorch"
@@ -81,10 +86,6 @@ class Overloads:
         """Call as torch's parser reads the arguments. TypeError, in its words, if they fit no overload."""
         if method and not (args and isinstance(args[0], Tensor)):
             raise TypeError(f"unbound method TensorBase.{self.name}() needs a tensor")
-        for o in self.ops:  # first by types that need no further look, with names or in rows
-            values = o.schema.plain(o.schema.gathered(args, int(method)), named, o.numbers)
-            if values is not None:
-                return o.inplace(*values) if self.inplace else o.run(*values)
         if method not in self.signatures:
             self.signatures[method] = [
                 (Signature(o.schema, self.name, method, out and not method, o.numbers, o.older), o)
@@ -95,13 +96,12 @@ class Overloads:
             found = signature.match(args[method:], named)
             if isinstance(found, str):
                 continue
-            signature.unpack(found)
             if method:
                 found["self"] = args[0]
             out, grad = found.pop("out", None), o.schema.is_factory and found.pop("requires_grad", False)
-            values = tuple([p.read(found[p.name]) if p.name in found else p.default for p in o.schema.params])
+            values = [p.read(found[p.name], self.name) if p.name in found else p.default for p in o.schema.params]
             if out is not None:
-                return o.into(out, values)
+                return o.into(out, tuple(values))
             made = o.inplace(*values) if self.inplace else o.run(*values)
             if grad:
                 if made._data.dtype.kind != "f":
@@ -109,29 +109,6 @@ class Overloads:
                 made.requires_grad_()
             return made
         raise mismatch(self.name, [s for s, _ in self.signatures[method]], args[method:], named)
-
-
-def plain_call(o: Any, otherwise: Callable) -> Callable:
-    """The plain call of one operation, as formulas, other operations and Python's operators make it."""
-    way = _closure(o, False)
-    return otherwise if way is None else way(o, otherwise, False)
-
-
-@functools.cache
-def _closure(o: Any, inplace: bool) -> Callable | None:
-    """What makes the closure for plain calls of an operation, by the kind of its kernel; None for most of them."""
-    schema, kernel = o.schema, o.kernel
-    if o.several or o.lists or schema.is_factory or REQUIRED in schema.defaults[schema.positional :]:
-        return None
-    two = o.tensors == [0, 1] and schema.least == 2
-    if inplace:
-        ufunc = type(kernel) is pointwise and kernel.to != "bool" and (kernel.plain or kernel.function)
-        return functools.partial(_of_two, inplace=True) if two and type(ufunc) is np.ufunc else None
-    if kernel.kind == "view" and o.node is not None:
-        return _looking
-    if kernel.kind != "fresh" or o.tensors == [0]:
-        return _of_one if kernel.kind == "fresh" else None
-    return _of_two if two and (o.node is None or (o.inputs == [0, 1] and hasattr(o.node, "rules"))) else None
 
 
 def _any(o: Any, otherwise: Callable, method: bool, inplace: bool) -> Callable:
@@ -159,246 +136,224 @@ def _any(o: Any, otherwise: Callable, method: bool, inplace: bool) -> Callable:
     return call
 
 
-def _keeper(o: Any) -> tuple[tuple, Callable | None]:
-    """What the node of a plain call saves: what is always the same, or else `save(values, edges)`."""
-    if o.node is None:
-        return (), None
-    names = o.node.saved_names
-    same = {p.name: p.default for p in o.schema.params if p.named} | dict.fromkeys(o.node.results)  # which come later
-    if same.keys() >= {*names}:
-        return tuple([x for n in names for x in (same[n], None)]), None
-    if names == ("self_sym_sizes",):
-        return (), lambda values, edges: (values[0]._data.shape, None)
-    if names == ("other", "self") and o.node.users == (0, 1):
-        return (), _save_both
-    return (), o.save
+# plain calls, written out ------------------------------------------------------------------------------------------------
+
+_TEXT = """
+        |def call({head}*more, **named):
+        |    if {unfit}:
+        |        return otherwise({given}, **named)
+some    |    {names} = *more, *defaults[len(more) : {count}]
+sizes   |    y = more[0] if len(more) == 1 and type(more[0]) is tuple else more
+pair    |    pair = isinstance(y, Tensor)
+        |    if {unlike}:
+        |        return otherwise({given}, **named)
+row     |    if type({row}) is int:
+row     |        {row} = ({row},)
+row     |    for n in {row} or ():
+row     |        if type(n) is not int:
+row     |            return otherwise({given}, **named)
+        |    here, a, storage, fn = MODES.here, x._data, x._storage, None
+view    |    counter, source, creation = x._counter, x._view, DEFAULT
+view    |    if type(counter) is not list:
+one     |    if type(x._counter) is not list or (storage is not None and storage.device is not CPU):
+pair    |    b, other = (y._data, y._storage) if pair else (y, None)
+pair    |    if (storage is not None and storage.device is not CPU) or (other is not None and other.device is not CPU):
+        |        return run({values})
+node    |    if here.grad:
+node    |        edge = x._edge
+node    |        if x._view is not None:
+node    |            edge = _edge(x)
+node    |        elif edge is None and (m := x._meta) is not None and m.requires_grad:
+node    |            edge = (x, 0)
+both    |        second = y._edge if pair else None
+both    |        if pair and y._view is not None:
+both    |            second = _edge(y)
+both    |        elif pair and second is None and (m := y._meta) is not None and m.requires_grad:
+both    |            second = (y, 0)
+node    |        if {wanted}:
+node    |            if {unusual}:
+node    |                return run({values})
+node    |            fn = _new(node)
+node    |            fn._edges = {edges}
+node    |            fn._saved = {saved}
+view    |    else:
+view    |        creation = INFERENCE if here.inference else NO_GRAD
+quick   |    data = function(a{rest})
+alone   |    if a.dtype.num in straight:
+alone   |        data = here.run(function, a)
+twice   |    kind = a.dtype
+twice   |    if kind.num in straight and (b.dtype is kind if pair else kind.kind == "f" and (type(b) is float or -1 << 53 < b < 1 << 53)):
+twice   |        try:
+twice   |            data = here.run(function, a, b)
+twice   |        except ValueError:
+twice   |            raise broadcast_error(a.shape, b.shape) from None
+straight|        if data.ndim != 1 or not data.size:
+straight|            data = result_layout(data, {operands})
+straight|    else:
+straight|        data = as_result(here.run(compute, {arrays}{rest}))
+general |    data = as_result(here.run(compute, {arrays}{rest}))
+        |    out = _new(Tensor)
+        |    out._data = data
+        |    out._edge = out._meta = None
+view    |    out._storage = storage = x._own_storage() if storage is None else storage
+view    |    out._counter = counter
+view    |    if source is None:
+view    |        out._view = (x, counter[0], creation)
+view    |    else:
+view    |        view_of(out, x)
+fresh   |    out._storage = out._view = None
+fresh   |    out._counter = InferenceCounter() if here.inference else [0]
+node    |    if fn is not None:
+node    |        fn._seq = next_number()
+node    |        fn._hooks = None
+node    |        fn._expects = (data.shape, data.dtype, {device})
+node    |        out._edge = (fn, 0)
+result  |        fn._saved = (out._alias(), 0)
+results |        fn.keep_results((out,))
+        |    return out
+"""  # a line holds for calls of the form that stands before it
 
 
-def _save_both(values: tuple, edges: tuple) -> tuple:
-    """What a product saves: each operand only where the other one needs a gradient."""
-    x, y = values[0], values[1]
-    first, second = edges
-    if first is not None:
-        if second is not None:
-            return (y, y._counter[0], x, x._counter[0])
-        return (y, y._counter[0] if isinstance(y, Tensor) else NUMBER, None, GONE)
-    return (None, GONE, x, x._counter[0])
+@functools.cache
+def _compiled(text: str) -> Any:
+    """The function of a text; tracebacks show its lines."""
+    file, found = f"{__file__}:{_compiled.cache_info().currsize}", {}  # type: tuple[str, dict[str, Any]]
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    exec(compile(text, file, "exec"), globals(), found)
+    return found["call"]
 
 
-def _edge(x: Any) -> Any:
-    """Where a gradient for a view flows, whose history may have to be made anew; `_NOWHERE` if its base alone requires grad."""
-    return (edge_of(x) or _NOWHERE) if needs_grad(x) else None
+def _first(*given: Any, **named: Any) -> Any:
+    """Stands where a call is written out when it is first made: to do it for all of them would take long to load."""
+    written = _compiled(text())  # type: ignore[name-defined] # noqa: F821 - in the dictionary that the function has for itself
+    call.__code__, call.__defaults__ = written.__code__, written.__defaults__  # type: ignore[name-defined] # noqa: F821
+    return call(*given, **named)  # type: ignore[name-defined] # noqa: F821
 
 
-def _of_one(o: Any, otherwise: Callable, method: bool, exact: bool = False) -> Callable:
-    """The plain call of an operation on one tensor; `exact`: by position and types alone, as other overloads come first."""
-    schema, kernel, node, run, rest = o.schema, o.kernel, o.node, o.run, o.schema.defaults[1:]
-    needed, function, compute = REQUIRED in rest, kernel.function, o.compute
-    straight = kernel.straight if type(kernel) is pointwise and not rest else ()
-    fixed, save = _keeper(o)
-    result_alone = node is not None and node.saved_names == ("result",)
+def plain_call(o: Any, otherwise: Callable, method: bool = False, inplace: bool = False) -> Callable:
+    """The plain call of one operation, as users, formulas, other operations and Python's operators make it."""
+    schema, kernel, node = o.schema, o.kernel, o.node
+    pair, view, count = o.tensors == [0, 1] and schema.least == 2, kernel.kind == "view", schema.positional
+    rows = [i for i, p in enumerate(schema.params) if p.type.many]
+    if o.several or o.lists or schema.is_factory or len(rows) > 1 or REQUIRED in schema.defaults[count:]:
+        return otherwise
+    simply = type(kernel) is pointwise and (len(schema.params) == 1 + pair or (pair and kernel.plain))
+    function = (simply and kernel.plain) or kernel.function
+    if inplace:
+        suits = pair and simply and kernel.to != "bool" and type(function) is np.ufunc
+        return _writing(o, function, otherwise) if suits else otherwise
+    recorded = node is None or not pair or (o.inputs == [0, 1] and hasattr(node, "rules"))
+    if (
+        kernel.kind not in ("view", "fresh")
+        or not (o.tensors == [0] or pair)
+        or not recorded
+        or (view and node is None)
+    ):
+        return otherwise
+    names = {"otherwise": otherwise, "run": o.run, "node": node, "function": function, "compute": o.compute, "save": o.save,
+             "straight": kernel.straight if simply else (), "defaults": schema.defaults, "kinds": schema.kinds}  # fmt: skip
+    own = {**globals(), **names, "text": lambda: _text(o, method, rows, simply)}
+    own["call"] = FunctionType(_first.__code__, own)
+    return own["call"]
 
-    def call(x: Any = REQUIRED, /, *args: Any, **named: Any) -> Any:
-        given = rest
-        if args or named or needed or not isinstance(x, Tensor):
-            given = schema.plain((x, *args), named, False, exact) if isinstance(x, Tensor) else None
-            if given is None:
-                return otherwise(x, *args, **named)
-            given = given[1:]
-            if named:
-                return run(x, *given)
-        here, storage, fn, a = MODES.here, x._storage, None, x._data
-        if type(x._counter) is not list or (storage is not None and storage.device is not CPU):
-            return run(x, *given)
-        if here.grad and node is not None:
-            edge = x._edge
-            if x._view is not None:
-                edge = _edge(x)
-            elif edge is None and (m := x._meta) is not None and m.requires_grad:
-                edge = (x, 0)
-            if edge is not None:
-                if HOOKS or MADE or edge is _NOWHERE:
-                    return run(x, *given)
-                fn = _new(node)
-                fn._edges = edges = (edge,)
-                fn._saved = fixed if save is None else save((x, *given), edges)
-        if kernel.copies and not args:
-            data = function(a)
-        elif a.dtype.num in straight and a.size:
-            data = here.run(function, a)
-            if data.ndim != 1:
-                data = result_layout(data, a)
+
+def _text(o: Any, method: bool, rows: list, simply: bool) -> str:
+    """The plain call of an operation in Python. Operations of one form have one text."""
+    schema, node = o.schema, o.node
+    pair, view, copies = len(o.tensors) == 2, o.kernel.kind == "view", o.kernel.copies
+    result = node is not None and node.saved_names == ("result",)
+    forms = {
+        "": True, "view": view, "fresh": not view, "pair": pair, "one": not (pair or view), "row": rows,
+        "some": schema.least < schema.positional,
+        "sizes": method and rows == [1] and schema.positional == 2 and schema.params[1].is_sizes,
+        "node": node, "both": node and pair, "result": result, "results": node and node.results and not result,
+        "quick": view or copies, "general": not (simply or view or copies),
+        "straight": simply, "alone": simply and not pair, "twice": simply and pair,
+    }  # fmt: skip
+    lines = [line.partition("|") for line in _TEXT.splitlines()[1:]]
+    text = "\n".join([code for form, _, code in lines if forms[form.strip()]])
+    return text.format(**_parts(o, forms))
+
+
+def _parts(o: Any, forms: dict) -> dict[str, str]:
+    """What stands between braces in the text: of the arguments, and what the node saves of them."""
+    schema, pair, view = o.schema, forms["pair"], forms["view"]
+    count, first, row = schema.positional, 1 + pair, ""
+    names = [*"xyzuvw"[:count]]
+    every = [*names, *[f"defaults[{i}]" for i in range(count, len(schema.params))]]
+    head, given, unfit = " = REQUIRED, ".join([*names, "/, "]), ", ".join([*names, "*more"]), "more or named"
+    unlike = ["not isinstance(x, Tensor)"]
+    if forms["sizes"]:
+        head, given, unfit = "x = REQUIRED, /, ", "x, *more", "named or not more"
+    elif forms["some"]:
+        head, given, unfit = "", "*more", f"named or not {schema.least} <= len(more) <= {count}"
+    if pair:
+        unlike.append("not (pair or type(y) in _NUMBERS)" if o.numbers else "not pair")
+    for i, (name, p) in enumerate(zip(names, schema.params, strict=False)):
+        if p.type.many:
+            row = name
+            unlike.append(f"type({name}) not in ({'int, ' * p.one}tuple, {'type(None)' * p.none})")
+        elif i >= first:
+            unlike.append(f"type({name}) is not int" if p.plain == {int} else f"type({name}) not in kinds[{i}]")
+    return {
+        "head": head, "given": given, "unfit": unfit, "names": ", ".join(names), "count": str(count), "row": row,
+        "unlike": " or ".join(unlike), "values": ", ".join(every), "rest": "".join([f", {v}" for v in every[first:]]),
+        "wanted": "edge is not None" + " or second is not None" * pair,
+        "unusual": "HOOKS or " * (not view) + "MADE or edge is _NOWHERE" + " or second is _NOWHERE" * pair,
+        "edges": "edge, second" if pair else "edge,", "saved": _saved(o, every) if o.node is not None else "",
+        "operands": "a, b if pair else _NUMBER" if pair else "a", "arrays": "a, b" if pair else "a",
+        "device": "storage.device" if view else "CPU",
+    }  # fmt: skip
+
+
+def _saved(o: Any, values: list[str]) -> str:
+    """What the node of a plain call saves, pairs one after the other, as `Op.save` finds it."""
+    pairs = []
+    for name, read, user, holds in o.saves:
+        at = o.schema.names.index(name) if name in o.schema.names else None
+        if name == "self_sym_sizes":
+            pairs += ["a.shape", "None"]
+        elif read is None:  # a result, which comes later
+            pairs += ["None", "None"]
+        elif at is None:
+            return f"save(({', '.join(values)},), fn._edges)"
+        elif not holds:
+            pairs += [values[at], "None"]
         else:
-            data = here.run(compute, a, *given)
-            if type(data) is not _ndarray or not data.size:
-                data = as_result(data)
-        out = _new(Tensor)
-        out._data = data
-        out._counter = [0] if not here.inference else InferenceCounter()
-        out._storage = out._edge = out._meta = out._view = None
-        if fn is not None:
-            kind = data.dtype
-            if kind.kind != "f":
-                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
-            fn._seq = next_number()
-            fn._hooks = None
-            fn._expects = (data.shape, kind, CPU)
-            out._edge = (fn, 0)
-            if result_alone:
-                fn._saved = (out._alias(), 0)
-            elif node.results:
-                fn.keep_results((out,))
-        return out
-
-    return call
+            version = f"{values[at]}._counter[0]" + " if pair else NUMBER" * (at == 1 and o.numbers)
+            needed = "" if user is None else f" if {('edge', 'second')[user]} is not None else "
+            pairs += [
+                values[at] + needed + "None" * (user is not None),
+                f"({version}){needed}" + "GONE" * (user is not None),
+            ]
+    return f"{', '.join(pairs)}," if pairs else "()"
 
 
-def _of_two(o: Any, otherwise: Callable, method: bool, inplace: bool = False) -> Callable:
-    """The plain call of an operation on two tensors, or on a tensor and a number that stands for one."""
-    kernel, node, numbers, rest = o.kernel, o.node, o.numbers, o.schema.defaults[2:]
-    run = o.inplace if inplace else o.run
-    simply = type(kernel) is pointwise and (
-        kernel.plain or not rest
-    )  # for which dtypes a ufunc alone is all there is to do
-    straight, ufunc = (kernel.straight, kernel.plain or kernel.function) if simply else ((), None)
-    compute = o.compute
-    fixed, save = _keeper(o)
+def _writing(o: Any, ufunc: Any, otherwise: Callable) -> Callable:
+    """The plain call of `name_` on two tensors, or on a tensor and a number, of which nothing is recorded."""
+    run, rest = o.inplace, o.schema.defaults[2:]
+    straight = o.kernel.straight
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         pair = isinstance(y, Tensor)
-        if more or named or not isinstance(x, Tensor) or not (pair or (numbers and type(y) in _NUMBERS)):
+        if more or named or not isinstance(x, Tensor) or not (pair or (o.numbers and type(y) in _NUMBERS)):
             return otherwise(x, y, *more, **named)
-        a, b, storage, here, fn = x._data, y, x._storage, MODES.here, None
-        kind, second = a.dtype, None
-        if storage is not None and storage.device is not CPU:
-            return run(x, y, *rest)
+        a, b, here = x._data, y._data if pair else y, MODES.here
+        kind = a.dtype
         if pair:
-            b, storage = y._data, y._storage
-            simple = b.dtype is kind and kind.num in straight
-            if storage is not None and storage.device is not CPU:
-                return run(x, y, *rest)
+            simple = b.dtype is kind and b.shape == a.shape and (x is y or owner(a) is not owner(b))
         else:
-            simple = kind.kind == "f" and kind.num in straight and (type(y) is float or -1 << 53 < y < 1 << 53)
-        if here.grad and node is not None:
-            if inplace and needs_grad(x):
-                return run(x, y, *rest)
-            first = x._edge
-            if x._view is not None:
-                if (first := _edge(x)) is _NOWHERE:
-                    return run(x, y, *rest)
-            elif first is None and (m := x._meta) is not None and m.requires_grad:
-                first = (x, 0)
-            if pair:
-                second = y._edge
-                if y._view is not None:
-                    if (second := _edge(y)) is _NOWHERE:
-                        return run(x, y, *rest)
-                elif second is None and (m := y._meta) is not None and m.requires_grad:
-                    second = (y, 0)
-            if first is not None or second is not None:
-                if inplace or HOOKS or MADE:
-                    return run(x, y, *rest)
-                fn = _new(node)
-                fn._edges = edges = (first, second)
-                fn._saved = fixed if save is None else save((x, y, *rest) if rest else (x, y), edges)
-        if inplace:
-            apart = not pair or (b.shape == a.shape and (x is y or owner(a) is not owner(b)))
-            if not simple or not apart or kind.kind != "f" or type(x._counter) is not list or not a.flags.forc:
-                return run(x, y, *rest)
-            here.run(ufunc, a, b, a)
-            bump(x)
-            return x
-        if simple:
-            try:
-                data = here.run(ufunc, a, b)
-            except ValueError:
-                raise broadcast_error(a.shape, b.shape) from None
-            if data.ndim != 1 or not data.size:
-                data = result_layout(data, a, b if pair else _NUMBER)
-        else:
-            data = here.run(compute, a, b, *rest)
-            if type(data) is not _ndarray or not data.size:
-                data = as_result(data)
-        out = _new(Tensor)
-        out._data = data
-        out._counter = [0] if not here.inference else InferenceCounter()
-        out._storage = out._edge = out._meta = out._view = None
-        if fn is not None:
-            kind = data.dtype
-            if kind.kind != "f":
-                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
-            fn._seq = next_number()
-            fn._hooks = None
-            fn._expects = (data.shape, kind, CPU)
-            out._edge = (fn, 0)
-            if node.results:
-                fn.keep_results((out,))
-        return out
+            simple = type(y) is float or -1 << 53 < y < 1 << 53
+        away = device_of(x) is not CPU or (pair and device_of(y) is not CPU)
+        recorded = here.grad and o.node is not None and (needs_grad(x) or (pair and needs_grad(y)))
+        plain = simple and not away and not recorded and kind.kind == "f" and kind.num in straight
+        if not plain or type(x._counter) is not list or not a.flags.forc:
+            return run(x, y, *rest)
+        here.run(ufunc, a, b, a)
+        bump(x)
+        return x
 
     return call
 
 
-def _looking(o: Any, otherwise: Callable, method: bool) -> Callable:
-    """The plain call of a view by ints, all of them given, or by sizes or dimensions, which methods take one by one."""
-    function, node, run, params = o.kernel.function, o.node, o.run, [p for p in o.schema.params[1:] if not p.named]
-    sized = len(params) == 1 and params[0].is_sizes
-    count, names, defaults = len(params), ("self_sym_sizes", *[p.name for p in params]), o.schema.defaults[1:]
-    least = sum(p.default is REQUIRED for p in params)
-    if not {*names}.issuperset(node.saved_names) or not (sized or all(p.type.shown == "int" for p in params)):
-        return otherwise
-    bare, by_size = not node.saved_names, node.saved_names == ("self_sym_sizes",)
-    pick = bare or operator.itemgetter(*[i for name in node.saved_names for i in (names.index(name), -1)])
-
-    def call(x: Any = REQUIRED, /, *args: Any, **named: Any) -> Any:
-        ints, given = args, args
-        if sized:
-            if args and type(args[0]) is tuple:
-                ints = args[0]
-            else:
-                given = (args,) if args and method else ()
-        for n in ints:
-            if type(n) is not int:
-                return otherwise(x, *args, **named)
-        if named or not isinstance(x, Tensor):
-            return otherwise(x, *args, **named)
-        if len(given) != count:
-            if not least <= len(given) < count:
-                return otherwise(x, *args, **named)
-            given += defaults[len(given) :]
-        here, fn, a, source, counter = MODES.here, None, x._data, x._view, x._counter
-        creation = DEFAULT
-        if type(counter) is not list:
-            return run(x, *given)
-        if here.grad:
-            edge = x._edge
-            if source is not None:
-                edge = _edge(x)
-            elif edge is None and (m := x._meta) is not None and m.requires_grad:
-                edge = (x, 0)
-            if edge is not None:
-                if MADE or edge is _NOWHERE:
-                    return run(x, *given)
-                fn = _new(node)
-                fn._edges = (edge,)
-                fn._saved = () if bare else (a.shape, None) if by_size else pick((a.shape, *given, None))
-        else:
-            creation = INFERENCE if here.inference else NO_GRAD
-        data = function(a, *given)
-        storage = x._storage
-        out = _new(Tensor)
-        out._data = data
-        out._storage = storage = x._own_storage() if storage is None else storage
-        out._counter = counter
-        out._edge = out._meta = None
-        if source is None:
-            out._view = (x, counter[0], creation)
-        else:
-            view_of(out, x)
-        if fn is not None:
-            fn._seq = next_number()
-            fn._hooks = None
-            fn._expects = (data.shape, data.dtype, storage.device)
-            out._edge = (fn, 0)
-        return out
-
-    return call
+__all__ = ["Overloads", "plain_call"]

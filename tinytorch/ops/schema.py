@@ -19,10 +19,9 @@ from ..devices import as_device, device
 from ..dtypes import as_dtype, dtype, is_dtype
 from ..errors import type_name
 from ..storage import UntypedStorage
-from ..tensor import Layout, Size, Tensor
+from ..tensor import Layout, Tensor
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()  # the default of what must be given
-UNFIT: Any = object()  # in place of what is not plain
 
 
 # what the types of a schema take ---------------------------------------------------------------------------------------
@@ -129,29 +128,22 @@ class Param:
         value = float(text) if "." in text or "e" in text else int(text)
         return (value,) if self.kind == "int[]" else value
 
-    def read(self, x: Any) -> Any:
-        """An argument as kernels take it, of one that torch's parser takes."""
+    def read(self, x: Any, function: str) -> Any:
+        """An argument as kernels take it, of one that torch's parser takes. What is only seen here raises torch's errors."""
         if x is None and self.none:
             return () if self.default == () else None
         if self.type.many:
-            if type(x) is tuple and not any([type(n) is not int for n in x]):
-                return x
-            return tuple([self.type.read(n) for n in x]) if isinstance(x, (tuple, list)) else (self.type.read(x),)
+            if not isinstance(x, (tuple, list)):
+                return (self.type.read(x),)
+            for i, n in enumerate(x):
+                if type(n) is not int and not (is_symint(n) or isinstance(n, bool)):
+                    what = f"argument '{self.name}' failed to unpack the object at pos {i + 1}"
+                    why = f'with error "type must be tuple of ints,but got {type_name(n)}"'
+                    raise TypeError(f"{function}(): {what} {why}")
+            return tuple([n if type(n) is int else self.type.read(n) for n in x])
+        if self.type.shown == "int" and isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
         return self.type.read(x)
-
-    def plain_value(self, x: Any, numbers: bool) -> Any:
-        """As kernels take it: a tensor or what stands for one, or ints or tensors in a row, as they should be; else UNFIT."""
-        if self.is_tensor:
-            return x if isinstance(x, Tensor) or (numbers and type(x) in (int, float, bool)) else UNFIT
-        if self.one and type(x) is int:
-            return (x,)
-        if type(x) not in (tuple, list, Size) or not (self.type.many or self.is_list):
-            return UNFIT
-        wanted = int if self.type.many else Tensor
-        for one in x:
-            if type(one) is not wanted:
-                return UNFIT
-        return tuple(x) if self.type.many else list(x)
 
     def fits(self, x: Any, position: int, numbers: bool) -> int | None:
         """None if the parameter takes `x`, else the index of the element that is at fault, or -1."""
@@ -201,46 +193,6 @@ class Schema:
         self.writes = bool(self.params) and self.params[0].written
         self.has_self = bool(self.params) and self.names[0] == "self" and self.params[0].is_tensor
         self.is_factory = "pin_memory" in self.names and "requires_grad" not in self.names
-
-    def gathered(self, args: tuple, lead: int) -> tuple:
-        """Arguments by position, sizes that are given one by one as a tuple."""
-        if (
-            self.positional != lead + 1
-            or len(args) == lead
-            or not self.params[lead].is_sizes
-            or type(args[lead]) is not int
-        ):
-            return args
-        return (*args[:lead], args[lead:])
-
-    def plain(self, args: tuple, named: dict, numbers: bool = False, exact: bool = False) -> list | None:
-        """All arguments as kernels take them, if those of a call are of the very types that are named here; else None.
-
-        `exact`: by position alone, and without a look into tuples and lists.
-        """
-        n = len(args)
-        if n > self.positional:
-            return None
-        values = [*args, *self.defaults[n:]]
-        if not named and n >= self.least:
-            for x, plain in zip(args, self.kinds):  # noqa: B905 - as many by construction
-                if type(x) not in plain:
-                    break
-            else:
-                return values
-        if exact:
-            return None
-        for name, x in named.items():
-            i = self.names.index(name) if name in self.names else -1
-            if i < n or name == "self":
-                return None
-            values[i] = x
-        for i, (x, p) in enumerate(zip(values, self.params)):  # noqa: B905 - as many by construction
-            if x is REQUIRED or (x is not p.default and type(x) not in p.plain):
-                values[i] = value = p.plain_value(x, numbers)
-                if value is UNFIT:
-                    return None
-        return values
 
 
 class Signature:
@@ -307,18 +259,6 @@ class Signature:
         """Whether the arguments are sizes that are given one by one."""
         first = self.params[0] if self.positional == 1 else None
         return bool(args) and first is not None and first.is_sizes and is_symint(args[0])
-
-    def unpack(self, found: dict[str, Any]) -> None:
-        """Raise torch's errors for ints that are too large, and for sizes that turn out not to be ints after the first."""
-        for p in self.params:
-            x = found.get(p.name)
-            if p.type.shown == "int" and isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
-                raise ValueError("Overflow when unpacking long long")
-            for i, n in enumerate(x if p.type is _INTS and isinstance(x, (tuple, list)) else ()):
-                if not (is_symint(n) or isinstance(n, bool)):
-                    what = f"argument '{p.name}' failed to unpack the object at pos {i + 1}"
-                    why = f'with error "type must be tuple of ints,but got {type_name(n)}"'
-                    raise TypeError(f"{self.name}(): {what} {why}")
 
     def _missing(self, rest: list[Param]) -> str:
         absent = [f'"{self.shown(q)}"' for q in rest if q.default is REQUIRED]  # those given by name, too
